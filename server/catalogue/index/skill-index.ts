@@ -90,9 +90,12 @@ export class SkillIndex {
    */
   extract(text: string, limit = 25): ExtractedSkill[] {
     const { numbers, names } = this.labels
-    return this.extractor
-      .extract(text, limit)
-      .map(({ entry, score, mentions }) => ({ number: numbers[entry]!, name: names[entry]!, score, mentions }))
+    return this.extractor.extract(text, limit).map(({ entryIndex, score, mentions }) => ({
+      number: numbers[entryIndex]!,
+      name: names[entryIndex]!,
+      score,
+      mentions,
+    }))
   }
 
   private readonly toFoundSkill = (entryIndex: number, score: number): FoundSkill => ({

@@ -54,7 +54,12 @@ interface FoundMention {
 const LINKING_WORD = 'linking word'
 const CONJUNCTION = 'conjunction'
 const FOLLOWING_WORD = 'following word'
-const MAX_LINKING_WORDS = 2
+/** Limits of the index (mention-finder.ts, punctuated-names.ts). */
+const MAX_SKIPPED_LINKING_WORDS = 2
+const MAX_SHARED_HEAD_DISTANCE_WORDS = 5
+const MAX_LIST_WORDS = 8
+const MAX_LAST_ITEM_WORDS = 3
+const MAX_PUNCTUATION_POSITION = 15
 
 class ReferenceExtractor {
   private readonly labels: Label[]
@@ -79,14 +84,14 @@ class ReferenceExtractor {
     this.labels = [...entries].sort((a, b) => a.number - b.number).flatMap(labelsOf)
     const vocabulary = [...new Set(this.labels.flatMap(({ words }) => words))].sort()
     for (const word of vocabulary) this.addForm(word, stemOf(word))
-    for (const [role, words] of [
+    for (const [kind, words] of [
       [LINKING_WORD, nameParts['linking words']],
       [CONJUNCTION, nameParts.conjunctions],
       [FOLLOWING_WORD, nameParts['following words']],
     ] as const)
       for (const word of words) {
         this.addForm(word, stemOf(word))
-        this.functionWordKindsByStem.set(stemOf(word), role)
+        this.functionWordKindsByStem.set(stemOf(word), kind)
       }
     for (const word of vocabulary)
       for (const form of [...inflections(word), ...misspellingsOf(word)]) this.addForm(form, stemOf(word))
@@ -102,36 +107,41 @@ class ReferenceExtractor {
 
   private addPattern(stems: string[], label: Label, isVariant: boolean): void {
     const key = stems.join(' ')
-    const existing = this.patterns.get(key)
-    const takesPrecedence = existing && !isVariant && !existing.isVariant && label.kind < existing.label.kind
-    if (!existing || takesPrecedence) this.patterns.set(key, { stems, label, isVariant })
-    if (!existing || isVariant || existing.isVariant) return
-    const [owner, other] = takesPrecedence ? [label, existing.label] : [existing.label, label]
-    for (const position of this.punctuationPositions.get(other)!) this.punctuationPositions.get(owner)!.add(position)
-    const otherLabels = this.labelsWithSameStems.get(other) ?? []
-    this.labelsWithSameStems.delete(other)
-    if (owner.number !== other.number) otherLabels.push(other)
-    this.labelsWithSameStems.set(owner, [...(this.labelsWithSameStems.get(owner) ?? []), ...otherLabels])
+    const existingPattern = this.patterns.get(key)
+    const takesPrecedence =
+      existingPattern && !isVariant && !existingPattern.isVariant && label.kind < existingPattern.label.kind
+    if (!existingPattern || takesPrecedence) this.patterns.set(key, { stems, label, isVariant })
+    if (!existingPattern || isVariant || existingPattern.isVariant) return
+    const [keptLabel, otherLabel] = takesPrecedence ? [label, existingPattern.label] : [existingPattern.label, label]
+    for (const position of this.punctuationPositions.get(otherLabel)!)
+      this.punctuationPositions.get(keptLabel)!.add(position)
+    const otherLabels = this.labelsWithSameStems.get(otherLabel) ?? []
+    this.labelsWithSameStems.delete(otherLabel)
+    if (keptLabel.number !== otherLabel.number) otherLabels.push(otherLabel)
+    this.labelsWithSameStems.set(keptLabel, [...(this.labelsWithSameStems.get(keptLabel) ?? []), ...otherLabels])
   }
 
-  /** Adds the patterns of a label: its words, and "ecommerce" for "e-commerce". */
-  private addLabel(label: Label, stems: Set<string>): void {
+  /**
+   * Adds the patterns of a label: its words, and "ecommerce" for "e-commerce". Adds the stems of the joined words to
+   * `knownStems`.
+   */
+  private addLabel(label: Label, knownStems: Set<string>): void {
     const { words, gaps } = label
     this.punctuationPositions.set(label, new Set(gaps.flatMap((gap, i) => (i > 0 && gap === GAP_BREAK ? [i] : []))))
     if (words.length > 1) this.addPattern(words.map(stemOf), label, false)
     else this.singleWordStems.add(stemOf(words[0]!))
     if (!gaps.includes(GAP_JOINER)) return
-    const joined: string[] = []
+    const joinedWords: string[] = []
     for (const [i, word] of words.entries())
-      if (gaps[i] === GAP_JOINER) joined.push(joined.pop()! + word)
-      else joined.push(word)
-    for (const word of joined) {
+      if (gaps[i] === GAP_JOINER) joinedWords.push(joinedWords.pop()! + word)
+      else joinedWords.push(word)
+    for (const word of joinedWords) {
       this.addForm(word, stemOf(word))
-      if (!stems.has(stemOf(word))) for (const form of inflections(word)) this.addForm(form, stemOf(word))
-      stems.add(stemOf(word))
+      if (!knownStems.has(stemOf(word))) for (const form of inflections(word)) this.addForm(form, stemOf(word))
+      knownStems.add(stemOf(word))
     }
-    if (joined.length > 1) this.addPattern(joined.map(stemOf), label, false)
-    else this.singleWordStems.add(stemOf(joined[0]!))
+    if (joinedWords.length > 1) this.addPattern(joinedWords.map(stemOf), label, false)
+    else this.singleWordStems.add(stemOf(joinedWords[0]!))
   }
 
   /** Adds "forklift operator" and "forklift chalana" for forklift operation, "operation of forklift" and "loading trucks". */
@@ -140,17 +150,17 @@ class ReferenceExtractor {
     if (words.length < 2) return
     const lastWord = words.at(-1)!
     const stemsBefore = words.slice(0, -1).map(stemOf)
-    for (const agent of agentNounsFor(lastWord)) {
-      this.addForm(agent, stemOf(agent))
-      this.addPattern([...stemsBefore, stemOf(agent)], label, true)
+    for (const agentNoun of agentNounsFor(lastWord)) {
+      this.addForm(agentNoun, stemOf(agentNoun))
+      this.addPattern([...stemsBefore, stemOf(agentNoun)], label, true)
     }
     if (lastWord.endsWith('ing')) this.addPattern([stemOf(lastWord), ...stemsBefore], label, true)
     else if (/(tion|sion|ment|ance|repair|service)$/.test(lastWord))
       this.addPattern([stemOf(lastWord), stemOf('of'), ...stemsBefore], label, true)
-    for (const hindi of hindiTranslations(lastWord)) {
-      this.addForm(hindi, stemOf(hindi))
-      for (const form of romanisedInflections(hindi)) this.addForm(form, stemOf(hindi))
-      this.addPattern([...stemsBefore, stemOf(hindi)], label, true)
+    for (const hindiWord of hindiTranslations(lastWord)) {
+      this.addForm(hindiWord, stemOf(hindiWord))
+      for (const form of romanisedInflections(hindiWord)) this.addForm(form, stemOf(hindiWord))
+      this.addPattern([...stemsBefore, stemOf(hindiWord)], label, true)
     }
   }
 
@@ -160,8 +170,8 @@ class ReferenceExtractor {
    */
   private addSingleWordLabels(): void {
     const singleWords = this.labels.flatMap((label) => {
-      const joined = label.words.length > 1 && label.gaps.slice(1).every((gap) => gap === GAP_JOINER)
-      return label.words.length === 1 || joined ? [{ word: label.words.join(''), label }] : []
+      const isJoinable = label.words.length > 1 && label.gaps.slice(1).every((gap) => gap === GAP_JOINER)
+      return label.words.length === 1 || isJoinable ? [{ word: label.words.join(''), label }] : []
     })
     for (const formsOf of [
       (word: string) => [word],
@@ -184,7 +194,7 @@ class ReferenceExtractor {
     this.ends = Array.from(tokens.ends.subarray(0, count))
     this.foundMentions = []
     for (let from = 0; from < count; from++) this.findMentionsFrom(from)
-    return this.withoutOverlaps().map(({ label, isVariant, from, to }) => {
+    return this.removeOverlaps().map(({ label, isVariant, from, to }) => {
       const { number } = isVariant ? label : this.labelWithExactWords(label, from, to)
       return `${number}:${this.starts[from]}-${this.ends[to - 1]}`
     })
@@ -217,7 +227,7 @@ class ReferenceExtractor {
     return this.patterns.has(stems.join(' ')) || this.continuesPattern(stems)
   }
 
-  private singleWordLabel(word: string, stem: string): Label | undefined {
+  private findSingleWordLabel(word: string, stem: string): Label | undefined {
     return this.singleWordStems.has(stem) ? this.singleWordLabels.get(word) : undefined
   }
 
@@ -232,41 +242,44 @@ class ReferenceExtractor {
       const isComma = this.gaps[from + 1] !== GAP_SPACE && this.text[this.ends[from]!] === ','
       const isConjunction = this.functionWordKindAt(from + 1) === CONJUNCTION && !isListSlash
       if (isListSlash) this.expandSharedHeadOfList(from, from + 1, [stem])
-      this.addLongestLabel(from, from + 1, [stem], this.singleWordLabel(this.words[from]!, stem))
+      this.addLongestLabel(from, from + 1, [stem], this.findSingleWordLabel(this.words[from]!, stem))
       if (this.continuesPattern([stem]) && (isComma || isConjunction) && this.continuesList(from + 1)) {
         const isExpanded = this.expandSharedHeadOfList(from, from + 1, [stem])
         if (!isExpanded && this.functionWordKindAt(from + 1) === CONJUNCTION) this.expandSharedHeadOfPair(from, [stem])
       }
     }
-    const joined = this.joinedStemAt(from)
-    if (joined !== undefined)
+    const joinedStem = this.joinedStemAt(from)
+    if (joinedStem !== undefined)
       this.addLongestLabel(
         from,
         from + 2,
-        [joined],
-        this.singleWordLabel(this.words[from]! + this.words[from + 1]!, joined),
+        [joinedStem],
+        this.findSingleWordLabel(this.words[from]! + this.words[from + 1]!, joinedStem),
       )
   }
 
-  /** Adds the longest label that begins at `from`. Reads words from `next` on while a pattern continues with them. */
-  private addLongestLabel(from: number, next: number, first: string[], single: Label | undefined): void {
-    let stems = first
+  /**
+   * Adds the longest label that begins at `from`. Reads words from `next` on while a pattern continues with them. `firstStems` are
+   * the stems before `next`, and `shortLabel` is the label that ends before `next`.
+   */
+  private addLongestLabel(from: number, next: number, firstStems: string[], shortLabel: Label | undefined): void {
+    let stems = firstStems
     let at = next
     let skippedLinkingWords = 0
     let matchedEnd = next
-    let best: { pattern: Pattern; end: number; parent: string[] } | undefined
+    let longestMatch: { pattern: Pattern; end: number; parent: string[] } | undefined
     while (this.continuesPattern(stems) && at < this.words.length && this.gaps[at] !== GAP_BREAK) {
       const wordStem = this.stemAt(at)
-      const joined = this.joinedStemAt(at)
+      const joinedStem = this.joinedStemAt(at)
       const [matchedStem, matchedWordCount] =
         wordStem !== undefined && this.hasPrefix([...stems, wordStem])
           ? [wordStem, 1]
-          : joined !== undefined && this.hasPrefix([...stems, joined])
-            ? [joined, 2]
+          : joinedStem !== undefined && this.hasPrefix([...stems, joinedStem])
+            ? [joinedStem, 2]
             : [undefined, 1]
       if (
         matchedStem === undefined &&
-        (this.functionWordKindAt(at) !== LINKING_WORD || ++skippedLinkingWords > MAX_LINKING_WORDS)
+        (this.functionWordKindAt(at) !== LINKING_WORD || ++skippedLinkingWords > MAX_SKIPPED_LINKING_WORDS)
       )
         break
       at += matchedWordCount
@@ -275,33 +288,34 @@ class ReferenceExtractor {
       const parent = stems
       stems = [...stems, matchedStem]
       const pattern = this.patterns.get(stems.join(' '))
-      if (pattern) best = { pattern, end: at, parent }
+      if (pattern) longestMatch = { pattern, end: at, parent }
     }
     if (this.continuesPattern(stems) && at < this.words.length && this.gaps[at] === GAP_BREAK) {
-      const punctuated = this.punctuatedName(from, at, stems)
-      if (punctuated) {
-        this.foundMentions.push(punctuated)
+      const punctuatedName = this.findPunctuatedName(from, at, stems)
+      if (punctuatedName) {
+        this.foundMentions.push(punctuatedName)
         return
       }
     }
-    const end = best?.end ?? next
+    const end = longestMatch?.end ?? next
     if (matchedEnd === at && end < at && this.continuesPattern(stems) && this.continuesList(at))
       this.expandSharedHeadOfList(from, at, stems)
-    if (best) {
-      this.addMention(best.pattern, from, best.end)
-      this.expandSharedModifier(best.end, best.parent)
-    } else if (single) this.foundMentions.push({ label: single, isVariant: false, from, to: next })
+    if (longestMatch) {
+      this.addMention(longestMatch.pattern, from, longestMatch.end)
+      this.expandSharedModifier(longestMatch.end, longestMatch.parent)
+    } else if (shortLabel) this.foundMentions.push({ label: shortLabel, isVariant: false, from, to: next })
   }
 
   /** Returns the longest label that has punctuation at the same positions as the text. */
-  private punctuatedName(from: number, next: number, first: string[]): FoundMention | undefined {
-    let stems = first
-    const crossedPositions: number[] = []
-    let longest: FoundMention | undefined
+  private findPunctuatedName(from: number, next: number, firstStems: string[]): FoundMention | undefined {
+    let stems = firstStems
+    const positionsInText: number[] = []
+    let longestName: FoundMention | undefined
     for (let at = next; this.continuesPattern(stems) && at < this.words.length; at++) {
       if (this.gaps[at] === GAP_BREAK) {
-        if (at - from > 15 || /[\n\r]/.test(this.text.slice(this.ends[at - 1], this.starts[at]))) break
-        crossedPositions.push(at - from)
+        if (at - from > MAX_PUNCTUATION_POSITION || /[\n\r]/.test(this.text.slice(this.ends[at - 1], this.starts[at])))
+          break
+        positionsInText.push(at - from)
       }
       const stem = this.stemAt(at)
       if (stem === undefined || !this.hasPrefix([...stems, stem])) break
@@ -310,11 +324,11 @@ class ReferenceExtractor {
       if (
         pattern &&
         !pattern.isVariant &&
-        crossedPositions.every((position) => this.punctuationPositions.get(pattern.label)!.has(position))
+        positionsInText.every((position) => this.punctuationPositions.get(pattern.label)!.has(position))
       )
-        longest = { label: pattern.label, isVariant: false, from, to: at + 1 }
+        longestName = { label: pattern.label, isVariant: false, from, to: at + 1 }
     }
-    return longest
+    return longestName
   }
 
   /** Whether the word at `at` continues a list: it follows one comma or slash, or it is a conjunction. */
@@ -343,14 +357,18 @@ class ReferenceExtractor {
       const pattern = this.patterns.get([...modifier, stem].join(' '))
       if (!pattern || pattern.isVariant) return
       const word = this.words[at]!
-      if (!isRoleWord(wordHash(word)) && !this.singleWordLabel(word, stem)) this.addMention(pattern, at, at + 1)
+      if (!isRoleWord(wordHash(word)) && !this.findSingleWordLabel(word, stem)) this.addMention(pattern, at, at + 1)
     }
   }
 
   /** Adds accident investigation for "accident and near miss investigation". */
   private expandSharedHeadOfPair(from: number, stems: string[]): void {
     if (this.gaps[from + 1] === GAP_BREAK) return
-    for (let at = from + 2; at < this.words.length && at <= from + 5 && this.gaps[at] !== GAP_BREAK; at++) {
+    for (
+      let at = from + 2;
+      at < this.words.length && at <= from + MAX_SHARED_HEAD_DISTANCE_WORDS && this.gaps[at] !== GAP_BREAK;
+      at++
+    ) {
       const stem = this.stemAt(at)
       const pattern = at > from + 2 && stem !== undefined ? this.patterns.get([...stems, stem].join(' ')) : undefined
       if (!pattern) continue
@@ -366,12 +384,12 @@ class ReferenceExtractor {
   private expandSharedHeadOfList(from: number, end: number, stems: string[]): boolean {
     let isLastItem = false
     let itemLength = 0
-    for (let at = end; at < this.words.length && at <= end + 8; at++) {
+    for (let at = end; at < this.words.length && at <= end + MAX_LIST_WORDS; at++) {
       if (this.continuesList(at)) {
         if (isLastItem || itemLength > 1) return false
         isLastItem = this.functionWordKindAt(at) === CONJUNCTION
         itemLength = isLastItem ? 0 : 1
-      } else if (this.gaps[at] === GAP_BREAK || ++itemLength > 3) return false
+      } else if (this.gaps[at] === GAP_BREAK || ++itemLength > MAX_LAST_ITEM_WORDS) return false
       const pattern = itemLength > 1 ? this.patternWithHead(at, stems) : undefined
       if (!pattern) continue
       this.addMention(pattern, from, end)
@@ -380,9 +398,9 @@ class ReferenceExtractor {
     return false
   }
 
-  /** Returns the pattern that consists of the stems `first` and the words from `at` to the end of their list item. */
-  private patternWithHead(at: number, first: string[]): Pattern | undefined {
-    let stems = first
+  /** Returns the pattern that consists of the stems `firstStems` and the words from `at` to the end of their list item. */
+  private patternWithHead(at: number, firstStems: string[]): Pattern | undefined {
+    let stems = firstStems
     for (let next = at; ; next++) {
       const stem = this.stemAt(next)
       if (stem === undefined || !this.hasPrefix([...stems, stem])) return undefined
@@ -397,9 +415,9 @@ class ReferenceExtractor {
    * Removes mentions that overlap a better one. A mention is better if it has more words, then if it is no variant, then if it
    * has more characters, then if it comes first.
    */
-  private withoutOverlaps(): FoundMention[] {
+  private removeOverlaps(): FoundMention[] {
     const mentionLength = ({ from, to }: FoundMention) => this.ends[to - 1]! - this.starts[from]!
-    const sorted = this.foundMentions.toSorted(
+    const sortedMentions = this.foundMentions.toSorted(
       (a, b) =>
         b.to - b.from - (a.to - a.from) ||
         Number(a.isVariant) - Number(b.isVariant) ||
@@ -407,7 +425,7 @@ class ReferenceExtractor {
         a.from - b.from,
     )
     const keptMentions: FoundMention[] = []
-    for (const mention of sorted) {
+    for (const mention of sortedMentions) {
       if (keptMentions.every((other) => mention.to <= other.from || mention.from >= other.to))
         keptMentions.push(mention)
     }
@@ -465,9 +483,9 @@ const textWord = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...LINKING_WORDS) },
   { weight: 2, arbitrary: fc.constantFrom(...OTHER_FUNCTION_WORDS) },
 )
-/** Returns the label, unchanged or with linking words between its words; the number n selects which. */
-function mentionText(label: string, n: number): string {
-  return label.replaceAll(' ', [' ', ' ', ' of ', ' of the ', ' ki of the '][Math.floor(n / 3) % 5]!)
+/** Returns the label, unchanged or with linking words between its words, depending on the number `choice`. */
+function mentionText(label: string, choice: number): string {
+  return label.replaceAll(' ', [' ', ' ', ' of ', ' of the ', ' ki of the '][Math.floor(choice / 3) % 5]!)
 }
 const separator = fc.constantFrom(' ', ' ', ' ', ' ', ' ', ' ', '-', ', ', ', ', '/', '. ', '\n')
 
@@ -486,7 +504,10 @@ test('the index and the reference implementation find the same mentions', () => 
         const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases])
         for (const parts of texts) {
           const text = parts
-            .map(([word, n, sign]) => (n % 3 === 0 ? mentionText(labels[n % labels.length]!, n) : word) + sign)
+            .map(
+              ([word, choice, sign]) =>
+                (choice % 3 === 0 ? mentionText(labels[choice % labels.length]!, choice) : word) + sign,
+            )
             .join('')
           const foundBySkillIndex = index
             .extract(text, 1000)
@@ -502,9 +523,9 @@ test('the index and the reference implementation find the same mentions', () => 
 })
 
 test('no rule that the reference does not implement applies to the words of the random catalogues', () => {
-  const excluded = new Set([...nameParts['joined words'], ...nameParts.activities, ...everydayWords])
+  const excludedWords = new Set([...nameParts['joined words'], ...nameParts.activities, ...everydayWords])
   for (const word of [...VOCABULARY, ...OTHER_WORDS]) {
-    assert.ok(VOCABULARY.indexOf(word) < 0 || (word.length > 4 && !excluded.has(word)), word)
+    assert.ok(VOCABULARY.indexOf(word) < 0 || (word.length > 4 && !excludedWords.has(word)), word)
     assert.equal(advertisementPhraseKind(new Tokens().read(word), 0, 1), 0, word)
   }
 })

@@ -9,8 +9,8 @@ import type { MentionFinder } from './mention-finder.ts'
 import { isNegated } from './negation.ts'
 
 /**
- * Extracts the skills that a text mentions. A mention is a place in the text where a label is found. If mentions overlap, the
- * longest one is kept. A word with an everyday meaning, such as "go", is a mention only if it has the same capitals as the
+ * Extracts the skills that a text mentions. A mention is an occurrence of a label in the text. If mentions overlap, the longest
+ * one is kept. A word with an everyday meaning, such as "go", is a mention only if it has the same capitals as the
  * label. The score of a skill is that of its best mention, and each further mention raises it a little.
  * `extract-reference.test.ts` has a simple implementation without an index.
  */
@@ -22,26 +22,38 @@ export interface Mention {
   text: string
 }
 
-/** A skill that the text mentions. `entry` is the index of the skill in the entries. */
+/** A skill that the text mentions. */
 export interface ExtractedEntry {
-  entry: number
+  /** Index of the skill in the sorted entries (labels.ts). */
+  entryIndex: number
   score: number
   mentions: Mention[]
 }
 
-/** Factors that reduce the score of a mention. This one is for negated mentions: "no welding". */
+/** Factor by which the score of a negated mention is multiplied: "no welding". */
 const NEGATED_FACTOR = 0.1
-/** For variants of a label: "loading of trucks" for truck loading. */
+/** Factor for variants of a label: "loading of trucks" for truck loading. */
 const VARIANT_FACTOR = 0.9
-/** For words such as "HR" that any job advertisement may contain. */
+/** Factor for words such as "HR" that any job advertisement may contain. */
 const ADVERTISEMENT_WORD_FACTOR = 0.2
-/** For skills of the employer or a colleague: "flex printing shop", "report to the sales manager". */
+/** Factor for skills of the employer or a colleague: "flex printing shop", "report to the sales manager". */
 const EMPLOYER_OR_COLLEAGUE_FACTOR = 0.4
-/** For languages: "knows Tamil". */
+/** Factor for languages: "knows Tamil". */
 const LANGUAGE_FACTOR = 0.75
-/** For alternative languages: "Tamil or Hindi". */
+/** Factor for alternative languages: "Tamil or Hindi". */
 const ONE_OF_SEVERAL_LANGUAGES_FACTOR = 0.15
 
+/** Scores of a mention by kind of label, calibrated on labelled job advertisements. A long label has several words. */
+const LONG_NAME_SCORE = 0.88
+const LONG_ALIAS_SCORE = 0.76
+const SINGLE_WORD_NAME_SCORE = 0.86
+const SINGLE_WORD_ALIAS_SCORE = 0.66
+/** Subtracted from the score of a single-word alias that other skills contain, too, if the text is dense (mentionDensity 1). */
+const DENSE_TEXT_PENALTY = 0.33
+/** Subtracted from the score of a single-word alias for each doubling of the number of other skills that contain the word. */
+const PENALTY_PER_DOUBLING = 0.03
+/** Minimum score of a single-word alias that other skills contain, too. */
+const MIN_SHARED_WORD_SCORE = 0.3
 /** Score of a mention that is a single word of a longer label: "overlock" for overlock sewing. */
 const SINGLE_WORD_VARIANT_SCORE = 0.6
 /** Each further mention of a skill multiplies the doubt (1 - score) by this factor. */
@@ -49,8 +61,8 @@ const DOUBT_FACTOR_PER_MENTION = 0.8
 /** Further mentions do not raise a score below this one. */
 const MIN_SCORE_TO_RAISE = 0.25
 /** From this number of other mentions on, a text counts as dense: such texts usually write the names of skills in full. */
-const MANY_MENTIONS = 8
-/** Number of skills of the catalogue in which the scores of single words were measured. */
+const MIN_DENSE_TEXT_MENTIONS = 8
+/** Number of skills in the catalogue for which the scores of single words were measured. */
 const MEASURED_CATALOGUE_SIZE = 3000
 /** A word up to this number of letters is not a mention if a hyphen joins it with another word: "C-form". */
 const MAX_COMPOUND_PART_LENGTH = 4
@@ -100,37 +112,37 @@ export class Extractor {
       )
         foundMentions.push({ label, from, to, start, end, isVariant })
     })
-    const skillsByEntry = new Map<number, ExtractedEntry>()
+    const skillsByEntryIndex = new Map<number, ExtractedEntry>()
     const mentions = resolveOverlaps(foundMentions)
-    const mentionDensity = Math.min(1, (mentions.length - 1) / MANY_MENTIONS)
+    const mentionDensity = Math.min(1, (mentions.length - 1) / MIN_DENSE_TEXT_MENTIONS)
     for (const { label: foundLabel, from, to, start, end, isVariant } of mentions) {
       const label = isVariant ? foundLabel : this.labelWithExactWords(foundLabel, tokens, from, to)
       const isWholeText = to - from === tokens.count && !isVariant && this.hasExactWords(label, tokens, from, to)
-      const kind = isWholeText ? 0 : advertisementPhraseKind(tokens, from, to)
-      if (kind === NEVER_A_SKILL) continue
-      const entry = this.labels.entryOfLabel[label]!
+      const phraseKind = isWholeText ? 0 : advertisementPhraseKind(tokens, from, to)
+      if (phraseKind === NEVER_A_SKILL) continue
+      const entryIndex = this.labels.entryIndexOfLabel[label]!
       let score =
         isVariant && to - from === 1
           ? SINGLE_WORD_VARIANT_SCORE
           : this.mentionScore(label, mentionDensity) * (isVariant ? VARIANT_FACTOR : 1)
       if (isNegated(text, tokens, from, to)) score *= NEGATED_FACTOR
-      else if (kind === RARELY_A_SKILL) score *= ADVERTISEMENT_WORD_FACTOR
+      else if (phraseKind === RARELY_A_SKILL) score *= ADVERTISEMENT_WORD_FACTOR
       else if (isAboutEmployerOrColleague(tokens, from, to)) score *= EMPLOYER_OR_COLLEAGUE_FACTOR
       else if (isLanguage(tokens, from, to))
         score *= isOneOfSeveralLanguages(text, tokens, from) ? ONE_OF_SEVERAL_LANGUAGES_FACTOR : LANGUAGE_FACTOR
       const mention = mentionAt(text, start, end)
-      const skill = skillsByEntry.get(entry)
-      if (!skill) skillsByEntry.set(entry, { entry, score, mentions: [mention] })
+      const skill = skillsByEntryIndex.get(entryIndex)
+      if (!skill) skillsByEntryIndex.set(entryIndex, { entryIndex, score, mentions: [mention] })
       else {
         skill.score = Math.max(skill.score, score)
         skill.mentions.push(mention)
       }
     }
-    for (const skill of skillsByEntry.values()) {
+    for (const skill of skillsByEntryIndex.values()) {
       const raisedScore = 1 - (1 - skill.score) * DOUBT_FACTOR_PER_MENTION ** (skill.mentions.length - 1)
       skill.score = Math.round((skill.score < MIN_SCORE_TO_RAISE ? skill.score : raisedScore) * 10_000) / 10_000
     }
-    return [...skillsByEntry.values()]
+    return [...skillsByEntryIndex.values()]
       .sort((a, b) => b.score - a.score || a.mentions[0]!.start - b.mentions[0]!.start)
       .slice(0, limit)
   }
@@ -159,10 +171,11 @@ export class Extractor {
     return true
   }
 
-  /** Whether the word at `at` is a mention of the label. Rejects everyday words, parts of compounds and other abbreviations. */
+  /** Whether the word at `at` is a mention of the label. Rejects everyday words, parts of compounds and similar abbreviations. */
   private isSingleWordMention(label: number, text: string, tokens: Tokens, at: number): boolean {
     const { wordStarts, words, vocabulary, letterCases } = this.labels
     const firstWord = wordStarts[label]!
+    // Single words that mention a longer label, such as "brickwork" for "brick work", were selected when the index was built.
     if (wordStarts[label + 1]! - firstWord !== 1) return true
     const word = vocabulary.words[words[firstWord]!]!
     const isShort = word.length <= 2
@@ -194,13 +207,19 @@ export class Extractor {
     const { wordStarts, words, kinds, names } = this.labels
     const firstWord = wordStarts[label]!
     const isAlias = kinds[label] === ALIAS
-    if (wordStarts[label + 1]! - firstWord > 1) return isAlias ? 0.76 : 0.88
-    if (!isAlias) return 0.86
+    if (wordStarts[label + 1]! - firstWord > 1) return isAlias ? LONG_ALIAS_SCORE : LONG_NAME_SCORE
+    if (!isAlias) return SINGLE_WORD_NAME_SCORE
     const word = words[firstWord]!
     const skillCount = this.postings.starts[word + 1]! - this.postings.starts[word]!
-    const otherSkills = (skillCount - 1) * Math.min(1, MEASURED_CATALOGUE_SIZE / names.length)
-    const sharedWordScore = 0.66 - 0.33 * mentionDensity - 0.03 * Math.log2(Math.max(1, otherSkills))
-    return otherSkills < 1 ? 0.66 - (0.66 - sharedWordScore) * otherSkills : Math.max(0.3, sharedWordScore)
+    // Scaled to a catalogue of MEASURED_CATALOGUE_SIZE skills, so it can be a fraction.
+    const otherSkillCount = (skillCount - 1) * Math.min(1, MEASURED_CATALOGUE_SIZE / names.length)
+    const sharedWordScore =
+      SINGLE_WORD_ALIAS_SCORE -
+      DENSE_TEXT_PENALTY * mentionDensity -
+      PENALTY_PER_DOUBLING * Math.log2(Math.max(1, otherSkillCount))
+    return otherSkillCount < 1
+      ? SINGLE_WORD_ALIAS_SCORE - (SINGLE_WORD_ALIAS_SCORE - sharedWordScore) * otherSkillCount
+      : Math.max(MIN_SHARED_WORD_SCORE, sharedWordScore)
   }
 }
 
@@ -221,7 +240,7 @@ function resolveOverlaps(foundMentions: FoundMention[]): FoundMention[] {
   for (let i = 1; areDisjoint && i < foundMentions.length; i++)
     areDisjoint = foundMentions[i]!.start >= foundMentions[i - 1]!.end
   if (areDisjoint) return foundMentions
-  const resolved: FoundMention[] = []
+  const resolvedMentions: FoundMention[] = []
   // Each run of overlapping mentions is resolved separately.
   foundMentions.sort((a, b) => a.start - b.start)
   for (let i = 0; i < foundMentions.length; ) {
@@ -230,7 +249,7 @@ function resolveOverlaps(foundMentions: FoundMention[]): FoundMention[] {
     while (next < foundMentions.length && foundMentions[next]!.start < end)
       end = Math.max(end, foundMentions[next++]!.end)
     if (next === i + 1) {
-      resolved.push(foundMentions[i++]!)
+      resolvedMentions.push(foundMentions[i++]!)
       continue
     }
     const overlappingMentions = foundMentions
@@ -247,10 +266,10 @@ function resolveOverlaps(foundMentions: FoundMention[]): FoundMention[] {
       if (keptMentions.every((other) => mention.end <= other.start || mention.start >= other.end))
         keptMentions.push(mention)
     }
-    resolved.push(...keptMentions.sort((a, b) => a.start - b.start))
+    resolvedMentions.push(...keptMentions.sort((a, b) => a.start - b.start))
     i = next
   }
-  return resolved
+  return resolvedMentions
 }
 
 /** Whether a hyphen joins the word with another: "RS-CIT" does not mention CIT, and "C-form" does not mention C. */

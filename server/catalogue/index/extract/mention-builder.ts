@@ -34,7 +34,7 @@ export function* buildMentionFinder(
   const variants = new MentionVariants(labels, postings, patterns)
   const { words } = labels.vocabulary
   // The first stem of a form is kept. Words of the catalogue come first, so a word that is also an inflection of another keeps
-  // its stem.
+  // its own stem.
   for (let from = 0; from < words.length; from += 2048) {
     labelPatterns.addWords(from, Math.min(words.length, from + 2048))
     variants.prepareWords(from, Math.min(words.length, from + 2048))
@@ -47,10 +47,11 @@ export function* buildMentionFinder(
     yield
   }
   const labelCount = labels.kinds.length
-  for (const pass of [labelPatterns, variants]) {
+  // Labels are added before variants, because a variant never replaces a label.
+  for (const builder of [labelPatterns, variants]) {
     for (let from = 0; from < labelCount; from += LABELS_PER_SLICE) {
       if (patterns.trie.lacksRoomFor(LABELS_PER_SLICE * MAX_EDGES_PER_LABEL)) yield* patterns.trie.grow()
-      pass.addLabels(from, Math.min(labelCount, from + LABELS_PER_SLICE))
+      builder.addLabels(from, Math.min(labelCount, from + LABELS_PER_SLICE))
       yield
     }
   }
@@ -86,19 +87,19 @@ class LabelPatterns {
   }
 
   addFunctionWords(): void {
-    for (const [role, words] of [
+    for (const [kind, words] of [
       [LINKING_WORD, nameParts['linking words']],
       [CONJUNCTION, nameParts.conjunctions],
       [FOLLOWING_WORD, nameParts['following words']],
     ] as const)
-      for (const word of words) this.functionWordKinds.set(this.patterns.addForm(word), role)
+      for (const word of words) this.functionWordKinds.set(this.patterns.addForm(word), kind)
   }
 
-  /** Returns the kind of function word by stem number, for `size` stem numbers; 0 for other words. */
-  functionWordKindsByStem(size: number): Uint8Array {
-    const roles = new Uint8Array(size)
-    for (const [number, role] of this.functionWordKinds) roles[number] = role
-    return roles
+  /** Returns the kind of function word by stem number, for the stem numbers below `stemNumberCount`; 0 for other words. */
+  functionWordKindsByStem(stemNumberCount: number): Uint8Array {
+    const kinds = new Uint8Array(stemNumberCount)
+    for (const [stemNumber, kind] of this.functionWordKinds) kinds[stemNumber] = kind
+    return kinds
   }
 
   /**
@@ -113,12 +114,13 @@ class LabelPatterns {
       const hindiWord = vocabulary.words[id]!
       if (!isDevanagari(hindiWord)) break
       for (const form of hindiInflections(hindiWord)) forms.add(form, vocabulary.stems[id]!)
-      nearWords.findHomophones(hindiWord, (other, word) => {
-        for (const form of romanisedInflections(word)) forms.add(form, vocabulary.stems[other]!)
-        const unlistedSpellings = romanisationVariants(word).filter((spelling) => vocabulary.find(spelling) < 0)
+      nearWords.findHomophones(hindiWord, (homophoneId, homophone) => {
+        const stem = vocabulary.stems[homophoneId]!
+        for (const form of romanisedInflections(homophone)) forms.add(form, stem)
+        const unlistedSpellings = romanisationVariants(homophone).filter((spelling) => vocabulary.find(spelling) < 0)
         if (unlistedSpellings.length === 0) return
-        this.romanisationsByWord.set(other, unlistedSpellings)
-        for (const spelling of unlistedSpellings) forms.add(spelling, vocabulary.stems[other]!)
+        this.romanisationsByWord.set(homophoneId, unlistedSpellings)
+        for (const spelling of unlistedSpellings) forms.add(spelling, stem)
       })
       if (id % 64 === 63) yield
     }
@@ -189,10 +191,10 @@ class LabelPatterns {
       word = vocabulary.words[words[at]!]!
       while (at + 1 < to && gaps[at + 1] === GAP_JOINER) word += vocabulary.words[words[++at]!]!
       const stemCountBefore = patterns.extraStemCount
-      const number = patterns.addForm(word)
+      const stemNumber = patterns.addForm(word)
       if (patterns.extraStemCount > stemCountBefore)
-        for (const form of inflections(word)) patterns.forms.add(form, number)
-      pattern.push(number)
+        for (const form of inflections(word)) patterns.forms.add(form, stemNumber)
+      pattern.push(stemNumber)
     }
     if (pattern.length > 1) patterns.addPattern(pattern, label)
     else patterns.addSingleWord(word, pattern[0]!, label)

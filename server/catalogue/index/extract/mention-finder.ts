@@ -33,6 +33,7 @@ export interface MentionTables {
   trie: Trie
   labelCount: number
   punctuatedNames: PunctuatedNames
+  /** By label in the trie: other labels with the same stem numbers. */
   labelsWithSameStems: ReadonlyMap<number, readonly number[]>
 }
 
@@ -148,11 +149,11 @@ export class MentionFinder {
   ): void {
     const { stemNumbers, joinedStemNumbers, functionWordKinds, trie } = this
     const { gaps, count } = tokens
-    let best = label
-    let end = next
+    let bestLabel = label
+    let bestEnd = next
     let at = next
     let matchedEnd = next
-    let parentOfBest = 0
+    let parentOfBestLabel = 0
     let skippedLinkingWords = 0
     while (node !== 0 && at < count && gaps[at] !== GAP_BREAK) {
       let edge = stemNumbers[at]! >= 0 ? trie.findEdge(node, stemNumbers[at]!) : -1
@@ -174,25 +175,25 @@ export class MentionFinder {
       at += matchedWordCount
       matchedEnd = at
       if (trie.labelAt(edge) >= 0) {
-        best = trie.labelAt(edge)
-        end = at
-        parentOfBest = node
+        bestLabel = trie.labelAt(edge)
+        bestEnd = at
+        parentOfBestLabel = node
       }
       node = trie.nodeAt(edge)
     }
     if (node !== 0 && at < count && gaps[at] === GAP_BREAK) {
-      const punctuated = this.punctuatedNames.find(this.text, tokens, stemNumbers, trie, from, at, node)
-      if (punctuated) {
-        visit(punctuated.label, from, punctuated.end)
+      const punctuatedName = this.punctuatedNames.find(this.text, tokens, stemNumbers, trie, from, at, node)
+      if (punctuatedName) {
+        visit(punctuatedName.label, from, punctuatedName.end)
         return
       }
     }
     // An item of two words can share a head, too: "single needle and overlock sewing".
-    if (matchedEnd === at && end < at && node !== 0 && this.continuesList(tokens, at))
+    if (matchedEnd === at && bestEnd < at && node !== 0 && this.continuesList(tokens, at))
       this.expandSharedHeadOfList(tokens, from, at, node, visit)
-    if (best < 0) return
-    visit(best, from, end)
-    if (parentOfBest !== 0) this.expandSharedModifier(tokens, end, parentOfBest, visit)
+    if (bestLabel < 0) return
+    visit(bestLabel, from, bestEnd)
+    if (parentOfBestLabel !== 0) this.expandSharedModifier(tokens, bestEnd, parentOfBestLabel, visit)
   }
 
   /** Whether the word at `at` continues a list: it follows one comma or slash, or it is a conjunction. */

@@ -23,9 +23,9 @@ interface SingleWordLabel {
 
 /**
  * Builds the tables of `MentionFinder`. A label of several words is stored as a pattern, a sequence of stem numbers in a trie.
- * A label of one word is stored in a table of words. Stems of the vocabulary keep their number there; other stems
- * are numbered from the end of the vocabulary upwards. A variant, another wording of a label, is stored with the number of its
- * label plus the number of labels.
+ * A label of one word is stored in a table of words. A stem of the vocabulary keeps its number; other stems get the numbers from
+ * `vocabulary.stemCount` on. A variant, another wording of a label, is stored with the number of its label plus the number of
+ * labels.
  */
 export class MentionPatterns {
   readonly trie: Trie
@@ -61,25 +61,25 @@ export class MentionPatterns {
 
   /** Adds the word to the forms that are recognised in a text. Returns its stem number. */
   addForm(word: string): number {
-    const number = this.stemNumberOf(word)
-    this.forms.add(word, number)
-    return number
+    const stemNumber = this.stemNumberOf(word)
+    this.forms.add(word, stemNumber)
+    return stemNumber
   }
 
   get extraStemCount(): number {
     return this.extraStems.size
   }
 
-  /** Adds a word that mentions the label. */
-  addSingleWord(word: string, number: number, label: number): void {
+  /** Adds a word, with its stem number, that mentions the label. */
+  addSingleWord(word: string, stemNumber: number, label: number): void {
     this.singleWords.push({ word, label })
-    setItem(this.isSingleWordLabel, number, 1)
+    setItem(this.isSingleWordLabel, stemNumber, 1)
   }
 
   /** Adds a word as a variant of the label. It is used only if the word is not a label itself. */
-  addSingleWordVariant(word: string, number: number, label: number): void {
+  addSingleWordVariant(word: string, stemNumber: number, label: number): void {
     this.singleWordVariants.push({ word, label: label + this.labels.kinds.length })
-    setItem(this.isSingleWordLabel, number, 1)
+    setItem(this.isSingleWordLabel, stemNumber, 1)
   }
 
   /** Adds a pattern as a variant of the label. Has no effect if the pattern already belongs to a label or another variant. */
@@ -99,11 +99,11 @@ export class MentionPatterns {
   addPattern(pattern: readonly number[], label: number): void {
     const { trie, firstNodes } = this
     const { kinds } = this.labels
-    const firstNumber = pattern[0]!
-    let node = firstNumber < firstNodes.size ? firstNodes.items[firstNumber]! : 0
+    const firstStemNumber = pattern[0]!
+    let node = firstStemNumber < firstNodes.size ? firstNodes.items[firstStemNumber]! : 0
     if (node === 0) {
-      node = trie.newNode()
-      setItem(firstNodes, firstNumber, node)
+      node = trie.addNode()
+      setItem(firstNodes, firstStemNumber, node)
     }
     const lastPosition = pattern.length - 1
     for (let i = 1; i < lastPosition; i++) node = trie.ensureNode(trie.ensureEdge(node, pattern[i]!))
@@ -120,10 +120,10 @@ export class MentionPatterns {
   private mergeLabelsWithSameStems(label: number, other: number): void {
     const { labelsWithSameStems, punctuationPositions } = this
     punctuationPositions[label]! |= punctuationPositions[other]!
-    const { entryOfLabel } = this.labels
+    const { entryIndexOfLabel } = this.labels
     const otherLabels = labelsWithSameStems.get(other) ?? []
     labelsWithSameStems.delete(other)
-    if (entryOfLabel[label] !== entryOfLabel[other]) otherLabels.push(other)
+    if (entryIndexOfLabel[label] !== entryIndexOfLabel[other]) otherLabels.push(other)
     if (otherLabels.length > 0)
       labelsWithSameStems.set(label, [...(labelsWithSameStems.get(label) ?? []), ...otherLabels])
   }
@@ -146,12 +146,12 @@ export class MentionPatterns {
   *complete() {
     const singleWordLabels = yield* this.buildSingleWordTable()
     yield* this.trie.complete()
-    const numberCount = this.labels.vocabulary.stemCount + this.extraStems.size
+    const stemNumberCount = this.labels.vocabulary.stemCount + this.extraStems.size
     return {
       forms: this.forms.complete(),
       singleWordLabels,
-      firstNodes: toArrayOfSize(this.firstNodes, numberCount),
-      isSingleWordLabel: new Uint8Array(toArrayOfSize(this.isSingleWordLabel, numberCount)),
+      firstNodes: toArrayOfSize(this.firstNodes, stemNumberCount),
+      isSingleWordLabel: new Uint8Array(toArrayOfSize(this.isSingleWordLabel, stemNumberCount)),
       trie: this.trie,
       labelCount: this.labels.kinds.length,
       labelsWithSameStems: this.labelsWithSameStems,
@@ -166,7 +166,7 @@ export class MentionPatterns {
   private *buildSingleWordTable(): SlicedTask<FormTable> {
     const { kinds } = this.labels
     const table = new FormTable(this.singleWords.length * EXPECTED_SPELLINGS_PER_SINGLE_WORD)
-    for (const formsOf of [(word: string) => [word], otherForms]) {
+    for (const formsOf of [(word: string) => [word], otherFormsOf]) {
       for (let kind = NAME; kind <= ALIAS; kind++) {
         for (let from = 0; from < this.singleWords.length; from += 2048) {
           for (const { word, label } of this.singleWords.slice(from, from + 2048))
@@ -180,7 +180,7 @@ export class MentionPatterns {
   }
 }
 
-function otherForms(word: string): string[] {
+function otherFormsOf(word: string): string[] {
   return isDevanagari(word) ? hindiInflections(word) : [...spellingVariants(word), ...misspellingsOf(word)]
 }
 

@@ -2,19 +2,25 @@ import { Int32List } from '../text/int32-list.ts'
 import type { SlicedTask } from '../text/time-slicing.ts'
 import { checkHash, wordHash } from '../text/tokens.ts'
 
+/** Initial capacity of a `FormTable`: 1.5 slots per form give a load factor of at most 2/3. */
+const SLOTS_PER_FORM = 1.5
+const MIN_SLOT_COUNT = 1024
+
 /**
  * Hash table from word forms to numbers of stems or labels. A form is one spelling of a word, such as an inflection. The table
  * stores no letters. `wordHash` selects the slot, and the slot has the `checkHash` of the form and its number. The two hashes
  * have 64 bits together, so two forms practically never share both.
  */
 export class FormTable {
+  /** Two integers per slot: the check hash and the number of a form. The number is -1 if the slot is free. */
   private slots: Int32Array
   /** Hash, check hash and number of each added form. They are inserted again when the table grows. Empty after `complete`. */
   private addedForms = new Int32List()
 
-  /** Reserves room for `expectedForms`: growing is not sliced and would block the event loop while the index is built. */
-  constructor(expectedForms: number) {
-    this.slots = new Int32Array(2 ** Math.ceil(Math.log2(1024 + expectedForms * 1.5)) * 2).fill(-1)
+  /** Reserves room for `expectedFormCount` forms: growing is not sliced and would block the event loop while the index is built. */
+  constructor(expectedFormCount: number) {
+    const slotCount = 2 ** Math.ceil(Math.log2(MIN_SLOT_COUNT + expectedFormCount * SLOTS_PER_FORM))
+    this.slots = new Int32Array(slotCount * 2).fill(-1)
   }
 
   /** Returns the number of the form with these two hashes, or -1. */
@@ -34,6 +40,7 @@ export class FormTable {
     const hash = wordHash(form)
     const check = checkHash(form)
     if (this.find(hash, check) >= 0) return
+    // A form has three integers and a slot has two, so the table grows at a load factor of 2/3.
     if (this.addedForms.size > this.slots.length) this.grow()
     this.addedForms.push(hash)
     this.addedForms.push(check)
@@ -64,25 +71,24 @@ export class FormTable {
 
 /**
  * Trie (prefix tree) over sequences of stem numbers, with all edges in one flat hash table. An edge has three integers: its
- * parent node, its stem number and its target. A positive target is a node, which may have a label and further edges. A
- * negative target is
- * -1 - label: the sequence ends there. An edge is identified by its slot.
+ * parent node, its stem number and its target. A positive target is a node, which may have a label and further edges. If the
+ * target is negative, the sequence ends there, and the target is -1 - label. An edge is identified by its slot.
  */
 export class Trie {
   /** Nodes are numbered from 1; 0 means no node. */
   private nodeCount = 1
   private edgeCount = 0
   private slots: Int32Array
-  /** Factor from an unsigned 32-bit hash to the number of an edge; the capacity need not be a power of two. */
+  /** Factor from an unsigned 32-bit hash to the index of an edge, so that the capacity need not be a power of two. */
   private slotsPerHash: number
   /** By node: the label that ends there plus 1, or 0. */
   private labels = new Int32Array(1024)
   /** Bloom filter of the edges. Most lookups find no edge, and the filter is small enough for the CPU cache. */
   private readonly bloomFilter = new Int32Array(2 ** 15)
 
-  /** Reserves room for `expectedEdges`. */
-  constructor(expectedEdges: number) {
-    const capacity = 16_384 + Math.ceil(expectedEdges / MAX_LOAD_FACTOR)
+  /** Reserves room for `expectedEdgeCount` edges. */
+  constructor(expectedEdgeCount: number) {
+    const capacity = 16_384 + Math.ceil(expectedEdgeCount / MAX_LOAD_FACTOR)
     this.slots = new Int32Array(capacity * 3)
     this.slotsPerHash = capacity / TWO_TO_32
   }
@@ -129,7 +135,7 @@ export class Trie {
     else this.slots[slot + 2] = -1 - label
   }
 
-  newNode(): number {
+  addNode(): number {
     if (this.nodeCount === this.labels.length) {
       const labels = new Int32Array(this.nodeCount * 2)
       labels.set(this.labels)
@@ -142,7 +148,7 @@ export class Trie {
   ensureNode(slot: number): number {
     const target = this.slots[slot + 2]!
     if (target > 0) return target
-    const node = this.newNode()
+    const node = this.addNode()
     this.labels[node] = -target
     this.slots[slot + 2] = node
     return node

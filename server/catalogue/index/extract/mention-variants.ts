@@ -18,7 +18,7 @@ const INVERTS_WITH_OF_ENDING = /(tion|sion|ment|ance|repair|service)$/
 
 const activityWords = new Set(nameParts.activities)
 const wordsLeftOutWithActivities = new Set(nameParts['left out with activities'])
-/** Minimum number of letters of a first word that mentions the whole name alone: "overlock" for overlock sewing. */
+/** Minimum number of letters of a first word that alone mentions the whole name: "overlock" for overlock sewing. */
 const MIN_DISTINCTIVE_WORD_LENGTH = 5
 
 /**
@@ -31,7 +31,7 @@ const employerSelfDescriptions = new Set(employerWords['self-descriptions'])
 const MIN_SPLIT_WORD_LENGTH = 8
 const MIN_SPLIT_PART_LENGTH = 3
 
-/** Adds variants: other wordings of a label. A wording that is a label itself keeps mentioning that label. */
+/** Adds variants: other wordings of a label. A wording that is a label itself still mentions that label. */
 export class MentionVariants {
   private readonly labels: Labels
   private readonly postings: Postings
@@ -171,15 +171,15 @@ export class MentionVariants {
 
   /**
    * Adds "two wheeler mechanics" for two wheeler mechanic if the catalogue contains "mechanics", for example in "fluid
-   * mechanics". Then the plural has another stem than "mechanic".
+   * mechanics". Such a plural has its own stem, which is not that of "mechanic".
    */
   private addPlural(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
     const lastWord = vocabulary.words[words[to - 1]!]!
-    const plural = lastWord.endsWith('ic') ? vocabulary.find(`${lastWord}s`) : -1
-    if (plural < 0) return
+    const pluralNumber = lastWord.endsWith('ic') ? vocabulary.find(`${lastWord}s`) : -1
+    if (pluralNumber < 0) return
     const pattern = this.stemNumbers(from, to - 1)
-    pattern.push(vocabulary.stems[plural]!)
+    pattern.push(vocabulary.stems[pluralNumber]!)
     this.patterns.addPatternVariant(pattern, label)
   }
 
@@ -199,9 +199,9 @@ export class MentionVariants {
   /** Adds "forklift operator" for forklift operation. */
   private addAgentNouns(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
-    for (const agent of agentNounsFor(vocabulary.words[words[to - 1]!]!)) {
+    for (const agentNoun of agentNounsFor(vocabulary.words[words[to - 1]!]!)) {
       const pattern = this.stemNumbers(from, to - 1)
-      pattern.push(this.patterns.addForm(agent))
+      pattern.push(this.patterns.addForm(agentNoun))
       this.patterns.addPatternVariant(pattern, label)
     }
   }
@@ -209,12 +209,12 @@ export class MentionVariants {
   /** Adds "forklift chalana" for forklift operation. */
   private addHindiTranslations(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
-    for (const hindi of hindiTranslations(vocabulary.words[words[to - 1]!]!)) {
+    for (const hindiWord of hindiTranslations(vocabulary.words[words[to - 1]!]!)) {
       const pattern = this.stemNumbers(from, to - 1)
-      const number = this.patterns.addForm(hindi)
-      for (const form of isDevanagari(hindi) ? hindiInflections(hindi) : romanisedInflections(hindi))
-        this.patterns.forms.add(form, number)
-      pattern.push(number)
+      const stemNumber = this.patterns.addForm(hindiWord)
+      for (const form of isDevanagari(hindiWord) ? hindiInflections(hindiWord) : romanisedInflections(hindiWord))
+        this.patterns.forms.add(form, stemNumber)
+      pattern.push(stemNumber)
       this.patterns.addPatternVariant(pattern, label)
     }
   }

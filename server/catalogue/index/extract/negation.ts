@@ -5,12 +5,20 @@ import { WordClasses } from './word-classes.ts'
 /** Maximum number of words of the clause that are read before and after a mention. */
 const MAX_WORDS_BEFORE = 6
 const MAX_WORDS_AFTER = 7
-/** Distances are in words after the mention. A negation this close needs no requirement word: "welding is not in scope". */
+/**
+ * Maximum distances are in words. A negation within this distance after the mention needs no requirement word: "welding is not in
+ * scope".
+ */
 const MAX_NEGATION_DISTANCE = 3
-/** Distance to words that mean that others do the work: "welding is outsourced", "welding ka kaam alag thekedar karega". */
+/**
+ * Distance from the mention to words that mean that others do the work: "welding is outsourced", "welding ka kaam alag thekedar
+ * karega" (a separate contractor will do the welding work).
+ */
 const MAX_DONE_ELSEWHERE_DISTANCE = 4
 /** Distance from "alag" (separate) to its verb: "alag thekedar karega" (a separate contractor will do it). */
 const MAX_HINDI_VERB_DISTANCE = 4
+/** Distance from a negation after "but" to its requirement word: "but not strictly necessary". */
+const MAX_REQUIREMENT_DISTANCE = 2
 /** Distance from a verb to "by": "looked after by". */
 const MAX_BY_DISTANCE = 3
 /** Maximum number of words before a mention that are read to find the heading of its list. */
@@ -99,11 +107,16 @@ export function isNegated(text: string, tokens: Tokens, from: number, to: number
 function isInNegatedList(text: string, { hashes, gaps, starts, ends }: Tokens, from: number): boolean {
   for (let at = from; at > 1 && at > from - MAX_LIST_WORDS; at--) {
     if (gaps[at] !== GAP_BREAK) continue
-    const sign = signBetween(text, ends[at - 1]!, starts[at]!)
-    if (sign === LIST_SIGN) continue
-    if (sign !== HEADING_SIGN || !isNotRequired(hashes[at - 2]!, hashes[at - 1]!)) return false
-    for (let word = at - 3; word >= 0 && word >= at - MAX_WORDS_BEFORE && gaps[word + 1] !== GAP_BREAK; word--)
-      if (hasClass(hashes[word]!, OTHER_REQUIREMENT)) return false
+    const signKind = signKindBetween(text, ends[at - 1]!, starts[at]!)
+    if (signKind === LIST_SIGN) continue
+    if (signKind !== HEADING_SIGN || !isNotRequired(hashes[at - 2]!, hashes[at - 1]!)) return false
+    // In "Experience not required: welding", the heading is about the experience.
+    for (
+      let before = at - 3;
+      before >= 0 && before >= at - MAX_WORDS_BEFORE && gaps[before + 1] !== GAP_BREAK;
+      before--
+    )
+      if (hasClass(hashes[before]!, OTHER_REQUIREMENT)) return false
     return true
   }
   return false
@@ -119,7 +132,7 @@ function hasNegatingNote(text: string, { hashes, gaps, starts, ends, count }: To
     gaps[to] === GAP_BREAK &&
     gaps[to + 1] !== GAP_BREAK &&
     isNotRequired(hashes[to]!, hashes[to + 1]!) &&
-    (signBetween(text, ends[to - 1]!, starts[to]!) === HEADING_SIGN || text[starts[to]! - 1] === '(')
+    (signKindBetween(text, ends[to - 1]!, starts[to]!) === HEADING_SIGN || text[starts[to]! - 1] === '(')
   )
 }
 
@@ -127,23 +140,23 @@ function hasNegatingNote(text: string, { hashes, gaps, starts, ends, count }: To
  * Returns the kind of the punctuation from offset `from` to `to`: HEADING_SIGN or LIST_SIGN if all of it has this kind,
  * otherwise 0.
  */
-function signBetween(text: string, from: number, to: number): number {
+function signKindBetween(text: string, from: number, to: number): number {
   let kind = 0
   for (let at = from; at < to; at++) {
     const unit = text.charCodeAt(at)
     if (unit === SPACE) continue
-    const sign = unit < SIGN_KINDS.length ? SIGN_KINDS[unit]! : 0
-    if (sign === 0 || (kind !== 0 && sign !== kind)) return 0
-    kind = sign
+    const unitKind = unit < SIGN_KINDS.length ? SIGN_KINDS[unit]! : 0
+    if (unitKind === 0 || (kind !== 0 && unitKind !== kind)) return 0
+    kind = unitKind
   }
   return kind
 }
 
 /** Whether the words with these two hashes mean "not required". Includes "nahi chahiye" and "zaroori nahi". */
-function isNotRequired(first: number, second: number): boolean {
+function isNotRequired(firstHash: number, secondHash: number): boolean {
   return (
-    (hasClass(first, ANY_NEGATION) && hasClass(second, REQUIREMENT_WORD)) ||
-    (hasClass(second, HINDI_NEGATION) && hasClass(first, REQUIREMENT_WORD))
+    (hasClass(firstHash, ANY_NEGATION) && hasClass(secondHash, REQUIREMENT_WORD)) ||
+    (hasClass(secondHash, HINDI_NEGATION) && hasClass(firstHash, REQUIREMENT_WORD))
   )
 }
 
@@ -161,12 +174,12 @@ function isNegatedBefore(
 ): boolean {
   // In "no cooking, washing or ironing" the negation applies to the whole list. An "or" next to the mention shows that it is in
   // such a list, so a comma does not end the search.
-  const isListed =
+  const isInOrList =
     (from > 0 && hasClass(hashes[from - 1]!, OR_WORD)) ||
     (to < count && gaps[to] !== GAP_BREAK && hasClass(hashes[to]!, OR_WORD))
   let hasSeenFor = false
   for (let at = from - 1; at >= 0 && at >= from - MAX_WORDS_BEFORE; at--) {
-    if (gaps[at + 1] === GAP_BREAK && !(isListed && text.slice(ends[at], starts[at + 1]).trim() === ',')) return false
+    if (gaps[at + 1] === GAP_BREAK && !(isInOrList && text.slice(ends[at], starts[at + 1]).trim() === ',')) return false
     const bits = wordClasses.classesOf(hashes[at]!)
     if (bits === 0) continue
     if (bits & BUT_WORD) return false
@@ -194,7 +207,8 @@ function isNegatedAfter(text: string, tokens: Tokens, to: number): boolean {
     // smoking".
     if (bits & BUT_WORD)
       return (
-        (nextBits & ANY_NEGATION) !== 0 && isFollowedBy(hashes, at + 1, Math.min(clauseEnd, at + 4), REQUIREMENT_WORD)
+        (nextBits & ANY_NEGATION) !== 0 &&
+        isFollowedBy(hashes, at + 1, Math.min(clauseEnd, at + 2 + MAX_REQUIREMENT_DISTANCE), REQUIREMENT_WORD)
       )
     // The negation is before the requirement word ("not required") or directly after it ("zaroori nahi").
     if (bits & REQUIREMENT_WORD) return isNegatedSoFar || (nextBits & ANY_NEGATION) !== 0

@@ -8,11 +8,11 @@ import type { Trie } from './mention-tables.ts'
 export class PunctuatedNames {
   /** By label: a bit set, in which bit i means that punctuation precedes word i of the label. */
   private readonly punctuationPositions: Uint16Array
-  private readonly hasAny: boolean
+  private readonly hasPunctuation: boolean
 
   constructor(punctuationPositions: Uint16Array) {
     this.punctuationPositions = punctuationPositions
-    this.hasAny = punctuationPositions.some((positions) => positions !== 0)
+    this.hasPunctuation = punctuationPositions.some((positions) => positions !== 0)
   }
 
   /**
@@ -28,21 +28,22 @@ export class PunctuatedNames {
     at: number,
     node: number,
   ): PunctuatedName | null {
-    if (!this.hasAny || stemNumbers[at]! < 0 || !trie.mayHaveEdge(node, stemNumbers[at]!)) return null
+    if (!this.hasPunctuation || stemNumbers[at]! < 0 || !trie.mayHaveEdge(node, stemNumbers[at]!)) return null
     const { gaps, count, starts, ends } = tokens
     const { punctuationPositions } = this
-    let crossedPositions = 0
+    // A bit set like `punctuationPositions`, for the words of the text from `from` on.
+    let positionsInText = 0
     let longestName: PunctuatedName | null = null
     for (let next = at; node !== 0 && next < count; ) {
       if (gaps[next] === GAP_BREAK) {
         if (next - from > MAX_PUNCTUATION_POSITION || !isOneLine(text, ends[next - 1]!, starts[next]!)) break
-        crossedPositions |= 1 << (next - from)
+        positionsInText |= 1 << (next - from)
       }
       const edge = stemNumbers[next]! < 0 ? -1 : trie.findEdge(node, stemNumbers[next]!)
       if (edge < 0) break
       next++
       const label = trie.labelAt(edge)
-      if (label >= 0 && label < punctuationPositions.length && (crossedPositions & ~punctuationPositions[label]!) === 0)
+      if (label >= 0 && label < punctuationPositions.length && (positionsInText & ~punctuationPositions[label]!) === 0)
         longestName = { label, end: next }
       node = trie.nodeAt(edge)
     }

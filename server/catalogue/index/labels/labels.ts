@@ -36,18 +36,19 @@ const MIXED_CASE = 1
 export const UPPER_CASE = 2
 
 /**
- * The labels (names and aliases) of all skills, as lists of word numbers in flat arrays. Skills are sorted by number and
- * identified by their index in that order, the entry. Labels are numbered in the order of their skills.
+ * The labels (names and aliases) of all skills, as lists of word numbers in flat arrays. Skills are sorted by number. The entry
+ * index of a skill is its position in that order, from 0. Labels are numbered in the order of their skills.
  */
 export interface Labels {
   vocabulary: Vocabulary
-  /** By entry: N of `sk_N`. */
+  /** By entry index: N of `sk_N`. */
   numbers: Int32Array
-  /** By entry. */
+  /** By entry index. */
   names: readonly string[]
-  /** The labels of entry e are labelStarts[e] up to, but not including, labelStarts[e + 1]. The first is the name. */
+  /** The labels of entry index e are labelStarts[e] up to, but not including, labelStarts[e + 1]. The first is the name. */
   labelStarts: Int32Array
-  entryOfLabel: Int32Array
+  /** By label: the entry index of its skill. */
+  entryIndexOfLabel: Int32Array
   /** By label: NAME, BARE_NAME or ALIAS. */
   kinds: Uint8Array
   /** By label: LOWER_CASE, MIXED_CASE or UPPER_CASE for a single word, LOWER_CASE for several words. */
@@ -79,7 +80,7 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
   const tokens = new Tokens()
   const words = new Int32List()
   const wordStarts = new Int32List()
-  const entryOfLabel = new Int32List()
+  const entryIndexOfLabel = new Int32List()
   const kinds = new Int32List()
   const letterCounts = new Int32List()
   const gaps = new Int32List()
@@ -88,20 +89,21 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
   const labelStarts = new Int32Array(entries.length + 1)
   wordStarts.push(0)
 
-  const addLabel = (entry: number, text: string, kind: number) => {
+  const addLabel = (entryIndex: number, text: string, kind: number) => {
     tokens.read(text)
     if (tokens.count === 0) return
     const firstWord = words.size
-    let contentLength = 0
+    let contentLetterCount = 0
     for (let i = 0; i < tokens.count; i++) {
       gaps.push(tokens.gaps[i]!)
       const word = wordTable.add(tokens.hashes[i]!, tokens.chars, tokens.charStarts[i]!, tokens.charStarts[i + 1]!)
+      // The table numbers words from 0, so a new word has the next number.
       if (word === isFillerWord.size) isFillerWord.push(isFiller(tokens.hashes[i]!) ? 1 : 0)
-      if (isFillerWord.items[word] === 0) contentLength += tokens.charStarts[i + 1]! - tokens.charStarts[i]!
+      if (isFillerWord.items[word] === 0) contentLetterCount += tokens.charStarts[i + 1]! - tokens.charStarts[i]!
       words.push(word)
     }
     // If an earlier label of the skill has the same words, the words are removed again.
-    for (let label = labelStarts[entry]!; label < entryOfLabel.size; label++) {
+    for (let label = labelStarts[entryIndex]!; label < entryIndexOfLabel.size; label++) {
       const otherFirstWord = wordStarts.items[label]!
       if (
         wordStarts.items[label + 1]! - otherFirstWord !== tokens.count ||
@@ -113,20 +115,20 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
       return
     }
     wordStarts.push(words.size)
-    entryOfLabel.push(entry)
+    entryIndexOfLabel.push(entryIndex)
     kinds.push(kind)
     letterCases.push(tokens.count === 1 ? letterCaseOf(text) : LOWER_CASE)
-    letterCounts.push(Math.min(MAX_STORED_LETTER_COUNT, contentLength || tokens.charStarts[tokens.count]!))
+    letterCounts.push(Math.min(MAX_STORED_LETTER_COUNT, contentLetterCount || tokens.charStarts[tokens.count]!))
   }
 
   // V8 does not optimise loops inside generators, so the inner loops are in separate functions.
   const addEntries = (from: number, to: number) => {
-    for (let entry = from; entry < to; entry++) {
-      const { name, aliases } = entries[entry]!
-      addLabel(entry, name, NAME)
-      if (NOTE_IN_BRACKETS.test(name)) addLabel(entry, name.replace(NOTE_IN_BRACKETS, ''), BARE_NAME)
-      for (const alias of aliases) addLabel(entry, alias, ALIAS)
-      labelStarts[entry + 1] = entryOfLabel.size
+    for (let entryIndex = from; entryIndex < to; entryIndex++) {
+      const { name, aliases } = entries[entryIndex]!
+      addLabel(entryIndex, name, NAME)
+      if (NOTE_IN_BRACKETS.test(name)) addLabel(entryIndex, name.replace(NOTE_IN_BRACKETS, ''), BARE_NAME)
+      for (const alias of aliases) addLabel(entryIndex, alias, ALIAS)
+      labelStarts[entryIndex + 1] = entryIndexOfLabel.size
     }
   }
   for (let from = 0; from < entries.length; from += 256) {
@@ -140,17 +142,17 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
   }
   const numbers = new Int32Array(entries.length)
   const names: string[] = []
-  for (let entry = 0; entry < entries.length; entry++) {
-    numbers[entry] = entries[entry]!.number
-    names.push(entries[entry]!.name)
-    if (entry % 16_384 === 16_383) yield
+  for (let entryIndex = 0; entryIndex < entries.length; entryIndex++) {
+    numbers[entryIndex] = entries[entryIndex]!.number
+    names.push(entries[entryIndex]!.name)
+    if (entryIndex % 16_384 === 16_383) yield
   }
   const labels = {
     vocabulary,
     numbers,
     names,
     labelStarts,
-    entryOfLabel: entryOfLabel.toArray(),
+    entryIndexOfLabel: entryIndexOfLabel.toArray(),
     kinds: new Uint8Array(kinds.toArray()),
     letterCases: new Uint8Array(letterCases.toArray()),
     letterCounts: new Uint16Array(letterCounts.toArray()),

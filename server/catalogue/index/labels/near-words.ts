@@ -22,9 +22,9 @@ const ABBREVIATION_SPOKEN_BY_LETTER = /^(?:([bcdfghj-np-tv-z])\1.{0,3}|[b-df-hj-
  * (typos), and homophones.
  *
  * - Long words are found by trigrams (n-grams of three letters, with a mark at the beginning and end of the word). A list for each
- *   trigram has the words that contain it, and its position. With a letter between any two trigrams, one typo changes at most one
- *   of them. So if a word has two typos, at least one of any three such trigrams is unchanged, at most two positions away. The
- *   three trigrams with the shortest lists are used.
+ *   trigram has the words that contain it, and its position. If any two of the chosen trigrams have a letter between them, one
+ *   typo changes at most one trigram. So after two typos, at least one of three chosen trigrams is unchanged, and it is at most
+ *   two positions away. The three trigrams with the shortest lists are chosen.
  * - Short words have too few trigrams. They are listed by deletions: the word itself, and the word without each of its letters.
  *   Words that differ by one typo share a deletion: "weld" and "wold" share "wld".
  * - Each candidate is then compared letter by letter, so a hash collision never returns a wrong word.
@@ -91,8 +91,8 @@ export class NearWords {
   findEndingWith(suffix: string, onFound: (id: number) => void): void {
     const { words } = this.vocabulary
     const { starts, items, keyMask } = this.trigrams
-    const list = trigramHash(suffix, 0) & keyMask
-    for (let at = starts[list]!; at < starts[list + 1]!; at++) {
+    const listKey = trigramHash(suffix, 0) & keyMask
+    for (let at = starts[listKey]!; at < starts[listKey + 1]!; at++) {
       const id = items[at]! & WORD_NUMBER_MASK
       if (words[id]!.endsWith(suffix)) onFound(id)
     }
@@ -107,12 +107,15 @@ export class NearWords {
     const { length } = word
     this.currentSearch++
     this.editLowerBound.setWord(word)
-    let count = 0
+    let foundCount = 0
     if (length === 3) this.checkWordsWithDeletion(deletionHash(word, -1), word, onFound)
     if (length > 3 && length < MIN_TRIGRAM_WORD_LENGTH)
-      for (let dropped = -1; dropped < length; dropped++)
-        count += this.checkWordsWithDeletion(deletionHash(word, dropped), word, onFound)
-    if (length >= MIN_TRIGRAM_WORD_LENGTH || (searchLongerWords && length > MIN_TRIGRAM_WORD_LENGTH - 3 && count === 0))
+      for (let droppedPosition = -1; droppedPosition < length; droppedPosition++)
+        foundCount += this.checkWordsWithDeletion(deletionHash(word, droppedPosition), word, onFound)
+    if (
+      length >= MIN_TRIGRAM_WORD_LENGTH ||
+      (searchLongerWords && length > MIN_TRIGRAM_WORD_LENGTH - 3 && foundCount === 0)
+    )
       for (const position of this.chooseTrigrams(word, MAX_EDITS, length - 1))
         this.checkWordsWithTrigram(position, word, onFound)
   }
@@ -125,9 +128,9 @@ export class NearWords {
     this.currentSearch++
     const { starts, items, keyMask } = this.trigrams
     for (const position of this.chooseTrigrams(word, 1, word.length - 2)) {
-      const list = trigramHash(word, position - 1) & keyMask
-      const end = starts[list + 1]!
-      for (let at = starts[list]!; at < end; at++) {
+      const listKey = trigramHash(word, position - 1) & keyMask
+      const end = starts[listKey + 1]!
+      for (let at = starts[listKey]!; at < end; at++) {
         const id = items[at]! & WORD_NUMBER_MASK
         const shift = (items[at]! >>> WORD_NUMBER_BITS) - position
         if (shift > maxEdits || -shift > maxEdits || this.lastSearchOfWord[id] === this.currentSearch) continue
@@ -143,8 +146,8 @@ export class NearWords {
     if (!key) return
     const { words } = this.vocabulary
     const { starts, items, keyMask } = this.homophones
-    const list = wordHash(key) & keyMask
-    for (let at = starts[list]!; at < starts[list + 1]!; at++) {
+    const listKey = wordHash(key) & keyMask
+    for (let at = starts[listKey]!; at < starts[listKey + 1]!; at++) {
       const otherWord = words[items[at]!]!
       if (otherWord !== word && phoneticKey(otherWord) === key && !ABBREVIATION_SPOKEN_BY_LETTER.test(otherWord))
         onFound(items[at]!, otherWord)
@@ -154,12 +157,12 @@ export class NearWords {
   /** Calls `onFound` for the words with this deletion that are within the typo tolerance. Returns their number. */
   private checkWordsWithDeletion(hash: number, word: string, onFound: (id: number, edits: number) => void): number {
     const { starts, items, keyMask } = this.deletions
-    const list = hash & keyMask
-    const end = starts[list + 1]!
+    const listKey = hash & keyMask
+    const end = starts[listKey + 1]!
     const signature = letterSignature(word)
     const { length } = word
     let count = 0
-    for (let at = starts[list]!; at < end; at++) {
+    for (let at = starts[listKey]!; at < end; at++) {
       const id = items[at]!
       const otherLength = this.lengths[id]!
       const maxEdits = typoTolerance(otherLength > length ? otherLength : length)
@@ -176,11 +179,11 @@ export class NearWords {
   private checkWordsWithTrigram(position: number, word: string, onFound: (id: number, edits: number) => void): void {
     const { lengths } = this
     const { starts, items, keyMask } = this.trigrams
-    const list = trigramHash(word, position - 1) & keyMask
-    const end = starts[list + 1]!
+    const listKey = trigramHash(word, position - 1) & keyMask
+    const end = starts[listKey + 1]!
     const signature = letterSignature(word)
     const { length } = word
-    for (let at = starts[list]!; at < end; at++) {
+    for (let at = starts[listKey]!; at < end; at++) {
       const item = items[at]!
       const shift = (item >>> WORD_NUMBER_BITS) - position
       if (shift > MAX_EDITS || shift < -MAX_EDITS) continue
@@ -287,7 +290,8 @@ export function* buildNearWords(vocabulary: Vocabulary): SlicedTask<NearWords> {
   })
   const deletions = yield* buildKeyedLists(words, keyCountFor(words.length * 4), (word, emit) => {
     if (word.length < 3 || word.length > MIN_TRIGRAM_WORD_LENGTH) return
-    for (let dropped = -1; dropped < word.length; dropped++) emit(deletionHash(word, dropped), 0)
+    for (let droppedPosition = -1; droppedPosition < word.length; droppedPosition++)
+      emit(deletionHash(word, droppedPosition), 0)
   })
   const phoneticHashes = new Int32Array(words.length)
   for (let id = 0; id < words.length; id++) {

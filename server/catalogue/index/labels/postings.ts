@@ -11,8 +11,8 @@ import { SubSkillNameStems } from './prior.ts'
 export interface Postings {
   /** The postings of word w are those from starts[w] up to, but not including, starts[w + 1]. */
   starts: Int32Array
-  /** By posting: the index of the skill. */
-  entries: Int32Array
+  /** By posting: the entry index of the skill (labels.ts). */
+  entryIndexes: Int32Array
   /** By posting: the length and flags of the skill's best label for the word, packed into 16 bits as follows. */
   bestLabels: Uint16Array
 }
@@ -47,46 +47,46 @@ export function* buildPostings(labels: Labels, entries: readonly SkillEntry[]): 
   const skillCount = labels.labelStarts.length - 1
   const wordCount = labels.vocabulary.words.length
   const starts = new Int32Array(wordCount + 1)
-  const lastEntryOfWord = new Int32Array(wordCount).fill(-1)
+  const lastEntryIndexOfWord = new Int32Array(wordCount).fill(-1)
   for (let from = 0; from < skillCount; from += SKILLS_PER_SLICE) {
-    countSkillsPerWord(labels, from, Math.min(skillCount, from + SKILLS_PER_SLICE), starts, lastEntryOfWord)
+    countSkillsPerWord(labels, from, Math.min(skillCount, from + SKILLS_PER_SLICE), starts, lastEntryIndexOfWord)
     yield
   }
   for (let word = 0; word < wordCount; word++) starts[word + 1]! += starts[word]!
   const postings = {
     starts,
-    entries: new Int32Array(starts[wordCount]!),
+    entryIndexes: new Int32Array(starts[wordCount]!),
     bestLabels: new Uint16Array(starts[wordCount]!),
   }
   const nextPositions = starts.slice()
-  lastEntryOfWord.fill(-1)
+  lastEntryIndexOfWord.fill(-1)
   const subSkillStems = new SubSkillNameStems(labels.vocabulary)
   for (let from = 0; from < skillCount; from += SKILLS_PER_SLICE) {
     const batch = entries.slice(from, from + SKILLS_PER_SLICE)
-    addPostings(labels, batch, from, subSkillStems, postings, nextPositions, lastEntryOfWord)
+    addPostings(labels, batch, from, subSkillStems, postings, nextPositions, lastEntryIndexOfWord)
     yield
   }
   return postings
 }
 
 /**
- * Adds to starts[w + 1] the number of skills that contain word w. `lastEntryOfWord` has the last skill counted for each word, so
- * that a skill with several such labels counts once.
+ * Adds to starts[w + 1] the number of skills that contain word w. `lastEntryIndexOfWord` has the last skill counted for each
+ * word, so that a skill counts once, even if several of its labels contain the word.
  */
 function countSkillsPerWord(
   labels: Labels,
-  fromEntry: number,
-  toEntry: number,
+  fromEntryIndex: number,
+  toEntryIndex: number,
   starts: Int32Array,
-  lastEntryOfWord: Int32Array,
+  lastEntryIndexOfWord: Int32Array,
 ): void {
   const { labelStarts, wordStarts, words } = labels
-  for (let entry = fromEntry; entry < toEntry; entry++) {
-    const end = wordStarts[labelStarts[entry + 1]!]!
-    for (let at = wordStarts[labelStarts[entry]!]!; at < end; at++) {
+  for (let entryIndex = fromEntryIndex; entryIndex < toEntryIndex; entryIndex++) {
+    const end = wordStarts[labelStarts[entryIndex + 1]!]!
+    for (let at = wordStarts[labelStarts[entryIndex]!]!; at < end; at++) {
       const word = words[at]!
-      if (lastEntryOfWord[word] === entry) continue
-      lastEntryOfWord[word] = entry
+      if (lastEntryIndexOfWord[word] === entryIndex) continue
+      lastEntryIndexOfWord[word] = entryIndex
       starts[word + 1]!++
     }
   }
@@ -96,17 +96,17 @@ function countSkillsPerWord(
 function addPostings(
   labels: Labels,
   batch: readonly SkillEntry[],
-  firstEntry: number,
+  firstEntryIndex: number,
   subSkillStems: SubSkillNameStems,
-  { entries, bestLabels }: Postings,
+  { entryIndexes, bestLabels }: Postings,
   nextPositions: Int32Array,
-  lastEntryOfWord: Int32Array,
+  lastEntryIndexOfWord: Int32Array,
 ): void {
   const { vocabulary, labelStarts, wordStarts, words, kinds, letterCounts } = labels
   for (let i = 0; i < batch.length; i++) {
-    const entry = firstEntry + i
+    const entryIndex = firstEntryIndex + i
     subSkillStems.setSubSkill(batch[i]!.sub)
-    for (let label = labelStarts[entry]!; label < labelStarts[entry + 1]!; label++) {
+    for (let label = labelStarts[entryIndex]!; label < labelStarts[entryIndex + 1]!; label++) {
       const firstWord = wordStarts[label]!
       const endWord = wordStarts[label + 1]!
       const kind = kinds[label] === ALIAS ? IS_ALIAS : kinds[label] === BARE_NAME ? IS_BARE_NAME : 0
@@ -117,9 +117,9 @@ function addPostings(
         const subSkillFlag = subSkillStems.containsStem[vocabulary.stems[word]!]! ? IS_IN_SUB_SKILL_NAME : 0
         const packedLabel =
           labelFlags | subSkillFlag | (at === firstWord ? BEGINS_LABEL : 0) | (at + 1 === endWord ? ENDS_LABEL : 0)
-        if (lastEntryOfWord[word] !== entry) {
-          lastEntryOfWord[word] = entry
-          entries[nextPositions[word]!] = entry
+        if (lastEntryIndexOfWord[word] !== entryIndex) {
+          lastEntryIndexOfWord[word] = entryIndex
+          entryIndexes[nextPositions[word]!] = entryIndex
           bestLabels[nextPositions[word]!++] = packedLabel
         } else {
           const posting = nextPositions[word]! - 1
@@ -134,12 +134,16 @@ function addPostings(
   }
 }
 
+/** Scores of `packedLabelScore` for a label that is the word itself. */
+const WHOLE_NAME_SCORE = 3
+const WHOLE_ALIAS_SCORE = 2
+
 /**
- * Returns a score that compares two labels of a skill for a word with this many letters. A label that is the word itself is
- * best.
+ * Returns a score that compares two labels of a skill for a word with this many letters. A label that is the word itself scores
+ * higher than any other label, which scores at most 1.
  */
 function packedLabelScore(packedLabel: number, letterCount: number): number {
-  if (packedLabel & IS_WHOLE_LABEL) return packedLabel & IS_ALIAS ? 2 : 3
+  if (packedLabel & IS_WHOLE_LABEL) return packedLabel & IS_ALIAS ? WHOLE_ALIAS_SCORE : WHOLE_NAME_SCORE
   const coverage = Math.min(1, letterCount / (packedLabel & LENGTH_MASK))
   return labelScore(
     coverage,

@@ -5,7 +5,11 @@ import { runSync } from '../text/time-slicing.ts'
 import type { SkillEntry } from './labels.ts'
 import { buildPriors, MAX_PRIOR } from './prior.ts'
 
-const subSkillFixture = (number: number, name = 'Group', master = 1) => ({ number, name, master: { number: master } })
+const subSkillFixture = (number: number, name = 'Group', masterNumber = 1) => ({
+  number,
+  name,
+  master: { number: masterNumber },
+})
 
 function priorsOf(entries: Omit<SkillEntry, 'number' | 'name'>[]): number[] {
   return [...runSync(buildPriors(entries.map((entry, i) => ({ number: i + 1, name: 'Skill', ...entry }))))]
@@ -29,14 +33,14 @@ test('earlier skills of a sub-skill and earlier sub-skills of a master skill hav
 })
 
 test('a skill with more aliases than the average of its sub-skill has a higher prior', () => {
-  const aliasList = (count: number) => Array.from({ length: count }, (_, i) => `name ${i}`)
+  const createAliases = (count: number) => Array.from({ length: count }, (_, i) => `name ${i}`)
   const [firstPrior, , lastPrior] = priorsOf(
-    [8, 8, 8].map((count) => ({ aliases: aliasList(count), sub: subSkillFixture(1) })),
+    [8, 8, 8].map((count) => ({ aliases: createAliases(count), sub: subSkillFixture(1) })),
   )
   assert.ok(firstPrior! > lastPrior!)
-  const [, second] = priorsOf([2, 6].map((count) => ({ aliases: aliasList(count), sub: subSkillFixture(1) })))
+  const [, second] = priorsOf([2, 6].map((count) => ({ aliases: createAliases(count), sub: subSkillFixture(1) })))
   assert.equal(
-    second! - priorsOf([2, 2].map((count) => ({ aliases: aliasList(count), sub: subSkillFixture(1) })))[1]!,
+    second! - priorsOf([2, 2].map((count) => ({ aliases: createAliases(count), sub: subSkillFixture(1) })))[1]!,
     20,
   )
 })
@@ -50,14 +54,15 @@ test('no prior exceeds MAX_PRIOR', () => {
 })
 
 test('among equal matches the higher prior comes first, and counts more if the query is in the name of the sub-skill', () => {
-  const skills = (group: string) =>
+  const skillsInSubSkill = (subSkillName: string) =>
     ['Deep cleaning', 'Tank cleaning', 'Tank washing'].map((name, i) => ({
       number: i + 1,
       name,
       aliases: [],
-      sub: subSkillFixture(1, group),
+      sub: subSkillFixture(1, subSkillName),
     }))
-  const firstResult = (group: string, query: string) => buildSkillIndexSync(skills(group)).search(query).skills[0]!
+  const firstResult = (subSkillName: string, query: string) =>
+    buildSkillIndexSync(skillsInSubSkill(subSkillName)).search(query).skills[0]!
   assert.equal(firstResult('Housekeeping', 'tank').name, 'Tank cleaning')
   assert.equal(firstResult('Housekeeping', 'cleaning').name, 'Deep cleaning')
   assert.ok(firstResult('Cleaning methods', 'cleaning').score > firstResult('Housekeeping', 'cleaning').score)

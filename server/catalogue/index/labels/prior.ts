@@ -39,8 +39,8 @@ interface SubSkillTotals {
 export function* buildPriors(entries: readonly SkillEntry[]): SlicedTask<Uint8Array> {
   const totalsBySubSkill = new Map<number, SubSkillTotals>()
   const subSkillCountsByMaster = new Map<number, number>()
-  for (let entry = 0; entry < entries.length; entry++) {
-    const { sub, aliases } = entries[entry]!
+  for (let entryIndex = 0; entryIndex < entries.length; entryIndex++) {
+    const { sub, aliases } = entries[entryIndex]!
     if (sub) {
       let totals = totalsBySubSkill.get(sub.number)
       if (!totals) {
@@ -52,13 +52,13 @@ export function* buildPriors(entries: readonly SkillEntry[]): SlicedTask<Uint8Ar
       totals.skillCount++
       totals.aliasCount += aliases.length
     }
-    if (entry % 8192 === 8191) yield
+    if (entryIndex % 8192 === 8191) yield
   }
   /** The rank of the last skill read from each sub-skill, from 1. */
   const lastRanks = new Map<SubSkillTotals, number>()
   const priors = new Uint8Array(entries.length)
-  for (let entry = 0; entry < entries.length; entry++) {
-    const { sub, aliases, verifiable } = entries[entry]!
+  for (let entryIndex = 0; entryIndex < entries.length; entryIndex++) {
+    const { sub, aliases, verifiable } = entries[entryIndex]!
     const totals = sub && totalsBySubSkill.get(sub.number)
     let prior = verifiable ? VERIFIABLE_BONUS : 0
     if (totals) {
@@ -70,8 +70,8 @@ export function* buildPriors(entries: readonly SkillEntry[]): SlicedTask<Uint8Ar
         FIRST_SUB_SKILL_IN_MASTER_BONUS / totals.rankInMaster +
         EXTRA_ALIAS_BONUS * Math.min(MAX_EXTRA_ALIASES, extraAliases)
     }
-    priors[entry] = Math.round(prior)
-    if (entry % 8192 === 8191) yield
+    priors[entryIndex] = Math.round(prior)
+    if (entryIndex % 8192 === 8191) yield
   }
   return priors
 }

@@ -24,15 +24,15 @@ export class Vocabulary {
     ranks: Int32Array,
     stemTable: WordTable,
     stems: Int32Array,
-    groups: { starts: Int32Array; items: Int32Array },
+    wordsByStem: { starts: Int32Array; items: Int32Array },
   ) {
     this.words = words
     this.table = table
     this.ranks = ranks
     this.stemTable = stemTable
     this.stems = stems
-    this.stemStarts = groups.starts
-    this.stemWords = groups.items
+    this.stemStarts = wordsByStem.starts
+    this.stemWords = wordsByStem.items
   }
 
   /** Returns the number of the word, or -1 if no label contains it. */
@@ -46,8 +46,9 @@ export class Vocabulary {
     return this.stemTable.findWord(stem)
   }
 
-  stem(id: number): string {
-    return this.stemTable.word(id)
+  /** Returns the letters of the stem with this number. */
+  stemText(stem: number): string {
+    return this.stemTable.word(stem)
   }
 
   get stemCount(): number {
@@ -88,10 +89,10 @@ export class Vocabulary {
 export function* buildVocabulary(table: WordTable): SlicedTask<{ vocabulary: Vocabulary; ranks: Int32Array }> {
   table.trim()
   const buckets = new Map<number, number[]>()
-  const unsorted: string[] = []
+  const unsortedWords: string[] = []
   for (let id = 0; id < table.size; id++) {
     const word = table.word(id)
-    unsorted.push(word)
+    unsortedWords.push(word)
     // Words with the same first two letters form a bucket. A bucket is small enough to be sorted without yielding.
     const key = word.charCodeAt(0) * 65_536 + (word.length > 1 ? word.charCodeAt(1) : 0)
     const bucket = buckets.get(key)
@@ -102,10 +103,10 @@ export function* buildVocabulary(table: WordTable): SlicedTask<{ vocabulary: Voc
   const words: string[] = []
   const ranks = new Int32Array(table.size)
   for (const key of [...buckets.keys()].sort((a, b) => a - b)) {
-    const bucket = buckets.get(key)!.sort((a, b) => (unsorted[a]! < unsorted[b]! ? -1 : 1))
+    const bucket = buckets.get(key)!.sort((a, b) => (unsortedWords[a]! < unsortedWords[b]! ? -1 : 1))
     for (const id of bucket) {
       ranks[id] = words.length
-      words.push(unsorted[id]!)
+      words.push(unsortedWords[id]!)
     }
     yield
   }
@@ -116,8 +117,8 @@ export function* buildVocabulary(table: WordTable): SlicedTask<{ vocabulary: Voc
     if (id % 2048 === 2047) yield
   }
   stemTable.trim()
-  const groups = groupPositionsByKey(stems, stemTable.size)
-  return { vocabulary: new Vocabulary(words, table, ranks, stemTable, stems, groups), ranks }
+  const wordsByStem = groupPositionsByKey(stems, stemTable.size)
+  return { vocabulary: new Vocabulary(words, table, ranks, stemTable, stems, wordsByStem), ranks }
 }
 
 /**

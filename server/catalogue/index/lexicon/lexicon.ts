@@ -51,7 +51,7 @@ export const praiseWords = setOf(stopWordLists.praise)
 export const genericWords = setOf(stopWordLists['generic words'])
 
 const fillerWordLists = loadLists('filler-words.txt', { fillers: 1, 'role words': 1, 'hiring words': 1 })
-/** Words that are part of a name but do not identify the skill: "kaam" (work), "mistri". */
+/** Words in the name of a skill that do not say which skill it is: "kaam" (work), "mistri" (craftsman). */
 export const fillerWords = setOf(fillerWordLists.fillers)
 /** Words that people add when they look for a person with a skill: "operator", "experience". */
 export const roleWords = setOf(fillerWordLists['role words'])
@@ -74,15 +74,20 @@ export const synonymGroups: readonly (readonly string[])[] = parseWordGroups(
   readLexiconFile('thesaurus.txt'),
 )
 
-/** Maximum number of words of a key or entry in these files. Longer phrases are never looked up. */
+/**
+ * Maximum number of words of a phrase in `short-forms.txt`, `spoken-phrases.txt` and `advertisement-words.txt`. Longer phrases are
+ * never looked up.
+ */
 export const MAX_SHORT_FORM_WORDS = 3
 export const MAX_SPOKEN_PHRASE_WORDS = 3
 export const MAX_ADVERTISEMENT_PHRASE_WORDS = 5
+/** Maximum number of words that replace a short form or a spoken phrase. */
+const MAX_REPLACEMENT_WORDS = 8
 
 /** Long forms of abbreviations: hvac = heating ventilation air conditioning. */
-export const shortForms = loadPairs('short-forms.txt', MAX_SHORT_FORM_WORDS, 8)
+export const shortForms = loadPairs('short-forms.txt', MAX_SHORT_FORM_WORDS, MAX_REPLACEMENT_WORDS)
 /** Terms of the catalogue for everyday phrases. */
-export const spokenPhrases = loadPairs('spoken-phrases.txt', MAX_SPOKEN_PHRASE_WORDS, 8)
+export const spokenPhrases = loadPairs('spoken-phrases.txt', MAX_SPOKEN_PHRASE_WORDS, MAX_REPLACEMENT_WORDS)
 /** Common misspellings of a word: fitting = fiting. */
 export const misspellings = loadMapping('misspellings.txt', SINGLE_WORD_LIMITS)
 /** American spellings of British words that no rule derives. */

@@ -17,20 +17,26 @@ export function parseListsWithHeadings<Heading extends string>(
   const expectedHeading = `one of ${headings.map((heading) => `[${heading}]`).join(', ')}`
   const lists = {} as Record<Heading, string[]>
   let currentHeading: Heading | undefined
-  let linesByEntry = new Map<string, number>()
-  for (const { number, line } of contentLines(text)) {
+  let lineNumbersByEntry = new Map<string, number>()
+  for (const { lineNumber, line } of contentLines(text)) {
     const heading = /^\[(.*)\]$/.exec(line)?.[1] as Heading | undefined
     if (heading !== undefined) {
-      if (!headings.includes(heading)) report.addError(number, `expected ${expectedHeading}, got [${heading}]`)
-      else if (lists[heading]) report.addError(number, `[${heading}] must occur once`)
+      if (!headings.includes(heading)) report.addError(lineNumber, `expected ${expectedHeading}, got [${heading}]`)
+      else if (lists[heading]) report.addError(lineNumber, `[${heading}] must occur once`)
       currentHeading = heading
       lists[heading] ??= []
-      linesByEntry = new Map()
+      lineNumbersByEntry = new Map()
     } else if (currentHeading === undefined)
-      report.addError(number, `expected ${expectedHeading} before the first entry, got "${line}"`)
+      report.addError(lineNumber, `expected ${expectedHeading} before the first entry, got "${line}"`)
     else
       lists[currentHeading].push(
-        ...parseEntries(line, number, maxWords[currentHeading] ?? Number.POSITIVE_INFINITY, report, linesByEntry),
+        ...parseEntries(
+          line,
+          lineNumber,
+          maxWords[currentHeading] ?? Number.POSITIVE_INFINITY,
+          report,
+          lineNumbersByEntry,
+        ),
       )
   }
   for (const heading of headings) if (!lists[heading]?.length) report.addError(undefined, `[${heading}] has no entries`)
@@ -41,8 +47,10 @@ export function parseListsWithHeadings<Heading extends string>(
 /** Parses a list of single words without headings. */
 export function parseWordList(file: string, text: string): string[] {
   const report = new ErrorReport(file)
-  const linesByEntry = new Map<string, number>()
-  const entries = contentLines(text).flatMap(({ number, line }) => parseEntries(line, number, 1, report, linesByEntry))
+  const lineNumbersByEntry = new Map<string, number>()
+  const entries = contentLines(text).flatMap(({ lineNumber, line }) =>
+    parseEntries(line, lineNumber, 1, report, lineNumbersByEntry),
+  )
   report.throwIfAnyError()
   return entries
 }
@@ -50,9 +58,9 @@ export function parseWordList(file: string, text: string): string[] {
 /** Parses groups of two or more words, one group per line. */
 export function parseWordGroups(file: string, text: string): string[][] {
   const report = new ErrorReport(file)
-  const groups = contentLines(text).map(({ number, line }) => {
-    const words = parseEntries(line, number, 1, report, new Map())
-    if (words.length < 2) report.addError(number, `expected "word; word", got "${line}"`)
+  const groups = contentLines(text).map(({ lineNumber, line }) => {
+    const words = parseEntries(line, lineNumber, 1, report, new Map())
+    if (words.length < 2) report.addError(lineNumber, `expected "word; word", got "${line}"`)
     return words
   })
   report.throwIfAnyError()
@@ -73,19 +81,19 @@ export function parseMapping(
   { maxKeyWords, maxValueWords, maxValues }: MappingLimits,
 ): Map<string, string[]> {
   const report = new ErrorReport(file)
-  const linesByKey = new Map<string, number>()
+  const lineNumbersByKey = new Map<string, number>()
   const mapping = new Map<string, string[]>()
   const expectedLine = maxValues === 1 ? '"key = value"' : '"key = value; value"'
-  for (const { number, line } of contentLines(text)) {
+  for (const { lineNumber, line } of contentLines(text)) {
     const parts = line.split('=')
     if (parts.length !== 2) {
-      report.addError(number, `expected ${expectedLine}, got "${line}"`)
+      report.addError(lineNumber, `expected ${expectedLine}, got "${line}"`)
       continue
     }
-    const [key] = parseEntries(parts[0]!, number, maxKeyWords, report, linesByKey)
-    const values = parseEntries(parts[1]!, number, maxValueWords, report, new Map())
+    const [key] = parseEntries(parts[0]!, lineNumber, maxKeyWords, report, lineNumbersByKey)
+    const values = parseEntries(parts[1]!, lineNumber, maxValueWords, report, new Map())
     if (values.length > maxValues)
-      report.addError(number, `expected ${expectedLine}, got ${values.length} values in "${line}"`)
+      report.addError(lineNumber, `expected ${expectedLine}, got ${values.length} values in "${line}"`)
     if (key !== undefined) mapping.set(key, values)
   }
   report.throwIfAnyError()
@@ -93,15 +101,15 @@ export function parseMapping(
 }
 
 /**
- * Parses `entry; entry`. `linesByEntry` contains the line number of every earlier entry, to report duplicates; new entries are
- * added.
+ * Parses `entry; entry`. `lineNumbersByEntry` contains the line number of every earlier entry, to report duplicates; new entries
+ * are added.
  */
 function parseEntries(
   text: string,
   lineNumber: number,
   maxWords: number,
   report: ErrorReport,
-  linesByEntry: Map<string, number>,
+  lineNumbersByEntry: Map<string, number>,
 ): string[] {
   const entries: string[] = []
   // The tokenizer would not change most lines, and this test is much faster than the tokenizer.
@@ -116,22 +124,23 @@ function parseEntries(
       const limit = maxWords === 1 ? 'a single word' : `at most ${maxWords} words`
       report.addError(lineNumber, `expected ${limit}, got "${part.trim()}"`)
     }
-    if (linesByEntry.has(entry))
-      report.addError(lineNumber, `"${part.trim()}" is already on line ${linesByEntry.get(entry)}`)
-    linesByEntry.set(entry, lineNumber)
+    if (lineNumbersByEntry.has(entry))
+      report.addError(lineNumber, `"${part.trim()}" is already on line ${lineNumbersByEntry.get(entry)}`)
+    lineNumbersByEntry.set(entry, lineNumber)
     entries.push(entry)
   }
   return entries
 }
 
 /** Returns the lines that are neither empty nor a comment, with their line numbers. */
-function contentLines(text: string): { number: number; line: string }[] {
+function contentLines(text: string): { lineNumber: number; line: string }[] {
   return text
     .split('\n')
-    .map((line, at) => ({ number: at + 1, line: line.trim() }))
+    .map((line, i) => ({ lineNumber: i + 1, line: line.trim() }))
     .filter(({ line }) => line !== '' && !line.startsWith('#'))
 }
 
+/** Collects the errors of a file, to report all of them in one error. */
 class ErrorReport {
   private readonly file: string
   private readonly messages: string[] = []
@@ -140,8 +149,8 @@ class ErrorReport {
     this.file = file
   }
 
-  addError(line: number | undefined, message: string): void {
-    this.messages.push(`data/lexicon/${this.file}${line === undefined ? '' : `:${line}`}: ${message}`)
+  addError(lineNumber: number | undefined, message: string): void {
+    this.messages.push(`data/lexicon/${this.file}${lineNumber === undefined ? '' : `:${lineNumber}`}: ${message}`)
   }
 
   throwIfAnyError(): void {

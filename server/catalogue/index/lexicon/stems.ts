@@ -66,7 +66,9 @@ const DERIVATIONAL_ENDINGS: [RegExp, string][] = [
 /** The endings by the character code of their last letter, so that `rootOf` tries only a few of them. */
 const ENDINGS_BY_LAST_LETTER = new Map<number, [RegExp, string][]>()
 for (const ending of DERIVATIONAL_ENDINGS) {
-  for (const letter of new Set(Array.from(ending[0].source.matchAll(/(.)\$/g), (found) => found[1]!.charCodeAt(0))))
+  for (const letter of new Set(
+    Array.from(ending[0].source.matchAll(/(.)\$/g), (lastLetter) => lastLetter[1]!.charCodeAt(0)),
+  ))
     ENDINGS_BY_LAST_LETTER.set(letter, [...(ENDINGS_BY_LAST_LETTER.get(letter) ?? []), ending])
 }
 const NO_ENDINGS: [RegExp, string][] = []
@@ -124,7 +126,7 @@ function simplifyVowels(word: string): string {
 export function spellingVariants(word: string): string[] {
   if (word.length <= 2 || !/^[a-z]+$/.test(word)) return []
   const singular = toSingular(word)
-  return inBothSpellings([singular, pluralOf(singular)])
+  return addBritishSpellings([singular, pluralOf(singular)])
 }
 
 /** Returns the singular, plural and -ing form of a word (repair, repairs, repairing), each in American and British spelling. */
@@ -137,7 +139,7 @@ export function inflections(word: string): string[] {
   const forms = [singular, pluralOf(singular), `${verb}ing`]
   if (/[^aeiou][aeiou][bdgmnprt]$/.test(verb)) forms.push(`${verb}${verb.at(-1)}ing`)
   if (word.endsWith('ing')) forms.push(verb, `${verb}e`)
-  return inBothSpellings(forms)
+  return addBritishSpellings(forms)
 }
 
 /** Matches words that may have an American ending. One test of this pattern is faster than trying every ending. */
@@ -147,14 +149,14 @@ const AMERICAN_ENDING = new RegExp(
   )})$`,
 )
 
-/** Adds the British spelling of each American word to `forms`, with its plural. */
-function inBothSpellings(forms: string[]): string[] {
+/** Adds the British spelling of each American word to `forms`, with its plural. Returns `forms`. */
+function addBritishSpellings(forms: string[]): string[] {
   for (let i = forms.length - 1; i >= 0; i--) {
     const form = forms[i]!
     if (form.endsWith('s') || !AMERICAN_ENDING.test(form)) continue
-    for (const [ending, british] of BRITISH_ENDINGS) {
-      if (!form.endsWith(ending)) continue
-      const britishForm = form.slice(0, -ending.length) + british
+    for (const [americanEnding, britishEnding] of BRITISH_ENDINGS) {
+      if (!form.endsWith(americanEnding)) continue
+      const britishForm = form.slice(0, -americanEnding.length) + britishEnding
       if (toSingular(britishForm) === toSingular(form)) forms.push(britishForm, pluralOf(britishForm))
     }
   }
@@ -180,7 +182,7 @@ const BRITISH_ENDINGS: [string, string][] = [
   ['eling', 'elling'],
   ['eled', 'elled'],
   ['eler', 'eller'],
-  ...Array.from(americanSpellings, ([british, other]): [string, string] => [other, british]),
+  ...Array.from(americanSpellings, ([british, american]): [string, string] => [american, british]),
 ]
 
 function pluralOf(word: string): string {

@@ -17,7 +17,7 @@ const HINDI_ENDINGS: [string, string[]][] = [
 ]
 /** Matches a Devanagari word whose last sign is a consonant. */
 const ENDS_WITH_CONSONANT = /[क-ह]$/
-/** The same for Hindi words in Latin script. */
+/** Endings of Hindi words in Latin script, as in HINDI_ENDINGS. */
 const ROMANISED_ENDINGS: [string, string[]][] = [
   ['na', ['ne', 'ni', 'nee']],
   ['ne', ['na', 'ni']],
@@ -26,7 +26,7 @@ const ROMANISED_ENDINGS: [string, string[]][] = [
 ]
 const NO_WORDS: readonly string[] = []
 
-/** Returns the inflections of a Hindi word: टाइल लगाने for टाइल लगाना, मिस्त्रियों for मिस्त्री. */
+/** Returns the inflections of a Hindi word in Devanagari: लगाने for लगाना, मिस्त्रियों for मिस्त्री. */
 export function hindiInflections(word: string): string[] {
   if (word.length < 3) return []
   for (const [ending, otherEndings] of HINDI_ENDINGS)

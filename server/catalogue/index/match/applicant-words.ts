@@ -1,6 +1,6 @@
 import { applicantWordPairs, applicantWords, applicantWordsAlone } from '../lexicon/lexicon.ts'
 
-/** Whether a word does not name a skill if the phrase has nothing else: it describes the applicant ("fresher") or is a number. */
+/** Whether a word describes the applicant ("fresher") or is a number. A phrase that has only such words names no skill. */
 export function isApplicantWord(word: string): boolean {
   return applicantWords.has(word) || applicantWordsAlone.has(word) || /^\d+k?$/.test(word)
 }

@@ -15,8 +15,26 @@ export interface Similarity {
   method: MatchMethod
 }
 
-/** Lead of a match if it is the only one. The lead is the difference between its total and that of the best other match. */
-const LEAD_OF_ONLY_MATCH = 0.3
+/**
+ * Limits of the lead: the difference between the total of a match and that of the best other match. The only match has the
+ * maximum lead.
+ */
+const MIN_LEAD = -0.6
+const MAX_LEAD = 0.3
+
+/** Coefficients of the logistic regression. The first is the logit if all other terms are 0. */
+const INTERCEPT = -3.54
+const OVERLAP_COEFFICIENT = 0.16
+const SQUARED_OVERLAP_COEFFICIENT = 0.51
+const NAME_OVERLAP_COEFFICIENT = 1.83
+const POSITIVE_LEAD_COEFFICIENT = 2.2
+const NEGATIVE_LEAD_COEFFICIENT = 3.22
+/** Added for an exact name, an exact alias, and the first match. */
+const EXACT_NAME_TERM = 1.26
+const EXACT_ALIAS_TERM = 1.1
+const FIRST_MATCH_TERM = 1.71
+/** An exact alias is often correct even if the name has no word in common with the phrase. */
+const MIN_NAME_OVERLAP_OF_EXACT_ALIAS = 0.4
 
 /**
  * Returns the probability that a skill is the correct match for a phrase; of the matches with 0.8, about 80 % are correct. It is a
@@ -30,15 +48,15 @@ export function matchProbability(
   bestOther: Similarity | undefined,
   rank: number,
 ): number {
-  const lead = Math.max(-0.6, Math.min(0.3, bestOther ? total - bestOther.total : LEAD_OF_ONLY_MATCH))
+  const lead = bestOther ? Math.max(MIN_LEAD, Math.min(MAX_LEAD, total - bestOther.total)) : MAX_LEAD
+  const countedNameOverlap = method === 'alias' ? Math.max(nameOverlap, MIN_NAME_OVERLAP_OF_EXACT_ALIAS) : nameOverlap
   const logit =
-    -3.54 +
-    0.16 * overlap +
-    0.51 * overlap * overlap +
-    // An exact alias is often correct even if the name has no word in common with the phrase.
-    1.83 * (method === 'alias' ? Math.max(nameOverlap, 0.4) : nameOverlap) +
-    (lead > 0 ? 2.2 : 3.22) * lead +
-    (method === 'exact' ? 1.26 : method === 'alias' ? 1.1 : 0) +
-    (rank === 0 ? 1.71 : 0)
+    INTERCEPT +
+    OVERLAP_COEFFICIENT * overlap +
+    SQUARED_OVERLAP_COEFFICIENT * overlap * overlap +
+    NAME_OVERLAP_COEFFICIENT * countedNameOverlap +
+    (lead > 0 ? POSITIVE_LEAD_COEFFICIENT : NEGATIVE_LEAD_COEFFICIENT) * lead +
+    (method === 'exact' ? EXACT_NAME_TERM : method === 'alias' ? EXACT_ALIAS_TERM : 0) +
+    (rank === 0 ? FIRST_MATCH_TERM : 0)
   return 1 / (1 + Math.exp(-logit))
 }

@@ -32,12 +32,21 @@ export interface MatchedEntry {
 const MAX_PHRASE_WORDS = 16
 /** Maximum number of respelt variants, and of reworded variants, of a phrase. */
 const MAX_PHRASE_VARIANTS = 3
+/** Minimum number of letters of each part of a word that is split. */
+const MIN_SPLIT_PART_LENGTH = 3
 /** A short form, such as HVAC, is expanded only if the phrase has at most this many other words. */
 const MAX_WORDS_AROUND_SHORT_FORM = 5
 /** Maximum number of postings that the preselection reads. */
 const MAX_POSTINGS_READ = 20_000
 /** Maximum number of preselected skills that are compared word by word. */
 const MAX_COMPARED_SKILLS = 192
+/** Minimum weight of a word in the preselection, so that skills are found even by a word whose weight is 0. */
+const MIN_PRESELECTION_WEIGHT = 0.01
+/**
+ * In the preselection, this part of a word's gain is multiplied by the fraction of the label's letters that are in the word. So
+ * the word counts more in a short label.
+ */
+const LABEL_LENGTH_SHARE = 0.3
 /** A skill is a match only if the overlap of its best label is at least this. */
 const MIN_LABEL_OVERLAP = 0.3
 
@@ -79,9 +88,9 @@ export class Matcher {
   /** By entry index: the fraction of the phrase's weight that the skill contains. All zero between two phrases. */
   private readonly weightSums: Float32Array
   /** By entry index: the last round in which the skill was counted. So each word of a phrase counts once per skill. */
-  private readonly lastRound: Int32Array
+  private readonly lastRounds: Int32Array
   /** Entry indexes of the skills that contain a word of the phrase. */
-  private readonly foundEntries: Int32Array
+  private readonly foundEntryIndexes: Int32Array
   /** Number of words that were looked up so far, in all phrases. */
   private round = 0
   private readonly wordPool: PhraseWord[] = []
@@ -106,8 +115,8 @@ export class Matcher {
     this.ranking = ranking
     this.priors = priors
     this.weightSums = new Float32Array(labels.names.length)
-    this.lastRound = new Int32Array(labels.names.length)
-    this.foundEntries = new Int32Array(labels.names.length)
+    this.lastRounds = new Int32Array(labels.names.length)
+    this.foundEntryIndexes = new Int32Array(labels.names.length)
     this.stemWeights = stemWeights
   }
 
@@ -123,13 +132,17 @@ export class Matcher {
       for (const variant of this.respeltVariants(words)) this.compareVariant(variant, RESPELT_VARIANT, similarities)
       for (const variant of rewordedVariants(words)) this.compareVariant(variant, REWORDED_VARIANT, similarities)
     }
-    const ranked = [...similarities]
-      .sort(([a, x], [b, y]) => Number(isExact(y)) - Number(isExact(x)) || y.total - x.total || a - b)
+    const rankedSkills = [...similarities]
+      .sort(
+        ([indexA, a], [indexB, b]) => Number(isExact(b)) - Number(isExact(a)) || b.total - a.total || indexA - indexB,
+      )
       .slice(0, Math.max(limit, 2))
-    let maxScore = 1
-    return ranked.slice(0, limit).map(([entryIndex, similarity], i) => {
-      maxScore = Math.min(maxScore, matchProbability(similarity, ranked[i === 0 ? 1 : 0]?.[1], i))
-      return { entryIndex, method: similarity.method, score: Math.round(maxScore * 10_000) / 10_000 }
+    // No match scores higher than the match before it.
+    let score = 1
+    return rankedSkills.slice(0, limit).map(([entryIndex, similarity], rank) => {
+      const bestOther = rankedSkills[rank === 0 ? 1 : 0]?.[1]
+      score = Math.min(score, matchProbability(similarity, bestOther, rank))
+      return { entryIndex, method: similarity.method, score: Math.round(score * 10_000) / 10_000 }
     })
   }
 
@@ -143,7 +156,7 @@ export class Matcher {
       if (nextWord && vocabulary.find(word + nextWord) >= 0)
         variants.push([...words.slice(0, i), word + nextWord, ...words.slice(i + 2)])
       if (vocabulary.find(word) >= 0) continue
-      for (let cut = 3; cut <= word.length - 3; cut++) {
+      for (let cut = MIN_SPLIT_PART_LENGTH; cut <= word.length - MIN_SPLIT_PART_LENGTH; cut++) {
         const [left, right] = [word.slice(0, cut), word.slice(cut)]
         if (vocabulary.find(left) >= 0 && vocabulary.find(right) >= 0)
           variants.push([...words.slice(0, i), left, right, ...words.slice(i + 1)])
@@ -156,14 +169,14 @@ export class Matcher {
   private compareVariant(words: string[], variant: number, similarities: Map<number, Similarity>): void {
     const contentWords = words.filter((word) => !stopWords.has(word))
     const comparedWords = [...new Set(contentWords.length ? contentWords : words)]
-    const phrase = comparedWords.map((word, i) => {
+    const phraseWords = comparedWords.map((word, i) => {
       this.wordPool[i] ??= new PhraseWord(this.labels.vocabulary.stemCount)
       this.wordPool[i].findSimilarStems(word, this.labels, this.paraphrases, this.nearWords, this.stemWeights)
       return this.wordPool[i]
     })
     const wordNumbers = words.map((word) => this.labels.vocabulary.find(word))
-    for (const entryIndex of this.preselectEntries(phrase)) {
-      const similarity = this.similarityOf(entryIndex, phrase, wordNumbers, variant)
+    for (const entryIndex of this.preselectEntries(phraseWords)) {
+      const similarity = this.similarityOf(entryIndex, phraseWords, wordNumbers, variant)
       const similarityBefore = similarities.get(entryIndex)
       if (
         similarity &&
@@ -171,51 +184,52 @@ export class Matcher {
       )
         similarities.set(entryIndex, similarity)
     }
-    for (const word of phrase) word.clear()
+    for (const word of phraseWords) word.clear()
   }
 
   /**
    * Returns the entry indexes of the skills that contain the largest part of the phrase's weight. Looks up the rarest words
    * first.
    */
-  private preselectEntries(phrase: PhraseWord[]): number[] {
+  private preselectEntries(phraseWords: PhraseWord[]): number[] {
     const { vocabulary } = this.labels
-    const { starts, entries, bestLabels } = this.postings
-    const { weightSums, lastRound, foundEntries, ranking } = this
-    const totalWeight = phrase.reduce((sum, word) => sum + word.weight, 0) || 1
-    const wordsWithCounts = phrase.map((word) => ({
+    const { starts, entryIndexes, bestLabels } = this.postings
+    const { weightSums, lastRounds, foundEntryIndexes, ranking } = this
+    const totalWeight = phraseWords.reduce((sum, word) => sum + word.weight, 0) || 1
+    const wordsWithCounts = phraseWords.map((word) => ({
       word,
-      postings: word.similarStems.reduce((sum, { stem }) => sum + this.countPostings(stem), 0),
+      postingCount: word.similarStems.reduce((sum, { stem }) => sum + this.countPostings(stem), 0),
     }))
     let foundCount = 0
     let remainingPostings = MAX_POSTINGS_READ
-    for (const { word, postings } of wordsWithCounts.sort((a, b) => a.postings - b.postings)) {
-      if (foundCount > 0 && postings > remainingPostings) break
-      remainingPostings -= postings
+    for (const { word, postingCount } of wordsWithCounts.sort((a, b) => a.postingCount - b.postingCount)) {
+      if (foundCount > 0 && postingCount > remainingPostings) break
+      remainingPostings -= postingCount
       this.round++
       for (const { stem, similarity } of word.similarStems) {
-        const wordGain = (Math.max(word.weight, 0.01) * similarity) / 100 / totalWeight
+        const wordGain = (Math.max(word.weight, MIN_PRESELECTION_WEIGHT) * similarity) / 100 / totalWeight
         for (let i = vocabulary.stemStarts[stem]!; i < vocabulary.stemStarts[stem + 1]!; i++) {
           const wordNumber = vocabulary.stemWords[i]!
-          const letters = vocabulary.words[wordNumber]!.length
+          const letterCount = vocabulary.words[wordNumber]!.length
           for (let at = starts[wordNumber]!; at < starts[wordNumber + 1]!; at++) {
-            const entryIndex = entries[at]!
-            if (lastRound[entryIndex] === this.round) continue
-            lastRound[entryIndex] = this.round
-            if (weightSums[entryIndex] === 0) foundEntries[foundCount++] = entryIndex
-            // In a short label, the word counts more.
-            weightSums[entryIndex]! += wordGain * (0.7 + (0.3 * letters) / (bestLabels[at]! & LENGTH_MASK))
+            const entryIndex = entryIndexes[at]!
+            if (lastRounds[entryIndex] === this.round) continue
+            lastRounds[entryIndex] = this.round
+            if (weightSums[entryIndex] === 0) foundEntryIndexes[foundCount++] = entryIndex
+            const labelLength = bestLabels[at]! & LENGTH_MASK
+            weightSums[entryIndex]! +=
+              wordGain * (1 - LABEL_LENGTH_SHARE + (LABEL_LENGTH_SHARE * letterCount) / labelLength)
           }
         }
       }
     }
     ranking.reset()
     for (let i = 0; i < foundCount; i++) {
-      const entryIndex = foundEntries[i]!
+      const entryIndex = foundEntryIndexes[i]!
       ranking.add(entryIndex, Math.min(1, weightSums[entryIndex]!), 0)
       weightSums[entryIndex] = 0
     }
-    return ranking.page(0, MAX_COMPARED_SKILLS).map((hit) => hit.entry)
+    return ranking.page(0, MAX_COMPARED_SKILLS).map((hit) => hit.entryIndex)
   }
 
   /** Returns the number of postings of all words with the stem. */
@@ -232,7 +246,7 @@ export class Matcher {
   /** Returns the similarity of a skill to a variant of the phrase; undefined if the overlap is too small for a match. */
   private similarityOf(
     entryIndex: number,
-    phrase: PhraseWord[],
+    phraseWords: PhraseWord[],
     wordNumbers: number[],
     variant: number,
   ): Similarity | undefined {
@@ -245,7 +259,7 @@ export class Matcher {
       const isAlias = kinds[label] === ALIAS
       const isExactLabel =
         (variant === AS_WRITTEN_VARIANT || variant === EXACT_ONLY_VARIANT) && this.labelEquals(label, wordNumbers)
-      const overlap = isExactLabel ? 1 : this.overlapOf(label, phrase)
+      const overlap = isExactLabel ? 1 : this.overlapOf(label, phraseWords)
       if (!isAlias && overlap > nameOverlap) nameOverlap = overlap
       if (variant === EXACT_ONLY_VARIANT && !isExactLabel) continue
       const total =
@@ -276,45 +290,45 @@ export class Matcher {
    * Returns the overlap of a phrase and a label, from 0 to 1: the geometric mean of the fraction of the phrase that is in the label
    * and the fraction of the label that is in the phrase. Sets `usedSynonym`.
    */
-  private overlapOf(label: number, phrase: PhraseWord[]): number {
+  private overlapOf(label: number, phraseWords: PhraseWord[]): number {
     const { wordStarts, words, vocabulary } = this.labels
     const { stemWeights, bestSimilarities } = this
-    for (let i = 0; i < phrase.length; i++) bestSimilarities[i] = 0
+    for (let i = 0; i < phraseWords.length; i++) bestSimilarities[i] = 0
     let labelWeight = 0
-    let labelMatched = 0
+    let matchedLabelWeight = 0
     for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
       const stem = vocabulary.stems[words[at]!]!
-      for (let i = 0; i < phrase.length; i++) {
-        const packedSimilarity = phrase[i]!.packedSimilarities[stem]!
+      for (let i = 0; i < phraseWords.length; i++) {
+        const packedSimilarity = phraseWords[i]!.packedSimilarities[stem]!
         if ((packedSimilarity & SIMILARITY_MASK) > (bestSimilarities[i]! & SIMILARITY_MASK))
           bestSimilarities[i] = packedSimilarity
       }
     }
     for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
       const stem = vocabulary.stems[words[at]!]!
-      let best = 0
-      for (let i = 0; i < phrase.length; i++) {
-        const packedSimilarity = phrase[i]!.packedSimilarities[stem]!
+      let bestSimilarity = 0
+      for (let i = 0; i < phraseWords.length; i++) {
+        const packedSimilarity = phraseWords[i]!.packedSimilarities[stem]!
         // A phrase of one word matches a synonym only if the label does not contain the word itself. In the label "braze
         // welding", the phrase "welding" matches "welding", but not also its synonym "braze".
-        if (phrase.length === 1 && packedSimilarity & IS_SYNONYM && !(bestSimilarities[i]! & IS_SYNONYM)) continue
-        if ((packedSimilarity & SIMILARITY_MASK) > best) best = packedSimilarity & SIMILARITY_MASK
+        if (phraseWords.length === 1 && packedSimilarity & IS_SYNONYM && !(bestSimilarities[i]! & IS_SYNONYM)) continue
+        if ((packedSimilarity & SIMILARITY_MASK) > bestSimilarity) bestSimilarity = packedSimilarity & SIMILARITY_MASK
       }
-      const isEdge = stemWeights[stem] === 0 && (at === wordStarts[label] || at + 1 === wordStarts[label + 1])
-      const weight = isEdge ? EDGE_STOP_WORD_WEIGHT : stemWeights[stem]!
+      const isEdgeStopWord = stemWeights[stem] === 0 && (at === wordStarts[label] || at + 1 === wordStarts[label + 1])
+      const weight = isEdgeStopWord ? EDGE_STOP_WORD_WEIGHT : stemWeights[stem]!
       labelWeight += weight
-      labelMatched += weight * best
+      matchedLabelWeight += weight * bestSimilarity
     }
     let phraseWeight = 0
-    let phraseMatched = 0
+    let matchedPhraseWeight = 0
     this.usedSynonym = false
-    for (let i = 0; i < phrase.length; i++) {
-      phraseWeight += phrase[i]!.weight
-      phraseMatched += phrase[i]!.weight * (bestSimilarities[i]! & SIMILARITY_MASK)
+    for (let i = 0; i < phraseWords.length; i++) {
+      phraseWeight += phraseWords[i]!.weight
+      matchedPhraseWeight += phraseWords[i]!.weight * (bestSimilarities[i]! & SIMILARITY_MASK)
       if (bestSimilarities[i]! & IS_SYNONYM) this.usedSynonym = true
     }
-    if (phraseWeight === 0 || labelWeight === 0) return phraseMatched > 0 || labelMatched > 0 ? 1 : 0
-    return Math.sqrt((phraseMatched / phraseWeight) * (labelMatched / labelWeight)) / 100
+    if (phraseWeight === 0 || labelWeight === 0) return matchedPhraseWeight > 0 || matchedLabelWeight > 0 ? 1 : 0
+    return Math.sqrt((matchedPhraseWeight / phraseWeight) * (matchedLabelWeight / labelWeight)) / 100
   }
 
   /** Whether the label has exactly these words, in this order. */
@@ -355,7 +369,7 @@ export function* buildStemWeights(labels: Labels, postings: Postings): SlicedTas
       const wordNumber = vocabulary.stemWords[i]!
       skillCount += postings.starts[wordNumber + 1]! - postings.starts[wordNumber]!
     }
-    stemWeights[stem] = stemWeight(vocabulary.stem(stem), skillCount, labels.names.length)
+    stemWeights[stem] = stemWeight(vocabulary.stemText(stem), skillCount, labels.names.length)
     if (stem % 2048 === 2047) yield
   }
   return stemWeights

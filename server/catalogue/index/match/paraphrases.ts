@@ -28,7 +28,7 @@ export class Paraphrases {
   }
 
   /**
-   * Returns the stems of the catalogue that are similar to `stem`, most similar first. `stem` may be missing in the catalogue.
+   * Returns the stems of the catalogue that are similar to `stem`, most similar first. `stem` may be missing from the catalogue.
    */
   similarStemsOf(stem: string): SimilarStem[] {
     const { vocabulary } = this.labels
@@ -64,9 +64,17 @@ const SAME_ROOT_SIMILARITY_PERCENT = 75
 const THESAURUS_SIMILARITY_PERCENT = 65
 const MAX_LEARNED_SIMILARITY_PERCENT = 80
 /**
- * A pair of stems with a smaller overlap is ignored as a coincidence. The overlap is about the fraction of skills that have both.
+ * A pair of stems with a smaller overlap is ignored as a coincidence. The overlap is the number of skills in which the two stems
+ * replace each other, divided by m + OVERLAP_SMOOTHING; m is the geometric mean of the numbers of skills that contain each stem.
  */
 const MIN_LEARNED_OVERLAP = 0.02
+/** Reduces the overlap of stems that few skills contain, because a coincidence is more likely there. */
+const OVERLAP_SMOOTHING = 3
+/** The similarity of learned synonyms, in percent, increases with their overlap: 30 + 120 * overlap. */
+const BASE_LEARNED_SIMILARITY_PERCENT = 30
+const LEARNED_SIMILARITY_PERCENT_PER_OVERLAP = 120
+/** A pair that occurs in a single skill may be a coincidence. */
+const MIN_SKILLS_WITH_PAIR = 2
 
 /** By stem: the synonym groups of the thesaurus that contain it, as lists of stems. */
 const synonymGroupsByStem = new Map<string, string[][]>()
@@ -80,15 +88,16 @@ export function* buildParaphrases(labels: Labels): SlicedTask<Paraphrases> {
   const { vocabulary } = labels
   const roots = new WordTable()
   const rootIds = new Int32Array(vocabulary.stemCount)
+  /** By root ID: the number of stems with this root, and 1 if the first of them equals the root. */
   const stemCounts = new Int32List()
-  const isStemOwnRoot = new Int32List()
+  const firstStemEqualsRoot = new Int32List()
   for (let stem = 0; stem < rootIds.length; stem++) {
-    const stemText = vocabulary.stem(stem)
+    const stemText = vocabulary.stemText(stem)
     const root = rootOf(stemText)
     const rootId = roots.addWord(root)
     if (rootId === stemCounts.size) {
       stemCounts.push(0)
-      isStemOwnRoot.push(root === stemText ? 1 : 0)
+      firstStemEqualsRoot.push(root === stemText ? 1 : 0)
     }
     stemCounts.items[rootId]!++
     rootIds[stem] = rootId
@@ -96,16 +105,16 @@ export function* buildParaphrases(labels: Labels): SlicedTask<Paraphrases> {
   }
   // A root is skipped if its only stem is the root itself, because it connects no stems.
   const stemsByRoot = new Map<string, number[]>()
-  const stemLists: (number[] | undefined)[] = []
+  const stemsByRootId: (number[] | undefined)[] = []
   for (let stem = 0; stem < rootIds.length; stem++) {
     if (stem % 2048 === 2047) yield
     const rootId = rootIds[stem]!
-    if (stemCounts.items[rootId] === 1 && isStemOwnRoot.items[rootId] === 1) continue
-    const stemsOfRoot = stemLists[rootId]
+    if (stemCounts.items[rootId] === 1 && firstStemEqualsRoot.items[rootId] === 1) continue
+    const stemsOfRoot = stemsByRootId[rootId]
     if (stemsOfRoot) stemsOfRoot.push(stem)
     else {
-      stemLists[rootId] = [stem]
-      stemsByRoot.set(roots.word(rootId), stemLists[rootId])
+      stemsByRootId[rootId] = [stem]
+      stemsByRoot.set(roots.word(rootId), stemsByRootId[rootId])
     }
   }
   return new Paraphrases(labels, learnedSynonyms, stemsByRoot)
@@ -120,6 +129,7 @@ function* learnSynonyms(labels: Labels): SlicedTask<Map<number, SimilarStem[]>> 
   const isStopWord = new Uint8Array(vocabulary.words.length)
   for (const word of stopWords) if (vocabulary.find(word) >= 0) isStopWord[vocabulary.find(word)] = 1
   const pairs = new PairCounts()
+  /** By stem number: the number of skills that contain the stem. */
   const skillCounts = new Int32Array(vocabulary.stemCount)
   const lastEntryIndexes = new Int32Array(vocabulary.stemCount).fill(-1)
   const contexts = new LabelContexts()
@@ -155,24 +165,27 @@ function* learnSynonyms(labels: Labels): SlicedTask<Map<number, SimilarStem[]>> 
     if (entryIndex % 64 === 63) yield
   }
   const learnedSynonyms = new Map<number, SimilarStem[]>()
-  const add = (stem: number, other: number, similarity: number) => {
+  const add = (stem: number, synonym: number, similarity: number) => {
     const similarStems = learnedSynonyms.get(stem)
-    if (similarStems) similarStems.push({ stem: other, similarity, isSynonym: true })
-    else learnedSynonyms.set(stem, [{ stem: other, similarity, isSynonym: true }])
+    if (similarStems) similarStems.push({ stem: synonym, similarity, isSynonym: true })
+    else learnedSynonyms.set(stem, [{ stem: synonym, similarity, isSynonym: true }])
   }
   for (let pair = 0; pair < pairs.size; pair++) {
     if (pair % 8192 === 8191) yield
     const skillCount = pairs.counts.items[pair]!
-    // A pair that occurs in a single skill may be a coincidence.
-    if (skillCount < 2) continue
-    const a = pairs.firstStems.items[pair]!
-    const b = pairs.secondStems.items[pair]!
-    const overlap = skillCount / (Math.sqrt(skillCounts[a]! * skillCounts[b]!) + 3)
+    if (skillCount < MIN_SKILLS_WITH_PAIR) continue
+    const firstStem = pairs.firstStems.items[pair]!
+    const secondStem = pairs.secondStems.items[pair]!
+    const overlap = skillCount / (Math.sqrt(skillCounts[firstStem]! * skillCounts[secondStem]!) + OVERLAP_SMOOTHING)
+    if (overlap < MIN_LEARNED_OVERLAP) continue
     // Numbers are not synonyms, although labels such as "grade 1" and "grade 2" have the same context.
-    if (overlap < MIN_LEARNED_OVERLAP || /^\d/.test(vocabulary.stem(a)) || /^\d/.test(vocabulary.stem(b))) continue
-    const similarity = Math.min(MAX_LEARNED_SIMILARITY_PERCENT, Math.round(30 + 120 * overlap))
-    add(a, b, similarity)
-    add(b, a, similarity)
+    if (/^\d/.test(vocabulary.stemText(firstStem)) || /^\d/.test(vocabulary.stemText(secondStem))) continue
+    const similarity = Math.min(
+      MAX_LEARNED_SIMILARITY_PERCENT,
+      Math.round(BASE_LEARNED_SIMILARITY_PERCENT + LEARNED_SIMILARITY_PERCENT_PER_OVERLAP * overlap),
+    )
+    add(firstStem, secondStem, similarity)
+    add(secondStem, firstStem, similarity)
   }
   return learnedSynonyms
 }

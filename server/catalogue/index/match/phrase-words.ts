@@ -41,13 +41,13 @@ export class PhraseWord {
     this.packedSimilarities = new Uint8Array(stemCount)
   }
 
-  /** Sets the word and finds the similar stems of the catalogue. `weights` are the weights of all stems, by stem number. */
+  /** Sets the word and finds the similar stems of the catalogue. `stemWeights` has the weights of all stems, by stem number. */
   findSimilarStems(
     word: string,
     labels: Labels,
     paraphrases: Paraphrases,
     nearWords: NearWords,
-    weights: Float32Array,
+    stemWeights: Float32Array,
   ): void {
     const { vocabulary } = labels
     this.clear()
@@ -60,20 +60,22 @@ export class PhraseWord {
       return
     }
     if (stemNumber >= 0) this.add(stemNumber, SAME_STEM_SIMILARITY_PERCENT, false)
-    for (const { stem: other, similarity, isSynonym } of paraphrases.similarStemsOf(stem))
-      this.add(other, similarity, isSynonym)
+    for (const { stem: similarStem, similarity, isSynonym } of paraphrases.similarStemsOf(stem))
+      this.add(similarStem, similarity, isSynonym)
     if (stemNumber < 0) {
-      nearWords.findHomophones(word, (near) => this.add(vocabulary.stems[near]!, HOMOPHONE_SIMILARITY_PERCENT, false))
+      nearWords.findHomophones(word, (wordNumber) =>
+        this.add(vocabulary.stems[wordNumber]!, HOMOPHONE_SIMILARITY_PERCENT, false),
+      )
       if (this.similarStems.length === 0)
-        nearWords.findTypos(word, (near, edits) =>
+        nearWords.findTypos(word, (wordNumber, edits) =>
           this.add(
-            vocabulary.stems[near]!,
+            vocabulary.stems[wordNumber]!,
             ONE_TYPO_SIMILARITY_PERCENT - EXTRA_TYPO_PENALTY_PERCENT * (edits - 1),
             false,
           ),
         )
     }
-    this.weight = stemNumber >= 0 ? weights[stemNumber]! : stemWeight(stem, 0, labels.names.length)
+    this.weight = stemNumber >= 0 ? stemWeights[stemNumber]! : stemWeight(stem, 0, labels.names.length)
   }
 
   clear(): void {

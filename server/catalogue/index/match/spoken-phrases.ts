@@ -8,16 +8,20 @@ export function replaceSpokenPhrases(words: readonly string[]): string[] | undef
   const replacedWords: string[] = []
   let hasReplacement = false
   for (let at = 0; at < words.length; ) {
-    let takenWords = 0
-    for (let length = Math.min(MAX_SPOKEN_PHRASE_WORDS, words.length - at); length > 1 && takenWords === 0; length--) {
+    let matchedWordCount = 0
+    for (
+      let length = Math.min(MAX_SPOKEN_PHRASE_WORDS, words.length - at);
+      length > 1 && matchedWordCount === 0;
+      length--
+    ) {
       const replacement = spokenPhrases.get(words.slice(at, at + length).join(' '))
       if (!replacement) continue
       replacedWords.push(...replacement.split(' '))
-      takenWords = length
+      matchedWordCount = length
     }
-    if (takenWords > 0) hasReplacement = true
+    if (matchedWordCount > 0) hasReplacement = true
     else replacedWords.push(words[at]!)
-    at += takenWords || 1
+    at += matchedWordCount || 1
   }
   return hasReplacement ? replacedWords : undefined
 }

@@ -74,7 +74,7 @@ export class PairCounts {
   readonly firstStems = new Int32List()
   readonly secondStems = new Int32List()
   readonly counts = new Int32List()
-  /** By pair: the skill for which it was counted last. */
+  /** By pair: the entry index of the skill for which it was counted last. */
   private readonly lastEntryIndexes = new Int32List()
   /** By hash: the number of a pair, or -1. */
   private slots = new Int32Array(4096).fill(-1)

@@ -13,13 +13,13 @@ export const SAME_STEM_AGREEMENT = 88
 /** The query word is in Devanagari; the catalogue word is the same word in Latin script. */
 export const OTHER_SCRIPT_AGREEMENT = 93
 export const PREFIX_AGREEMENT = 92
-/** The query is a single letter; the catalogue word begins with it. */
+/** The query word is a single letter; the catalogue word begins with it. */
 export const ONE_LETTER_PREFIX_AGREEMENT = 85
 export const HOMOPHONE_AGREEMENT = 86
 export const ONE_TYPO_AGREEMENT = 80
 export const SUBSTRING_AGREEMENT = 72
 export const TWO_TYPOS_AGREEMENT = 66
-/** The catalogue word begins with the query word, but for one typo: "electrician" for "elactr". */
+/** The catalogue word begins with the query word, except for one typo: "electrician" for "elactr". */
 export const TYPO_PREFIX_AGREEMENT = 58
 
 /** Whether an agreement means that the query word matches the whole catalogue word, and not only a prefix or substring of it. */
@@ -37,6 +37,7 @@ export function isWholeWordAgreement(agreement: number): boolean {
 const MIN_PREFIX_LENGTH = 2
 /** If the last query word has at least this many letters and is a prefix of a catalogue word, typos are not considered. */
 export const MIN_CERTAIN_PREFIX_LENGTH = 7
+/** Maximum number of similar words of a query word, so that a short substring does not slow the search down. */
 const MAX_SIMILAR_WORDS = 4000
 
 /**
@@ -125,10 +126,12 @@ export class QueryWord {
   }
 
   /** Returns the agreement of a catalogue word, in percent; 0 if it does not agree. */
-  agreementWith(word: number): number {
-    if (word === this.exactWord) return EXACT_AGREEMENT
-    if (word >= this.prefixStart && word < this.prefixEnd) return Math.max(PREFIX_AGREEMENT, this.agreements[word]!)
-    return this.agreements[word]!
+  agreementWith(wordNumber: number): number {
+    if (wordNumber === this.exactWord) return EXACT_AGREEMENT
+    const agreement = this.agreements[wordNumber]!
+    return wordNumber >= this.prefixStart && wordNumber < this.prefixEnd
+      ? Math.max(PREFIX_AGREEMENT, agreement)
+      : agreement
   }
 
   /**
@@ -171,7 +174,8 @@ export class QueryWord {
   }
 
   /**
-   * Returns the number of postings of all words that agree. Infinite for a suffix that is not expanded, because it is unknown.
+   * Returns the number of postings of all words that agree. Returns infinity for a suffix that is not expanded, because its
+   * number of postings is unknown.
    */
   countPostings(postings: Postings): number {
     if (this.suffixLetters !== 0) return Number.POSITIVE_INFINITY

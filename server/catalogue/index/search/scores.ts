@@ -67,22 +67,23 @@ export function isExactMatch(words: QueryWord[], labelWordCount: number): boolea
  */
 export function matchedLabelScore(words: QueryWord[], labelWordCount: number, length: number, kind: number): number {
   let letterCount = 0
-  let agreedLetters = 0
-  let isOrdered = true
+  let agreementSum = 0
+  let isInLabelOrder = true
   let lastPosition = -1
   for (let i = 0; i < words.length; i++) {
     const { text, agreement, position } = words[i]!
     letterCount += text.length
-    agreedLetters += text.length * agreement
+    agreementSum += text.length * agreement
     if (agreement === 0) continue
-    if (position <= lastPosition) isOrdered = false
+    if (position <= lastPosition) isInLabelOrder = false
     lastPosition = position
   }
   const beginsLabel = words[0]!.position === 0
   const lastWord = words[words.length - 1]!
   const endsLabel = lastWord.agreement === EXACT_AGREEMENT && lastWord.position === labelWordCount - 1
   return (
-    (labelScore(Math.min(1, letterCount / length), beginsLabel, endsLabel, isOrdered, kind === ALIAS) * agreedLetters) /
+    (labelScore(Math.min(1, letterCount / length), beginsLabel, endsLabel, isInLabelOrder, kind === ALIAS) *
+      agreementSum) /
     letterCount /
     100
   )

@@ -90,9 +90,9 @@ function labelsOf({ name, aliases }: SkillEntry): ReferenceLabel[] {
   const labels: ReferenceLabel[] = []
   const add = (text: string, kind: number) => {
     const words = tokenize(text)
-    const content = words.filter(isContentWord)
+    const contentWords = words.filter(isContentWord)
     if (words.length > 0 && !labels.some((label) => label.words.join(' ') === words.join(' ')))
-      labels.push({ words, kind, length: countLetters(content.length > 0 ? content : words) })
+      labels.push({ words, kind, length: countLetters(contentWords.length > 0 ? contentWords : words) })
   }
   add(name, NAME)
   if (NOTE_IN_BRACKETS.test(name)) add(name.replace(NOTE_IN_BRACKETS, ''), BARE_NAME)
@@ -113,8 +113,8 @@ interface QueryTerm {
 class ReferenceSearch {
   private readonly skills: ReferenceSkill[]
   private readonly vocabulary: string[]
-  /** Best hit of each skill. `step` is the score in ten-thousandths; `length` is the number of letters of the label. */
-  private hits = new Map<ReferenceSkill, { step: number; length: number }>()
+  /** Best hit of each skill. `scoreStep` is the score in ten-thousandths; `length` is the number of letters of the label. */
+  private hits = new Map<ReferenceSkill, { scoreStep: number; length: number }>()
   private bestScore = 0
   /** Set if the last query has similar words that the index may not find. */
   isApproximate = false
@@ -149,21 +149,24 @@ class ReferenceSearch {
       const contentWords = stripRoleWords(wordsWithoutHiring)
       if (this.hits.size === 0 && contentWords.length < words.length) this.rankVariant(contentWords, false)
       if (this.bestScore <= MAX_DOUBTFUL_SCORE)
-        for (const joined of this.joinedVariants(words)) this.rankVariant(joined, false)
-      if (this.hits.size === 0) for (const split of this.splitVariants(words)) this.rankVariant(split, false)
+        for (const variant of this.joinedVariants(words)) this.rankVariant(variant, false)
+      if (this.hits.size === 0) for (const variant of this.splitVariants(words)) this.rankVariant(variant, false)
       if (this.hits.size === 0) this.rankVariant(words, true)
     }
     const skills = [...this.hits]
-      .sort(([a, x], [b, y]) => y.step - x.step || x.length - y.length || a.entry.number - b.entry.number)
-      .map(([{ entry }, { step }]) => ({ number: entry.number, score: step / 10_000 }))
+      .sort(
+        ([skillA, a], [skillB, b]) =>
+          b.scoreStep - a.scoreStep || a.length - b.length || skillA.entry.number - skillB.entry.number,
+      )
+      .map(([{ entry }, { scoreStep }]) => ({ number: entry.number, score: scoreStep / 10_000 }))
     return { skills, total: skills.length }
   }
 
   /** Returns the variants of the query in which two adjacent words are joined to one catalogue word. */
   private joinedVariants(words: string[]): string[][] {
     return words.slice(1).flatMap((next, i) => {
-      const joined = words[i]! + next
-      return this.vocabulary.includes(joined) ? [[...words.slice(0, i), joined, ...words.slice(i + 2)]] : []
+      const joinedWord = words[i]! + next
+      return this.vocabulary.includes(joinedWord) ? [[...words.slice(0, i), joinedWord, ...words.slice(i + 2)]] : []
     })
   }
 
@@ -180,15 +183,19 @@ class ReferenceSearch {
    * Adds a hit. If the skill already has one, keeps the hit with the higher score or, for equal scores, with the shorter label.
    */
   private add(skill: ReferenceSkill, score: number, labelLength: number): void {
-    const hit = { step: Math.floor(score * 10_000), length: Math.min(1023, labelLength) }
+    const hit = { scoreStep: Math.floor(score * 10_000), length: Math.min(1023, labelLength) }
     const hitBefore = this.hits.get(skill)
-    if (!hitBefore || hit.step > hitBefore.step || (hit.step === hitBefore.step && hit.length < hitBefore.length))
+    if (
+      !hitBefore ||
+      hit.scoreStep > hitBefore.scoreStep ||
+      (hit.scoreStep === hitBefore.scoreStep && hit.length < hitBefore.length)
+    )
       this.hits.set(skill, hit)
     this.bestScore = Math.max(this.bestScore, score)
   }
 
-  private rankVariant(words: string[], lenient: boolean): void {
-    const terms = words.map((text, i) => this.expandWord(text, i === 0, i === words.length - 1, lenient))
+  private rankVariant(words: string[], isLenient: boolean): void {
+    const terms = words.map((text, i) => this.expandWord(text, i === 0, i === words.length - 1, isLenient))
     const requiredTerms = terms.filter((term) => term.required)
     if (terms.length === 1) this.rankOneWord(terms[0]!, 1)
     else if (requiredTerms.length === 1) {
@@ -202,30 +209,30 @@ class ReferenceSearch {
       const rarest = [...terms].sort((a, b) => this.countPostings(a) - this.countPostings(b))[0]!
       for (const skill of this.skills)
         if (requiredTerms.length > 0 || contains(skill, rarest)) this.scoreSkill(skill, terms)
-      if (lenient && this.hits.size === 0) this.rankSomeWords(terms)
+      if (isLenient && this.hits.size === 0) this.rankSomeWords(terms)
     }
   }
 
   /** Returns a query word with its agreement with each catalogue word. */
-  private expandWord(text: string, isFirst: boolean, isLast: boolean, lenient: boolean): QueryTerm {
+  private expandWord(text: string, isFirst: boolean, isLast: boolean, isLenient: boolean): QueryTerm {
     const { vocabulary } = this
     const agreements = new Map<string, number>()
-    const mark = (words: string[], agreement: number) => {
+    const setAgreement = (words: string[], agreement: number) => {
       for (const word of words) agreements.set(word, Math.max(agreement, agreements.get(word) ?? 0))
     }
     const isKnown = vocabulary.includes(text)
     const wordsWithPrefix = vocabulary.filter((word) =>
       text.length > 1 || isLast ? word.startsWith(text) : word === text,
     )
-    mark(wordsWithPrefix, PREFIX_AGREEMENT)
+    setAgreement(wordsWithPrefix, PREFIX_AGREEMENT)
     if (isKnown) {
-      mark([text], EXACT_AGREEMENT)
-      mark(
+      setAgreement([text], EXACT_AGREEMENT)
+      setAgreement(
         vocabulary.filter((word) => stemOf(word) === stemOf(text)),
         SAME_STEM_AGREEMENT,
       )
       if (isDevanagari(text))
-        mark(
+        setAgreement(
           this.homophones(text).filter((word) => !isDevanagari(word)),
           OTHER_SCRIPT_AGREEMENT,
         )
@@ -237,20 +244,20 @@ class ReferenceSearch {
       agreements,
       wordsWithSuffix: new Set<string>(),
     }
-    if (isLast && !lenient && text.length >= MIN_CERTAIN_PREFIX_LENGTH && wordsWithPrefix.length > 0) return term
-    if (!isKnown || lenient) {
-      mark(this.homophones(text), HOMOPHONE_AGREEMENT)
-      mark(this.typos(text, 1), ONE_TYPO_AGREEMENT)
-      mark(this.typos(text, 2), TWO_TYPOS_AGREEMENT)
+    if (isLast && !isLenient && text.length >= MIN_CERTAIN_PREFIX_LENGTH && wordsWithPrefix.length > 0) return term
+    if (!isKnown || isLenient) {
+      setAgreement(this.homophones(text), HOMOPHONE_AGREEMENT)
+      setAgreement(this.typos(text, 1), ONE_TYPO_AGREEMENT)
+      setAgreement(this.typos(text, 2), TWO_TYPOS_AGREEMENT)
     }
-    if (text.length > 2 && (isFirst || lenient || !isKnown))
-      mark(
+    if (text.length > 2 && (isFirst || isLenient || !isKnown))
+      setAgreement(
         vocabulary.filter((word) => word.indexOf(text, 1) > 0),
         SUBSTRING_AGREEMENT,
       )
     else if (text.length === 2 && isFirst && !isLast)
       term.wordsWithSuffix = new Set(vocabulary.filter((word) => word.endsWith(text)))
-    if (!isKnown && (lenient || agreements.size === 0)) mark(this.typoPrefixes(text), TYPO_PREFIX_AGREEMENT)
+    if (!isKnown && (isLenient || agreements.size === 0)) setAgreement(this.typoPrefixes(text), TYPO_PREFIX_AGREEMENT)
     return term
   }
 
@@ -292,20 +299,20 @@ class ReferenceSearch {
 
   private rankOneWord({ text, agreements }: QueryTerm, queryFraction: number): void {
     const isKnown = agreements.get(text) === EXACT_AGREEMENT
-    const isPrefixed = (word: string) => word.startsWith(text) && agreements.get(word)! >= PREFIX_AGREEMENT
-    const prefixPostings = [...agreements.keys()]
-      .filter(isPrefixed)
+    const hasPrefix = (word: string) => word.startsWith(text) && agreements.get(word)! >= PREFIX_AGREEMENT
+    const prefixPostingCount = [...agreements.keys()]
+      .filter(hasPrefix)
       .reduce((sum, word) => sum + this.countSkills(word), 0)
-    for (const [word, agreed] of agreements) {
-      let agreement = agreed
+    for (const [word, wordAgreement] of agreements) {
+      let agreement = wordAgreement
       let typedLetters = text.length
-      let isWholeWord = isWholeWordAgreement(agreed)
+      let isWholeWord = isWholeWordAgreement(wordAgreement)
       if (word === text) isWholeWord = true
-      else if (isPrefixed(word)) {
+      else if (hasPrefix(word)) {
         isWholeWord = isKnown && stemOf(word) === stemOf(text)
-        const frequency = this.countSkills(word) / prefixPostings
-        const prefix = text.length > 1 ? PREFIX_AGREEMENT : ONE_LETTER_PREFIX_AGREEMENT
-        agreement = isWholeWord ? INFLECTED_PREFIX_AGREEMENT : prefix + MAX_FREQUENCY_BONUS * frequency
+        const frequency = this.countSkills(word) / prefixPostingCount
+        const prefixAgreement = text.length > 1 ? PREFIX_AGREEMENT : ONE_LETTER_PREFIX_AGREEMENT
+        agreement = isWholeWord ? INFLECTED_PREFIX_AGREEMENT : prefixAgreement + MAX_FREQUENCY_BONUS * frequency
       }
       if (isWholeWord) typedLetters = word.length
       for (const skill of this.skills) this.scoreWord(skill, word, agreement, typedLetters, isWholeWord, queryFraction)
@@ -323,13 +330,13 @@ class ReferenceSearch {
   ): void {
     const bestOccurrence = bestLabel(skill, word)
     if (!bestOccurrence) return
-    const { begins, ends, isWholeLabel, kind, length, occurrences } = bestOccurrence
+    const { beginsLabel, endsLabel, isWholeLabel, kind, length, occurrences } = bestOccurrence
     if (agreement === EXACT_AGREEMENT && queryFraction === 1 && isWholeLabel) {
       this.add(skill, exactMatchScore(kind, skill.isUnverifiableImport), length)
       return
     }
     let score =
-      labelScore(Math.min(1, typedLetters / length), begins, ends, true, kind === ALIAS) *
+      labelScore(Math.min(1, typedLetters / length), beginsLabel, endsLabel, true, kind === ALIAS) *
       agreement *
       0.01 *
       queryFraction
@@ -344,52 +351,52 @@ class ReferenceSearch {
     const matches = skill.labels.flatMap((label) => {
       const termMatches = terms.map((term) => matchTerm(term, label.words))
       return termMatches.every(({ agreement }, i) => agreement > 0 || !terms[i]!.required)
-        ? [{ label, found: termMatches }]
+        ? [{ label, termMatches }]
         : []
     })
     const exactMatch = matches.find(
-      ({ label, found }) =>
+      ({ label, termMatches }) =>
         label.words.length === terms.length &&
-        found.every(({ agreement, position }, i) => agreement === EXACT_AGREEMENT && position === i),
+        termMatches.every(({ agreement, position }, i) => agreement === EXACT_AGREEMENT && position === i),
     )
     if (exactMatch) {
       this.add(skill, exactMatchScore(exactMatch.label.kind, skill.isUnverifiableImport), exactMatch.label.length)
       return
     }
-    let best = 0
+    let bestScore = 0
     let length = 0
-    for (const { label, found } of matches) {
-      const score = scoreLabel(label, terms, found)
-      if (score > best) [best, length] = [score, label.length]
+    for (const { label, termMatches } of matches) {
+      const score = scoreLabel(label, terms, termMatches)
+      if (score > bestScore) [bestScore, length] = [score, label.length]
     }
     if (matches.length === 0) {
       const words = skill.labels.flatMap((label) => label.words)
       const termMatches = terms.map((term) => matchTerm(term, words))
       if (termMatches.some(({ agreement }, i) => agreement === 0 && terms[i]!.required)) return
-      best =
+      bestScore =
         (SCATTERED_WORDS_FACTOR * sum(termMatches, ({ agreement }, i) => (terms[i]!.text.length * agreement) / 100)) /
         countTermLetters(terms)
       length = skill.labels[0]!.length
-      if (best === 0) return
+      if (bestScore === 0) return
     }
     const bonus = matches.length > 1 ? extraLabelBonus(matches.length - 1) : 0
-    this.add(skill, compressScore(best + (bonus + (0.001 * skill.prior) / terms.length)), length)
+    this.add(skill, compressScore(bestScore + (bonus + (0.001 * skill.prior) / terms.length)), length)
   }
 
   /** Scores the skills whose labels together contain at least half of the query's letters. */
   private rankSomeWords(terms: QueryTerm[]): void {
     for (const skill of this.skills) {
-      let agreed = 0
+      let agreedLetters = 0
       for (const term of terms) {
         const agreements = skill.labels.flatMap(({ words }) => words.map((word) => term.agreements.get(word) ?? 0))
         const points = (term.text.length * Math.max(0, ...agreements)) / 100
         // The index adds up 32-bit floating-point numbers, so the sum is rounded in the same way.
-        agreed = Math.fround(agreed + points)
+        agreedLetters = Math.fround(agreedLetters + points)
       }
-      if (agreed / countTermLetters(terms) >= MIN_PARTIAL_MATCH_FRACTION)
+      if (agreedLetters / countTermLetters(terms) >= MIN_PARTIAL_MATCH_FRACTION)
         this.add(
           skill,
-          (SCATTERED_WORDS_FACTOR * MIN_PARTIAL_MATCH_FRACTION * agreed) / countTermLetters(terms),
+          (SCATTERED_WORDS_FACTOR * MIN_PARTIAL_MATCH_FRACTION * agreedLetters) / countTermLetters(terms),
           skill.labels[0]!.length,
         )
     }
@@ -427,13 +434,13 @@ function matchTerm({ agreements, wordsWithSuffix, isFirst }: QueryTerm, words: s
 
 function scoreLabel({ words, kind, length }: ReferenceLabel, terms: QueryTerm[], termMatches: TermMatch[]): number {
   const positions = termMatches.filter(({ agreement }) => agreement > 0).map(({ position }) => position)
-  const isOrdered = positions.every((position, i) => i === 0 || position > positions[i - 1]!)
+  const isInLabelOrder = positions.every((position, i) => i === 0 || position > positions[i - 1]!)
   const lastMatch = termMatches.at(-1)!
   const endsLabel = lastMatch.agreement === EXACT_AGREEMENT && lastMatch.position === words.length - 1
-  const agreedLetters = sum(termMatches, ({ agreement }, i) => terms[i]!.text.length * agreement)
+  const agreementSum = sum(termMatches, ({ agreement }, i) => terms[i]!.text.length * agreement)
   const coverage = Math.min(1, countTermLetters(terms) / length)
   return (
-    (labelScore(coverage, termMatches[0]!.position === 0, endsLabel, isOrdered, kind === ALIAS) * agreedLetters) /
+    (labelScore(coverage, termMatches[0]!.position === 0, endsLabel, isInLabelOrder, kind === ALIAS) * agreementSum) /
     countTermLetters(terms) /
     100
   )
@@ -447,12 +454,13 @@ function bestLabel({ labels }: ReferenceSkill, word: string) {
   const occurrences = labels.flatMap((label) =>
     label.words.flatMap((other, position) => {
       if (other !== word) return []
-      const [begins, ends] = [position === 0, position === label.words.length - 1]
+      const [beginsLabel, endsLabel] = [position === 0, position === label.words.length - 1]
       const isWholeLabel = label.words.length === 1
       const isAlias = label.kind === ALIAS
       const length = Math.min(255, label.length)
-      const score = labelScore(Math.min(1, word.length / length), begins, ends, true, isAlias)
-      return { begins, ends, isWholeLabel, kind: label.kind, length, rank: isWholeLabel ? (isAlias ? 2 : 3) : score }
+      const score = labelScore(Math.min(1, word.length / length), beginsLabel, endsLabel, true, isAlias)
+      const rank = isWholeLabel ? (isAlias ? 2 : 3) : score
+      return { beginsLabel, endsLabel, isWholeLabel, kind: label.kind, length, rank }
     }),
   )
   const bestOccurrence = occurrences.reduce<(typeof occurrences)[number] | undefined>(
@@ -499,16 +507,18 @@ const catalogueEntries = fc
   )
 
 /** A random word as a user types it: complete, a prefix, a substring, a suffix, or with one typo. */
-const typedWord = fc.tuple(anyWord, fc.nat({ max: 9 }), fc.nat(), fc.nat()).map(([text, edit, a, b]) => {
-  const at = a % text.length
-  if (edit < 4) return text
-  if (edit === 4) return text.slice(0, 1 + at)
-  if (edit === 5) return text.slice(at, at + 2 + (b % 5))
-  if (edit === 6) return text.slice(0, at) + text.slice(at + 1)
-  if (edit === 7) return `${text.slice(0, at)}x${text.slice(at)}`
-  if (edit === 8) return text.slice(0, at) + (text[at + 1] ?? '') + text[at] + text.slice(at + 2)
-  return text.slice(-2)
-})
+const typedWord = fc
+  .tuple(anyWord, fc.nat({ max: 9 }), fc.nat(), fc.nat())
+  .map(([text, edit, positionSeed, lengthSeed]) => {
+    const at = positionSeed % text.length
+    if (edit < 4) return text
+    if (edit === 4) return text.slice(0, 1 + at)
+    if (edit === 5) return text.slice(at, at + 2 + (lengthSeed % 5))
+    if (edit === 6) return text.slice(0, at) + text.slice(at + 1)
+    if (edit === 7) return `${text.slice(0, at)}x${text.slice(at)}`
+    if (edit === 8) return text.slice(0, at) + (text[at + 1] ?? '') + text[at] + text.slice(at + 2)
+    return text.slice(-2)
+  })
 const typedQuery = fc
   .array(typedWord, { minLength: 1, maxLength: 4 })
   .chain((words) => fc.constantFrom(' ', ' ', ' ', '').map((separator) => words.join(separator)))

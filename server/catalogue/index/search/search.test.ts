@@ -30,8 +30,8 @@ test('an exact alias of an unverifiable imported skill ranks below a verifiable 
     { number: 1_000_002, name: 'Forge (software)', aliases: [] },
   ]
   const verifiableSkill = { number: 1016, name: 'Arc work on site', aliases: ['forge'], verifiable: true }
-  const index = buildSkillIndexSync([...skills, verifiableSkill, ...importedSkills])
-  const firstNames = (query: string) => index.search(query, { limit: 2 }).skills.map(({ name }) => name)
+  const indexWithImports = buildSkillIndexSync([...skills, verifiableSkill, ...importedSkills])
+  const firstNames = (query: string) => indexWithImports.search(query, { limit: 2 }).skills.map(({ name }) => name)
   assert.deepEqual(firstNames('arc work'), ['Arc work on site', 'Join metals'])
   assert.deepEqual(firstNames('forge'), ['Arc work on site', 'Forge (software)'])
   assert.deepEqual(firstNames('join metals'), ['Join metals'])
@@ -125,14 +125,14 @@ test('a skill ranks higher if more labels contain the word, if it has the same f
   )
   const farmIndex = buildIndexOf({ name: 'Farming tool repair', aliases: [] }, { name: 'Pig farming', aliases: [] })
   assert.equal(farmIndex.search('farming').total, 2)
-  const namedIndex = buildIndexOf({ name: 'Cold farms', aliases: [] }, { name: 'Wool farming', aliases: [] })
-  assert.equal(namedIndex.search('farming').skills[0]!.name, 'Wool farming')
-  const testedIndex = buildIndexOf(
+  const formIndex = buildIndexOf({ name: 'Cold farms', aliases: [] }, { name: 'Wool farming', aliases: [] })
+  assert.equal(formIndex.search('farming').skills[0]!.name, 'Wool farming')
+  const verifiableIndex = buildIndexOf(
     { name: 'Pump one', aliases: [] },
     { name: 'Pump two', aliases: [], verifiable: true },
   )
-  assert.equal(testedIndex.search('pump').skills[0]!.name, 'Pump two')
-  assert.equal(testedIndex.search('pump one').skills[0]!.name, 'Pump one')
+  assert.equal(verifiableIndex.search('pump').skills[0]!.name, 'Pump two')
+  assert.equal(verifiableIndex.search('pump one').skills[0]!.name, 'Pump one')
 })
 
 test('for a prefix, the most frequent word ranks first, or a word that is a whole label', () => {

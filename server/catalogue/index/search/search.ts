@@ -71,6 +71,8 @@ export const INFLECTED_PREFIX_AGREEMENT = 95
 export const MAX_FREQUENCY_BONUS = 6
 /** Minimum fraction of the query's letters that a skill must match if words may be missing. */
 export const MIN_PARTIAL_MATCH_FRACTION = 0.5
+/** Minimum number of letters of each part of a word that is split. */
+const MIN_SPLIT_PART_LENGTH = 2
 /** Cost of scoring one skill: as much time as reading this many postings. */
 const SCORING_COST_IN_POSTINGS = 40
 /**
@@ -129,17 +131,17 @@ export class Search {
   }
 
   /**
-   * Ranks the skills for one variant of the query. If `lenient` is set, a word of the catalogue may also be a typo of another
+   * Ranks the skills for one variant of the query. If `isLenient` is set, a word of the catalogue may also be a typo of another
    * word, and words may be missing if no skill contains all of them.
    */
-  private rankVariant(words: string[], lenient: boolean): void {
+  private rankVariant(words: string[], isLenient: boolean): void {
     const queryWords: QueryWord[] = []
     let requiredWord: QueryWord | undefined
     let requiredCount = 0
     for (let i = 0; i < words.length; i++) {
       this.wordPool[i] ??= this.createQueryWord()
       const word = this.wordPool[i]!
-      word.findSimilarWords(words[i]!, i === 0, i === words.length - 1, lenient)
+      word.findSimilarWords(words[i]!, i === 0, i === words.length - 1, isLenient)
       queryWords.push(word)
       if (!word.required) continue
       requiredWord = word
@@ -158,9 +160,9 @@ export class Search {
         firstWord.expandSuffix()
         firstWord.postingCount = firstWord.countPostings(this.postings)
       }
-      const rarestFirst = [...queryWords].sort((a, b) => b.required - a.required || a.postingCount - b.postingCount)
-      this.rankAllWords(rarestFirst, queryWords)
-      if (lenient && this.ranking.size === 0) this.rankSomeWords(queryWords)
+      const wordsByRarity = [...queryWords].sort((a, b) => b.required - a.required || a.postingCount - b.postingCount)
+      this.rankAllWords(wordsByRarity, queryWords)
+      if (isLenient && this.ranking.size === 0) this.rankSomeWords(queryWords)
     }
     for (const word of queryWords) word.clear()
   }
@@ -179,7 +181,7 @@ export class Search {
     const { vocabulary } = this.labels
     for (let i = 0; i < words.length; i++) {
       const word = words[i]!
-      for (let cut = 2; cut <= word.length - 2; cut++) {
+      for (let cut = MIN_SPLIT_PART_LENGTH; cut <= word.length - MIN_SPLIT_PART_LENGTH; cut++) {
         const [left, right] = [word.slice(0, cut), word.slice(cut)]
         if (vocabulary.find(left) >= 0 && vocabulary.find(right) >= 0)
           this.rankVariant([...words.slice(0, i), left, right, ...words.slice(i + 1)].slice(0, MAX_QUERY_WORDS), false)
@@ -248,34 +250,34 @@ export class Search {
 
   /** Ranks the skills in the posting list of a catalogue word. `typedLetters` is the number of its letters that were typed. */
   private rankPostings(
-    word: number,
+    wordNumber: number,
     agreement: number,
     typedLetters: number,
     isWholeWord: boolean,
     queryFraction: number,
   ): void {
-    const { starts, entries, bestLabels } = this.postings
+    const { starts, entryIndexes, bestLabels } = this.postings
     const { ranking, priors, isUnverifiableImport } = this
-    const postingsEnd = starts[word + 1]!
-    for (let at = starts[word]!; at < postingsEnd; at++) {
-      const entryIndex = entries[at]!
-      const label = bestLabels[at]!
-      const length = label & LENGTH_MASK
-      const isAlias = label >= IS_ALIAS
-      if (agreement === EXACT_AGREEMENT && queryFraction === 1 && label & IS_WHOLE_LABEL) {
-        const kind = isAlias ? ALIAS : label & IS_BARE_NAME ? BARE_NAME : NAME
+    const postingsEnd = starts[wordNumber + 1]!
+    for (let at = starts[wordNumber]!; at < postingsEnd; at++) {
+      const entryIndex = entryIndexes[at]!
+      const packedLabel = bestLabels[at]!
+      const length = packedLabel & LENGTH_MASK
+      const isAlias = packedLabel >= IS_ALIAS
+      if (agreement === EXACT_AGREEMENT && queryFraction === 1 && packedLabel & IS_WHOLE_LABEL) {
+        const kind = isAlias ? ALIAS : packedLabel & IS_BARE_NAME ? BARE_NAME : NAME
         ranking.add(entryIndex, exactMatchScore(kind, isUnverifiableImport[entryIndex] === 1), length)
         continue
       }
       const coverage = typedLetters < length ? typedLetters / length : 1
       let score =
-        labelScore(coverage, (label & BEGINS_LABEL) !== 0, (label & ENDS_LABEL) !== 0, true, isAlias) *
+        labelScore(coverage, (packedLabel & BEGINS_LABEL) !== 0, (packedLabel & ENDS_LABEL) !== 0, true, isAlias) *
         agreement *
         0.01 *
         queryFraction
-      score += (label & IS_IN_SUB_SKILL_NAME ? SUB_SKILL_PRIOR_FACTOR : 1) * 0.001 * priors[entryIndex]!
-      if (isWholeWord) score += postingExtraLabelBonus(label)
-      else if (typedLetters > 1 && label & IS_WHOLE_LABEL) score += WHOLE_LABEL_BONUS
+      score += (packedLabel & IS_IN_SUB_SKILL_NAME ? SUB_SKILL_PRIOR_FACTOR : 1) * 0.001 * priors[entryIndex]!
+      if (isWholeWord) score += postingExtraLabelBonus(packedLabel)
+      else if (typedLetters > 1 && packedLabel & IS_WHOLE_LABEL) score += WHOLE_LABEL_BONUS
       ranking.add(entryIndex, compressScore(score), length)
     }
   }
@@ -284,30 +286,30 @@ export class Search {
    * Ranks the skills that contain all words. Intersects posting lists, the shortest first, until scoring the remaining skills is
    * cheaper than reading the next list.
    */
-  private rankAllWords(rarestFirst: QueryWord[], words: QueryWord[]): void {
+  private rankAllWords(wordsByRarity: QueryWord[], words: QueryWord[]): void {
     const { ranking } = this
     let candidateCount = 0
-    for (let i = 0; i < rarestFirst.length; i++) {
-      const word = rarestFirst[i]!
+    for (let i = 0; i < wordsByRarity.length; i++) {
+      const word = wordsByRarity[i]!
       if (i > 0 && (!word.required || word.postingCount > candidateCount * SCORING_COST_IN_POSTINGS)) break
       ranking.startPass(i === 0)
       this.collectCandidates(word)
       candidateCount = ranking.candidateCount
       if (candidateCount === 0) return
     }
-    for (let i = 0; i < candidateCount; i++) this.scoreSkill(ranking.candidates[i]!, rarestFirst, words)
+    for (let i = 0; i < candidateCount; i++) this.scoreSkill(ranking.candidates[i]!, wordsByRarity, words)
   }
 
-  /** Ranks the skills whose labels together contain at least half of the query's letters. Reads only posting lists, no labels. */
+  /** Ranks the skills whose labels together contain at least half of the query's letters. Matches with posting lists only. */
   private rankSomeWords(words: QueryWord[]): void {
     const { ranking, postings, labels } = this
-    const { starts, entries } = postings
+    const { starts, entryIndexes } = postings
     const letterCount = words.reduce((sum, word) => sum + word.text.length, 0)
     ranking.startPass(true)
     for (const word of words) {
       ranking.startNextQueryWord()
       const addPoints = (from: number, to: number, agreement: number) =>
-        ranking.addPoints(entries, starts[from]!, starts[to]!, (word.text.length * agreement) / 100)
+        ranking.addPoints(entryIndexes, starts[from]!, starts[to]!, (word.text.length * agreement) / 100)
       // A skill gets points only once per query word, so the words with the best agreement are processed first.
       const similarWords = word.similarWordsByAgreement()
       const wordsBetterThanPrefix = similarWords.filter(
@@ -321,7 +323,8 @@ export class Search {
     }
     ranking.drainPoints((entryIndex, agreedLetters) => {
       if (agreedLetters / letterCount < MIN_PARTIAL_MATCH_FRACTION) return
-      const nameLength = labels.letterCounts[labels.labelStarts[entryIndex]!]!
+      const nameLabel = labels.labelStarts[entryIndex]! // the first label of an entry is its name
+      const nameLength = labels.letterCounts[nameLabel]!
       ranking.add(
         entryIndex,
         (SCATTERED_WORDS_FACTOR * MIN_PARTIAL_MATCH_FRACTION * agreedLetters) / letterCount,
@@ -332,27 +335,27 @@ export class Search {
 
   /** Adds the skills that contain the word, or a similar one, to the candidate skills of the current pass. */
   private collectCandidates(word: QueryWord): void {
-    const { starts, entries } = this.postings
-    this.ranking.collect(entries, starts[word.prefixStart]!, starts[word.prefixEnd]!)
+    const { starts, entryIndexes } = this.postings
+    this.ranking.collect(entryIndexes, starts[word.prefixStart]!, starts[word.prefixEnd]!)
     for (const wordNumber of word.similarWords)
-      this.ranking.collect(entries, starts[wordNumber]!, starts[wordNumber + 1]!)
+      this.ranking.collect(entryIndexes, starts[wordNumber]!, starts[wordNumber + 1]!)
   }
 
   /** Compares every label of a skill with all query words, and ranks the skill by its best label. */
-  private scoreSkill(entryIndex: number, rarestFirst: QueryWord[], words: QueryWord[]): void {
+  private scoreSkill(entryIndex: number, wordsByRarity: QueryWord[], words: QueryWord[]): void {
     const { labelStarts, wordStarts, words: labelWords, letterCounts, kinds } = this.labels
     const firstLabel = labelStarts[entryIndex]!
     const endLabel = labelStarts[entryIndex + 1]!
     let bestScore = 0
     let labelLength = 0
-    let matchingLabels = 0
+    let matchingLabelCount = 0
     for (let label = firstLabel; label < endLabel; label++) {
       const firstWord = wordStarts[label]!
       const endWord = wordStarts[label + 1]!
-      let matches = true
-      for (let i = 0; matches && i < rarestFirst.length; i++)
-        matches = rarestFirst[i]!.matchLabel(labelWords, firstWord, endWord)
-      if (!matches) continue
+      let matchesAllWords = true
+      for (let i = 0; matchesAllWords && i < wordsByRarity.length; i++)
+        matchesAllWords = wordsByRarity[i]!.matchLabel(labelWords, firstWord, endWord)
+      if (!matchesAllWords) continue
       if (isExactMatch(words, endWord - firstWord)) {
         // The first label is the name, so an exact name takes precedence over an exact alias.
         this.ranking.add(
@@ -362,20 +365,20 @@ export class Search {
         )
         return
       }
-      matchingLabels++
+      matchingLabelCount++
       const score = matchedLabelScore(words, endWord - firstWord, letterCounts[label]!, kinds[label]!)
       if (score <= bestScore) continue
       bestScore = score
       labelLength = letterCounts[label]!
     }
-    if (matchingLabels === 0) {
+    if (matchingLabelCount === 0) {
       // No label contains all words, so the words are looked up in all labels together.
       for (const word of words) word.matchLabel(labelWords, wordStarts[firstLabel]!, wordStarts[endLabel]!)
       bestScore = scatteredScore(words)
       if (bestScore === 0) return
       labelLength = letterCounts[firstLabel]!
     }
-    const bonus = matchingLabels > 1 ? extraLabelBonus(matchingLabels - 1) : 0
+    const bonus = matchingLabelCount > 1 ? extraLabelBonus(matchingLabelCount - 1) : 0
     const prior = (0.001 * this.priors[entryIndex]!) / words.length
     this.ranking.add(entryIndex, compressScore(bestScore + (bonus + prior)), labelLength)
   }

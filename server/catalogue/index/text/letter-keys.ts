@@ -25,7 +25,7 @@ export function lastTwoLetters(word: string): number {
   return length < 2 ? 0 : ((word.charCodeAt(length - 2) & 255) << 8) | (word.charCodeAt(length - 1) & 255)
 }
 
-/** Bits for repeated letters. The letters a to z use the bits 1 to 26, so these bits are free. */
+/** Bits for repeated letters, each shared by several letters. The letters a to z use the bits 1 to 26, so these are free. */
 const REPEAT_BITS = [0, 27, 28, 29, 30, 31]
 
 /**

@@ -17,8 +17,8 @@ for (const pair of 'क k ख k ग g घ g ङ n च c छ c ज j झ j ञ n 
   CONSONANTS.set(pair[1]!, pair[2]!)
 for (const pair of 'अ a आ a इ i ई i उ u ऊ u ऋ ri ए e ऐ ai ऍ e ओ o औ au ऑ o'.matchAll(/(\S) (\S+)/g))
   VOWELS.set(pair[1]!, pair[2]!)
-for (const pair of 'ा A ि i ी i ु u ू u ृ ri े e ै ai ॅ e ो o ौ au ॉ o'.matchAll(/(\S) (\S+)/g))
-  VOWEL_SIGNS.set(pair[1]!, pair[2]!.toLowerCase())
+for (const pair of 'ा a ि i ी i ु u ू u ृ ri े e ै ai ॅ e ो o ौ au ॉ o'.matchAll(/(\S) (\S+)/g))
+  VOWEL_SIGNS.set(pair[1]!, pair[2]!)
 
 /** The sign that removes the inherent a of a consonant. */
 const VIRAMA = '्'
@@ -48,12 +48,14 @@ const LETTER_A = 0x61
 const LETTER_E = 0x65
 const LETTER_H = 0x68
 const LETTER_I = 0x69
+const LETTER_O = 0x6f
+const LETTER_U = 0x75
 const LETTER_Y = 0x79
 const isVowel = (unit: number) =>
-  unit === LETTER_A || unit === LETTER_E || unit === LETTER_I || unit === 0x6f || unit === 0x75
+  unit === LETTER_A || unit === LETTER_E || unit === LETTER_I || unit === LETTER_O || unit === LETTER_U
 
 /**
- * Returns the phonetic key of a folded word. Returns an empty string if the key has fewer than three letters: it would fit too
+ * Returns the phonetic key of a folded word. Returns an empty string if the key has fewer than three letters: it would match too
  * many words.
  */
 export function phoneticKey(word: string): string {
@@ -106,9 +108,9 @@ export function phoneticKey(word: string): string {
         } else if (nextUnit === 0x72 && i + 2 === latinText.length && key !== '') continue
         else if (key === '') unit = LETTER_I
         break
-      case 0x6f: // oo becomes u
-        if (nextUnit === 0x6f) {
-          unit = 0x75
+      case LETTER_O: // oo becomes u
+        if (nextUnit === LETTER_O) {
+          unit = LETTER_U
           i++
         }
         break

@@ -27,7 +27,7 @@ const LIGATURE_UNIT = 2
 /** Values from here on are folded letters or digits. */
 const FIRST_LETTER = 16
 
-/** Kinds of characters between words, which `widenGap` combines to a gap. */
+/** Kinds of characters between words, which `widenGap` combines into a gap. */
 const SPACE_KIND = 1
 const JOINER_KIND = 2
 const BREAK_KIND = 3
@@ -38,6 +38,7 @@ const NUMBER_SIGN_CODE = 0x23
 const AMPERSAND_CODE = 0x26
 const DOT_CODE = 0x2e
 const SPACE_CODE = 0x20
+const LETTER_A_CODE = 0x61
 
 const LIGATURES = new Map([
   [0xfb00, 'ff'],
@@ -116,8 +117,8 @@ export class Tokens {
   }
 
   /**
-   * Splits the first `length` units into words and returns their number. It is one long loop because it runs over every text:
-   * the hashes and folded units of a word are computed while its end is searched.
+   * Splits the first `length` units into words and returns their number. It is one loop because it runs over every text: the
+   * hashes and folded units of a word are computed while its end is searched. Only rare characters are handled elsewhere.
    */
   private scan(length: number): number {
     const { units, starts, ends, hashes, checkHashes, gaps, charStarts, chars } = this
@@ -126,41 +127,33 @@ export class Tokens {
     let at = 0
     let gap = GAP_BREAK
     while (at < length) {
+      const start = at
       let letter = FOLDED_UNITS[units[at]!]!
       let hash = HASH_SEED
       let check = 0
       if (letter < FIRST_LETTER) {
         const unit = units[at]!
         if (unit === AMPERSAND_CODE) {
-          starts[count] = at
-          ends[count] = ++at
-          gaps[count] = gap
-          // The letters of "and".
-          chars[charCount++] = 0x61
-          chars[charCount++] = 0x6e
-          chars[charCount++] = 0x64
-          checkHashes[count] = AND_CHECK_HASH
-          hashes[count++] = AND_HASH
-          charStarts[count] = charCount
+          charCount = this.addAnd(count++, at++, gap, charCount)
           gap = GAP_NONE
           continue
         }
-        const isLeadingDot = unit === DOT_CODE && gap !== GAP_NONE && FOLDED_UNITS[units[at + 1]!]! >= 0x61
+        const nextLetter = FOLDED_UNITS[units[at + 1]!]!
+        const isLeadingDot = unit === DOT_CODE && gap !== GAP_NONE && nextLetter >= LETTER_A_CODE
         if (!isLeadingDot && letter !== LIGATURE_UNIT) {
-          if (letter !== SKIPPED_UNIT) gap = widenGap(gap, unit, FOLDED_UNITS[units[at + 1]!]!)
+          if (letter !== SKIPPED_UNIT) gap = widenGap(gap, unit, nextLetter)
           at++
           continue
         }
-        starts[count] = at
         if (isLeadingDot) {
           hash = Math.imul(hash ^ DOT_CODE, HASH_PRIME)
           check = Math.imul(check + DOT_CODE, CHECK_HASH_PRIME)
           chars[charCount++] = DOT_CODE
-          letter = FOLDED_UNITS[units[++at]!]!
+          letter = nextLetter
+          at++
         }
-      } else {
-        starts[count] = at
       }
+      starts[count] = start
       let hasSkippedUnit = false
       // Zeros follow the text, so the last word ends there.
       for (;;) {
@@ -173,11 +166,10 @@ export class Tokens {
         if (letter === 0) break
         hasSkippedUnit = true
         if (letter === LIGATURE_UNIT) {
-          for (const part of LIGATURES.get(units[at]!)!) {
-            hash = Math.imul(hash ^ part.charCodeAt(0), HASH_PRIME)
-            check = Math.imul((check + part.charCodeAt(0)) | 0, CHECK_HASH_PRIME)
-            chars[charCount++] = part.charCodeAt(0)
-          }
+          const ligatureStart = charCount
+          charCount = copyLigature(units[at]!, chars, charCount)
+          hash = extendWordHash(hash, chars, ligatureStart, charCount)
+          check = extendCheckHash(check, chars, ligatureStart, charCount)
         }
         letter = FOLDED_UNITS[units[++at]!]!
       }
@@ -192,28 +184,16 @@ export class Tokens {
         gap = GAP_SPACE
         continue
       }
-      if (nextUnit === DOT_CODE && at - starts[count]! === 1 && isLatinLetter(units[at - 1]!)) {
-        const stop = dottedAbbreviationEnd(units, at)
-        for (; at < stop; at++) {
-          if (units[at] === DOT_CODE) continue
-          const nextLetter = FOLDED_UNITS[units[at]!]!
-          hash = Math.imul(hash ^ nextLetter, HASH_PRIME)
-          check = Math.imul((check + nextLetter) | 0, CHECK_HASH_PRIME)
-          chars[charCount++] = nextLetter
-        }
+      const hashedCharCount = charCount
+      if (nextUnit === DOT_CODE && at - start === 1 && isLatinLetter(units[start]!)) {
+        const abbreviationEnd = dottedAbbreviationEnd(units, at)
+        for (; at < abbreviationEnd; at++) if (units[at] !== DOT_CODE) chars[charCount++] = FOLDED_UNITS[units[at]!]!
+      } else if (nextUnit === PLUS_CODE || nextUnit === NUMBER_SIGN_CODE) {
+        for (const signsEnd = trailingSignsEnd(units, at); at < signsEnd; at++) chars[charCount++] = nextUnit
       }
+      hash = extendWordHash(hash, chars, hashedCharCount, charCount)
+      check = extendCheckHash(check, chars, hashedCharCount, charCount)
       let end = at
-      if ((nextUnit === PLUS_CODE || nextUnit === NUMBER_SIGN_CODE) && FOLDED_UNITS[units[at - 1]!] !== SKIPPED_UNIT) {
-        const stop = units[at + 1] === nextUnit ? at + 2 : at + 1
-        if (FOLDED_UNITS[units[stop]!]! < FIRST_LETTER) {
-          for (; at < stop; at++) {
-            hash = Math.imul(hash ^ nextUnit, HASH_PRIME)
-            check = Math.imul((check + nextUnit) | 0, CHECK_HASH_PRIME)
-            chars[charCount++] = nextUnit
-          }
-          end = at
-        }
-      }
       // A closing quotation mark is not part of the word, unlike an apostrophe inside it.
       while (isQuote(units[end - 1]!)) end--
       ends[count] = end
@@ -224,6 +204,18 @@ export class Tokens {
       gap = GAP_NONE
     }
     return count
+  }
+
+  /** Adds the word "and" for the `&` at offset `at`. Returns the new number of folded units. */
+  private addAnd(index: number, at: number, gap: number, charCount: number): number {
+    this.starts[index] = at
+    this.ends[index] = at + 1
+    this.gaps[index] = gap
+    this.hashes[index] = AND_HASH
+    this.checkHashes[index] = AND_CHECK_HASH
+    for (let i = 0; i < AND.length; i++) this.chars[charCount + i] = AND.charCodeAt(i)
+    this.charStarts[index + 1] = charCount + AND.length
+    return charCount + AND.length
   }
 
   /** Returns the folded word as a string. */
@@ -240,8 +232,8 @@ export class Tokens {
    */
   private load(text: string): void {
     const length = text.length
-    if (this.units.length <= length + 2) {
-      const size = Math.max(length + 3, this.units.length * 2)
+    if (this.units.length < length + LOOKAHEAD_UNITS) {
+      const size = Math.max(length + LOOKAHEAD_UNITS, this.units.length * 2)
       this.unitBytes = Buffer.alloc(size * 2)
       this.units = new Uint16Array(this.unitBytes.buffer, this.unitBytes.byteOffset, size)
       this.starts = new Int32Array(size)
@@ -256,12 +248,12 @@ export class Tokens {
     // For short texts a loop is faster than a native call.
     if (length > MAX_SHORT_TEXT_UNITS) this.unitBytes.write(text, 'utf16le')
     else for (let at = 0; at < length; at++) this.units[at] = text.charCodeAt(at)
-    this.units[length] = 0
-    this.units[length + 1] = 0
-    this.units[length + 2] = 0
+    for (let at = length; at < length + LOOKAHEAD_UNITS; at++) this.units[at] = 0
   }
 }
 
+/** Zeros after the text, so that the scan can look ahead without checking for the end. */
+const LOOKAHEAD_UNITS = 3
 /** Texts up to this length, in UTF-16 units, are copied by a loop. */
 const MAX_SHORT_TEXT_UNITS = 40
 
@@ -270,8 +262,10 @@ const HASH_SEED = 0x811c9dc5 | 0
 const HASH_PRIME = 0x01000193
 /** Multiplier of the check hash. */
 const CHECK_HASH_PRIME = 0x9e3779b1
-const AND_HASH = wordHash('and')
-const AND_CHECK_HASH = checkHash('and')
+/** The word for `&`. */
+const AND = 'and'
+const AND_HASH = wordHash(AND)
+const AND_CHECK_HASH = checkHash(AND)
 
 /** Returns the hash of a folded word, as in `Tokens.hashes`. */
 export function wordHash(word: string): number {
@@ -307,6 +301,19 @@ function dottedAbbreviationEnd(units: Uint16Array, dot: number): number {
   while (units[at] === DOT_CODE && isLatinLetter(units[at + 1]!) && FOLDED_UNITS[units[at + 2]!]! < FIRST_LETTER)
     at += 2
   return at > dot && units[at] === DOT_CODE ? at + 1 : at
+}
+
+/** Returns the offset after the single or doubled + or # at `at`: "C#", "C++". Returns `at` if a letter follows, as in "a+b". */
+function trailingSignsEnd(units: Uint16Array, at: number): number {
+  if (FOLDED_UNITS[units[at - 1]!] === SKIPPED_UNIT) return at
+  const end = units[at + 1] === units[at] ? at + 2 : at + 1
+  return FOLDED_UNITS[units[end]!]! < FIRST_LETTER ? end : at
+}
+
+/** Writes the letters of a ligature from chars[charCount] on. Returns the new number of folded units. */
+function copyLigature(ligature: number, chars: Uint16Array, charCount: number): number {
+  for (const letter of LIGATURES.get(ligature)!) chars[charCount++] = letter.charCodeAt(0)
+  return charCount
 }
 
 function isLatinLetter(unit: number): boolean {
