@@ -23,6 +23,7 @@ import {
 const CANDIDATES_PER_CAMPAIGN = 100
 const DAY_COUNT = 366
 const PAGE_SIZE = 100
+const AGGREGATION_BATCH_SIZE = 10_000
 
 interface Sizes {
   candidateCounts: number[]
@@ -97,7 +98,7 @@ async function measureAnalytics(
       name: `statuses of ${label} counted in SQL, by day`,
       value: sqlMs,
       unit: 'ms',
-      note: 'one of the seven lists, without HTTP',
+      note: 'one of the seven sections of the overview, without HTTP',
     },
     {
       name: `changes aggregated for ${label}`,
@@ -115,7 +116,7 @@ async function getData<T>(client: AttestryClient, path: string): Promise<T> {
   return (body as { data: T }).data
 }
 
-/** The counts whose lists of candidates are read. One in `oneIn` candidates is in the list. */
+/** The counts whose lists of candidates are read. Of every `oneIn` candidates, one is in the list. */
 const LISTED_COUNTS = [
   { counted: 'funnel.enrolled', counter: 'funnel_enrolled', oneIn: 1 },
   { counted: 'funnel.responded', counter: 'funnel_responded', oneIn: 2 },
@@ -201,9 +202,9 @@ async function insertAndAggregate(
   const startedAt = performance.now()
   let changeCount = 0
   for (;;) {
-    const aggregatedCount = await db.transaction((tx) => aggregateChanges(tx, 10_000))
+    const aggregatedCount = await db.transaction((tx) => aggregateChanges(tx, AGGREGATION_BATCH_SIZE))
     changeCount += aggregatedCount
-    if (aggregatedCount < 10_000) break
+    if (aggregatedCount < AGGREGATION_BATCH_SIZE) break
   }
   const rate = changeCount / ((performance.now() - startedAt) / 1000)
   await sql`analyze analytics_totals`.execute(db.queries)

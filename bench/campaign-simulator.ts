@@ -46,9 +46,9 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
     while ((await countRows(sql`select count(*) as count from candidate_progress where status = 'pending'`)) > 0)
       await pause(50)
     const completedAfterSeconds = secondsSince(startedAt)
-    const countUndelivered = sql<{ count: number }>`
+    const undeliveredQuery = sql<{ count: number }>`
       select (select count(*) from event_outbox) + (select count(*) from webhook_deliveries where status = 'pending') as count`
-    while ((await countRows(countUndelivered)) > 0) await pause(50)
+    while ((await countRows(undeliveredQuery)) > 0) await pause(50)
     const deliveredAfterSeconds = secondsSince(startedAt)
     const { user, system } = process.cpuUsage(cpuBefore)
     const replyCount = await countRows(sql`select count(*) as count from messages where direction = 'in'`)

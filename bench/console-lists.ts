@@ -78,7 +78,7 @@ async function measureLists(app: TestApp, { rowsPerTable, pagesPerList }: Sizes)
     [now],
   )
   const modePath = `/orgs/${orgId}/test`
-  await operator.get(`${modePath}/results`) // assigns a sequence number to every result, as the first read does
+  await operator.get(`${modePath}/results`) // the first read assigns a list position to every result
   await execute('vacuum analyze')
 
   const pathsByList: Record<string, string> = {

@@ -25,12 +25,13 @@ interface Sizes {
   rounds: number
   /** Numbers of mandates in the organisation at which single calls are measured. */
   mandateCounts: number[]
-  secondsPerCall: number
+  /** Duration of each measurement of a single call. */
+  secondsPerMeasurement: number
   repetitions: number
 }
 
-const FULL: Sizes = { seconds: 5, rounds: 3, mandateCounts: [1_000, 100_000], secondsPerCall: 2, repetitions: 2 }
-const SHORT: Sizes = { seconds: 1, rounds: 1, mandateCounts: [500], secondsPerCall: 1, repetitions: 1 }
+const FULL: Sizes = { seconds: 5, rounds: 3, mandateCounts: [1_000, 100_000], secondsPerMeasurement: 2, repetitions: 2 }
+const SHORT: Sizes = { seconds: 1, rounds: 1, mandateCounts: [500], secondsPerMeasurement: 1, repetitions: 1 }
 
 /** Measures the creation of mandates, compared with a minimal server, and how calls slow down with many mandates. */
 export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
@@ -141,7 +142,7 @@ async function measureGrowth(
   url: string,
   key: DeploymentKey,
   body: string,
-  { mandateCounts, secondsPerCall, repetitions }: Sizes,
+  { mandateCounts, secondsPerMeasurement, repetitions }: Sizes,
 ): Promise<BenchmarkRow[]> {
   const { orgId } = key
   const rows: BenchmarkRow[] = []
@@ -161,7 +162,7 @@ async function measureGrowth(
     ] as const) {
       const call = { key, method, target: PARTNER_API + target, ...(method === 'POST' ? { body } : {}) }
       const results: LoadResult[] = []
-      for (let i = 0; i < repetitions; i++) results.push(await measureCalls(url, call, secondsPerCall, 1))
+      for (let i = 0; i < repetitions; i++) results.push(await measureCalls(url, call, secondsPerMeasurement, 1))
       const milliseconds = 1000 / fastestOf(results).rate
       const millisecondsWithFew = millisecondsAtFirstCount.get(name)
       const note =

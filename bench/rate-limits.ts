@@ -89,9 +89,9 @@ async function measureThroughput(keyCount: number, sizes: Sizes) {
   let nextSnapshotAt = 0
   const nextPeerIndex = scatteredIndexes(keyCount)
   return {
-    ours: await medianRate(byCpuTime(createDecider(new MemoryLimiter()), sizes), sizes),
+    ours: await medianRate(createCpuTimeRound(createDecider(new MemoryLimiter()), sizes), sizes),
     saving: await medianRate(
-      byCpuTime((i) => {
+      createCpuTimeRound((i) => {
         decideAndSave()
         if (i % 1000 === 0 && performance.now() > nextSnapshotAt) {
           nextSnapshotAt = performance.now() + SNAPSHOT_INTERVAL_MS
@@ -102,7 +102,7 @@ async function measureThroughput(keyCount: number, sizes: Sizes) {
     ),
     // The peer is last, so that its garbage does not slow down the other measurements.
     theirs: await medianRate(
-      byCpuTime(() => {
+      createCpuTimeRound(() => {
         const index = nextPeerIndex()
         return decideWithPeer(keys[index]!, recruiters[index]!)
       }, sizes),
@@ -111,11 +111,14 @@ async function measureThroughput(keyCount: number, sizes: Sizes) {
   }
 }
 
+/** A prime that divides none of the key counts, so that every index is visited. */
+const INDEX_STEP = 7919
+
 /** Returns a function that yields all indexes in an order in which consecutive ones are far from each other in memory. */
 function scatteredIndexes(count: number): () => number {
   let index = 0
   return () => {
-    index = (index + 7919) % count
+    index = (index + INDEX_STEP) % count
     return index
   }
 }
@@ -130,10 +133,10 @@ async function measureRedis(sizes: Sizes): Promise<BenchmarkRow[]> {
   const decideWithPeer = createPeer((options) => new RateLimiterRedis({ ...options, storeClient }))
   const [keys, recruiters] = [createNames(SMALL_KEY_COUNT, keyName), createNames(SMALL_KEY_COUNT, recruiterName)]
   const [ourRate, peerRate] = await bestRatesInTurns(
-    concurrently(async (i) => {
+    createConcurrentRound(async (i) => {
       await ourLimiter.decide(keys[i % SMALL_KEY_COUNT]!, limits, 'reads', recruiters[i % SMALL_KEY_COUNT]!, Date.now())
     }, sizes),
-    concurrently((i) => decideWithPeer(keys[i % SMALL_KEY_COUNT]!, recruiters[i % SMALL_KEY_COUNT]!), sizes),
+    createConcurrentRound((i) => decideWithPeer(keys[i % SMALL_KEY_COUNT]!, recruiters[i % SMALL_KEY_COUNT]!), sizes),
     sizes,
   )
   ourLimiter.close()
@@ -184,7 +187,7 @@ function measureMemory({ keyCount }: Sizes): BenchmarkRow[] {
 
 /**
  * Creates a limiter of rate-limiter-flexible with the same three buckets of three meters. All nine meters are consumed concurrently,
- * as the documentation of the package combines limiters.
+ * as the documentation of the package recommends for combined limiters.
  */
 function createPeer(
   createLimiter: (options: {
@@ -208,8 +211,8 @@ function createPeer(
 /** Repeats an action for one round and returns its rate per second. */
 type Round = () => Promise<number>
 
-/** Measures the rate by the CPU time of the process, including garbage collection, which hardly depends on other load. */
-function byCpuTime(action: (i: number) => void | Promise<void>, { roundMs }: Sizes): Round {
+/** Creates a round that measures the rate by CPU time, including garbage collection. CPU time hardly depends on other load. */
+function createCpuTimeRound(action: (i: number) => void | Promise<void>, { roundMs }: Sizes): Round {
   let i = 0
   return async () => {
     const [startedAt, first, cpu] = [performance.now(), i, process.cpuUsage()]
@@ -224,8 +227,8 @@ function byCpuTime(action: (i: number) => void | Promise<void>, { roundMs }: Siz
   }
 }
 
-/** Measures the rate of concurrent actions by wall-clock time. */
-function concurrently(action: (i: number) => Promise<void>, { roundMs }: Sizes): Round {
+/** Creates a round that measures the rate of concurrent actions by wall-clock time. */
+function createConcurrentRound(action: (i: number) => Promise<void>, { roundMs }: Sizes): Round {
   let i = 0
   return async () => {
     const [startedAt, first] = [performance.now(), i]

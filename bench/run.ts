@@ -49,7 +49,7 @@ const benchmarks: Record<string, Benchmark> = {
   'console-lists': consoleLists,
 }
 
-/** With --short, a benchmark that runs longer than this hangs, and fails. */
+/** With --short, a benchmark that runs longer than this is assumed to hang, and fails. */
 const SHORT_TIMEOUT_MS = 120_000
 
 const [short, json] = ['--short', '--json'].map((option) => process.argv.includes(option))

@@ -1,7 +1,7 @@
 /**
  * Measures both search routes over HTTP with a query that has a typo, compared with a Fastify route that sends the same bytes from
- * memory. Partner calls are signed, rate-limited and counted. Public calls use a new address after every eight calls, about as many
- * as a person types letters. The last two measurements search for every prefix of every word of every skill name.
+ * memory. Partner calls are signed, rate-limited and counted. Public calls use a new address after every eight calls, because
+ * a person types about eight letters. The last two measurements search for every prefix of every word of every skill name.
  */
 import type autocannon from 'autocannon'
 import { parseBuiltInCatalogue, readBuiltInCatalogueFiles } from '../server/catalogue/built-in.ts'
@@ -134,14 +134,14 @@ async function measureRate(
     duration: seconds,
     ...(headers
       ? { headers: await headers() }
-      : { requests: [{ setupRequest: (request) => fromNextAddress(request, paths) }] }),
+      : { requests: [{ setupRequest: (request) => withNextAddress(request, paths) }] }),
   } as autocannon.Options)
   return rate
 }
 
 let callCount = 0
 
-function fromNextAddress(request: autocannon.Request, paths: string[]): autocannon.Request {
+function withNextAddress(request: autocannon.Request, paths: string[]): autocannon.Request {
   const visitorNumber = Math.floor(callCount++ / CALLS_PER_VISITOR)
   const address = `10.${(visitorNumber >> 16) & 255}.${(visitorNumber >> 8) & 255}.${visitorNumber & 255}`
   return {

@@ -206,7 +206,7 @@ test('the limits of a key can be shown, changed one by one, and reset', async (t
   assert.doesNotMatch(stdout, /Note:/)
 })
 
-test('the profile file must be private', async (t) => {
+test('the profile file must be readable and private', async (t) => {
   const { cli, dataDir, env } = await createDeployment(t)
   env.ATTESTRY_PROFILE = join(dataDir, 'profile.json')
   const profile = { baseUrl: 'http://127.0.0.1:9', keyId: 'VFN_TEST_X', secret: 'VFN_SK_X' }
@@ -216,8 +216,13 @@ test('the profile file must be private', async (t) => {
   await chmod(env.ATTESTRY_PROFILE, 0o600)
   assert.match((await cli('request', 'GET', '/shifts')).stderr, /Connecting to \S+ failed: .*Is the server running/)
 
+  env.ATTESTRY_PROFILE = dataDir
+  assert.match((await cli('request', 'GET', '/shifts')).stderr, /the profile \S+ cannot be read: EISDIR/)
+
   env.ATTESTRY_PROFILE = join(dataDir, 'new', 'profile.json')
   await cli('request', 'GET', '/shifts', '--save').then(({ stderr }) => assert.match(stderr, /no API key found/))
+  await writeFile(join(dataDir, 'demo-keys.json'), '{')
+  assert.match((await cli('request', 'GET', '/shifts')).stderr, /the demo keys in \S+ cannot be read: .*JSON/)
   Object.assign(env, { ATTESTRY_KEY_ID: 'VFN_TEST_X', ATTESTRY_SECRET: 'VFN_SK_X', ATTESTRY_URL: 'http://127.0.0.1:9' })
   await cli('request', 'GET', '/shifts', '--save')
   assert.equal((await stat(env.ATTESTRY_PROFILE)).mode & 0o777, 0o600)
@@ -231,7 +236,7 @@ test('the master key can be rotated while a server runs, which loads the new key
   const call = async (url: string) =>
     (await new AttestryClient({ baseUrl: url, keyId: key.key_id, secret: key.secret }).request('GET', '/shifts')).status
   const rotation = await json('master-key', 'rotate')
-  assert.equal(await call(server.url), 200)
+  await until(async () => (await call(server.url)) === 200)
   await server.stop()
   if (external) {
     env.MASTER_KEY = rotation.master_key

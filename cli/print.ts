@@ -9,8 +9,8 @@ export function print(command: Command, value: unknown, toText: () => string): v
   process.stdout.write(`${json ? JSON.stringify(value, null, 2) : toText()}\n`)
 }
 
-export function table(headings: string[], rows: Cell[][], empty: string): string {
-  if (rows.length === 0) return empty
+export function table(headings: string[], rows: Cell[][], emptyText: string): string {
+  if (rows.length === 0) return emptyText
   const cells = [headings, ...rows.map((row) => row.map(formatCell))]
   const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)))
   return cells
@@ -34,7 +34,7 @@ function formatCell(cell: Cell): string {
   if (cell instanceof Date) return cell.toISOString()
   if (Array.isArray(cell)) return cell.join(',')
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no'
-  return stripInvisible(String(cell)) // partners write some of these texts, which must not contain control characters for the terminal
+  return stripInvisible(String(cell)) // removes control characters for the terminal, which a partner's text may contain
 }
 
 /** Appends one line per detail to an error message. Omits a single detail whose text the message already contains. */

@@ -50,7 +50,10 @@ function profilePath(env: Environment): string {
 }
 
 async function readProfileFile(path: string): Promise<Profile | undefined> {
-  const text = await readFile(path, 'utf8').catch(() => undefined)
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw new Error(`the profile ${path} cannot be read: ${error.message}`)
+  })
   if (text === undefined) return undefined
   const { mode } = await stat(path)
   if (mode & 0o077) throw new Error(`${path} contains a secret and can be read by other users; run: chmod 600 ${path}`)

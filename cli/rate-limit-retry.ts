@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { SECOND } from '../server/platform/clock.ts'
 import { parseRetryAfter } from '../server/platform/http/retry-after.ts'
 
-/** Total time that a command waits for a rate limit. */
+/** Maximum total time for which a command waits for a rate limit. */
 export const MAX_WAIT_SECONDS = 30
 
 export const NO_WAIT_OPTION = [
@@ -25,21 +25,22 @@ export async function retryWhileLimited<Response extends { status: number; heade
   attempt: () => Promise<Response>,
   { maxWaitSeconds, pause = (seconds) => setTimeout(seconds * 1000), log = console.error }: LimitRetryOptions,
 ): Promise<Response> {
-  let remaining = maxWaitSeconds
+  let remainingSeconds = maxWaitSeconds
   for (;;) {
     const response = await attempt()
     const seconds = retryAfterSeconds(response)
     if (seconds === undefined || maxWaitSeconds === 0) return response
-    if (seconds > remaining) {
-      const waited = remaining < maxWaitSeconds ? ` (waited ${maxWaitSeconds - remaining} s so far)` : ''
+    if (seconds > remainingSeconds) {
+      const waitedSeconds = maxWaitSeconds - remainingSeconds
+      const waitedText = waitedSeconds > 0 ? ` (waited ${waitedSeconds} s so far)` : ''
       log(
-        `Rate limit exceeded; not retrying in ${seconds} s, because a command waits at most ${maxWaitSeconds} s${waited}.`,
+        `Rate limit exceeded; not retrying in ${seconds} s, because a command waits at most ${maxWaitSeconds} s${waitedText}.`,
       )
       return response
     }
     log(`Rate limit exceeded; retrying in ${seconds} s.`)
     await pause(seconds)
-    remaining -= seconds
+    remainingSeconds -= seconds
   }
 }
 

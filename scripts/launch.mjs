@@ -76,8 +76,8 @@ export function runScript(script, args, env = {}) {
     },
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  // If npm is killed, it cannot forward the signal; so the server is stopped when npm is no longer its parent. Without npm, this
-  // is not done, because a shell may exit before the processes it started.
+  // If npm is killed, it cannot forward the signal. Therefore the script is stopped when npm is no longer the parent of this process.
+  // Without npm, the parent is not watched, because a shell may exit before the processes it started.
   const parent = process.ppid
   if (process.env.npm_lifecycle_event)
     setInterval(() => {

@@ -64,10 +64,10 @@ function renderTables({ files, totals, checks, guesses, served }: BankReport): s
     ),
     '',
     ...renderTable(
-      ['Guessing strategy', ...Object.keys(guesses[0]?.hits ?? {})],
-      guesses.map(({ strategy, hits }) => [
+      ['Guessing strategy', ...Object.keys(guesses[0]?.hitRates ?? {})],
+      guesses.map(({ strategy, hitRates }) => [
         strategy,
-        ...Object.values(hits).map((hit) => `${(hit * 100).toFixed(1)} %`),
+        ...Object.values(hitRates).map((rate) => `${(rate * 100).toFixed(1)} %`),
       ]),
     ),
     '',

@@ -24,7 +24,7 @@ export interface AnalyticsOverview {
     replied: number
     failed: number
   }[]
-  /** For each follow-up of the workflow, numbered from 1 (`step`): messages sent, and candidates who replied to it. */
+  /** For each follow-up of the workflow, numbered from 1 (`step`): messages sent, and candidates who first replied after it. */
   follow_ups: {
     step: number
     sent: number
@@ -207,7 +207,7 @@ export interface CountedCandidate {
     key: string
     question: string
   } | null
-  /** The verdict on each skill of the mandate. Absent if the workflow verifies no skills. */
+  /** The verdict on each skill of the mandate. Absent if the mandate does not verify skills. */
   skills?: {
     skill_id: string
     name: string
@@ -215,7 +215,7 @@ export interface CountedCandidate {
     verdict: 'verified' | 'not_verified' | 'not_asked'
   }[]
   interest?: 'interested' | 'not_interested' | null
-  /** Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second counts once. The sum over the whole list equals the number in the overview. */
+  /** Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second counts once. The sum over the whole list equals the figure in the overview. */
   times: number
 }
 
@@ -371,7 +371,7 @@ export interface Event {
   sequence: number
   /** ISO 8601, UTC. */
   created_at: string
-  /** The complete resource that changed, with its `version`. */
+  /** The complete resource that changed, with its `version` if it has one. */
   data: Record<string, unknown>
   delivery: {
     acknowledged_at: string | null
@@ -622,7 +622,7 @@ export interface MentionedSkill {
   mentions: SkillMention[]
 }
 
-/** A part of the screening. The parts always run in this order. */
+/** A part of the conversation with a candidate. The parts always run in the order listed here. */
 export type Method = 'data_enrichment' | 'skill_verification' | 'interest_collection'
 
 /** TEST keys read and write test data only, LIVE keys live data only. */

@@ -80,7 +80,7 @@ function partnerRoutes(app: App, context: Context): void {
   webhookRoutes(app, context)
 }
 
-export function buildApp(context: Context, draining: () => boolean = () => false): App {
+export function buildApp(context: Context, isDraining: () => boolean = () => false): App {
   const app = createHttp({ log: context.log, metrics: context.metrics, trustProxy: context.config.trustProxy })
   const requestLogger = openRequestLogger(context)
   app.addHook('onClose', () => requestLogger.close())
@@ -101,7 +101,7 @@ export function buildApp(context: Context, draining: () => boolean = () => false
     prefix: HOOKS_BASE,
   })
   app.register(async (scope) => {
-    healthRoutes(scope as App, { db: context.db, metrics: context.metrics, draining })
+    healthRoutes(scope as App, { db: context.db, metrics: context.metrics, isDraining })
     docsRoutes(scope as App)
     const pages = pageRoutes(scope as App)
     candidatePageRoutes(scope as App, context, pages)

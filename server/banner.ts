@@ -2,23 +2,24 @@ import { relative, resolve } from 'node:path'
 import { type DemoSetup, demoKeysPath } from './access/demo.ts'
 import type { Context } from './context.ts'
 
-/** Returns the text printed when the server has started. `link` signs the operator in once. */
+/** Returns the text printed when the server has started. `signInLink` signs the operator in once. */
 export function startupBanner(
   { config }: Pick<Context, 'config'>,
   demo: DemoSetup | undefined,
-  terminal: boolean,
-  link?: string,
+  isTerminal: boolean,
+  signInLink?: string,
 ): string {
   const url = config.publicUrl!
   const lines = ['', `  Attestry is running at ${url}`, '']
   lines.push(`    Console         ${url}/console`)
-  if (link) lines.push(`    Sign in         ${link}`, '                    (as the operator; valid once, for one hour)')
+  if (signInLink)
+    lines.push(`    Sign in         ${signInLink}`, '                    (as the operator; valid once, for one hour)')
   lines.push(`    API reference   ${url}/docs/`)
   if (!config.databaseUrl) lines.push(`    Data            ${displayPath(config.dataDir)} (embedded PostgreSQL)`)
   if (demo) {
     const { key_id, secret, session_key } = demo.keys
     // Secrets must not accumulate in log files: print them only when they are created, or to a terminal.
-    const showSecrets = demo.created || terminal
+    const showSecrets = demo.created || isTerminal
     lines.push(
       '',
       `  Keys of the demo organisation, for TEST data only (stored in ${displayPath(demoKeysPath(config.dataDir))}):`,

@@ -68,6 +68,24 @@ test('the value of a secret is never shown', () => {
   }
 })
 
+test('an invalid URL is shown without its credentials', () => {
+  for (const name of ['PUBLIC_URL', 'AI_BASE_URL']) {
+    for (const [url, shownUrl] of [
+      ['https://user:hunter2@example.com/v1', 'https://***@example.com/v1'],
+      ['https://:hunter2@example.com', 'https://***@example.com'],
+      ['ftp://user:hun/ter2?#@example.com', 'ftp://***@example.com'],
+      ['https:user:hunter2@example.com', '***@example.com'],
+      ['user:hunter2@example.com', '***@example.com'],
+      ['https://example.com/v1?key=hunter2', 'https://example.com/v1?***'],
+      ['https://example.com/#hunter2', 'https://example.com/#***'],
+    ] as const) {
+      const lines = errorLinesFor({ AI_MODEL: 'm', AI_BASE_URL: 'https://ai.example.com/v1', [name]: url })
+      assert.equal(lines.length, 1, url)
+      assert.ok(lines[0]!.startsWith(`${name}="${shownUrl}" is not valid: expected an http or https URL`), lines[0])
+    }
+  }
+})
+
 test('all invalid values are reported together', () => {
   const lines = errorLinesFor({ PORT: 'x', ROLES: 'y', MASTER_KEY: 'z', AI_MODEL: 'm' })
   assert.deepEqual(

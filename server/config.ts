@@ -7,7 +7,7 @@ type Role = 'api' | 'worker'
 export interface Config {
   host: string
   port: number
-  /** Undefined until the server listens if PUBLIC_URL is not set. */
+  /** If PUBLIC_URL is not set, this is undefined until the server listens. */
   publicUrl: string | undefined
   dataDir: string
   /** If undefined, the embedded PostgreSQL in `dataDir` is used. */
@@ -44,18 +44,13 @@ export class ConfigError extends Error {
 export type Environment = Record<string, string | undefined>
 
 /** Reads the configuration; no other code reads the environment. An empty variable counts as unset. */
-export function readConfig(env: Environment, terminal = false): Config {
+export function readConfig(env: Environment, isTerminal = false): Config {
   const errorLines: string[] = []
   const host = env.HOST || '127.0.0.1'
   const config: Config = {
     host: read('HOST', '127.0.0.1', parseHostName, 'a host name or an IP address'),
     port: read('PORT', 8080, wholeNumberParser(0, 65_535), 'a whole number from 0 to 65535'),
-    publicUrl: read(
-      'PUBLIC_URL',
-      undefined,
-      parseHttpUrl,
-      'an http or https URL without user name, query or fragment, such as https://verify.example.com',
-    ),
+    publicUrl: readHttpUrl('PUBLIC_URL', 'https://verify.example.com'),
     dataDir: resolve(env.DATA_DIR || '.attestry'),
     databaseUrl: readSecret(
       'DATABASE_URL',
@@ -77,7 +72,7 @@ export function readConfig(env: Environment, terminal = false): Config {
       'an email address, or a name and an email address such as Attestry <no-reply@example.com>',
     ),
     ai: readAi(),
-    requireHttps: read('REQUIRE_HTTPS', !isLoopback(host), parseYesNo, 'true or false'),
+    requireHttps: read('REQUIRE_HTTPS', !isLoopback(host), parseBoolean, 'true or false'),
     trustProxy: read('TRUST_PROXY', [], parseAddressRanges, 'a comma-separated list of IP addresses or CIDR ranges'),
     webhookAllow: read(
       'WEBHOOK_ALLOW',
@@ -86,7 +81,7 @@ export function readConfig(env: Environment, terminal = false): Config {
       'a comma-separated list of host names, IP addresses or CIDR ranges',
     ),
     roles: read('ROLES', ['api', 'worker'], parseRoles, 'api, worker, or api,worker'),
-    logLevel: read('LOG_LEVEL', terminal ? 'warn' : 'info', enumParser(logLevels), `one of ${logLevels.join(', ')}`),
+    logLevel: read('LOG_LEVEL', isTerminal ? 'warn' : 'info', enumParser(logLevels), `one of ${logLevels.join(', ')}`),
   }
   if (env.DATABASE_URL) {
     for (const name of ['ADMIN_API_KEY', 'MASTER_KEY']) {
@@ -104,6 +99,17 @@ export function readConfig(env: Environment, terminal = false): Config {
     return value ?? fallback
   }
 
+  function readHttpUrl(name: string, example: string): string | undefined {
+    const text = env[name]
+    if (!text) return undefined
+    const value = parseHttpUrl(text)
+    if (value === undefined)
+      errorLines.push(
+        `${name}=${JSON.stringify(redactUrl(text))} is not valid: expected an http or https URL without user name, password, query or fragment, such as ${example}`,
+      )
+    return value
+  }
+
   function readSecret<T>(name: string, parse: (text: string) => T | undefined, expected: string): T | undefined {
     const text = env[name]
     if (!text) return undefined
@@ -113,12 +119,7 @@ export function readConfig(env: Environment, terminal = false): Config {
   }
 
   function readAi(): Config['ai'] {
-    const baseUrl = read(
-      'AI_BASE_URL',
-      undefined,
-      parseHttpUrl,
-      'an http or https URL without user name, query or fragment, such as https://api.example.com/v1',
-    )
+    const baseUrl = readHttpUrl('AI_BASE_URL', 'https://api.example.com/v1')
     if (!env.AI_BASE_URL) {
       for (const name of ['AI_API_KEY', 'AI_MODEL']) {
         if (env[name]) errorLines.push(`${name} is set without AI_BASE_URL: set AI_BASE_URL too, or remove ${name}`)
@@ -149,8 +150,17 @@ function parseHostName(text: string) {
 
 function parseHttpUrl(text: string) {
   const url = URL.parse(text)
-  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) return undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) return undefined
+  if (url.username || url.password) return undefined
   return text.replace(/\/+$/, '')
+}
+
+/**
+ * Replaces the parts of a URL that can contain credentials: user name and password, query and fragment. Also accepts a text that is
+ * not a valid URL, so everything before the last @ is replaced.
+ */
+function redactUrl(text: string): string {
+  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@').replace(/([?#]).*/s, '$1***')
 }
 
 /** Accepts one URL, or several separated by commas (hosts of one PostgreSQL, nodes of a Redis cluster). */
@@ -175,7 +185,7 @@ function parseMailbox(text: string) {
   return /^[^\s@<>]+@[^\s@<>]+$/.test(address) ? text : undefined
 }
 
-function parseYesNo(text: string) {
+function parseBoolean(text: string) {
   if (/^(true|1|yes|on)$/i.test(text)) return true
   if (/^(false|0|no|off)$/i.test(text)) return false
   return undefined

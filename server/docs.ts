@@ -18,7 +18,7 @@ interface ApiReference {
   policy: string
 }
 
-/** Serves the API reference, rendered from openapi/. It is large, so it is loaded on the first request. */
+/** Serves the API reference, rendered from openapi/. The page and its script are large, so they are loaded on the first request. */
 export function docsRoutes(app: App): void {
   let loadingReference: Promise<ApiReference> | undefined
   const getReference = () => {

@@ -11,7 +11,7 @@ import { endpointFailing } from './webhooks/delivery/health.ts'
 import { mandateCounts } from './workflows/workflows.ts'
 
 /**
- * Registers the handlers of every hook through which a module calls a module above it. Called by `openStore`, so that every
+ * Registers the handlers of all hooks, through which a module calls modules that it must not import. Called by `openStore`, so that every
  * process that writes to the database, including commands, has all handlers. Calling it again has no effect.
  */
 export function registerHandlers(): void {

@@ -31,7 +31,7 @@ export interface OpenedContext {
   close(): Promise<void>
 }
 
-/** Opens every dependency in order. If one fails to open, those opened before it are closed. */
+/** Opens every dependency in order. If a dependency fails to open, those opened before it are closed. */
 export async function openContext(config: Config, options: ContextOptions): Promise<OpenedContext> {
   const openedResources = new AsyncDisposableStack()
   try {
@@ -43,25 +43,29 @@ export async function openContext(config: Config, options: ContextOptions): Prom
   }
 }
 
-async function openAll(config: Config, options: ContextOptions, opened: AsyncDisposableStack): Promise<Context> {
+async function openAll(
+  config: Config,
+  options: ContextOptions,
+  openedResources: AsyncDisposableStack,
+): Promise<Context> {
   const { jobs, work, clock = systemClock, log = createLog(config.logLevel), progress } = options
   const metrics = createMetrics()
   const { db, connection, vault, adminKey } = await openStore(
     config,
     'server',
     { log, clock, ...(progress ? { progress } : {}) },
-    opened,
+    openedResources,
   )
   observePool(metrics, db.pool)
   const listener = await openListener(connection, log)
-  opened.defer(() => listener.close())
+  openedResources.defer(() => listener.close())
   await db.listen(listener)
   const keyring = await openKeyring({ db, vault, listener, log })
-  opened.defer(() => keyring.close())
+  openedResources.defer(() => keyring.close())
   const limits = await openRateLimits({ config, db, clock, log, metrics })
-  opened.defer(() => limits.close())
+  openedResources.defer(() => limits.close())
   const catalogue = await openCatalogue({ db, listener, log })
-  opened.defer(() => catalogue.close())
+  openedResources.defer(() => catalogue.close())
   const events = await openLedger({
     db,
     clock,
@@ -69,11 +73,11 @@ async function openAll(config: Config, options: ContextOptions, opened: AsyncDis
     listener,
     onSequenced: (tx, sequenced) => fanOut(tx, sequenced, clock),
   })
-  opened.defer(() => events.close())
+  openedResources.defer(() => events.close())
   const smtp = config.smtpUrl === undefined ? undefined : await openSmtp(config.smtpUrl)
-  opened.defer(() => smtp?.close())
+  openedResources.defer(() => smtp?.close())
   const { channels, close: closeChannels } = openChannels({ config, smtp })
-  opened.defer(closeChannels)
+  openedResources.defer(closeChannels)
   const writer = openWriter(config.ai, { catalogue, clock, log })
 
   const services = {
@@ -103,7 +107,7 @@ async function openAll(config: Config, options: ContextOptions, opened: AsyncDis
     jobs,
     ...(work ? { work: (worker, queue) => work(worker, Object.assign(services, { queue })) } : {}),
   })
-  opened.defer(() => queue.stop())
+  openedResources.defer(() => queue.stop())
   observeQueues(metrics, () => queue.depths())
   return Object.assign(services, { queue })
 }

@@ -36,24 +36,24 @@ export class SchemaComponents {
 
   #component(name: string, schema: Json): Json {
     const { title: _, ...schemaWithoutTitle } = schema
-    const { description, default: preset, examples, ...shape } = schemaWithoutTitle
+    const { description, default: defaultValue, examples, ...shape } = schemaWithoutTitle
     const structure = this.#copy(shape)
     const notes = notesOf((schemaNamed(name) ?? {}) as Json)
     const component = this.#schemas.get(name)
     if (!component) this.#schemas.set(name, { ...notes, ...structure })
     else if (!isDeepStrictEqual(component, { ...notes, ...structure }))
       throw new Error(`Two different schemas have the name ${name}.`)
-    const ownNotes = Object.entries(notesOf({ description, default: preset, examples })).filter(
+    const ownNotes = Object.entries(notesOf({ description, default: defaultValue, examples })).filter(
       ([key, value]) => !isDeepStrictEqual(value, notes[key as keyof SchemaNotes]),
     )
     return { $ref: `#/components/schemas/${name}`, ...Object.fromEntries(ownNotes) }
   }
 }
 
-function notesOf({ description, default: preset, examples }: Json): SchemaNotes {
+function notesOf({ description, default: defaultValue, examples }: Json): SchemaNotes {
   return {
     ...(typeof description === 'string' ? { description } : {}),
-    ...(preset === undefined ? {} : { default: preset }),
+    ...(defaultValue === undefined ? {} : { default: defaultValue }),
     ...(Array.isArray(examples) ? { examples } : {}),
   }
 }

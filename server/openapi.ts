@@ -7,8 +7,8 @@ import { candidateRoutes } from './campaigns/candidate-page/routes.ts'
 import { CandidatePageError } from './campaigns/candidate-page/schema.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { Context } from './context.ts'
-import { apiAbout } from './openapi-about.ts'
 import { SchemaComponents } from './openapi-components.ts'
+import { apiInfo } from './openapi-info.ts'
 import type { App } from './platform/http/server.ts'
 
 const OPENAPI_VERSION = '3.1.0'
@@ -46,7 +46,7 @@ export async function describeApis(): Promise<Record<ApiName, Description>> {
 }
 
 async function describeApi(name: ApiName): Promise<Description> {
-  const { title, description, securitySchemes, security, tags } = apiAbout[name]
+  const { title, description, securitySchemes, security, tags } = apiInfo[name]
   const app = fastify() as unknown as App
   app.setValidatorCompiler((() => () => true) as never)
   await app.register(
@@ -86,7 +86,7 @@ async function describeApi(name: ApiName): Promise<Description> {
   }
 }
 
-/** Returns the named schemas of routes that only our own pages call. They have types, but no published description. */
+/** Returns the named schemas of routes that only the web pages call: types are generated from them, but no published description. */
 export function pageSchemas(): { console: Schemas; candidate: Schemas } {
   const context = {} as Context
   return {
@@ -122,8 +122,8 @@ function completeOperation(operation: Operation): void {
     if (parameter.schema.default !== undefined) parameter.required = false
   }
   operation.parameters = operation.parameters?.map((parameter) => {
-    const sharedReference = sharedParameter(parameter)
-    return sharedReference ? ({ $ref: `#/components/parameters/${sharedReference}` } as never) : parameter
+    const sharedName = findSharedParameterName(parameter)
+    return sharedName ? ({ $ref: `#/components/parameters/${sharedName}` } as never) : parameter
   })
   const body = operation.requestBody?.content['application/json']?.schema
   if (body?.default !== undefined) {
@@ -155,7 +155,7 @@ function headerParameter(name: string, { description, ...schema }: typeof onBeha
   return { in: 'header', name, required, description, schema }
 }
 
-function sharedParameter({ name, required }: { name: string; required?: boolean }) {
+function findSharedParameterName({ name, required }: { name: string; required?: boolean }) {
   return Object.entries(headerParameters).find(
     ([, shared]) => shared.name === name && shared.required === required,
   )?.[0]
@@ -194,7 +194,7 @@ function errorResponses(name: ApiName) {
 }
 
 function errorResponse(name: ApiName, summary: string, includes: (status: number) => boolean) {
-  const { codes, error } = apiAbout[name]
+  const { codes, error } = apiInfo[name]
   const matchingCodes = Object.entries(codes).filter(([, status]) => includes(status))
   const rows = matchingCodes.map(([code, status]) => `| ${status} | ${code} |`)
   const [code] = matchingCodes.find(([, status]) => status === 404) ?? matchingCodes[0]!

@@ -23,15 +23,15 @@ export async function serve(config: Config): Promise<void> {
   }
   const options: ContextOptions = { jobs, progress }
   if (config.roles.includes('worker')) options.work = registerWork
-  const pages = buildPages()
-  pages.catch(() => {}) // reported below, where the build is awaited
+  const pagesBuilt = buildPages()
+  pagesBuilt.catch(() => {}) // reported below, where the build is awaited
   const { context, close: closeContext } = await openContext(config, options)
-  await pages.catch(async (error) => {
+  await pagesBuilt.catch(async (error) => {
     await closeContext()
     throw error
   })
-  let draining = false
-  const app = buildApp(context, () => draining)
+  let isDraining = false
+  const app = buildApp(context, () => isDraining)
   const stopHeartbeat = await startHeartbeat({
     ...context,
     roles: config.roles,
@@ -45,7 +45,7 @@ export async function serve(config: Config): Promise<void> {
     await closeContext()
     throw listenError(error, config)
   })
-  // Before the banner: a supervisor may stop the server as soon as it has read the address.
+  // Signals are handled before the banner is printed: a supervisor may stop the server as soon as it has read the address.
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
   // The channel closes when the launcher that started this process is killed.
@@ -54,17 +54,17 @@ export async function serve(config: Config): Promise<void> {
   const localUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   context.config.publicUrl ??= localUrl
   if (demo) await writeServerAddress(config.dataDir, localUrl)
-  const terminal = process.stdout.isTTY === true
+  const isTerminal = process.stdout.isTTY === true
   process.stdout.write(
-    startupBanner(context, demo, terminal, await operatorLink(context, terminal || demo?.created === true)),
+    startupBanner(context, demo, isTerminal, await createOperatorLink(context, isTerminal || demo?.created === true)),
   )
 
   collectGarbageWhenIdle()
 
   const signal = await stopped
-  draining = true
+  isDraining = true
   context.log.info({ signal }, 'stopping')
-  const deadline = setTimeout(() => {
+  const drainTimer = setTimeout(() => {
     context.log.error(`requests or jobs in flight did not finish within ${DRAIN_TIMEOUT_MS / 1000} s, exiting`)
     process.exit(1)
   }, DRAIN_TIMEOUT_MS)
@@ -74,12 +74,12 @@ export async function serve(config: Config): Promise<void> {
   clearInterval(idleCloser)
   await stopHeartbeat()
   await closeContext()
-  clearTimeout(deadline)
+  clearTimeout(drainTimer)
   process.exit(0)
 }
 
-/** Returns a sign-in link if it may be shown: at a terminal, and on the first start. Log files must not contain one. */
-async function operatorLink({ db, clock, config }: Context, mayShow: boolean): Promise<string | undefined> {
+/** Creates a sign-in link if it may be shown: at a terminal, and on the first start. Log files must not contain one. */
+async function createOperatorLink({ db, clock, config }: Context, mayShow: boolean): Promise<string | undefined> {
   if (!config.roles.includes('api') || !mayShow) return undefined
   const token = await db.transaction((tx) => createSignInLink(tx, clock, null))
   return signInUrl(config.publicUrl!, token)

@@ -30,7 +30,7 @@ export async function openStore(
   config: Config,
   role: 'server' | 'command',
   options: StoreOptions,
-  opened: AsyncDisposableStack,
+  openedResources: AsyncDisposableStack,
 ): Promise<Store> {
   const { log, clock, progress } = options
   registerHandlers()
@@ -41,7 +41,7 @@ export async function openStore(
     name: `attestry ${role === 'server' ? config.roles.join('+') : 'cli'} ${process.pid}`,
     onError: (error) => log.warn({ err: error }, 'database connection lost, the pool will reconnect'),
   })
-  opened.defer(() => db.close())
+  openedResources.defer(() => db.close())
   const appliedMigrations = await migrate(db.pool, await readMigrations())
   if (appliedMigrations.length > 0) {
     progress?.('Migrating the database…')
@@ -65,7 +65,7 @@ export async function openStore(
       },
       ...(progress ? { progress } : {}),
     })
-    opened.defer(() => postgres.stop())
+    openedResources.defer(() => postgres.stop())
     return postgres.connection
   }
 }

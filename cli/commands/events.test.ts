@@ -19,7 +19,8 @@ function startCli(t: TestContext, { url }: TestApp, key: TestKey, args: string[]
   const run = {
     output: '',
     errors: '',
-    ended: new Promise<number | null>((resolve) => child.on('exit', resolve)),
+    // Resolves at the end of the output, not of the process, so that the output is complete.
+    ended: new Promise<number | null>((resolve) => child.on('close', resolve)),
     child,
   }
   child.stdout.on('data', (text) => {
@@ -86,7 +87,7 @@ test('listen forwards signed events, acknowledges accepted ones, and retries whi
   const run = startCli(t, app, key, ['listen', '--forward-to', receiver.url, '--ack'])
 
   await until(() => receiver.received.length === 1)
-  const secret = /whsec_\S+/.exec(run.errors)![0]
+  const [secret] = await until(() => /whsec_\S+/.exec(run.errors))
   const { body, headers } = receiver.received[0]!
   const event = await verifyWebhook<any>(body, headers, secret)
   assert.equal(event.event_id, firstEventId)
@@ -94,7 +95,7 @@ test('listen forwards signed events, acknowledges accepted ones, and retries whi
   assert.deepEqual(event.data, { number: 1 })
   assert.equal(event.delivery, undefined)
   await until(async () => (await app.as(key).get('/events')).body.data.items.length === 0)
-  assert.match(run.output, new RegExp(`result.completed\\s+${firstEventId}\\s+200`))
+  await until(() => new RegExp(`result.completed\\s+${firstEventId}\\s+200`).test(run.output))
 
   receiver.respondWith(500)
   const [rejectedEventId] = await recordEvent(2)

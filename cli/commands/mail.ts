@@ -7,7 +7,7 @@ import { withStore } from '../store.ts'
 
 export function mailCommand(): Command {
   const mail = new Command('mail')
-    .description('Read outgoing emails (without SMTP_URL, they are stored with the status kept instead of sent)')
+    .description('Read outgoing emails (without SMTP_URL, they are not sent but stored with the status "kept")')
     .addHelpText(...examples('mail list', 'mail show ML_…'))
 
   mail

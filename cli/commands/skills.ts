@@ -49,7 +49,7 @@ export function skillsCommand(): Command {
             row.request_id,
             row.name,
             row.status,
-            requestRecord(row).skill_id ?? similarSkill(aliasedSkills.get(row.name)),
+            requestRecord(row).skill_id ?? formatAliasHint(aliasedSkills.get(row.name)),
             row.org_id,
             row.mode,
             row.created_at,
@@ -120,8 +120,8 @@ export function skillsCommand(): Command {
   return skills
 }
 
-/** Returns a hint at an existing skill that has the requested name as an alias. */
-function similarSkill(skill: { number: number; name: string } | undefined): string | undefined {
+/** Returns a hint if the requested name is an alias of an existing skill. */
+function formatAliasHint(skill: { number: number; name: string } | undefined): string | undefined {
   return skill && `same as ${skillId(skill.number)} ${skill.name}?`
 }
 

@@ -18,10 +18,10 @@ export interface PlaceRow {
 interface PlaceDraft extends PlaceRow {
   rank: 1 | 2 | 3 | undefined
   /** For a city that spans several districts: whether this part of the city contains its main pincode. */
-  main: boolean
-  town: boolean
-  head: boolean
-  offices: number
+  hasMainPincode: boolean
+  isTown: boolean
+  hasHeadOffice: boolean
+  officeCount: number
 }
 
 export interface PlaceSources {
@@ -33,8 +33,8 @@ export interface PlaceSources {
 
 /**
  * Assigns each pincode to the first of these: the city that lists the pincode in our own table; the GeoNames town, or our own
- * city, with the same name as the main post office of the pincode; a place named after that office. A GeoNames town whose name only
- * a branch office has becomes a place with the pincode of that office.
+ * city, with the same name as the main post office of the pincode; a place named after that office. If only a
+ * branch office has the name of a GeoNames town, the town becomes a place with the pincode of that office.
  */
 export function assignPincodes({ cities, offices, towns, districts }: PlaceSources): {
   places: PlaceRow[]
@@ -61,15 +61,15 @@ export function assignPincodes({ cities, offices, towns, districts }: PlaceSourc
       otherNames: [],
       localities: [],
       rank: undefined,
-      main: false,
-      town: false,
-      head: false,
-      offices: 0,
+      hasMainPincode: false,
+      isTown: false,
+      hasHeadOffice: false,
+      officeCount: 0,
     }
     drafts.set(key, place)
     if (!place.codes.includes(area.code)) {
       place.codes.push(area.code)
-      place.offices += area.offices.length
+      place.officeCount += area.offices.length
     }
     return place
   }
@@ -95,10 +95,10 @@ export function assignPincodes({ cities, offices, towns, districts }: PlaceSourc
         const place = addToDraft(area, city.city)
         place.city = city.city
         place.rank = city.rank
-        place.town = true
-        place.head ||= area.main.kind === 'head'
-        place.main ||= area === mainArea
-        if (place.main) place.otherNames = city.otherNames
+        place.isTown = true
+        place.hasHeadOffice ||= area.main.kind === 'head'
+        place.hasMainPincode ||= area === mainArea
+        if (place.hasMainPincode) place.otherNames = city.otherNames
         for (const name of area.localities) {
           const locality = localityName(name, city.city)
           if (locality && !nameKeys.includes(phoneticKey(locality))) place.localities.push([code, locality])
@@ -126,8 +126,8 @@ export function assignPincodes({ cities, offices, towns, districts }: PlaceSourc
       ? ownCities.get(`${area.state} ${phoneticKey(ownCityName)}`)!.city
       : (townNames.nameOf(area, officeName) ?? officeName)
     const place = addToDraft(area, city)
-    place.town ||= townNames.nameOf(area, officeName) !== undefined
-    place.head ||= area.main.kind === 'head'
+    place.isTown ||= townNames.nameOf(area, officeName) !== undefined
+    place.hasHeadOffice ||= area.main.kind === 'head'
     const locality =
       ownCityName && phoneticKey(officeName) !== phoneticKey(ownCityName)
         ? localityName(officeName, ownCityName)
@@ -142,7 +142,7 @@ export function assignPincodes({ cities, offices, towns, districts }: PlaceSourc
     )
   }
 
-  for (const area of districtsWithoutPincode(areas)) addToDraft(area, area.main.name)
+  for (const area of areasOfDistrictsWithoutPincode(areas)) addToDraft(area, area.main.name)
 
   let unmatchedTowns = 0
   const draftsByDistrict = Map.groupBy(drafts.values(), ({ state, district }) => `${state} ${district}`)
@@ -151,32 +151,38 @@ export function assignPincodes({ cities, offices, towns, districts }: PlaceSourc
       .get(`${town.state} ${district}`)
       ?.find(({ city }) => isSpellingVariant(town.name, city))
     if (variant) {
-      variant.town = true
+      variant.isTown = true
       if (!variant.otherNames.includes(town.name)) variant.otherNames = [...variant.otherNames, town.name]
-    } else if (area) addToDraft(area, town.name).town = true
+    } else if (area) addToDraft(area, town.name).isTown = true
     else unmatchedTowns++
   }
   notes.push(`${unmatchedTowns} of ${towns.length} towns have no post office with their name and are omitted`)
 
-  const places = [...drafts.values()].map(({ rank, main, town, head, offices: count, ...place }) => ({
+  const places = [...drafts.values()].map(({ rank, hasMainPincode, isTown, hasHeadOffice, officeCount, ...place }) => ({
     ...place,
     codes: withMainCodeFirst(place.codes, cities, place),
     localities: withoutDuplicates(place.localities),
-    weight: computeWeight({ ...place, rank, main, town, head, offices: count }, districts),
+    weight: computeWeight({ ...place, rank, hasMainPincode, isTown, hasHeadOffice, officeCount }, districts),
   }))
   notes.push(`${places.length} places, ${areas.size} codes`)
   return { places, notes }
 }
 
-/** For each new district whose offices all share their pincodes with another district, returns the area with most of its offices. */
-function districtsWithoutPincode(areas: Map<number, PincodeArea>): PincodeArea[] {
+/**
+ * Returns an area for each district without a pincode of its own, because its offices share their pincodes with another district:
+ * the pincode area with most offices of the district.
+ */
+function areasOfDistrictsWithoutPincode(areas: Map<number, PincodeArea>): PincodeArea[] {
   const knownDistricts = new Set([...areas.values()].map(({ state, district }) => `${state} ${district}`))
   const areasByDistrict = new Map<string, PincodeArea>()
   for (const area of areas.values()) {
-    const officesOfNewDistricts = area.offices.filter(
+    const officesOfMissingDistricts = area.offices.filter(
       ({ state, district }) => state !== '' && !knownDistricts.has(`${state} ${district}`),
     )
-    for (const [key, offices] of Map.groupBy(officesOfNewDistricts, ({ state, district }) => `${state} ${district}`)) {
+    for (const [key, offices] of Map.groupBy(
+      officesOfMissingDistricts,
+      ({ state, district }) => `${state} ${district}`,
+    )) {
       const mainOffice = offices.find(({ name }) => !isNotATown(name)) ?? offices[0]!
       const { state, district } = mainOffice
       if (offices.length > (areasByDistrict.get(key)?.offices.length ?? 0))
@@ -219,11 +225,11 @@ function directionWords(name: string): string {
 }
 
 function computeWeight(place: PlaceDraft, districts: Districts): number {
-  const sizeScore = Math.min(60, place.codes.length) + Math.min(39, Math.floor(place.offices / 8))
-  if (place.rank) return 1000 - place.rank * 200 + sizeScore - (place.main ? 0 : 120)
+  const sizeScore = Math.min(60, place.codes.length) + Math.min(39, Math.floor(place.officeCount / 8))
+  if (place.rank) return 1000 - place.rank * 200 + sizeScore - (place.hasMainPincode ? 0 : 120)
   const districtNames = [place.district, ...districts.otherNames(place.state, place.district)].map(foldName)
   const districtSeatBonus = districtNames.includes(foldName(place.city)) ? 150 : 0
-  return districtSeatBonus + (place.head ? 120 : 0) + (place.town ? 60 : 0) + sizeScore
+  return districtSeatBonus + (place.hasHeadOffice ? 120 : 0) + (place.isTown ? 60 : 0) + sizeScore
 }
 
 function withMainCodeFirst(codes: number[], cities: City[], { state, city }: PlaceRow): number[] {

@@ -50,7 +50,10 @@ export function buildPincodeAreas(offices: Office[], cities: City[], notes: stri
 
 type Region = Pick<Office, 'state' | 'district'>
 
-/** Returns the union territory of a pincode's main office. Villages around Yanam or Mahe have its pincode but are in a state. */
+/**
+ * Returns the union territory of a pincode's head or sub office. An enclave such as Yanam or Mahe shares its pincode with the
+ * surrounding villages, which belong to a state.
+ */
 function enclaveRegion(offices: Office[]): Region | undefined {
   return offices.find(({ kind, state }) => kind !== 'branch' && ['PY', 'DH', 'LD'].includes(state))
 }

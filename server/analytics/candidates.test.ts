@@ -63,12 +63,12 @@ const startVariedCampaigns = oncePerFile(async (t) => {
 test('every number of the overview equals the sum of its candidate list, aggregated or not, with any filter', async (t) => {
   const { app, varied } = await startVariedCampaigns()
   const { get, firstMandate, secondMandate, mixedCampaign } = varied
-  let compared = 0
+  let comparedCount = 0
   const period = 'from=2026-03-11&to=2026-03-12'
   const compareOverview = async (path: string, query: string, limit?: number) => {
     const { status, body } = await get(`${path}${path.includes('?') ? '&' : '?'}${period}`)
     assert.equal(status, 200, JSON.stringify(body))
-    compared += await assertListsAddUp(get, body.data, `${period}${query}`, limit)
+    comparedCount += await assertListsAddUp(get, body.data, `${period}${query}`, limit)
   }
   const firstOverviewPath = `/analytics/workflows/${firstMandate.workflow_id}/overview`
   const secondOverviewPath = `/analytics/workflows/${secondMandate.workflow_id}/overview`
@@ -86,8 +86,12 @@ test('every number of the overview equals the sum of its candidate list, aggrega
   assert.ok((await app.context.db.transaction((tx) => aggregateChanges(tx, 10_000))) > 0)
   await compareOverview('/analytics/overview', '')
   const oneDayPeriod = 'from=2026-03-12&to=2026-03-12'
-  compared += await assertListsAddUp(get, (await get(`/analytics/overview?${oneDayPeriod}`)).body.data, oneDayPeriod)
-  t.diagnostic(`${compared} numbers compared`)
+  comparedCount += await assertListsAddUp(
+    get,
+    (await get(`/analytics/overview?${oneDayPeriod}`)).body.data,
+    oneDayPeriod,
+  )
+  t.diagnostic(`${comparedCount} numbers compared`)
 })
 
 test('the list shows the candidates behind a number and how often each is counted', async () => {
@@ -164,8 +168,8 @@ test('the list shows the same outcomes and reasons as the results', async () => 
     'pending null open: not_asked null',
   )
   for (const { result_id, reason, qualified, skills, interest } of items) {
-    const { reason: why, output } = (await get(`/results/${result_id}`)).body.data
-    assert.deepEqual([reason, qualified, interest], [why, output.qualified, output.interest])
+    const { reason: resultReason, output } = (await get(`/results/${result_id}`)).body.data
+    assert.deepEqual([reason, qualified, interest], [resultReason, output.qualified, output.interest])
     assert.deepEqual(
       skills,
       output.skills.map(({ skill_id, name, verdict }: any) => ({ skill_id, name, verdict })),
@@ -212,7 +216,7 @@ test('an invalid path of a number is rejected with the allowed values', async ()
     400,
     'query.counted must be channels.{whatsapp|voice|sms|email}.{sent|delivered|read|replied|failed}',
   ])
-  const [, all] = await statusAndErrors('counted=responded')
+  const [, message] = await statusAndErrors('counted=responded')
   for (const part of [
     'funnel.{enrolled|',
     'channels.{',
@@ -221,7 +225,7 @@ test('an invalid path of a number is rejected with the allowed values', async ()
     'drop_offs.{',
     'daily.{',
   ])
-    assert.ok(all.includes(part), all)
+    assert.ok(message.includes(part), message)
   const invalidPaths = [
     'funnel',
     'funnel.',
@@ -324,10 +328,10 @@ test('the pages of a candidate list go from the newest campaign to the oldest an
   const { get, createCampaign, enrol, createMandate } = await createCampaignPartner(app)
   const { mandate_id } = await createMandate()
   app.clock.set('2026-03-10T06:00:00Z')
-  const { campaign: older } = await createCampaign(mandate_id, [aCandidate(1), aCandidate(2)])
+  const { campaign: olderCampaign } = await createCampaign(mandate_id, [aCandidate(1), aCandidate(2)])
   app.clock.set('2026-03-11T06:00:00Z')
   await createCampaign(mandate_id, [aCandidate(3), aCandidate(4)])
-  await enrol(older.campaign_id, [aCandidate(5)])
+  await enrol(olderCampaign.campaign_id, [aCandidate(5)])
   assert.deepEqual(externalIds(await listCountedCandidates(get, 'funnel.enrolled', '', 1)), [
     'ext-4',
     'ext-3',

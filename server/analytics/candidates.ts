@@ -6,7 +6,7 @@ import type { ConversationState } from '../conversation/state.ts'
 import type { Flow } from '../mandates/flow.ts'
 import type { Queries } from '../platform/database/database.ts'
 import { resultOutput } from '../results/record.ts'
-import type { CountedNumber } from './numbers.ts'
+import type { OverviewFigure } from './numbers.ts'
 import { type AnalyticsSubject, subjectColumn } from './rollups.ts'
 
 /** A candidate who is counted in a number of the overview. */
@@ -23,6 +23,7 @@ export interface CountedCandidateRow {
   /** State and flow of the conversation, from which the verdict is derived. */
   state: ConversationState
   flow: Flow
+  /** How often the candidate is counted in the number. */
   times: number
   /** Day on which the candidate is counted. */
   day: string
@@ -33,14 +34,14 @@ type QueriedRow = Omit<CountedCandidateRow, 'state' | 'flow'> & { conversation: 
 export type CountedCandidatePosition = Pick<CountedCandidateRow, 'campaign_id' | 'day' | 'candidate_id'>
 
 /**
- * Lists the candidates who are counted in a number: the newest campaign first, and within it the latest day. In this order each campaign is one
- * index range, and reading stops when the page is full.
+ * Lists the candidates behind one figure of the analytics overview: the newest campaign first, and within a campaign the latest
+ * day first. In this order, each campaign is one index range, and reading stops when the page is full.
  */
 export async function listCountedCandidates(
   tx: Queries,
   { orgId, mode }: OrgScope,
   { kind, id }: AnalyticsSubject,
-  { counter, from, to }: CountedNumber,
+  { counter, from, to }: OverviewFigure,
   { after, limit }: { after: CountedCandidatePosition | undefined; limit: number },
 ): Promise<CountedCandidateRow[]> {
   const subjectCondition = kind === 'all' ? sql`true` : sql`g.${sql.ref(subjectColumn[kind])} = ${id}`

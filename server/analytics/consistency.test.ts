@@ -51,8 +51,8 @@ async function runRandomActions(t: TestContext, app: TestApp, partner: CampaignP
   for (const workflow of workflows) mandates.push(await partner.createMandate(workflow as object))
   const campaignIds: string[] = []
   const startedAt = clock.now()
-  let people = 0
-  let checks = 0
+  let personCount = 0
+  let checkCount = 0
 
   const actions: Record<string, () => Promise<unknown>> = {
     async start() {
@@ -111,16 +111,16 @@ async function runRandomActions(t: TestContext, app: TestApp, partner: CampaignP
   const { data } = (await get(`/analytics/overview?${period}`)).body
   const { funnel } = data
   await assertListsAddUp(get, data, period, 1 + random.number(20))
-  t.diagnostic(`${funnel.enrolled} candidates, ${funnel.completed} completed, ${checks} checks`)
+  t.diagnostic(`${funnel.enrolled} candidates, ${funnel.completed} completed, ${checkCount} checks`)
 
   function newCandidates(extraProperties: () => object) {
     const testNumbers = random.oneIn(2) ? [random.number(10) + 1] : []
     return [
-      ...testNumbers.map((number) => aTestNumberCandidate(number, { external_candidate_id: `test-${++people}` })),
+      ...testNumbers.map((number) => aTestNumberCandidate(number, { external_candidate_id: `test-${++personCount}` })),
       // A few phone numbers are reused, so that an opt-out also applies to another campaign.
       ...Array.from({ length: 1 + random.number(6) }, () =>
-        aCandidate(random.oneIn(4) ? random.number(5) : 100 + ++people, {
-          external_candidate_id: `ext-${++people}`,
+        aCandidate(random.oneIn(4) ? random.number(5) : 100 + ++personCount, {
+          external_candidate_id: `ext-${++personCount}`,
           ...extraProperties(),
         }),
       ),
@@ -128,7 +128,7 @@ async function runRandomActions(t: TestContext, app: TestApp, partner: CampaignP
   }
 
   async function checkFigures() {
-    checks++
+    checkCount++
     const days = [startedAt, clock.now(), startedAt + random.number(10) * 24 * HOUR].map(indianDate)
     for (const [from, to] of [days.slice(0, 2), [days[2]!, days[2]!]] as [string, string][]) {
       const period = `from=${from}&to=${to}`
@@ -201,7 +201,7 @@ async function installRandomChannels(app: TestApp, { orgId, remove }: CampaignPa
   const { context, clock } = app
   for (const name of ['whatsapp', 'sms'] as ChannelName[]) {
     await context.db.transaction((tx) =>
-      saveCredentials(tx, context.vault, clock, orgId, name, { token: 'of the test' }),
+      saveCredentials(tx, context.vault, clock, orgId, name, { token: 'test token' }),
     )
     context.channels[name] = {
       name,
@@ -237,7 +237,7 @@ function sortByName(counts: Record<string, number>) {
   return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Returns a pseudo-random number generator: the same seed gives the same numbers. */
+/** Returns a pseudo-random number generator (linear congruential): the same seed gives the same numbers. */
 function randomFrom(seed: number) {
   let state = seed
   const nextFraction = () => {

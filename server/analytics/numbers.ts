@@ -40,12 +40,12 @@ export const counterByDailyName: ReadonlyMap<string, string> = new Map(
 )
 
 /** A counter and the days over which it is summed. */
-export interface CountedNumber extends Period {
+export interface OverviewFigure extends Period {
   counter: string
 }
 
-/** Returns the counter and the days behind the number at a path. */
-export function readCountedNumber(path: string, period: Period): CountedNumber {
+/** Returns the counter of the number at a path, and the days over which it is summed. */
+export function readFigure(path: string, period: Period): OverviewFigure {
   const counter = counterByPath.get(path)
   if (counter !== undefined) return { counter, ...period }
   const [, day, name] = matchDailyPath(path)!
@@ -79,7 +79,7 @@ const pathPatterns: Record<string, string> = {
   ...Object.fromEntries(
     Object.entries(overviewSections).map(([section, { names }]) => {
       const allowedNames = section === 'calls' ? [[...callOutcomes, 'total_seconds']] : names
-      return [section, [section, ...allowedNames.map((each) => `{${each.join('|')}}`)].join('.')]
+      return [section, [section, ...allowedNames.map((levelNames) => `{${levelNames.join('|')}}`)].join('.')]
     }),
   ),
   daily: `daily.{a day of the period, such as 2026-03-11}.{${dailyCounts.join('|')}}`,

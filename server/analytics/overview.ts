@@ -18,7 +18,7 @@ import type { CountRow } from './rollups.ts'
 /** Channels and follow-ups of the workflow, which are shown even if nothing was counted yet. */
 export interface WorkflowSetup {
   channels: readonly string[]
-  followUps: number
+  followUpCount: number
 }
 
 /** Builds the overview of a period from its counts. */
@@ -53,7 +53,7 @@ export function buildOverview(rows: CountRow[], period: Period, workflowSetup: W
       .filter(({ channel, counts }) => workflowSetup.channels.includes(channel) || hasCounts(counts))
       .map(({ channel, counts }) => ({ channel, ...counts })),
     follow_ups: followUps
-      .slice(0, Math.max(workflowSetup.followUps, followUps.findLastIndex(({ counts }) => hasCounts(counts)) + 1))
+      .slice(0, Math.max(workflowSetup.followUpCount, followUps.findLastIndex(({ counts }) => hasCounts(counts)) + 1))
       .map(({ number, counts }) => ({ step: number, ...counts })),
     calls: {
       ...calls,

@@ -11,7 +11,7 @@ interface CandidateCount extends Count {
   change: CandidateChange
 }
 
-/** Stores counts twice: summed for the figures, and per candidate for the lists behind them. */
+/** Stores counts twice: summed for the figures, and per candidate for the lists of counted candidates. */
 export async function addCounts(tx: Tx, changes: CandidateChange[]): Promise<void> {
   const counts = changes.flatMap((change) => countsOf(change).map((count): CandidateCount => ({ ...count, change })))
   const campaignCounts = sumCountsBy(counts, ({ campaignId }) => campaignId)
@@ -38,11 +38,11 @@ export async function addCounts(tx: Tx, changes: CandidateChange[]): Promise<voi
 /** Sums the counts with the same ID, day and counter. */
 function sumCountsBy(counts: CandidateCount[], idOf: (change: CandidateChange) => string): CandidateCount[] {
   const sums = new Map<string, CandidateCount>()
-  for (const one of counts) {
-    const key = `${idOf(one.change)} ${one.day} ${one.counter}`
+  for (const count of counts) {
+    const key = `${idOf(count.change)} ${count.day} ${count.counter}`
     const sum = sums.get(key)
-    if (sum) sum.amount += one.amount
-    else sums.set(key, { ...one })
+    if (sum) sum.amount += count.amount
+    else sums.set(key, { ...count })
   }
   return [...sums.values()].filter(({ amount }) => amount !== 0)
 }
@@ -57,9 +57,9 @@ const counterColumns = sql.join(
  * others return 0 immediately.
  */
 export async function aggregateChanges(tx: Tx, limit: number): Promise<number> {
-  const { rows: free } = await sql<{ free: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended('analytics aggregation', 0)) as free`.execute(tx)
-  if (!free[0]!.free) return 0
+  const { rows: lockRows } = await sql<{ is_locked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended('analytics aggregation', 0)) as is_locked`.execute(tx)
+  if (!lockRows[0]!.is_locked) return 0
   const { rows } = await sql<{ count: number }>`
     with removed as (
       delete from analytics_changes where change_id in (select change_id from analytics_changes order by change_id limit ${limit})

@@ -17,7 +17,7 @@ import {
   listCountedCandidates,
   toCountedCandidate,
 } from './candidates.ts'
-import { countedPathError, readCountedNumber } from './numbers.ts'
+import { countedPathError, readFigure } from './numbers.ts'
 import { buildOverview } from './overview.ts'
 import { type Period, readPeriod } from './period.ts'
 import { type AnalyticsSubject, readCounts } from './rollups.ts'
@@ -38,7 +38,7 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
       schema: {
         operationId: 'getWorkflowOverview',
         tags,
-        summary: 'Get the overview of a workflow',
+        summary: 'Get the analytics overview of a workflow',
         description,
         params: WorkflowParams,
         querystring: OverviewQuery,
@@ -50,7 +50,7 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
       const workflow = await getWorkflow(db.queries, caller, params.workflow_id)
       const subject = await resolveSubject(db.queries, caller, workflow.workflow_id, query)
       const rows = await readCounts(db.queries, caller, subject, period)
-      const workflowSetup = { channels: workflow.channels, followUps: workflow.follow_ups.length }
+      const workflowSetup = { channels: workflow.channels, followUpCount: workflow.follow_ups.length }
       return { success: true as const, message: 'Overview', data: buildOverview(rows, period, workflowSetup) }
     },
   )
@@ -62,7 +62,7 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
       schema: {
         operationId: 'getOverview',
         tags,
-        summary: 'Get the overview of all workflows',
+        summary: 'Get the analytics overview of all workflows',
         description,
         querystring: OverviewQuery,
         response,
@@ -75,7 +75,7 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
       return {
         success: true as const,
         message: 'Overview',
-        data: buildOverview(rows, period, { channels: [], followUps: 0 }),
+        data: buildOverview(rows, period, { channels: [], followUpCount: 0 }),
       }
     },
   )
@@ -87,9 +87,9 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
       schema: {
         operationId: 'listCountedCandidates',
         tags,
-        summary: 'List the candidates behind a number of the overview',
+        summary: 'List the candidates counted in a figure of the overview',
         description:
-          'Lists the candidates who are counted in the number at the path `counted`, with the same filters as the overview, and the outcome of each. The newest campaign comes first, and within a campaign the candidate enrolled last. The sum of `times` over the whole list equals the number.',
+          'Lists the candidates who are counted in the figure at the path `counted`, and the outcome of each. The filters are the same as those of the overview. The newest campaign comes first, and within a campaign the candidate enrolled last. The sum of `times` over the whole list equals the figure.',
         querystring: CountedCandidatesQuery,
         response: { 200: success(listOf(CountedCandidate)) },
       },
@@ -102,16 +102,16 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
       const cursorContent = readCursor<{ period: Period; position: CountedCandidatePosition }>(vault, listName, cursor)
       // Later pages keep the period of the first page, even past midnight.
       const period = cursorContent?.period ?? requestedPeriod
-      const countedNumber = readCountedNumber(counted, period)
+      const figure = readFigure(counted, period)
       if (workflow_id !== undefined && !(await findWorkflow(db.queries, caller, workflow_id)))
         throw invalid([
           {
             path: 'query.workflow_id',
-            message: 'is not a workflow of this organisation and mode; GET /workflows lists them',
+            message: 'is not a workflow of this organisation and mode; find workflow IDs with GET /workflows',
           },
         ])
       const subject = await resolveSubject(db.queries, caller, workflow_id, query)
-      const rows = await listCountedCandidates(db.queries, caller, subject, countedNumber, {
+      const rows = await listCountedCandidates(db.queries, caller, subject, figure, {
         after: cursorContent?.position,
         limit: limit + 1,
       })
@@ -137,7 +137,10 @@ function positionOf({ campaign_id, day, candidate_id }: CountedCandidateRow): Co
   return { campaign_id, day, candidate_id }
 }
 
-/** Returns the narrowest requested object; throws if the objects do not belong together. */
+/**
+ * Returns the requested campaign, or else the mandate, the workflow or the whole organisation. Throws if the requested objects do
+ * not belong together.
+ */
 async function resolveSubject(
   tx: Queries,
   scope: OrgScope,

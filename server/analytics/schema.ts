@@ -36,7 +36,7 @@ export const Overview = named(
     }),
     follow_ups: Type.Array(Type.Object({ step: Type.Integer({ minimum: 1 }), ...countSchemas(followUpCounts) }), {
       description:
-        'For each follow-up of the workflow, numbered from 1 (`step`): messages sent, and candidates who replied to it.',
+        'For each follow-up of the workflow, numbered from 1 (`step`): messages sent, and candidates who first replied after it.',
     }),
     calls: Type.Object({
       ...countSchemas(callOutcomes),
@@ -80,7 +80,7 @@ export const CountedCandidatesQuery = Type.Object({
   counted: Type.String({
     maxLength: 100,
     description:
-      'The path of a number in the overview, for example `funnel.responded`, `channels.whatsapp.replied`, `follow_ups.1.sent`, `calls.no_answer`, `drop_offs.skills`, `languages.hi.completed`, `daily.2026-03-11.enrolled`. Averages have no candidate list.',
+      'The path of a figure in the overview, for example `funnel.responded`, `channels.whatsapp.replied`, `follow_ups.1.sent`, `calls.no_answer`, `drop_offs.skills`, `languages.hi.completed`, `daily.2026-03-11.enrolled`. Averages have no candidate list.',
     examples: ['funnel.responded'],
   }),
   ...periodQuery,
@@ -111,14 +111,14 @@ export const CountedCandidate = named(
     }),
     skills: Type.Optional(
       Type.Array(Type.Pick(ResultOutput.properties.skills.items, ['skill_id', 'name', 'verdict']), {
-        description: 'The verdict on each skill of the mandate. Absent if the workflow verifies no skills.',
+        description: 'The verdict on each skill of the mandate. Absent if the mandate does not verify skills.',
       }),
     ),
     interest: ResultOutput.properties.interest,
     times: Type.Integer({
       minimum: 1,
       description:
-        'Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second counts once. The sum over the whole list equals the number in the overview.',
+        'Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second counts once. The sum over the whole list equals the figure in the overview.',
     }),
   }),
 )

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { named } from '../platform/http/named-schemas.ts'
 import { partnerErrorCodes, verificationErrorCodes } from './problem.ts'
 
-/** Schemas of the error bodies that `errorEnvelope` writes. */
+// Schemas of the error bodies that `errorEnvelope` returns.
 
 const successFalse = Type.Literal(false)
 const message = Type.String({ description: 'A message for developers. It can change; use `code` in programs.' })

@@ -15,10 +15,10 @@ export function invalid(errors: Detail[]): Problem {
 
 /** Keeps MAX_DETAILS errors: first one error of each invalid list item, then further errors. */
 function truncateDetails(errors: Detail[]): Detail[] {
-  const firstErrors = new Map(
+  const firstErrorByItem = new Map(
     errors.toReversed().map((detail) => [/^[^\]]*\]/.exec(detail.path)?.[0] ?? detail.path, detail]),
   )
-  const keptErrors = new Set([...firstErrors.values()].slice(-MAX_DETAILS))
+  const keptErrors = new Set([...firstErrorByItem.values()].slice(-MAX_DETAILS))
   for (const detail of errors) if (keptErrors.size < MAX_DETAILS) keptErrors.add(detail)
   return errors.filter((detail) => keptErrors.has(detail))
 }

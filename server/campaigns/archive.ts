@@ -14,6 +14,7 @@ export async function archiveCampaign(tx: Tx, scope: WriteScope, clock: Clock, i
   const campaign = await lockControllableCampaign(tx, scope, id)
   if (campaign.hold === 'archived') return campaign
   await setHold(tx, clock, id, 'archived')
+  // Includes candidates who were enrolled before the campaign was locked.
   const pendingIds = await lockPendingCandidates(tx, id)
   for (let start = 0; start < pendingIds.length; start += MAX_BATCH_CANDIDATES) {
     const batch = await lockCandidacies(tx, pendingIds.slice(start, start + MAX_BATCH_CANDIDATES))
@@ -27,7 +28,7 @@ export async function archiveCampaign(tx: Tx, scope: WriteScope, clock: Clock, i
   return getCampaign(tx, scope, id)
 }
 
-/** Maximum number of candidates that are failed at a time. */
+/** Maximum number of candidates whose failure is recorded at a time. */
 const MAX_BATCH_CANDIDATES = 1000
 
 async function lockPendingCandidates(tx: Tx, campaignId: string): Promise<string[]> {

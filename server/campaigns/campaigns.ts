@@ -24,6 +24,7 @@ export interface Campaign {
   name: string | null
   created_via: CreatedVia
   flow_version: number
+  /** Why the campaign currently contacts no candidates; null if it does contact them. */
   hold: 'paused' | 'archived' | null
   starts_at: Date
   candidates: number
@@ -45,7 +46,7 @@ function statusOf(campaign: Campaign, now: number): CampaignStatus {
   return campaign.starts_at.getTime() > now ? 'scheduled' : 'running'
 }
 
-/** Returns the campaign as the API represents it, which is also the payload of events. */
+/** Returns the API representation of a campaign, which is also the payload of its events. */
 export function campaignRecord(campaign: Campaign, now: number) {
   const { candidates, pending, completed, declined, failed } = campaign
   return {
@@ -110,7 +111,7 @@ export async function createCampaign(
     throw invalid([
       {
         path: 'mandate_id',
-        message: 'is not a mandate of this organisation and mode; GET /mandates lists them',
+        message: 'is not a mandate of this organisation and mode; find mandate IDs with GET /mandates',
       },
     ])
   if (mandate.status !== 'ready')
@@ -197,14 +198,14 @@ export async function lockControllableCampaign(tx: Tx, scope: WriteScope, id: st
 
 export type EndedCounts = Record<'completed' | 'declined' | 'failed', number>
 
-/** Updates the counts for ended candidates; returns the campaign if that completed it. */
+/** Adds ended candidates to the campaign's counts; returns the campaign if this completed it. */
 export async function countEndedCandidates(
   tx: Tx,
   clock: Clock,
   id: string,
-  ended: EndedCounts,
+  endedCounts: EndedCounts,
 ): Promise<Campaign | undefined> {
-  const { completed, declined, failed } = ended
+  const { completed, declined, failed } = endedCounts
   const now = clock.now()
   const { rows } = await sql<Campaign>`
     update campaigns set pending = pending - ${completed + declined + failed}, completed = completed + ${completed},

@@ -32,7 +32,9 @@ export interface Candidacy {
   flow_version: number
   state: ConversationState
   flow: Flow
+  /** Bit mask of the reached stages, as in `stages.ts`. */
   stages: number
+  /** Number of the last sent message: 0 for the first one, then 1, 2, … for the follow-ups; null before the first one. */
   contact_step: number | null
   channel: ChannelName | null
   started_at: Date | null
@@ -78,7 +80,7 @@ export async function findCandidacy(tx: Queries, candidateId: string): Promise<C
   return (await toCandidacies(tx, rows))[0]
 }
 
-/** Returns candidacies in the selection and order that the caller specifies. */
+/** Returns the candidacies that match `where`. `order` is an `order by` clause, with or without a limit. */
 export async function selectCandidacies(
   tx: Queries,
   where: ReturnType<typeof sql>,
@@ -98,7 +100,7 @@ async function toCandidacies(tx: Queries, rows: CandidacyRow[]): Promise<Candida
   return candidacies
 }
 
-// A version of a flow is immutable, so it can be cached.
+// Each version of a flow is immutable, so flows can be cached.
 const MAX_CACHED_FLOWS = 200
 const flowCache = new BoundedMap<string, Flow>(MAX_CACHED_FLOWS)
 

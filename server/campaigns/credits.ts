@@ -72,7 +72,7 @@ interface NewCreditEntry {
   candidateId?: string
 }
 
-/** Adds a ledger entry and returns the new balance, or undefined if it would be negative. The row lock serialises entries. */
+/** Adds a credit entry and returns the new balance, or undefined if the balance would be negative. The row lock serialises entries. */
 async function addEntry(
   tx: Tx,
   { orgId, mode }: OrgScope,

@@ -6,7 +6,10 @@ import type { Tx } from '../platform/database/database.ts'
 import { indianDate } from '../platform/india-time.ts'
 import { defineJob } from '../platform/jobs/queue.ts'
 
-/** Counts the distinct people, by phone or else email, that a key has enrolled today (IST); throws above the limit. */
+/**
+ * Counts the distinct people that a key has enrolled today (IST), identified by their phone number or else their email address.
+ * Throws if the count exceeds the limit.
+ */
 export async function countDailyPeople(
   tx: Tx,
   clock: Clock,

@@ -102,7 +102,7 @@ export async function enrolCandidates(
   const candidateIds = rows.map(() => newId('CD_', now))
   const startTime = Math.max(now, campaign.starts_at.getTime())
   const enrolledAt = new Date(now)
-  const { rows: added } = await sql<{ candidate_id: string; phone: string | null; email: string | null }>`
+  const { rows: addedCandidates } = await sql<{ candidate_id: string; phone: string | null; email: string | null }>`
     with input as (
       select * from unnest(${candidateIds}::text[], ${rows.map(() => newId('RS_', now))}::text[],
         ${rows.map((row) => row.external_candidate_id)}::text[], ${rows.map((row) => row.name)}::text[],
@@ -130,9 +130,9 @@ export async function enrolCandidates(
     )
     select candidate_id, phone, email from added`.execute(tx)
 
-  const acceptedCount = added.length
+  const acceptedCount = addedCandidates.length
   requireCampaignCapacity(campaign, acceptedCount)
-  await countDailyPeople(tx, clock, caller.keyId, caller.key.limits.peoplePerDay, added)
+  await countDailyPeople(tx, clock, caller.keyId, caller.key.limits.peoplePerDay, addedCandidates)
   const updatedCampaign = await countEnrolled(tx, campaign, acceptedCount, enrolledAt)
   const creditsLeft = await spendCredits(tx, caller, clock, campaign.campaign_id, acceptedCount)
   const enrolment = {
@@ -144,19 +144,19 @@ export async function enrolCandidates(
   await publishEnrolments(
     tx,
     deps,
-    added.map(({ candidate_id }) => candidate_id),
+    addedCandidates.map(({ candidate_id }) => candidate_id),
   )
   const scope = { org_id: caller.orgId, mode: caller.mode }
-  const optedOut = await findOptedOut(
+  const optedOutCandidates = await findOptedOut(
     tx,
-    added.map((row) => ({ ...row, ...scope })),
+    addedCandidates.map((row) => ({ ...row, ...scope })),
   )
   notifyAfterCommit(tx, CONTACT_DUE)
-  if (optedOut.length === 0) return { campaign: updatedCampaign, enrolment }
+  if (optedOutCandidates.length === 0) return { campaign: updatedCampaign, enrolment }
   await declineAllOptedOut(
     tx,
     deps,
-    optedOut.map(({ candidate_id }) => candidate_id),
+    optedOutCandidates.map(({ candidate_id }) => candidate_id),
   )
   return {
     campaign: await getCampaign(tx, caller, campaign.campaign_id),
@@ -199,16 +199,16 @@ async function publishEnrolments(tx: Tx, { clock }: EnrolmentDeps, candidateIds:
   )
 }
 
-async function countEnrolled(tx: Tx, campaign: Campaign, accepted: number, time: Date): Promise<Campaign> {
-  if (accepted === 0) return campaign
+async function countEnrolled(tx: Tx, campaign: Campaign, acceptedCount: number, time: Date): Promise<Campaign> {
+  if (acceptedCount === 0) return campaign
   const { rows } = await sql<Campaign>`
-    update campaigns set candidates = candidates + ${accepted}, pending = pending + ${accepted}, completed_at = null,
+    update campaigns set candidates = candidates + ${acceptedCount}, pending = pending + ${acceptedCount}, completed_at = null,
       flow_version = ${campaign.flow_version}, version = version + 1, updated_at = ${time}
     where campaign_id = ${campaign.campaign_id} returning *`.execute(tx)
   return rows[0]!
 }
 
-/** Checks every row against the workflow. Rows may be invalid; schema errors are reported separately. */
+/** Checks every row against the workflow. The rows may violate the schema, which is reported separately. */
 export function candidateRuleErrors(
   rows: { phone?: unknown; email?: unknown; language?: unknown }[],
   workflow: Workflow,
@@ -230,7 +230,7 @@ export function candidateRuleErrors(
   return details
 }
 
-/** Keeps the first candidate of each phone number and external ID. */
+/** Keeps the first candidate with each phone number and each external ID. */
 function withoutDuplicates(rows: CandidateInput[]): CandidateInput[] {
   const phones = new Set<string>()
   const externalIds = new Set<string>()
@@ -242,10 +242,10 @@ function withoutDuplicates(rows: CandidateInput[]): CandidateInput[] {
   })
 }
 
-function requireCampaignCapacity({ candidates, mode }: Campaign, accepted: number) {
+function requireCampaignCapacity({ candidates, mode }: Campaign, acceptedCount: number) {
   const limit = MAX_CANDIDATES_PER_CAMPAIGN[mode]
-  if (candidates + accepted <= limit) return
-  const message = `with this request, the campaign would have ${candidates + accepted} candidates; the limit is ${limit}`
+  if (candidates + acceptedCount <= limit) return
+  const message = `with this request, the campaign would have ${candidates + acceptedCount} candidates; the limit is ${limit}`
   throw problem('LIMIT_EXCEEDED', `candidates: ${message}.`, { details: [{ path: 'candidates', message }] })
 }
 
@@ -254,6 +254,7 @@ function firstContactTime(mode: Caller['mode'], { phone }: CandidateInput, start
   return mode === 'test' && personaOf(phone ?? null) ? start : nextContactTime(start)
 }
 
+/** Returns the vault purpose of the token in a candidate's link. */
 export function tokenPurpose(candidateId: string) {
   return `link of ${candidateId}`
 }

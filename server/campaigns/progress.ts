@@ -65,7 +65,10 @@ export async function publishChanges(tx: Tx, clock: Clock, changes: CandidateCha
   if (changes.length > 0) await candidatesChanged.run(tx, changes, clock)
 }
 
-/** Stores transitions, at most one per candidate, with all their consequences; returns the updated candidates. */
+/**
+ * Stores transitions, at most one per candidate, updates their campaigns and credits, and publishes the changes. Returns the
+ * updated candidates.
+ */
 export async function recordTransitions(
   tx: Tx,
   clock: Clock,

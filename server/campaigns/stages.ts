@@ -27,15 +27,15 @@ export function stagesUpTo(stage: Stage): number {
   return (stageBit(stage) << 1) - 1
 }
 
-export function hasReached(reached: number, stage: Stage): boolean {
-  return (reached & stageBit(stage)) !== 0
+export function hasReached(stageBits: number, stage: Stage): boolean {
+  return (stageBits & stageBit(stage)) !== 0
 }
 
 export function stagesIn(stageBits: number): Stage[] {
   return stages.filter((stage) => hasReached(stageBits, stage))
 }
 
-/** Returns the stages that a conversation has reached after a reply. */
+/** Returns the bits of the stages that a conversation has reached after a reply. */
 export function stagesOf(state: ConversationState, flow: ConversationFlow): number {
   const finishedParts = partsDone(state, flow)
   let reached = stagesUpTo('responded')

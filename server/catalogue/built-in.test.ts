@@ -9,7 +9,7 @@ import { distinctAliases, nameKey } from './names.ts'
 
 const taxonomy = parseBuiltInCatalogue(await readBuiltInCatalogueFiles())
 
-test('the built-in catalogue has enough skills and enough verifiable ones', () => {
+test('the built-in catalogue has at least 2,500 skills, of which 150 are verifiable', () => {
   assert.ok(taxonomy.skills.length >= 2500, `${taxonomy.skills.length} skills`)
   const verifiableCount = taxonomy.skills.filter((skill) => skill.verifiable).length
   assert.ok(verifiableCount >= 150, `${verifiableCount} verifiable`)
@@ -17,8 +17,12 @@ test('the built-in catalogue has enough skills and enough verifiable ones', () =
 
 test('every built-in skill has a name, a description of one sentence and 2 to 8 aliases', () => {
   for (const { location, name, description, aliases } of taxonomy.skills) {
-    assert.match(name, /^\S.{0,78}\S$/u, `${location}: a name of 2 to 80 characters`)
-    assert.match(description, /^\S.{23,218}\.$/u, `${location}: one sentence of 25 to 220 characters`)
+    assert.match(name, /^\S.{0,78}\S$/u, `${location}: the name must have 2 to 80 characters`)
+    assert.match(
+      description,
+      /^\S.{23,218}\.$/u,
+      `${location}: the description must be one sentence of 25 to 220 characters`,
+    )
     assert.ok(aliases.length >= 2 && aliases.length <= 8, `${location}: ${aliases.length} aliases`)
     assert.deepEqual(distinctAliases(name, aliases), aliases, `${location}: duplicate alias`)
   }
@@ -58,7 +62,7 @@ test('the numbers of built-in skills encode the hierarchy and are lower than tho
   for (const { id, number } of taxonomy.masters) assert.ok(number! < 1000, id)
 })
 
-/** By released ID: the name with which it was first released. Lines of this file are never changed or removed. */
+/** The first released name of each ID, by ID. Lines of this file are never changed or removed. */
 const releasedNames = new Map(
   readFileSync(new URL('../../data/skills/released.tsv', import.meta.url), 'utf8')
     .trim()
@@ -74,7 +78,7 @@ test('released IDs are never removed and keep their meaning', () => {
     assert.ok(currentNames, `${id} (${name}) is missing in data/skills; IDs are permanent`)
     assert.ok(
       currentNames.map(nameKey).includes(nameKey(name)),
-      `${id} was released as ${name}; a renamed skill keeps its first name as an alias; groups cannot be renamed`,
+      `${id} was released as ${name}: keep this name as an alias of a renamed skill; groups cannot be renamed`,
     )
   }
 })

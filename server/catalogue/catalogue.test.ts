@@ -27,7 +27,7 @@ test('the built-in catalogue is available from the first start', async (t) => {
   assert.equal(foundSkills[0]?.number, 1001)
 })
 
-test('skills, sub-skills and master skills are sorted by number and count their skills', async (t) => {
+test('skills and groups are sorted by number, and groups have the right number of skills', async (t) => {
   const { skills, subSkills, masters } = (await startApp(t)).context.catalogue.current
   for (const list of [skills, subSkills, masters])
     assert.deepEqual(

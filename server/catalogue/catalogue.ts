@@ -11,8 +11,8 @@ import { readSkills, type Snapshot, type SnapshotSkill, takeSnapshot } from './s
 export interface Catalogue {
   readonly current: Snapshot
   /**
-   * Loads skills by ID or name. Reads the skills that are missing in `current` from the database: they may be new, and reloading
-   * the whole catalogue can take seconds. Unknown IDs and names are not an error.
+   * Loads skills by ID or name. Skills that `current` does not contain are read from the database: they may be new, and reloading
+   * the whole catalogue can take seconds. Unknown IDs and names are ignored.
    */
   load(skills: { ids?: string[]; names?: string[] }): Promise<LoadedSkills>
   /** Resolves when `current` includes all changes that were committed before the call. */
@@ -75,7 +75,7 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
     log.info({ version: current.version, skills: current.skills.length, milliseconds }, 'catalogue reloaded')
   }
 
-  /** Adds the individually loaded skills that `current` does not contain yet. Forgets those that it contains. */
+  /** Adds the recent skills to `current`, and forgets those that the snapshot itself contains. */
   function addRecentSkills(): void {
     for (const [number, skill] of recentSkills) {
       if (current.skill(number) === skill) continue

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { masterSkillNumber, skillId, skillNumber, subSkillNumber } from './ids.ts'
 import { distinctAliases, nameKey, normaliseText } from './names.ts'
 
-test('names are equal regardless of case, spacing and composition', () => {
+test('name keys ignore case, white space and Unicode composition', () => {
   for (const [a, b] of [
     ['MIG welding', ' mig  WELDING\n'],
     ['Data\u00A0entry', 'dataentry'],
@@ -22,7 +22,7 @@ test('names are equal regardless of case, spacing and composition', () => {
     assert.notEqual(nameKey(a), nameKey(b), `${a} and ${b}`)
 })
 
-test('aliases contain no duplicates and not the name itself', () => {
+test('distinctAliases removes duplicates, empty aliases and the name itself', () => {
   assert.equal(normaliseText('  raj\n\tmistri '), 'raj mistri')
   assert.deepEqual(
     distinctAliases('Bricklaying', ['brick  work', 'BRICKLAYING', '', ' ', 'Brick Work', 'brick laying']),

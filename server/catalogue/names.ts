@@ -3,7 +3,7 @@ export function normaliseText(text: string): string {
   return text.normalize('NFC').replace(/\s+/gu, ' ').trim()
 }
 
-/** Returns the key of a name, without case and white space. "Java Script" and "javascript" have the same key. */
+/** Returns a key for comparing names. It ignores case and white space: "Java Script" and "javascript" have the same key. */
 export function nameKey(name: string): string {
   return foldCase(name.normalize('NFC').replace(/\s+/gu, ''))
 }

@@ -95,11 +95,11 @@ test('search accepts queries of 3 to 100 characters and pages of 1 to 50 skills'
 
 test('search pages neither overlap nor skip results, whatever their size', async () => {
   const { calls } = await setUp()
-  const inSevens = await readAll(calls, '/skills/search?q=machine&limit=7')
-  const inFifties = await readAll(calls, '/skills/search?q=machine&limit=50')
-  assert.ok(inSevens.length > 50)
-  assert.deepEqual(inSevens, inFifties)
-  assert.equal(new Set(inSevens.map(({ skill_id }) => skill_id)).size, inSevens.length)
+  const resultsInPagesOf7 = await readAll(calls, '/skills/search?q=machine&limit=7')
+  const resultsInPagesOf50 = await readAll(calls, '/skills/search?q=machine&limit=50')
+  assert.ok(resultsInPagesOf7.length > 50)
+  assert.deepEqual(resultsInPagesOf7, resultsInPagesOf50)
+  assert.equal(new Set(resultsInPagesOf7.map(({ skill_id }) => skill_id)).size, resultsInPagesOf7.length)
 })
 
 test('the next search page continues after the previous one when skills are added in between', async () => {
@@ -137,15 +137,23 @@ test('a skill can be read immediately after it was added', async () => {
   )
 })
 
-test('a cursor is valid only unchanged and only for its list', async () => {
+test('an altered cursor, or a cursor of another list, is rejected', async () => {
   const { calls } = await setUp()
   const { next_cursor: cursor } = (await calls.get('/skills/search?q=machine&limit=5')).body.data
   assert.equal((await calls.get(`/skills/search?q=machine&limit=9&cursor=${cursor}`)).status, 200)
   assert.equal((await calls.get('/skills/search?q=machine')).status, 200, 'the first page')
   const altered = cursor.slice(0, -2) + (cursor.at(-2) === 'A' ? 'B' : 'A') + cursor.at(-1)
-  for (const bad of ['x', altered, `${cursor}A`, cursor.slice(1), '%00', '', 'a'.repeat(2001), `${cursor}%3D`]) {
-    assertInvalid(await calls.get(`/skills/search?q=machine&cursor=${bad}`), 'query.cursor')
-  }
+  for (const invalidCursor of [
+    'x',
+    altered,
+    `${cursor}A`,
+    cursor.slice(1),
+    '%00',
+    '',
+    'a'.repeat(2001),
+    `${cursor}%3D`,
+  ])
+    assertInvalid(await calls.get(`/skills/search?q=machine&cursor=${invalidCursor}`), 'query.cursor')
   assertInvalid(await calls.get(`/skills/search?q=welding&cursor=${cursor}`), 'query.cursor')
   assertInvalid(await calls.get(`/skills?cursor=${cursor}`), 'query.cursor')
   const browseCursor = (await calls.get('/skills?limit=5')).body.data.next_cursor
@@ -168,8 +176,13 @@ test('browsed skills are sorted by ID and can be filtered by master skill and su
   const wiringSkills = await readAll(calls, '/skills?sub_skill_id=ss_201&limit=100')
   assert.equal(wiringSkills.length, context.catalogue.current.subSkill(201)!.skillCount)
   assert.deepEqual(wiringSkills, await readAll(calls, '/skills?sub_skill_id=ss_201&master_skill_id=ms_2&limit=100'))
-  for (const nothing of ['sub_skill_id=ss_201&master_skill_id=ms_1', 'sub_skill_id=ss_999999', 'master_skill_id=ms_0'])
-    assert.deepEqual((await calls.get(`/skills?${nothing}`)).body.data, { items: [], next_cursor: null })
+  const filtersWithoutSkills = [
+    'sub_skill_id=ss_201&master_skill_id=ms_1',
+    'sub_skill_id=ss_999999',
+    'master_skill_id=ms_0',
+  ]
+  for (const filter of filtersWithoutSkills)
+    assert.deepEqual((await calls.get(`/skills?${filter}`)).body.data, { items: [], next_cursor: null })
   assert.equal((await calls.get('/skills')).body.data.items.length, 25)
   assertInvalid(
     await calls.get('/skills?limit=101&sub_skill_id=201&master_skill_id='),
@@ -288,23 +301,23 @@ test('extract returns mention positions in UTF-16 code units', async () => {
 
 test('all skill routes require the scope skills:read', async () => {
   const { app, key } = await setUp()
-  const unscoped = app.as(
+  const clientWithoutScope = app.as(
     await app.fixtures.createPartnerKey(key.orgId, { scopes: ['skills:request', 'mandates:read'] }),
   )
   for (const response of [
-    await unscoped.get('/skills'),
-    await unscoped.get('/skills/search?q=x'),
-    await unscoped.get('/skills/sk_1001'),
-    await unscoped.post('/skills/lookup', {}),
-    await unscoped.post('/skills/match', {}),
-    await unscoped.post('/skills/extract', {}),
+    await clientWithoutScope.get('/skills'),
+    await clientWithoutScope.get('/skills/search?q=x'),
+    await clientWithoutScope.get('/skills/sk_1001'),
+    await clientWithoutScope.post('/skills/lookup', {}),
+    await clientWithoutScope.post('/skills/match', {}),
+    await clientWithoutScope.post('/skills/extract', {}),
   ]) {
     assert.equal(response.status, 403)
     assert.equal(response.body.error.code, 'SCOPE_MISSING')
   }
 })
 
-test('requests of skill routes count towards the limits of their class', async () => {
+test('each skill route has the rate limit of its class', async () => {
   const { app, key } = await setUp()
   const freshCalls = app.as(await app.fixtures.createPartnerKey(key.orgId))
   const limitOf = async (response: Promise<{ headers: Headers }>) => (await response).headers.get('ratelimit-limit')
@@ -320,7 +333,7 @@ test('requests of skill routes count towards the limits of their class', async (
 
 const startForLimits = oncePerFile((t) => startApp(t))
 
-test('a TEST key can read 1,500 different skills per day, and these stay readable', async () => {
+test('a TEST key can read 1,500 different skills per day, and can then still read the same skills again', async () => {
   const app = await startForLimits()
   const { clock } = app
   clock.set('2026-03-11T06:30:00.000Z')
@@ -338,7 +351,7 @@ test('a TEST key can read 1,500 different skills per day, and these stay readabl
   assert.equal(rejectedResponse.body.error.code, 'DAILY_CAP')
   assert.match(
     rejectedResponse.body.error.message,
-    /at most 1500 different skills per day to this key\. .*Try again in 43200 seconds, at midnight IST\.$/,
+    /at most 1500 different skills per day to this key\. .*Try again in 12 hours, at midnight IST\.$/,
   )
   assert.equal(rejectedResponse.body.data, undefined)
   assert.equal(rejectedResponse.headers.get('retry-after'), String(12 * 3600), 'until midnight in India')
@@ -352,7 +365,7 @@ test('a TEST key can read 1,500 different skills per day, and these stay readabl
   assert.equal((await calls.get(`/skills?limit=100${cursor}`)).status, 200)
 })
 
-test('a TEST key can browse 20 pages per hour, and one more starts a cooldown', async () => {
+test('a TEST key can browse 20 pages per hour, and the next page starts a cooldown', async () => {
   const app = await startForLimits()
   const { clock } = app
   const key = (await createPartner(app, 'test')).key

@@ -5,7 +5,7 @@ import type { LimitError } from '../access/limits/limiter.ts'
 import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import { formatSeconds } from '../platform/clock.ts'
+import { formatWait } from '../platform/clock.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
@@ -281,15 +281,15 @@ export function skillRequestRoutes(app: App, context: Context): void {
 }
 
 /** Looks up skills by ID or name. Returns each skill once, in the order of the request. */
-function lookUpSkills(texts: string[], find: (text: string) => SnapshotSkill | undefined) {
+function lookUpSkills(idsOrNames: string[], find: (idOrName: string) => SnapshotSkill | undefined) {
   const foundSkills = new Set<SnapshotSkill>()
-  const missingTexts = new Set<string>()
-  for (const text of texts) {
-    const skill = find(text)
+  const missing = new Set<string>()
+  for (const idOrName of idsOrNames) {
+    const skill = find(idOrName)
     if (skill) foundSkills.add(skill)
-    else missingTexts.add(text)
+    else missing.add(idOrName)
   }
-  return { found: [...foundSkills].map(skillRecord), missing: [...missingTexts] }
+  return { found: [...foundSkills].map(skillRecord), missing: [...missing] }
 }
 
 /** Returns the response body of a list whose items are already serialised. */
@@ -305,7 +305,7 @@ async function countBrowsePage({ limits, clock }: Context, { caller }: FastifyRe
   const maxPages = caller.key.limits.browsePagesPerHour
   throw limitProblem(
     error,
-    `This key is in cooldown: it may browse at most ${maxPages} pages (GET /skills) per hour. Try again in ${formatSeconds(error.retryAfter)}.`,
+    `This key is in cooldown: it may browse at most ${maxPages} pages (GET /skills) per hour. Try again in ${formatWait(error.retryAfter)}.`,
   )
 }
 
@@ -328,7 +328,7 @@ function throwIfDailyLimitExceeded(error: LimitError | undefined, maxSkills: num
   if (!error) return
   throw limitProblem(
     error,
-    `Daily limit exceeded: search and browse return at most ${maxSkills} different skills per day to this key. Skills that were already returned today stay readable. Try again in ${formatSeconds(error.retryAfter)}, at midnight IST.`,
+    `Daily limit exceeded: search and browse return at most ${maxSkills} different skills per day to this key. Skills that were already returned today stay readable. Try again in ${formatWait(error.retryAfter)}, at midnight IST.`,
   )
 }
 

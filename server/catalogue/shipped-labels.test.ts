@@ -5,7 +5,7 @@ import { functionWords, stopWords } from './index/lexicon/lexicon.ts'
 import { buildSkillIndexSync } from './index/skill-index.ts'
 import { tokenize } from './index/text/tokens.ts'
 
-/** Checks of every name and alias of the built-in catalogue. */
+/** Checks the labels (names and aliases) of the built-in catalogue. */
 
 const { skills, subSkills, masters } = parseBuiltInCatalogue(await readBuiltInCatalogueFiles())
 const mastersById = new Map(masters.map(({ id, number }) => [id, { number: number! }]))
@@ -20,7 +20,7 @@ const entries = skills.map(({ number, subSkill, ...skill }) => ({
 const index = buildSkillIndexSync(entries)
 const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases])
 
-/** By label (folded words, joined by spaces): the numbers of the skills that have it. Several skills can have the same alias. */
+/** Numbers of the skills with each name or alias, by its folded words joined by spaces. Several skills can have the same alias. */
 const skillsByLabel = new Map<string, Set<number>>()
 for (const { number, name, aliases } of entries) {
   for (const label of [name, ...aliases]) {
@@ -36,7 +36,7 @@ test('a name or alias is extracted as a mention of its skill', () => {
   assert.deepEqual(missedLabels, [])
 })
 
-test('a name with punctuation is one mention', () => {
+test('a name with punctuation is extracted as one mention', () => {
   const failedEntries = entries
     .filter(({ name }) => /[,:(]/.test(name))
     .filter(({ number, name }) => {

@@ -9,6 +9,7 @@ export interface HierarchyFilter {
 /** Returns the skills of the given master skill and sub-skill, sorted by number. Returns all skills if neither is given. */
 export function filterSkills(snapshot: Snapshot, { master_skill_id, sub_skill_id }: HierarchyFilter): SnapshotSkill[] {
   if (master_skill_id === undefined && sub_skill_id === undefined) return snapshot.skills
+  // An ID that cannot exist, such as `ms_0`, becomes -1 and matches no skill.
   const masterNumber = master_skill_id === undefined ? undefined : (masterSkillNumber(master_skill_id) ?? -1)
   const subNumber = sub_skill_id === undefined ? undefined : (subSkillNumber(sub_skill_id) ?? -1)
   return snapshot.skills.filter(

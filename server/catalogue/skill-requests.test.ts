@@ -25,7 +25,7 @@ async function setUp() {
   return { app, context, clock, approve, reject }
 }
 
-test('a new name creates a request, and a repeat returns the open request', async () => {
+test('a request for a new name is created, and a repeated request returns the pending one', async () => {
   const { app, clock } = await setUp()
   const { post, get } = await createPartner(app)
   const createdResponse = await post('/skill-requests', {
@@ -183,7 +183,7 @@ test('an approval adds the skill and approves the requests of all organisations'
   const { version } = context.catalogue.current
   clock.advance(HOUR)
   const { skill, requests } = await approve(firstRequest.request_id, 201, true)
-  for (const stop of unregisterHooks) stop()
+  for (const unregister of unregisterHooks) unregister()
   assert.equal(requests.length, 2)
   assert.deepEqual(hookCalls, [
     'skill dhokracasting Dhokra casting',
@@ -203,8 +203,8 @@ test('an approval adds the skill and approves the requests of all organisations'
     [firstPartner, firstRequest],
     [secondPartner, secondRequest],
   ] as const) {
-    const now = (await organisation.get(`/skill-requests/${skillRequest.request_id}`)).body.data
-    assert.deepEqual(now, { ...skillRequest, status: 'approved', skill_id })
+    const updatedRequest = (await organisation.get(`/skill-requests/${skillRequest.request_id}`)).body.data
+    assert.deepEqual(updatedRequest, { ...skillRequest, status: 'approved', skill_id })
   }
   assert.equal((await secondPartner.get(`/skill-requests/${otherRequest.request_id}`)).body.data.status, 'pending')
   assert.equal(await findOpenRequest(context.db.queries, { orgId: firstPartner.orgId, mode: 'live' }, name), undefined)
@@ -270,11 +270,11 @@ test('a request created during the approval of the same name does not stay pendi
 test('creating and reading skill requests require the scope skills:request', async () => {
   const { app } = await setUp()
   const { orgId } = await app.fixtures.createOrg()
-  const unscoped = app.as(await app.fixtures.createPartnerKey(orgId, { scopes: ['skills:read'] }))
+  const clientWithoutScope = app.as(await app.fixtures.createPartnerKey(orgId, { scopes: ['skills:read'] }))
   for (const response of [
-    await unscoped.post('/skill-requests', {}),
-    await unscoped.get('/skill-requests'),
-    await unscoped.get('/skill-requests/SR_01ARZ3NDEKTSV4RRFFQ69G5FAV'),
+    await clientWithoutScope.post('/skill-requests', {}),
+    await clientWithoutScope.get('/skill-requests'),
+    await clientWithoutScope.get('/skill-requests/SR_01ARZ3NDEKTSV4RRFFQ69G5FAV'),
   ])
     assert.equal(response.body.error.code, 'SCOPE_MISSING')
 })

@@ -35,7 +35,7 @@ export interface SkillRequestInput {
 }
 
 /**
- * Creates a request for a skill. If the organisation has an open request for the same name, returns that request. If the skill
+ * Creates a request for a skill. If the organisation has a pending request for the same name, returns that request. If the skill
  * already exists, returns a request with the status `duplicate`.
  */
 export async function requestSkill(
@@ -83,8 +83,8 @@ export async function findOpenRequest(tx: Queries, scope: OrgScope, name: string
 }
 
 /**
- * Locks the organisation's open requests for these names, and returns their name keys. A locked request cannot be approved or
- * rejected before the transaction ends. So the approval also updates the rows that this transaction adds for the request.
+ * Locks the organisation's pending requests for these names, and returns their name keys. A locked request cannot be approved or
+ * rejected before the transaction ends, so a later approval also updates the rows that this transaction adds for the request.
  */
 export async function lockOpenRequestsForShare(tx: Tx, scope: OrgScope, names: string[]): Promise<Set<string>> {
   if (names.length === 0) return new Set()

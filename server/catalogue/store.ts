@@ -85,7 +85,7 @@ async function nextSkillNumber(tx: Tx): Promise<number> {
   return rows[0]!.number
 }
 
-/** Reads the skills with these numbers, by number. Missing skills are left out. For CLI commands, which have no snapshot. */
+/** Returns the existing skills with these numbers, as a map by number. For CLI commands, which have no snapshot. */
 export async function findSkills(tx: Queries, numbers: number[]): Promise<Map<number, { verifiable: boolean }>> {
   // An empty list, `in ()`, is a syntax error in SQL. No skill has the number 0.
   const numbersOrZero = numbers.length > 0 ? numbers : [0]

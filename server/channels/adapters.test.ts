@@ -165,7 +165,7 @@ test('WhatsApp: provider errors map to the right reason', async (t) => {
   assert.equal((await trySend(whatsapp, credentials, AbortSignal.timeout(150))).reason, 'unknown')
   nextBehaviours.push('cut')
   assert.deepEqual(await trySend(whatsapp, credentials), { reason: 'none', providerId: undefined })
-  // Outside the 24-hour window, the response is sent as a template, since the error was definite.
+  // Outside the 24-hour window, the message is sent again as a template, because the error means that nothing was sent.
   nextBehaviours.push(cloudError(400, 131047))
   assert.equal((await trySend(whatsapp, credentials)).reason, 'none')
   assert.equal(received.at(-1)!.body.type, 'template')
@@ -349,13 +349,13 @@ test('email: rejections, temporary errors and broken connections map to differen
       sockets.push(socket)
       socket.on('error', () => {})
       socket.write('220 smtp.example\r\n')
-      let data = false
+      let isReceivingData = false
       socket.on('data', (chunk) => {
         const text = chunk.toString()
-        if (data) {
+        if (isReceivingData) {
           if (text.includes('\r\n.\r\n') && ending === 'close') socket.destroy()
         } else if (text.startsWith('DATA')) {
-          data = true
+          isReceivingData = true
           socket.write('354 continue\r\n')
         } else socket.write('250 ok\r\n')
       })

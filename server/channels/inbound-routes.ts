@@ -37,7 +37,7 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     if (request.method === 'POST') {
       await accountOf(request, ...channelNames)
       if (!request.headers[isTwilioRequest(request) ? 'x-twilio-signature' : 'x-hub-signature-256'])
-        throw invalidSignature()
+        throw invalidSignatureProblem()
       const { message_id } = request.params as Partial<HookParams>
       if (message_id !== undefined && !/^[\w-]{1,64}$/.test(message_id))
         throw problem('NOT_FOUND', 'Message not found.')
@@ -51,7 +51,8 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     const challenge = query['hub.challenge']
     const isVerified =
       query['hub.mode'] === 'subscribe' && isSameSecret(query['hub.verify_token'], credentials.verify_token)
-    if (!isVerified || typeof challenge !== 'string' || !/^[\w.-]{1,200}$/.test(challenge)) throw invalidSignature()
+    if (!isVerified || typeof challenge !== 'string' || !/^[\w.-]{1,200}$/.test(challenge))
+      throw invalidSignatureProblem()
     return reply.type('text/plain').send(challenge)
   })
 
@@ -59,8 +60,8 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     const { org_id, credentials } = await accountOf(request, 'whatsapp')
     const { app_secret, phone_number_id } = credentials as { app_secret: string; phone_number_id: string }
     if (!hasValidSignature(request.rawBody, request.headers['x-hub-signature-256'], app_secret))
-      throw invalidSignature()
-    let failed = false
+      throw invalidSignatureProblem()
+    let anyFailed = false
     for (const item of readWebhook(parseJson(request.rawBody), phone_number_id)) {
       // Handle the remaining items even if one fails; the provider then retries the whole request.
       try {
@@ -68,14 +69,14 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
           'reply' in item ? handler.reply(tx, org_id, item.reply) : handler.status(tx, org_id, item.status),
         )
       } catch (error) {
-        failed = true
+        anyFailed = true
         log.error(
           { request_id: request.id, org: org_id, channel: 'whatsapp', err: error },
           'handling a webhook item failed, waiting for the provider to retry',
         )
       }
     }
-    if (failed) throw new Error('handling some webhook items failed')
+    if (anyFailed) throw new Error('handling some webhook items failed')
     return { success: true }
   })
 
@@ -132,7 +133,7 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     const url = (config.publicUrl ?? '').replace(/\/+$/, '') + path
     const { auth_token } = account.credentials as { auth_token: string }
     if (!URL.canParse(url) || !isSignedByTwilio(auth_token, url, form, request.headers['x-twilio-signature']))
-      throw invalidSignature()
+      throw invalidSignatureProblem()
     return { account, form }
   }
 
@@ -152,7 +153,7 @@ function sendTwiml(reply: FastifyReply, text: string) {
   return reply.type('text/xml; charset=utf-8').send(text)
 }
 
-function invalidSignature() {
+function invalidSignatureProblem() {
   return problem('ACCESS_DENIED', 'The webhook signature or verify token is missing or invalid.')
 }
 

@@ -60,7 +60,7 @@ function normalize(text: string) {
 /** UTF-16 code units; longer replies are truncated. */
 const MAX_REPLY_LENGTH = 4096
 
-/** Removes characters that PostgreSQL cannot store. */
+/** Truncates a candidate's text and removes characters that PostgreSQL cannot store. */
 export function toStorableText(text: string): string {
   return text.slice(0, MAX_REPLY_LENGTH).toWellFormed().replaceAll('\0', '')
 }

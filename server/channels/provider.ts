@@ -32,9 +32,9 @@ export async function postTo(
   signal: AbortSignal,
 ): Promise<ProviderResponse> {
   const { origin, pathname, search } = new URL(url)
-  const client = await import('undici') // loaded only when a provider is used
+  const undici = await import('undici') // loaded only when a provider is used
   if (signal.aborted) throw new SendError('busy', 'the send timed out before the request started')
-  agent ??= new client.Agent({
+  agent ??= new undici.Agent({
     connect: { timeout: CONNECT_TIMEOUT_MS },
     allowH2: false,
     pipelining: 1,
@@ -46,11 +46,11 @@ export async function postTo(
   })
   const { promise, resolve, reject } = Promise.withResolvers<ProviderResponse>()
   let controller: Dispatcher.DispatchController | undefined
-  let written = false
+  let hasStarted = false
   let status = 0
   let retryAfter: number | undefined
   let chunks: Buffer[] = []
-  let length = 0
+  let receivedBytes = 0
   const abort = () => {
     controller?.abort(new Error('aborted'))
     fail(new Error('response timeout'))
@@ -62,15 +62,15 @@ export async function postTo(
       onRequestStart(requestController) {
         controller = requestController
         if (signal.aborted) return requestController.abort(new Error('aborted'))
-        written = true
+        hasStarted = true
       },
       onResponseStart(_controller, code, responseHeaders) {
         status = code
         retryAfter = retryAfterSeconds(responseHeaders['retry-after'])
       },
       onResponseData(responseController, chunk) {
-        length += chunk.length
-        if (length > MAX_RESPONSE_BYTES) {
+        receivedBytes += chunk.length
+        if (receivedBytes > MAX_RESPONSE_BYTES) {
           chunks = []
           responseController.abort(new Error('response too large'))
         } else chunks.push(Buffer.from(chunk))
@@ -85,12 +85,12 @@ export async function postTo(
     signal.removeEventListener('abort', abort)
   }
 
-  /** The status alone decides the outcome, so a body that breaks off is not an error. */
+  /** The status alone decides the outcome, so an incomplete body is not an error. */
   function fail(error: Error & { code?: string }) {
     if (status >= 200) return settle()
     const cause = error.code ?? error.message
     reject(
-      written
+      hasStarted
         ? new SendError('unknown', `connection lost before the response: ${cause}`)
         : new SendError('busy', `connection to the provider failed: ${cause}`, DEFAULT_PAUSE_SECONDS),
     )

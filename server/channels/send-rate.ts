@@ -21,7 +21,7 @@ export interface Sender {
   channel: ChannelName
 }
 
-/** Reserves a slot for a message and returns its time, which may be now. A message keeps its slot until it expires. */
+/** Reserves a slot for a message and returns its time, which may be now. A message keeps its slot until the slot expires. */
 export function reserveSlot(sender: Sender, messageId: string, perSecond: number | undefined, now: number): number {
   const reservedStart = slotStarts.get(messageId)
   if (reservedStart !== undefined) {

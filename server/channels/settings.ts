@@ -5,7 +5,7 @@ import { isLoopback } from '../config.ts'
 import { compileRequestValidator, describePattern } from '../platform/http/validation.ts'
 import type { ChannelName } from './channel.ts'
 
-/** Settings of each channel. Only operators set them: the URLs are called without further checks. */
+// Settings of each channel. Only operators set them: the URLs are called without further checks.
 
 const LANGUAGE_CODE = describePattern('^[a-z]{2,3}(_[A-Za-z]{2,4})?$', 'must be a language code such as en or pt_BR')
 const SMS_SENDER = describePattern(
@@ -26,7 +26,7 @@ const EMAIL_SENDER = describePattern(
 )
 const EMAIL_ADDRESS = describePattern('^[^\\s@<>]+@[^\\s@<>]+$', 'must be an email address, such as jobs@example.com')
 
-const closed = { additionalProperties: false }
+const noOtherProperties = { additionalProperties: false }
 const secret = Type.String({
   minLength: 8,
   maxLength: 1000,
@@ -50,10 +50,10 @@ const TemplateSchema = Type.Object(
     /** Whether the template has yes and no buttons. */
     buttons: Type.Optional(Type.Boolean()),
   },
-  closed,
+  noOtherProperties,
 )
 
-const WhatsApp = Type.Object(
+const WhatsAppSchema = Type.Object(
   {
     phone_number_id: Type.String({ pattern: describePattern('^\\d{5,20}$', 'must be 5 to 20 digits') }),
     access_token: secret,
@@ -66,9 +66,9 @@ const WhatsApp = Type.Object(
     ),
     ...commonFields,
   },
-  closed,
+  noOtherProperties,
 )
-export type WhatsAppSettings = Static<typeof WhatsApp> & { channel_id: string }
+export type WhatsAppSettings = Static<typeof WhatsAppSchema> & { channel_id: string }
 export type WhatsAppTemplate = Static<typeof TemplateSchema>
 
 const twilioFields = {
@@ -85,7 +85,7 @@ const SmsSchema = Type.Object(
     messaging_service_sid: Type.Optional(Type.String({ pattern: MESSAGING_SERVICE_SID })),
     ...commonFields,
   },
-  closed,
+  noOtherProperties,
 )
 export type SmsSettings = Static<typeof SmsSchema> & { channel_id: string }
 
@@ -96,7 +96,7 @@ const VoiceSchema = Type.Object(
     ring_seconds: Type.Optional(Type.Integer({ minimum: 5, maximum: 120 })),
     ...commonFields,
   },
-  closed,
+  noOtherProperties,
 )
 export type VoiceSettings = Static<typeof VoiceSchema> & { channel_id: string }
 
@@ -107,12 +107,12 @@ const EmailSchema = Type.Object(
     reply_to: Type.Optional(Type.String({ maxLength: 254, pattern: EMAIL_ADDRESS })),
     per_second: commonFields.per_second,
   },
-  closed,
+  noOtherProperties,
 )
 export type EmailSettings = Static<typeof EmailSchema> & { channel_id: string }
 
 const validators = {
-  whatsapp: compileRequestValidator({ body: WhatsApp }),
+  whatsapp: compileRequestValidator({ body: WhatsAppSchema }),
   sms: compileRequestValidator({ body: SmsSchema }),
   voice: compileRequestValidator({ body: VoiceSchema }),
   email: compileRequestValidator({ body: EmailSchema }),
@@ -134,7 +134,7 @@ function crossFieldErrors(channel: ChannelName, settings: Record<string, unknown
   if (settings.base_url !== undefined && !isSafeBaseUrl(settings.base_url as string))
     details.push({
       path: 'base_url',
-      message: 'must be an https address without query or credentials; http is allowed only for localhost',
+      message: 'must be an https URL without query or credentials; http is allowed only for localhost',
     })
   if (settings.smtp_url !== undefined && !URL.canParse(settings.smtp_url as string))
     details.push({ path: 'smtp_url', message: 'must be a URL such as smtps://user:password@host:465' })

@@ -9,7 +9,7 @@ export function consolePageRoutes(app: App, pages: Pages): void {
   for (const path of ['/console', '/console/*']) {
     app.get(path, async (request: FastifyRequest, reply: FastifyReply) => {
       if (apiOfPath(request.raw.url!) === 'console') throw problem('NOT_FOUND', 'This path does not exist.')
-      return pages.send(request, reply, 'console', { frames: true }) // emails are shown in an iframe
+      return pages.send(request, reply, 'console', { allowFrames: true }) // emails are shown in an iframe
     })
   }
 }

@@ -20,16 +20,16 @@ import { verificationRoutes } from './organisation/verification-routes.ts'
 export function consoleRoutes(
   app: App,
   context: Context,
-  log: RequestLogger,
+  requestLogger: RequestLogger,
   partnerRoutes: (app: App, context: Context) => void,
 ): void {
   guardConsoleRoutes(app, context)
-  // Response schemas declare types here; the default serializer is fast enough for the console.
+  // The response schemas of the console only provide types: `JSON.stringify` is fast enough.
   app.setSerializerCompiler((() => JSON.stringify) as never)
   sessionRoutes(app, context)
   organisationRoutes(app, context)
   keyRoutes(app, context)
-  requestLogRoutes(app, context, log)
+  requestLogRoutes(app, context, requestLogger)
   recruiterResultRoutes(app, context)
   phoneRoutes(app, context)
   verificationRoutes(app, context)
@@ -37,7 +37,7 @@ export function consoleRoutes(
   operatorRoutes(app, context)
   catalogueRoutes(app, context)
   importRoutes(app, context)
-  jobAndEmailRoutes(app, context, log)
+  jobAndEmailRoutes(app, context, requestLogger)
   app.register(
     async (scope) => {
       scope.setSerializerCompiler(createLazySerializers() as never)

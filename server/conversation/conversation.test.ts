@@ -96,7 +96,7 @@ test('a knockout answer ends the conversation with a thank-you', () => {
   assert.deepEqual(partsDone(endState, flow), { consented: true, enrichment: true, skills: true, interest: true })
 })
 
-test('a refused consent ends the conversation, and STOP ends it at any point and in any language', () => {
+test('refusing consent ends the conversation, and STOP ends it at any point and in any language', () => {
   assert.equal(replyAll(initialState(), 'no').ending, 'refused')
   for (const text of ['STOP', 'बंद करो', 'unsubscribe']) {
     const { state, stop } = advance(replyAll(initialState(), 'yes', '1', 'yes'), flow, { kind: 'reply', text, step: 1 })
@@ -113,7 +113,7 @@ test('a reply to an earlier question and a duplicate reply have no effect', () =
   }
 })
 
-test('replies that are not understood repeat the question three times, then are ignored; a valid answer still counts', () => {
+test('up to three unclear replies repeat the question, more are ignored, and a valid answer is still accepted', () => {
   let state = replyAll(initialState(), 'yes', '1')
   const kinds: string[][] = []
   for (let time = 0; time < 5; time++) {
@@ -137,7 +137,7 @@ test('going back returns to the previous question, up to the first one, and neve
   assert.deepEqual(advance(afterSkillAnswer, flow, { kind: 'back' }).state, afterSkillAnswer)
 })
 
-test('changing the language repeats the same step; before consent it also skips the language question', () => {
+test('changing the language repeats the current question; before consent it also skips the language question', () => {
   const state = replyAll(initialState(), 'yes', '1')
   const { state: stateInHindi, prompts } = advance(state, flow, { kind: 'language', language: 'hi' })
   assert.deepEqual([stateInHindi.language, stateInHindi.step, stateInHindi.point], ['hi', state.step, state.point])
@@ -260,7 +260,7 @@ test('invariants hold for any replies in any order', () => {
   )
 })
 
-test('answering every question completes the conversation in as many replies as there are questions', () => {
+test('the conversation is completed after one reply to each question', () => {
   fc.assert(
     fc.property(anyFlow, (testedFlow) => {
       let state = startConversation(testedFlow.languages[0]!, false)

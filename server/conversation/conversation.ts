@@ -20,7 +20,7 @@ type PromptKind =
 
 export interface Prompt {
   kind: PromptKind
-  /** The step that a reply must name to count. */
+  /** Step of the question. Replies that contain a different step are ignored. */
   step: number
   point: Point
 }
@@ -34,10 +34,10 @@ export interface ReplyOutcome {
   stop: boolean
 }
 
-/** Maximum number of "not understood" responses to one question. Further such replies are ignored, so that two bots cannot loop. */
+/** Maximum number of "not understood" messages per question. The limit prevents an endless exchange with another bot. */
 export const MAX_MISSES = 3
 
-/** Returns the initial state. `languageKnown`: the enrolment names the candidate's language. */
+/** Returns the initial state. `languageKnown` is true if the enrolment contains the candidate's language. */
 export function startConversation(language: Language, languageKnown: boolean): ConversationState {
   const point: Point = { at: 'consent' }
   return {
@@ -60,13 +60,14 @@ type Transition = (
 ) => { state: ConversationState; prompts: Prompt[] }
 
 /**
- * The state machine of the conversation: current point, then meaning of the reply. Missing entries use `defaultTransitions`.
- * Silence is not an input: the question stays open and is repeated when the candidate returns (`currentPrompts`).
+ * The state machine of the conversation, indexed by current point and meaning of the reply. Missing entries use `defaultTransitions`
+ * or, after the end, `keepState`. If the candidate does not reply, the state stays the same, and the question is repeated when the
+ * candidate returns (`currentPrompts`).
  */
 // biome-ignore format: aligned columns are easier to read
 const transitions: Record<Point['at'], Partial<Record<ReplyMeaning['is'], Transition>>> = {
-  //            yes                      no                        else
-  consent:    { yes: afterConsent,       no: endConversation('refused') },
+  //            yes                      no                        other meanings
+  consent:    { yes: acceptConsent,      no: endConversation('refused') },
   language:   {                                                    language: chooseLanguage },
   enrichment: { yes: answerQuestion,     no: answerQuestion,       words: answerQuestion, skip: skipQuestion, back: askPrevious },
   skills:     {                                                    choice: answerItem, back: askPrevious },
@@ -80,12 +81,12 @@ const defaultTransitions: Record<ReplyMeaning['is'], Transition> = {
   language: switchLanguage,
   repeat: repeatQuestion,
   back: repeatQuestion, // there is no previous question
-  unknown: notUnderstood,
-  yes: notUnderstood,
-  no: notUnderstood,
-  choice: notUnderstood,
-  words: notUnderstood,
-  skip: notUnderstood,
+  unknown: apologise,
+  yes: apologise,
+  no: apologise,
+  choice: apologise,
+  words: apologise,
+  skip: apologise,
 }
 
 /** Applies one reply. Pure: the same state, flow and input always return the same outcome. */
@@ -123,7 +124,8 @@ function repeatQuestion(state: ConversationState, flow: ConversationFlow) {
   return { state, prompts: currentPrompts(state, flow) }
 }
 
-function notUnderstood(state: ConversationState, flow: ConversationFlow) {
+/** Sends "not understood" and repeats the question, up to `MAX_MISSES` times per question. */
+function apologise(state: ConversationState, flow: ConversationFlow) {
   if (state.misses === MAX_MISSES) return keepState(state)
   const nextState = { ...state, misses: state.misses + 1 }
   const apology: Prompt = { kind: 'not_understood', step: state.step, point: state.point }
@@ -134,7 +136,8 @@ function notUnderstood(state: ConversationState, flow: ConversationFlow) {
 function askNext(state: ConversationState, flow: ConversationFlow) {
   const questions = questionsOf(flow)
   const position = questions.findIndex((point) => isSamePoint(point, state.point))
-  const nextQuestion = questions[position + 1] // consent and language are not in the list: after them comes the first question
+  // Consent and language are not in the list: their position is -1, and the next question is the first one.
+  const nextQuestion = questions[position + 1]
   return nextQuestion ? askAt(state, flow, nextQuestion) : endConversation('completed')(state, flow)
 }
 
@@ -156,7 +159,8 @@ function isSamePoint(a: Point, b: Point) {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-function afterConsent(state: ConversationState, flow: ConversationFlow) {
+/** Asks for the language, if there is a choice and the language is not known, otherwise the first question. */
+function acceptConsent(state: ConversationState, flow: ConversationFlow) {
   return flow.languages.length > 1 && !state.languageKnown
     ? askAt(state, flow, { at: 'language' })
     : askNext(state, flow)
@@ -166,7 +170,7 @@ function chooseLanguage(state: ConversationState, flow: ConversationFlow, meanin
   return askNext(withLanguage(state, meaning), flow)
 }
 
-/** Repeats the current question in the new language. The step stays the same, so that a pending answer still counts. */
+/** Repeats the current question in the new language. The step stays the same, so that an answer that was already sent is accepted. */
 function switchLanguage(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {
   return repeatQuestion(withLanguage(state, meaning), flow)
 }

@@ -5,7 +5,7 @@ import { type ConversationFlow, inLanguage, questionsOf } from './flow.ts'
 
 /** A prompt as text in one language. It never reveals which answer is correct. */
 export interface RenderedPrompt {
-  /** The step that a reply must name to count. */
+  /** Step of the question. Replies that contain a different step are ignored. */
   step: number
   kind: 'notice' | 'yes_no' | 'choices' | 'words'
   text: string
@@ -17,12 +17,12 @@ export interface Recipient {
 }
 
 export function render(
-  source: Prompt,
+  promptToRender: Prompt,
   language: Language,
   flow: ConversationFlow,
   { name }: Recipient,
 ): RenderedPrompt {
-  const { step, point } = source
+  const { step, point } = promptToRender
   const values = { name, company: flow.company_name, title: flow.title }
   const notice = (text: string): RenderedPrompt => ({ step, kind: 'notice', text, choices: [] })
   const yesNo = (text: string, choices = yesNoChoices(language)): RenderedPrompt => ({
@@ -31,7 +31,7 @@ export function render(
     text,
     choices,
   })
-  switch (source.kind) {
+  switch (promptToRender.kind) {
     case 'consent':
       return yesNo(prompt('consent', language, { ...values, minutes: String(estimateMinutes(flow)) }))
     case 'language': {
@@ -58,7 +58,7 @@ export function render(
     case 'interest':
       return yesNo(prompt('interest', language, values))
     default:
-      return notice(prompt(source.kind, language, values))
+      return notice(prompt(promptToRender.kind, language, values))
   }
 }
 

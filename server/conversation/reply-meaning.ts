@@ -5,7 +5,7 @@ import type { ConversationState } from './state.ts'
 
 /** One input from a channel or from the candidate's page. */
 export type ConversationInput =
-  /** `value`: a button. `text`: written or spoken. `step`: the step of the question, if the channel knows it. */
+  /** `value`: value of the pressed button. `text`: written or spoken reply. `step`: step of the question, if the channel sends it. */
   | { kind: 'reply'; step?: number; value?: string; text?: string }
   | { kind: 'language'; language: Language }
   | { kind: 'repeat' }

@@ -5,11 +5,11 @@ export type Ending = 'completed' | 'knocked_out' | 'not_interested' | 'refused' 
 
 /** The state of a candidate's conversation. Plain data: stored as JSON, the same for every channel. */
 export interface ConversationState {
-  /** Counts the questions asked so far. Replies that name a different step are ignored. */
+  /** Counts the questions asked so far. Replies that contain a different step are ignored. */
   step: number
   point: Point
   language: Language
-  /** The candidate chose the language, or the enrolment named it: the language question is skipped. */
+  /** Whether the candidate chose the language, or the enrolment contained it. Then the language question is skipped. */
   languageKnown: boolean
   /** Number of replies to the current question that were not understood. */
   misses: number

@@ -36,7 +36,7 @@ function flowOf({ enrichment, skills, interest }: { enrichment: string[]; skills
   } as ConversationFlow
 }
 
-/** Gives some valid answer to the current question. */
+/** Gives a valid answer to the current question. The random number `chance` selects the answer. */
 function giveAnswer(state: ConversationState, flow: ConversationFlow, chance: number): ConversationState {
   const { point } = state
   if (point.at === 'skills') return advance(state, flow, { kind: 'reply', value: String(chance % 4) }).state
@@ -47,7 +47,7 @@ function giveAnswer(state: ConversationState, flow: ConversationFlow, chance: nu
   return advance(state, flow, { kind: 'reply', value: chance % 2 ? 'yes' : 'no' }).state
 }
 
-test('upcoming questions are asked with the announced step, regardless of the answers', () => {
+test('upcoming questions are later asked with the same step, regardless of the answers', () => {
   fc.assert(
     fc.property(anyFlowShape, fc.array(fc.nat(11), { minLength: 20, maxLength: 20 }), (shape, chances) => {
       const flow = flowOf(shape)
@@ -73,7 +73,7 @@ test('upcoming questions are asked with the announced step, regardless of the an
   )
 })
 
-test('canGoBack is true exactly if going back leads to another question', () => {
+test('canGoBack is true if and only if going back leads to another question', () => {
   fc.assert(
     fc.property(
       anyFlowShape,

@@ -29,7 +29,7 @@ export function verdictsOf(state: ConversationState, { skills }: ConversationFlo
   })
 }
 
-/** Returns null for candidates who declined or expired: they are neither qualified nor unqualified. */
+/** Returns null if the candidate refused, opted out or has not finished: such a candidate is neither qualified nor unqualified. */
 export function isQualified(state: ConversationState, flow: ConversationFlow): boolean | null {
   if (state.ending === 'knocked_out') return false
   if (state.ending !== 'completed' && state.ending !== 'not_interested') return null
@@ -47,10 +47,11 @@ export function progressOf(state: ConversationState, flow: ConversationFlow): { 
   return { done: Math.max(0, position), total }
 }
 
-/** Returns the finished parts. A part without questions is finished with consent; a knockout finishes all parts. */
+/** Returns which parts are finished. A part without questions ends together with the part before it; a knockout ends all parts. */
 export function partsDone(state: ConversationState, flow: ConversationFlow) {
   const { at } = state.point
   const isFinished = state.ending === 'completed' || state.ending === 'knocked_out' || state.ending === 'not_interested'
+  // Consent is step 1. A conversation that ends without consent ends at step 2.
   const consented = isFinished || (at !== 'consent' && at !== 'ended') || state.step > 2
   const remainingParts = isFinished
     ? []

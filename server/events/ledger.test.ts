@@ -22,18 +22,18 @@ test('an event is sequenced once its transaction has committed, and never if it 
   assert.deepEqual(rows, [{ data: '{"mandate_id":"JM_1"}' }])
 })
 
-test('a reader that has seen n never finds a new event below n, even with slow concurrent writers', async (t) => {
+test('a reader that has seen sequence n never finds a new event below n, even with slow concurrent writers', async (t) => {
   const { context, clock, fixtures } = await startApp(t)
   const { orgId } = await fixtures.createOrg()
   const scope = { orgId, mode: 'live' as const }
-  let writing = true
+  let isWriting = true
   const seenSequences: number[] = []
 
   const reader = (async () => {
     let lastSequence = 0
     const knownSequences = new Set<number>()
     while (true) {
-      const hasStopped = !writing
+      const hasStopped = !isWriting
       if (hasStopped) await context.events.sequence()
       const { rows } = await sql<{ sequence: number }>`select sequence from events order by sequence`.execute(
         context.db.queries,
@@ -60,7 +60,7 @@ test('a reader that has seen n never finds a new event below n, even with slow c
     }
   })
   await Promise.all(writers)
-  writing = false
+  isWriting = false
   await reader
 
   assert.equal(seenSequences.length, 240)

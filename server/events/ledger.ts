@@ -53,7 +53,7 @@ const POLL_INTERVAL_MS = 5000
 const RETRY_DELAY_MS = 1000
 
 /**
- * Opens the ledger, which gives recorded events their sequence numbers. One process at a time does so, after the recording
+ * Opens the ledger, which assigns sequence numbers to recorded events. Only one process at a time assigns them, after the recording
  * transaction has committed. A reader that has read up to n has therefore read everything below n, even if some transactions
  * take long, and writers never wait for each other.
  */
@@ -143,6 +143,6 @@ export async function openLedger({ db, clock, log, listener, onSequenced }: Ledg
 function notificationPayloads(events: SequencedEvent[]): string[] {
   const eventsByScope = Map.groupBy(events, ({ org_id, mode }) => `${org_id} ${mode}`)
   return [...eventsByScope].map(
-    ([scope, ofScope]) => `${scope} ${[...new Set(ofScope.map(({ type }) => type))].join(',')}`,
+    ([scope, scopeEvents]) => `${scope} ${[...new Set(scopeEvents.map(({ type }) => type))].join(',')}`,
   )
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import { formatSeconds } from '../platform/clock.ts'
 
-/** Maximum number of open long polls of a key, unless its burst of `reads` is higher. */
+/** Maximum number of open long polls of a key, unless its burst limit for `reads` is higher. */
 const DEFAULT_MAX_LONG_POLLS = 20
 
 type KeyInfo = Pick<Caller, 'keyId' | 'key'>

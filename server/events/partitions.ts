@@ -38,7 +38,7 @@ export async function ensurePartitions(db: Database, now: number): Promise<void>
   for (const day of days) knownDays.add(day)
 }
 
-/** Drops the partitions of days beyond retention; returns their names. */
+/** Drops the partitions of days before the retention period; returns their names. */
 export async function dropOldPartitions(db: Database, now: number): Promise<string[]> {
   const droppedNames: string[] = []
   const oldestKeptDay = dayOf(now - (RETENTION_DAYS + 1) * DAY)

@@ -137,18 +137,18 @@ test('acknowledging up to an event includes all events before it', async (t) => 
 test('a long poll returns when an event arrives, and returns nothing after its timeout', async (t) => {
   const app = await startApp(t)
   const { key } = await app.fixtures.createOrg()
-  const firstToEnd: string[] = []
+  const endedPolls: string[] = []
   const otherOrg = await app.fixtures.createOrg()
   const longPoll = app.as(key).get('/events?wait=20')
   const expiringLongPoll = app.as(otherOrg.key).get('/events?wait=20')
-  void longPoll.then(() => firstToEnd.push('with an event'))
-  void expiringLongPoll.then(() => firstToEnd.push('after its timeout'))
+  void longPoll.then(() => endedPolls.push('with an event'))
+  void expiringLongPoll.then(() => endedPolls.push('after its timeout'))
   await pause(100)
   const [id] = await recordTestEvents(app, key, 1)
 
   const response = await longPoll
   assert.equal(response.body.data.items[0].event_id, id)
-  assert.deepEqual(firstToEnd, ['with an event'])
+  assert.deepEqual(endedPolls, ['with an event'])
   await recordTestEvents(app, otherOrg.key, 1)
   await expiringLongPoll
 
@@ -161,7 +161,7 @@ test('two hundred waiting callers do not poll the database', async (t) => {
   const app = await startApp(t)
   const { orgId } = await app.fixtures.createOrg()
   const scope = { orgId, mode: 'live' as const }
-  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] }) // of the waits only: the app has started
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] }) // affects only the waits, because the app has already started
   const waits = Array.from({ length: 200 }, () =>
     app.context.events.wait(scope, undefined, 20_000, new AbortController().signal),
   )
@@ -290,5 +290,5 @@ test('after thirty days an event is no longer returned, and its partition is dro
   app.clock.advance(30 * DAY + 1)
   const [lastId] = await recordTestEvents(app, key, 1)
   const { body } = await app.as(key).post('/events/ack', { up_to: lastId })
-  assert.equal(body.data.acknowledged, 1, 'events beyond retention are not counted')
+  assert.equal(body.data.acknowledged, 1, 'events older than the retention period are not counted')
 })

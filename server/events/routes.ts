@@ -123,7 +123,7 @@ export function eventRoutes(app: App, context: Context): void {
   ): Promise<StoredEvent[]> {
     const deadline = performance.now() + waitMs
     const disconnectController = new AbortController()
-    let leave: (() => void) | undefined
+    let releaseSlot: (() => void) | undefined
     raw.socket.once('close', onClose)
     try {
       await events.flush(caller)
@@ -136,7 +136,7 @@ export function eventRoutes(app: App, context: Context): void {
         try {
           const page = await listEvents(db.queries, caller, clock.now(), filter)
           if (page.length > 0 || remainingMs <= 0 || disconnectController.signal.aborted || events.released) return page
-          leave ??= longPolls.acquire(caller, deadline)
+          releaseSlot ??= longPolls.acquire(caller, deadline)
           await arrival
           if (disconnectController.signal.aborted) return []
         } finally {
@@ -144,7 +144,7 @@ export function eventRoutes(app: App, context: Context): void {
         }
       }
     } finally {
-      leave?.()
+      releaseSlot?.()
       raw.socket.off('close', onClose)
     }
 

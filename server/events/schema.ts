@@ -25,7 +25,10 @@ export const EventRecord = named(
     created_at: timestamp,
     data: Type.Object(
       {},
-      { additionalProperties: true, description: 'The complete resource that changed, with its `version`.' },
+      {
+        additionalProperties: true,
+        description: 'The complete resource that changed, with its `version` if it has one.',
+      },
     ),
     delivery: Type.Object({
       acknowledged_at: orNull(timestamp),

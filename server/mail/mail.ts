@@ -28,12 +28,13 @@ export interface NewEmail extends EmailContent {
   kind: EmailKind
   to: { name?: string; address: string }
   scope?: OrgScope
-  /** The ID of the record that the email is about, such as a verification; a filter of `listEmails`. */
+  /** The ID of the record that the email is about, such as a verification; `listEmails` can filter by it. */
   subjectId?: string
   /** Earliest send time, in epoch milliseconds. */
   earliestSendTime?: number
 }
 
+/** `kept`: stored for reading in the console, not sent, because no SMTP server is configured. */
 export const emailStatuses = ['queued', 'sent', 'failed', 'kept'] as const
 export type EmailStatus = (typeof emailStatuses)[number]
 
@@ -95,9 +96,11 @@ export async function queueEmail(
   return emailId
 }
 
+const MAX_HEADER_LENGTH = 300
+
 /** Returns the text on one line and shortened, for use in an email header. */
 export function toHeaderValue(text: string): string {
-  return toSingleLine(text).slice(0, 300).toWellFormed()
+  return toSingleLine(text).slice(0, MAX_HEADER_LENGTH).toWellFormed()
 }
 
 export interface EmailFilter {
@@ -157,7 +160,7 @@ function selectSummaries(queries: Queries) {
     ])
 }
 
-/** Stores the outcome of an attempt to send. */
+/** Stores the outcome of an attempt to send an email. */
 export async function recordSendAttempt(
   tx: Tx,
   emailId: string,

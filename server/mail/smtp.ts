@@ -36,7 +36,7 @@ export interface SmtpTransport {
 const CONNECT_TIMEOUT_MS = 10_000
 const SOCKET_TIMEOUT_MS = 30_000
 
-/** Opens a pool of connections to an SMTP server, made on first use. */
+/** Opens a pool of connections to an SMTP server. Connections are opened when the first email is sent. */
 export async function openSmtp(smtpUrl: string): Promise<SmtpTransport> {
   const { createTransport } = await import('nodemailer') // loaded on demand: many deployments have no SMTP server
   const transport = createTransport({

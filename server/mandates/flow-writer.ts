@@ -17,6 +17,8 @@ const ITEMS_PER_OTHER_LANGUAGE = 8
 /** Number of different question sets per skill from the built-in writer, whose bank does not have many more items. */
 const VARIANTS_PER_SKILL = 16
 const MAX_CACHED_QUESTION_SETS = 500
+/** Texts to translate per item: the stem and four options. */
+const TEXTS_PER_ITEM = 5
 
 export interface FlowRequest {
   mandateId: string
@@ -72,14 +74,14 @@ export class FlowWriter {
 
   private async writeSkills({
     body,
-    skills: loaded,
+    skills: loadedSkills,
     languages,
     mandateId,
     flowVersion,
     signal,
   }: FlowRequest): Promise<Flow['skills']> {
     const skills = skillsToVerify(body.skills).map((id) => {
-      const skill = loaded.byId(id)
+      const skill = loadedSkills.byId(id)
       if (!skill) throw new Error(`skill ${id} not found`)
       return { number: skill.number, name: skill.name, description: skill.description }
     })
@@ -217,7 +219,10 @@ async function translateItems(
     const wordings = translations?.[language]
     if (wordings?.length !== texts.length) continue
     for (const [index, item] of writtenItems.entries()) {
-      const [stem, ...options] = wordings.slice(index * 5, index * 5 + 5) as [string, ...Item['options']]
+      const [stem, ...options] = wordings.slice(index * TEXTS_PER_ITEM, (index + 1) * TEXTS_PER_ITEM) as [
+        string,
+        ...Item['options'],
+      ]
       // Drop translations that give the answer away.
       if (checkItem({ stem, options, key: item.key, language }).length > 0) continue
       item.text[language] = { stem, options }

@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { Problem } from '../api/problem.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Database } from '../platform/database/database.ts'
-import { findWorkflowVersion, type WorkflowWithRowVersion } from '../workflows/workflows.ts'
+import { findWorkflowWithRowVersion, type WorkflowWithRowVersion } from '../workflows/workflows.ts'
 import { pendingSkillNames } from './body.ts'
 import type { Mandate } from './mandate-rows.ts'
 import { acceptableBody, MANDATE_TO_PREPARE, type MandateDeps, newMandateRow } from './mandates.ts'
@@ -76,8 +76,8 @@ export class MandateBatchInserter {
   private readonly db: Database
   /** Cached workflows by organisation, mode and ID; least recently used first. */
   private readonly workflows = new BoundedMap<string, WorkflowWithRowVersion>(MAX_CACHED_WORKFLOWS)
-  private waiting: PendingInsert[] = []
-  private statements = 0
+  private waitingInserts: PendingInsert[] = []
+  private runningStatements = 0
 
   constructor(db: Database) {
     this.db = db
@@ -94,7 +94,7 @@ export class MandateBatchInserter {
     if (pendingSkillNames(input.skills).length > 0) return undefined
     const cacheKey = `${caller.orgId} ${caller.mode} ${input.workflow_id}`
     const workflow =
-      this.workflows.get(cacheKey) ?? (await findWorkflowVersion(this.db.queries, caller, input.workflow_id))
+      this.workflows.get(cacheKey) ?? (await findWorkflowWithRowVersion(this.db.queries, caller, input.workflow_id))
     if (!workflow) return undefined
     try {
       const body = acceptableBody(caller, workflow, input, { skills, requestedNameKeys: new Set() })
@@ -115,15 +115,15 @@ export class MandateBatchInserter {
   /** Inserts a row with the next batch. Resolves to false if the workflow has changed or the job already has a mandate. */
   private insert(row: NewMandateRow, workflowVersion: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ row, workflowVersion, resolve, reject })
-      if (this.statements < MAX_CONCURRENT_STATEMENTS) void this.insertWaiting()
+      this.waitingInserts.push({ row, workflowVersion, resolve, reject })
+      if (this.runningStatements < MAX_CONCURRENT_STATEMENTS) void this.insertWaiting()
     })
   }
 
   private async insertWaiting(): Promise<void> {
-    this.statements++
-    while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, MAX_ROWS_PER_STATEMENT)
+    this.runningStatements++
+    while (this.waitingInserts.length > 0) {
+      const batch = this.waitingInserts.splice(0, MAX_ROWS_PER_STATEMENT)
       const rows = JSON.stringify(
         batch.map(({ row, workflowVersion }) => ({ ...row, workflow_version: workflowVersion })),
       )
@@ -139,6 +139,6 @@ export class MandateBatchInserter {
         for (const { resolve, reject } of batch) wasRejected ? resolve(false) : reject(error)
       }
     }
-    this.statements--
+    this.runningStatements--
   }
 }

@@ -21,11 +21,12 @@ export function mandateRecord(mandate: Mandate) {
   }
 }
 
-/** Builds the full mandate record for `GET` and events; `questions` is null until they are prepared. */
-export function mandateRecordWithQuestions({ mandate, flow }: { mandate: Mandate; flow: string | null }) {
+/** Builds the full mandate record from a flow in its stored form. */
+export function fullMandateRecordFromJson({ mandate, flow }: { mandate: Mandate; flow: string | null }) {
   return fullMandateRecord(mandate, flow === null ? null : (JSON.parse(flow) as Flow))
 }
 
+/** Builds the full mandate record for `GET` and events; `questions` is null until they are prepared. */
 export function fullMandateRecord(mandate: Mandate, flow: Flow | null) {
   return { ...mandateRecord(mandate), questions: flow && questionsOf(flow) }
 }

@@ -49,7 +49,7 @@ export interface MandateFilter {
   limit: number
 }
 
-/** Lists mandates, newest first, each with the flow of its version. */
+/** Lists mandates, newest first, each with the flow of its `flow_version` as JSON. */
 export async function listMandates(
   tx: Queries,
   scope: OrgScope,

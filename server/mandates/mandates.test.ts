@@ -166,7 +166,7 @@ test('a stale cached workflow never leads to a wrong result', async () => {
   assertProblem(await create(), 409, 'CONFLICT')
 })
 
-test('when a workflow is archived concurrently, either it is in use or the mandate is rejected', async () => {
+test('if a mandate is created while its workflow is archived, one of the two requests fails', async () => {
   const { fixtures, post, remove, scope } = await setUp()
   const outcomes = new Set<string>()
   for (let round = 0; round < 12; round++) {

@@ -4,7 +4,7 @@ import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import { nameKey } from '../catalogue/names.ts'
 import { lockOpenRequestsForShare } from '../catalogue/skill-requests.ts'
-import { type Clock, formatSeconds, HOUR } from '../platform/clock.ts'
+import { type Clock, formatWait, HOUR } from '../platform/clock.ts'
 import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
@@ -48,7 +48,7 @@ export async function createMandate(
     throw invalid([
       {
         path: 'workflow_id',
-        message: 'is not a workflow of this organisation and mode; GET /workflows lists them',
+        message: 'is not a workflow of this organisation and mode; find workflow IDs with GET /workflows',
       },
     ])
   if (workflow.status === 'archived') throw problem('CONFLICT', 'The workflow is archived; choose another workflow.')
@@ -151,7 +151,7 @@ export async function replaceMandate(
     const retryAfter = Math.max(1, Math.ceil((recentChanges.at(-MAX_CHANGES_PER_HOUR)!.getTime() + HOUR - now) / 1000))
     throw problem(
       'CONFLICT',
-      `A mandate can be changed at most ${MAX_CHANGES_PER_HOUR} times per hour. Try again in ${formatSeconds(retryAfter)}.`,
+      `A mandate can be changed at most ${MAX_CHANGES_PER_HOUR} times per hour. Try again in ${formatWait(retryAfter)}.`,
       {
         retryAfter,
       },

@@ -40,7 +40,7 @@ const MAX_RETRY_DELAY_MS = MINUTE
  * The built-in writer takes milliseconds, so mandates are processed in batches to save round trips. An AI endpoint is slow, so
  * several workers wait for it concurrently.
  */
-const CONCURRENCY = { 'built-in': { workers: 1, batch: 100 }, ai: { workers: 4, batch: 1 } } as const
+const CONCURRENCY = { 'built-in': { workers: 1, batchSize: 100 }, ai: { workers: 4, batchSize: 1 } } as const
 
 interface ClaimedMandate {
   mandate: Mandate
@@ -58,12 +58,12 @@ export function startPreparation(deps: PreparationDeps): Preparer {
 /** Creates a preparer. Its queue is the mandates with status `preparing`, which any number of processes can share. */
 export function openPreparer(deps: PreparationDeps): Preparer {
   const { db, clock, log, metrics, catalogue, writer } = deps
-  const { workers, batch } = CONCURRENCY[writer.kind]
+  const { workers, batchSize } = CONCURRENCY[writer.kind]
   const flowWriter = new FlowWriter(writer, catalogue)
-  const stopping = new AbortController()
+  const stopController = new AbortController()
   const claimedMandates = new Set<ClaimedMandate>()
-  let wake: (() => void)[] = []
-  let running: Promise<void>[] = []
+  let wakeCallbacks: (() => void)[] = []
+  let runningWorkers: Promise<void>[] = []
   let renewalTimer: NodeJS.Timeout | undefined
   let poller: DuePoller | undefined
 
@@ -78,42 +78,42 @@ export function openPreparer(deps: PreparationDeps): Preparer {
         onError: logError,
       })
       db.onCommitted(MANDATE_TO_PREPARE, poller.wake)
-      running = Array.from({ length: workers }, runWorker)
+      runningWorkers = Array.from({ length: workers }, runWorker)
     },
     async prepareAll() {
       while (await prepareBatch());
     },
     async stop() {
-      stopping.abort()
+      stopController.abort()
       clearInterval(renewalTimer)
       await poller?.stop()
       wakeWorkers()
-      await Promise.all(running)
+      await Promise.all(runningWorkers)
     },
   }
 
   async function runWorker() {
-    while (!stopping.signal.aborted) {
-      const woken = new Promise<void>((resolve) => wake.push(resolve))
+    while (!stopController.signal.aborted) {
+      const woken = new Promise<void>((resolve) => wakeCallbacks.push(resolve))
       const preparedCount = await prepareBatch().catch((error) => {
         logError(error)
         return 0
       })
-      if (preparedCount === batch) continue
-      if (preparedCount === 0 && !stopping.signal.aborted) await woken
-      await sleep(BATCH_WINDOW_MS, undefined, { signal: stopping.signal }).catch(() => {})
+      if (preparedCount === batchSize) continue
+      if (preparedCount === 0 && !stopController.signal.aborted) await woken
+      await sleep(BATCH_WINDOW_MS, undefined, { signal: stopController.signal }).catch(() => {})
     }
   }
 
   function wakeWorkers() {
-    const wakeCallbacks = wake
-    wake = []
-    for (const resolve of wakeCallbacks) resolve()
+    const callbacks = wakeCallbacks
+    wakeCallbacks = []
+    for (const wake of callbacks) wake()
   }
 
   /** Prepares one batch of mandates and returns its size. */
   async function prepareBatch(): Promise<number> {
-    const claimedBatch = await claimDueMandates(db, clock, batch)
+    const claimedBatch = await claimDueMandates(db, clock, batchSize)
     if (claimedBatch.length === 0) return 0
     for (const each of claimedBatch) claimedMandates.add(each)
     const stopTimer = metrics.jobs.startTimer({ queue: 'prepare-mandate' })
@@ -133,23 +133,23 @@ export function openPreparer(deps: PreparationDeps): Preparer {
   }
 
   /** Saves all flows in one transaction, or one by one if that fails, so that one bad mandate does not block the others. */
-  async function saveFlows(written: WrittenMandate[]): Promise<number> {
+  async function saveFlows(writtenMandates: WrittenMandate[]): Promise<number> {
     try {
-      await db.transaction((tx) => markReady(tx, clock, written))
+      await db.transaction((tx) => markReady(tx, clock, writtenMandates))
       return 0
     } catch (error) {
-      if (written.length === 1) await releaseOrFail(written[0]!.claimed, error)
-      if (written.length <= 1) return 1
+      if (writtenMandates.length === 1) await releaseOrFail(writtenMandates[0]!.claimed, error)
+      if (writtenMandates.length <= 1) return 1
     }
     let failedCount = 0
-    for (const each of written) failedCount += await saveFlows([each])
+    for (const each of writtenMandates) failedCount += await saveFlows([each])
     return failedCount
   }
 
   async function writeFlow(claimed: ClaimedMandate): Promise<WrittenMandate | { error: unknown }> {
     const { mandate, languages } = claimed
     try {
-      stopping.signal.throwIfAborted() // it may have been claimed during shutdown
+      stopController.signal.throwIfAborted() // it may have been claimed during shutdown
       const { mandate_id: mandateId, flow_version: flowVersion, body } = mandate
       const skills = await catalogue.load({ ids: skillsToVerify(body.skills) })
       const result = await flowWriter.write({
@@ -158,7 +158,7 @@ export function openPreparer(deps: PreparationDeps): Preparer {
         body,
         skills,
         languages,
-        signal: stopping.signal,
+        signal: stopController.signal,
       })
       return { claimed, ...result }
     } catch (error) {
@@ -166,10 +166,13 @@ export function openPreparer(deps: PreparationDeps): Preparer {
     }
   }
 
-  /** Schedules a retry, or marks the mandate as failed after the last attempt or a permanent error. */
+  /**
+   * Schedules a retry, or marks the mandate as failed after the last attempt or a permanent error. While the preparer is stopping,
+   * releases the mandate without counting the attempt.
+   */
   async function releaseOrFail(claimed: ClaimedMandate, error: unknown) {
     const { mandate, attempts } = claimed
-    if (stopping.signal.aborted) return postponePreparation(db, claimed, clock.now(), attempts - 1)
+    if (stopController.signal.aborted) return postponePreparation(db, claimed, clock.now(), attempts - 1)
     const isPermanent =
       error instanceof WriterError
         ? !error.isTransient
@@ -192,7 +195,7 @@ export function openPreparer(deps: PreparationDeps): Preparer {
   }
 
   function logError(error: unknown) {
-    if (!stopping.signal.aborted) log.warn({ err: error }, 'polling mandates to prepare failed, retrying')
+    if (!stopController.signal.aborted) log.warn({ err: error }, 'polling for mandates to prepare failed, retrying')
   }
 }
 
@@ -200,7 +203,7 @@ interface WrittenMandate extends WrittenFlow {
   claimed: ClaimedMandate
 }
 
-/** Returns the time when the next mandate is due or the next lease expires. */
+/** Returns the time at which the next mandate is due or the next lease expires. */
 async function findNextDueTime(db: Database): Promise<number | undefined> {
   const { rows } = await sql<{ at: Date | null }>`
     select min(prepare_at) as at from mandates where status = 'preparing'`.execute(db.queries)
@@ -220,11 +223,11 @@ async function claimDueMandates(db: Database, clock: Clock, limit: number): Prom
   return rows.map(({ languages, attempts, ...row }) => ({ mandate: mandateFromRow(row), languages, attempts }))
 }
 
-/** Stores the flows and records the events; skips mandates that were changed or archived meanwhile. */
-async function markReady(tx: Tx, clock: Clock, written: WrittenMandate[]): Promise<void> {
-  if (written.length === 0) return
+/** Stores the flows and records the events; skips mandates that were changed or archived in the meantime. */
+async function markReady(tx: Tx, clock: Clock, writtenMandates: WrittenMandate[]): Promise<void> {
+  if (writtenMandates.length === 0) return
   const now = new Date(clock.now())
-  const input = written.map(({ claimed: { mandate }, flow, missingLanguages }) => ({
+  const input = writtenMandates.map(({ claimed: { mandate }, flow, missingLanguages }) => ({
     id: mandate.mandate_id,
     flow_version: mandate.flow_version,
     flow: JSON.stringify(flow),
@@ -247,7 +250,7 @@ async function markReady(tx: Tx, clock: Clock, written: WrittenMandate[]): Promi
     select ${sql.join(mandateColumns.map((column) => sql.ref(column.replace('mandates.', ''))))} from ready order by mandate_id`.execute(
     tx,
   )
-  const flows = new Map(written.map(({ claimed: { mandate }, flow }) => [mandate.mandate_id, flow]))
+  const flows = new Map(writtenMandates.map(({ claimed: { mandate }, flow }) => [mandate.mandate_id, flow]))
   await recordMandateEvents(tx, clock, 'mandate.ready', rows.map(mandateFromRow), flows)
 }
 

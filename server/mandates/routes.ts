@@ -5,7 +5,7 @@ import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
 import { MandateBatchInserter } from './mandate-batch-insert.ts'
-import { mandateRecordWithQuestions, mandateResult } from './mandate-record.ts'
+import { fullMandateRecordFromJson, mandateResult } from './mandate-record.ts'
 import { getMandateAndFlow, listMandates, type Mandate } from './mandate-rows.ts'
 import { archiveMandate, createMandate, type MandateDeps, replaceMandate, retryMandate } from './mandates.ts'
 import {
@@ -36,7 +36,7 @@ export function mandateRoutes(app: App, context: Context): void {
         tags,
         summary: 'Create a job mandate',
         description:
-          'Stores the mandate and starts preparing its questions. Within seconds, its status becomes `ready` or `failed`.',
+          'Stores the mandate and starts preparing its questions. The status becomes `ready` when the questions are prepared, or `failed` if they cannot be prepared.',
         body: MandateInput,
         response: { 202: success(MandateResult) },
       },
@@ -73,7 +73,7 @@ export function mandateRoutes(app: App, context: Context): void {
       const listKey = `mandates ${caller.orgId} ${caller.mode} ${JSON.stringify([status, workflow_id, job_id])}`
       const after = readCursor<string>(vault, listKey, cursor)
       const rows = await listMandates(db.queries, caller, { ...filter, after, limit: limit + 1 })
-      const items = rows.slice(0, limit).map(mandateRecordWithQuestions)
+      const items = rows.slice(0, limit).map(fullMandateRecordFromJson)
       const next_cursor = rows.length > limit ? writeCursor(vault, listKey, items.at(-1)!.mandate_id) : null
       return { success: true as const, message: 'Mandates', data: { items, next_cursor } }
     },
@@ -93,7 +93,7 @@ export function mandateRoutes(app: App, context: Context): void {
     },
     async ({ caller, params }) => {
       const mandateAndFlow = await getMandateAndFlow(db.queries, caller, params.mandate_id)
-      return { success: true as const, message: 'Mandate', data: mandateRecordWithQuestions(mandateAndFlow) }
+      return { success: true as const, message: 'Mandate', data: fullMandateRecordFromJson(mandateAndFlow) }
     },
   )
 
@@ -155,7 +155,7 @@ export function mandateRoutes(app: App, context: Context): void {
         tags,
         summary: 'Archive a job mandate',
         description:
-          'Archiving is permanent, and no data is deleted. Fails with 409 while a campaign for the mandate is running.',
+          'Archiving is permanent, and no data is deleted. Fails with 409 while a campaign for the mandate is neither completed nor archived.',
         params: MandateParams,
         response: { 200: success(MandateResult) },
       },

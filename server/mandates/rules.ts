@@ -76,7 +76,7 @@ function countryDetails(codes: readonly string[] = []): Detail[] {
     const message =
       upperCaseCode === 'IN'
         ? 'must not be India; use location_type india for a job in India'
-        : 'must be an ISO 3166-1 country code; GET /countries lists them'
+        : 'must be an ISO 3166-1 country code; GET /countries lists the codes'
     return [{ path: `countries[${index}]`, message }]
   })
 }

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { CreatedViaSchema } from '../access/schema.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
@@ -160,7 +160,7 @@ const mandateFields = {
   countries: Type.Optional(
     Type.Array(
       Type.String({
-        pattern: describePattern('^[A-Za-z]{2}$', 'must be a two-letter country code; GET /countries lists them'),
+        pattern: describePattern('^[A-Za-z]{2}$', 'must be a two-letter country code; GET /countries lists the codes'),
       }),
       {
         minItems: 1,
@@ -236,11 +236,12 @@ const mandateResultFields = {
 /** The response to every request that creates or changes a mandate. */
 export const MandateResult = named('MandateWriteResult', Type.Object(mandateResultFields))
 
-const inLanguages = <T extends Parameters<typeof Type.Optional>[0]>(value: T) =>
+/** Returns the schema of an object with one optional property per language. */
+const byLanguage = <T extends TSchema>(value: T) =>
   Type.Object(Object.fromEntries(LANGUAGES.map((language) => [language, Type.Optional(value)])))
 
-const TextByLanguage = named('TextByLanguage', inLanguages(Type.String()))
-const TextsByLanguage = named('TextsByLanguage', inLanguages(Type.Array(Type.String())))
+const TextByLanguage = named('TextByLanguage', byLanguage(Type.String()))
+const TextsByLanguage = named('TextsByLanguage', byLanguage(Type.Array(Type.String())))
 
 const PreparedQuestions = named(
   'PreparedQuestions',

@@ -14,8 +14,8 @@ import { warningsOf } from './rules.ts'
 const BATCH_SIZE = 500
 
 /**
- * Replaces the pending name by the approved skill in the mandates of all organisations, and prepares them again. This does not
- * count towards the hourly change limit, because the partner did not change anything.
+ * Replaces the pending name with the approved skill in the mandates of all organisations, and queues these mandates for
+ * preparation. This does not count towards the hourly change limit, because the partner did not change anything.
  */
 export async function resolvePendingSkills(tx: Tx, skill: ApprovedSkillData, clock: Clock): Promise<void> {
   const mandates = await tx
@@ -52,7 +52,7 @@ export async function resolvePendingSkills(tx: Tx, skill: ApprovedSkillData, clo
 /** Mandate body as stored, possibly without methods: see `storedText`. */
 type StoredBody = Omit<MandateBody, 'methods'>
 
-/** Replaces the pending skill by the approved skill, or removes it if the mandate already has the approved skill. */
+/** Replaces the pending skill with the approved skill, or removes it if the mandate already has the approved skill. */
 function replacePendingSkill(body: StoredBody, { number, nameKey: key }: ApprovedSkillData): StoredBody {
   const skill_id = skillId(number)
   const hasSkill = body.skills.some((skill) => 'skill_id' in skill && skill.skill_id === skill_id)

@@ -59,7 +59,7 @@ test('misspelt names are found', () => {
   for (const [typo, city] of Object.entries(cityByTypo)) assert.equal(findFirst(typo)?.city, city, typo)
 })
 
-test('similar names are not searched if a name matches exactly', () => {
+test('a search does not return similar names if a name matches exactly', () => {
   assert.ok(findLocations('salem', 100).every(({ city, district }) => /salem/i.test(`${city} ${district}`)))
 })
 
@@ -91,7 +91,7 @@ test('names in Devanagari are found, with or without the nukta', () => {
   assert.equal(findFirst('चंडीगढ़')!.city, 'Chandigarh')
 })
 
-test('a state can follow the city, and the name of a state lists its places', () => {
+test('a query can be a city followed by its state, or a state', () => {
   assert.equal(findFirst('aurangabad, bihar')!.state, 'Bihar')
   assert.equal(findFirst('pune mh')!.city, 'Pune')
   assert.equal(findFirst('ladakh')!.city, 'Leh')
@@ -121,14 +121,14 @@ test('states are found by name, abbreviation and former name', () => {
   assert.equal(allLocations.findState('Atlantis'), undefined)
 })
 
-test('a pincode finds its places', () => {
+test('a search by pincode returns only places with this pincode', () => {
   for (const pincode of ['110001', '400001', '560001', '605001', '682555', '744101', '737101', '194101']) {
     const { items } = allLocations.search({ pincode }, 0, 100)
     assert.ok(items.length > 0 && items.every((item) => item.pincode === pincode), pincode)
   }
 })
 
-test('a search lists no place twice', () => {
+test('a search returns each place at most once', () => {
   for (const q of ['ra', 'mumbai', 'hydrabad', 'new', 'kerala', 'delhi']) {
     const { items } = allLocations.search({ q }, 0, 100_000)
     const places = items.map(({ city, district, state }) => `${city}|${district}|${state}`)

@@ -29,27 +29,29 @@ interface LocationHit {
 }
 
 /**
- * In-memory search index of all places in India. Places are numbered by how well known they are, so that of equal matches the lower
- * number is better. Names are sorted, so that a prefix is a range found by binary search. If no name equals the text, a search for typos
- * compares it with every name that has nearly all of its letters.
+ * In-memory search index of all places in India. The best-known place has the number 0, so the place with the lower number wins
+ * among equal matches. Names are sorted, so that binary search finds all names with a prefix. If no name equals the text, the search
+ * allows typos: it compares the text with every name that contains nearly all of its letters.
  */
 export class LocationIndex {
   readonly states: State[]
   readonly #places: Place[]
-  readonly #codes: PincodeIndex
+  readonly #pincodes: PincodeIndex
   readonly #cities = new NameIndex()
+  /** City names without their first words, so that `Mumbai` finds Navi Mumbai. */
   readonly #laterWords = new NameIndex()
   readonly #districts = new NameIndex()
   /** Numbers of the places in each district, indexed by district number. */
   readonly #placesOfDistrict: number[][] = []
   readonly #localities = new NameIndex()
+  /** Pincode and place number of each locality, indexed by locality number. */
   readonly #localityTargets: { code: number; number: number }[] = []
   readonly #stateByName = new Map<string, State>()
 
   constructor({ states, places }: Gazetteer) {
     this.states = states
     this.#places = places
-    this.#codes = new PincodeIndex(places)
+    this.#pincodes = new PincodeIndex(places)
     for (const state of states) {
       for (const name of [state.code, state.name, ...state.aliases]) this.#stateByName.set(foldName(name), state)
     }
@@ -74,8 +76,8 @@ export class LocationIndex {
 
   #addCity(name: string, number: number) {
     this.#cities.add(name, number)
-    for (let at = name.indexOf(' '); at >= 0; at = name.indexOf(' ', at + 1)) {
-      this.#laterWords.add(name.slice(at + 1), number)
+    for (let space = name.indexOf(' '); space >= 0; space = name.indexOf(' ', space + 1)) {
+      this.#laterWords.add(name.slice(space + 1), number)
     }
   }
 
@@ -106,7 +108,7 @@ export class LocationIndex {
   }
 
   *#allPlaces(code: number | undefined): Generator<LocationHit> {
-    if (code !== undefined) yield* this.#codes.between(code, code)
+    if (code !== undefined) yield* this.#pincodes.between(code, code)
     else for (const place of this.#places) yield { place, code: place.pincodes[0]! }
   }
 
@@ -114,14 +116,14 @@ export class LocationIndex {
     if (text === '') return
     const digits = text.replaceAll(' ', '')
     if (/^\d+$/.test(digits)) {
-      yield* this.#codes.startingWith(digits)
+      yield* this.#pincodes.startingWith(digits)
       return
     }
     const seenNumbers = new Set<number>()
-    yield* this.#unseenPlaces(this.#cities.numbers(text, true), seenNumbers)
-    yield* this.#unseenPlaces(this.#cities.numbers(text), seenNumbers)
-    yield* this.#unseenPlaces(this.#laterWords.numbers(text), seenNumbers)
-    yield* this.#unseenPlaces(this.#placesInDistricts(this.#districts.numbers(text)), seenNumbers)
+    yield* this.#unseenPlaces(this.#cities.findExact(text), seenNumbers)
+    yield* this.#unseenPlaces(this.#cities.findByPrefix(text), seenNumbers)
+    yield* this.#unseenPlaces(this.#laterWords.findByPrefix(text), seenNumbers)
+    yield* this.#unseenPlaces(this.#placesInDistricts(this.#districts.findByPrefix(text)), seenNumbers)
     yield* this.#placesOfLocalities(text, seenNumbers)
     yield* this.#placesInState(text, seenNumbers)
     if (seenNumbers.size === 0) yield* this.#citiesInNamedState(text, seenNumbers)
@@ -152,20 +154,20 @@ export class LocationIndex {
 
   /** Yields the cities of matching localities: `Koramangala` finds Bengaluru with Koramangala's pincode. */
   *#placesOfLocalities(text: string, seen: Set<number>): Generator<LocationHit> {
-    for (const at of this.#localities.numbers(text)) {
-      const { code, number } = this.#localityTargets[at]!
+    for (const localityNumber of this.#localities.findByPrefix(text)) {
+      const { code, number } = this.#localityTargets[localityNumber]!
       if (seen.has(number)) continue
       seen.add(number)
       yield { place: this.#places[number]!, code }
     }
   }
 
-  /** Yields cities if the last words are a state: `Aurangabad Bihar`, `Pune, MH`. */
+  /** Yields the cities of a state if the text ends with the state's name: `Aurangabad Bihar`, `Pune, MH`. */
   *#citiesInNamedState(text: string, seen: Set<number>): Generator<LocationHit> {
-    for (let at = text.indexOf(' '); at >= 0; at = text.indexOf(' ', at + 1)) {
-      const state = this.#stateByName.get(text.slice(at + 1))
+    for (let space = text.indexOf(' '); space >= 0; space = text.indexOf(' ', space + 1)) {
+      const state = this.#stateByName.get(text.slice(space + 1))
       if (!state) continue
-      const numbers = this.#cities.numbers(text.slice(0, at))
+      const numbers = this.#cities.findByPrefix(text.slice(0, space))
       yield* this.#unseenPlaces(
         numbers.filter((number) => this.#places[number]!.state === state),
         seen,
@@ -177,14 +179,14 @@ export class LocationIndex {
   *#placesWithTypos(text: string, seen: Set<number>): Generator<LocationHit> {
     const tolerance = typoTolerance(text.length)
     if (tolerance === 0 || text.length > MAX_EDIT_DISTANCE_LENGTH) return
-    // A whole name with a typo is a better match than a prefix of a longer name.
+    // Fewer typos rank first. With the same number of typos, a whole name ranks before a prefix of a longer name.
     const matchesByRank = (index: NameIndex) => {
       const matches: number[][] = Array.from({ length: 2 * tolerance + 2 }, () => [])
       index.forEachSimilar(text, tolerance, (name, number) => {
-        const wholeDistance = editDistance(text, name, tolerance)
-        const isWhole = wholeDistance <= tolerance
-        const typos = isWhole ? wholeDistance : prefixEditDistance(text, name, tolerance)
-        if (typos <= tolerance) matches[2 * typos + (isWhole ? 0 : 1)]!.push(number)
+        const wholeNameDistance = editDistance(text, name, tolerance)
+        const isWholeName = wholeNameDistance <= tolerance
+        const typoCount = isWholeName ? wholeNameDistance : prefixEditDistance(text, name, tolerance)
+        if (typoCount <= tolerance) matches[2 * typoCount + (isWholeName ? 0 : 1)]!.push(number)
       })
       return matches.map((numbers) => numbers.sort((a, b) => a - b))
     }

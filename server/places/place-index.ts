@@ -1,13 +1,13 @@
 import type { Place } from './gazetteer.ts'
 
 /**
- * Sorted index from the names of places, districts or localities to their numbers. An entry is one string: the name, a NUL, and the number as a single character, because JavaScript
- * engines sort and compare plain strings fastest.
+ * Sorted index from the names of places, districts or localities to their numbers. An entry is one string: the name, a NUL, and the
+ * number as a single character, because JavaScript engines sort and compare plain strings fastest.
  */
 export class NameIndex {
   readonly #entries: string[] = []
   /** Bit set of the letters a to z in each name; computed for the first fuzzy search. */
-  #letters: Int32Array | undefined
+  #letterSets: Int32Array | undefined
 
   add(name: string, number: number) {
     this.#entries.push(`${name}\0${String.fromCharCode(number)}`)
@@ -17,10 +17,19 @@ export class NameIndex {
     this.#entries.sort()
   }
 
-  /** Returns the numbers of the names that start with the text, or equal it if `exact`, in ascending order. */
-  numbers(text: string, exact = false): number[] {
-    const start = this.#lowerBound(exact ? `${text}\0` : text)
-    const end = this.#lowerBound(exact ? `${text}\x01` : `${text}\uffff`)
+  /** Returns the numbers of the names that equal the text, in ascending order. */
+  findExact(text: string): number[] {
+    return this.#numbersBetween(`${text}\0`, `${text}\x01`)
+  }
+
+  /** Returns the numbers of the names that start with the text, in ascending order. */
+  findByPrefix(text: string): number[] {
+    return this.#numbersBetween(text, `${text}\uffff`)
+  }
+
+  #numbersBetween(firstEntry: string, entryAfterLast: string): number[] {
+    const start = this.#lowerBound(firstEntry)
+    const end = this.#lowerBound(entryAfterLast)
     const numbers: number[] = []
     for (let index = start; index < end; index++) numbers.push(numberOf(this.#entries[index]!))
     return numbers.sort((a, b) => a - b)
@@ -32,15 +41,18 @@ export class NameIndex {
 
   /** Calls `visit` for every name that lacks at most `maxMissing` of the text's letters. */
   forEachSimilar(text: string, maxMissing: number, visit: (name: string, number: number) => void) {
-    const textLetters = lettersOf(text)
-    this.#letters ??= Int32Array.from(this.#entries, lettersOf)
-    for (let index = 0; index < this.#letters.length; index++) {
-      let missing = textLetters & ~this.#letters[index]!
-      for (let spare = maxMissing; missing !== 0 && spare > 0; spare--) missing &= missing - 1
-      if (missing === 0) visit(this.#entries[index]!.slice(0, -2), numberOf(this.#entries[index]!))
+    const textLetters = letterSetOf(text)
+    this.#letterSets ??= Int32Array.from(this.#entries, letterSetOf)
+    for (let index = 0; index < this.#letterSets.length; index++) {
+      let missingLetters = textLetters & ~this.#letterSets[index]!
+      // `x & (x - 1)` removes one letter from the set x.
+      for (let removed = 0; missingLetters !== 0 && removed < maxMissing; removed++)
+        missingLetters &= missingLetters - 1
+      if (missingLetters === 0) visit(this.#entries[index]!.slice(0, -2), numberOf(this.#entries[index]!))
     }
   }
 
+  /** Returns the index of the first entry that is not less than the text. */
   #lowerBound(text: string): number {
     let low = 0
     let high = this.#entries.length
@@ -57,13 +69,16 @@ function numberOf(entry: string): number {
   return entry.charCodeAt(entry.length - 1)
 }
 
-function lettersOf(text: string): number {
-  let letters = 0
+const CODE_OF_A = 'a'.charCodeAt(0)
+
+/** Returns the letters a to z of the text as a bit set: bit 0 is a, bit 25 is z. */
+function letterSetOf(text: string): number {
+  let letterSet = 0
   for (let index = 0; index < text.length; index++) {
-    const letter = text.charCodeAt(index) - 97
-    if (letter >= 0 && letter < 26) letters |= 1 << letter
+    const bit = text.charCodeAt(index) - CODE_OF_A
+    if (bit >= 0 && bit < 26) letterSet |= 1 << bit
   }
-  return letters
+  return letterSet
 }
 
 // Place numbers are stored as one UTF-16 code unit.
@@ -102,8 +117,8 @@ export class PincodeIndex {
       if (this.#codes[middle]! < from) low = middle + 1
       else high = middle
     }
-    for (let at = low; at < this.#codes.length && this.#codes[at]! <= to; at++) {
-      yield { place: this.#places[this.#numbers[at]!]!, code: this.#codes[at]! }
+    for (let index = low; index < this.#codes.length && this.#codes[index]! <= to; index++) {
+      yield { place: this.#places[this.#numbers[index]!]!, code: this.#codes[index]! }
     }
   }
 }

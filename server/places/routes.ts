@@ -24,9 +24,9 @@ export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
         tags: ['Lookups'],
         summary: 'List places in India',
         description:
-          'Covers every state, union territory and pincode. With `q`, the best matches come first: the city with that name, ' +
-          'cities that start with it, districts, parts of cities, places in the state with that name, then similar names. ' +
-          'Of equal matches, better-known places come first. ' +
+          'Covers every state, union territory and civil pincode. With `q`, the best matches come first: the city with that name, ' +
+          'cities whose name starts with it, districts, parts of cities, places in the state with that name, then similar names. ' +
+          'Among equally good matches, better-known places come first. ' +
           'A city in several districts is listed once per district. ' +
           'Without `q`, returns the places of `state` or `pincode`, or all places, the best known first.',
         querystring: LocationQuery,

@@ -11,6 +11,12 @@ export function formatSeconds(seconds: number): string {
   return seconds === 1 ? '1 second' : `${seconds} seconds`
 }
 
+/** Formats a waiting time for messages, rounded up: `1 second`, `119 seconds`, `2 minutes`, `12 hours`. */
+export function formatWait(waitSeconds: number): string {
+  if (waitSeconds < 120) return formatSeconds(waitSeconds)
+  return waitSeconds < 7200 ? `${Math.ceil(waitSeconds / 60)} minutes` : `${Math.ceil(waitSeconds / 3600)} hours`
+}
+
 const ISO_TIMESTAMP_PATTERN = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
 
 /** Parses an ISO 8601 time with a time zone into milliseconds since 1970; returns undefined for any other text. */

@@ -14,7 +14,7 @@ export interface Hook<Args extends unknown[], Module extends string, Result = vo
   run(...args: Args): Promise<Record<Module, Result>>
 }
 
-/** `defineHook<[tx: Tx, id: string]>('mandateArchived').handledBy('campaigns', 'analytics')` */
+/** Defines a hook: `defineHook<[tx: Tx, id: string]>('mandateArchived').handledBy('campaigns', 'analytics')`. */
 export function defineHook<Args extends unknown[], Result = void>(name: string) {
   return {
     handledBy<Module extends string>(...modules: [Module, ...Module[]]): Hook<Args, Module, Result> {

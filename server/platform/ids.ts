@@ -3,14 +3,14 @@ import { monotonicFactory } from 'ulid'
 
 // Random bytes are fetched in bulk: fetching them one at a time costs more than the rest of creating an ID.
 const randomPool = new Uint32Array(1024)
-let used = randomPool.length
+let usedCount = randomPool.length
 
 function nextRandom(): number {
-  if (used === randomPool.length) {
+  if (usedCount === randomPool.length) {
     randomFillSync(randomPool)
-    used = 0
+    usedCount = 0
   }
-  return randomPool[used++]! / 0x1_0000_0000
+  return randomPool[usedCount++]! / 0x1_0000_0000
 }
 
 const nextUlid = monotonicFactory(nextRandom)

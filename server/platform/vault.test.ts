@@ -48,16 +48,16 @@ test('opening the vault with another master key fails with an error that names M
 
 test('secrets survive a rotation of the master key, and both keys work until it is finished', async (t) => {
   const db = await openTestDatabase(t)
-  const [before, after] = [randomBytes(32), randomBytes(32)]
-  const runningVault = await openVault(db, before, clock)
+  const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
+  const runningVault = await openVault(db, oldKey, clock)
   const sealed = runningVault.seal('text', 'x')
-  await db.transaction((tx) => addMasterKey(tx, before, after, clock))
-  assert.equal((await openVault(db, before, clock)).open(sealed, 'x'), 'text')
-  assert.equal((await openVault(db, after, clock)).open(sealed, 'x'), 'text')
-  await db.transaction((tx) => removeOtherMasterKeys(tx, after))
-  await assert.rejects(openVault(db, before, clock))
+  await db.transaction((tx) => addMasterKey(tx, oldKey, newKey, clock))
+  assert.equal((await openVault(db, oldKey, clock)).open(sealed, 'x'), 'text')
+  assert.equal((await openVault(db, newKey, clock)).open(sealed, 'x'), 'text')
+  await db.transaction((tx) => removeOtherMasterKeys(tx, newKey))
+  await assert.rejects(openVault(db, oldKey, clock))
   assert.equal(
-    (await openVault(db, after, clock)).open(runningVault.seal('sealed meanwhile', 'y'), 'y'),
+    (await openVault(db, newKey, clock)).open(runningVault.seal('sealed meanwhile', 'y'), 'y'),
     'sealed meanwhile',
   )
 })

@@ -20,6 +20,7 @@ import type { Database, Tx } from './database/database.ts'
 export interface Vault {
   /** Encrypts a text. `purpose` binds the result to its row: copied to another row, it cannot be decrypted. */
   seal(text: string, purpose: string): Buffer
+  /** Decrypts a text. Throws if it was sealed for another purpose, or changed. */
   open(sealed: Uint8Array, purpose: string): string
   /** Returns a message authentication code: a short proof that the text was created here for this purpose. */
   mac(text: string, purpose: string): Buffer
@@ -32,8 +33,8 @@ const MAC_BYTES = 16
 function seal(key: Buffer, plain: Uint8Array, purpose: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose))
-  const body = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), body])
+  const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext])
 }
 
 function open(key: Buffer, sealed: Uint8Array, purpose: string): Buffer {
@@ -50,7 +51,9 @@ function masterKeyId(masterKey: Buffer): string {
 
 class WrongMasterKeyError extends Error {
   constructor() {
-    super('MASTER_KEY: cannot decrypt the secrets of this database; set the key that was used before')
+    super(
+      'MASTER_KEY: cannot decrypt the secrets of this database; set MASTER_KEY to the key that this database was used with before',
+    )
   }
 }
 
@@ -68,6 +71,7 @@ export async function openVault(db: Database, masterKey: Buffer, clock: Clock): 
 }
 
 const DATA_KEY_PURPOSE = 'data key'
+/** Arbitrary, but different from the other advisory locks in the database. */
 const ADVISORY_LOCK_ID = 7_411_002
 
 async function findDataKey(tx: Tx, masterKey: Buffer): Promise<Buffer | undefined> {

@@ -108,7 +108,7 @@ test('with a source every stem names the skill and the source; without one it na
   }
 })
 
-test('a key that the source reveals is avoided while there are other items', async () => {
+test('items whose key the source would reveal are not used while there are others', async () => {
   const context = { project: 'Solar water pump for a farm', role: 'Developer' }
   const skills = ['bricks', 'water', 'manage'].flatMap((word) =>
     catalogue.current.skills.filter(({ description }) => description.toLowerCase().includes(word)).slice(0, 40),
@@ -130,9 +130,9 @@ test('a malicious source text is reduced to one short line', async () => {
     assert.ok(stem.length < 400, stem)
     assert.match(stem, /^(?:Think of|You listed|This question is about) Arc welding /)
   }
-  // With a source that consists only of signs, the stem still names the skill.
-  const withSignsOnly = await writeItems(ARC_WELDING_NUMBER, 5, { context: { role: '\n\t', project: '🚀…' } })
-  for (const { stem } of withSignsOnly.items)
+  // With a source that consists only of symbols, the stem still names the skill.
+  const withSymbolsOnly = await writeItems(ARC_WELDING_NUMBER, 5, { context: { role: '\n\t', project: '🚀…' } })
+  for (const { stem } of withSymbolsOnly.items)
     assert.match(stem, /^(?:Think of|This question is about) Arc welding[\w ]*\. /)
   const withEmptySource = await writeItems(ARC_WELDING_NUMBER, 5, { context: { role: '', company: undefined } })
   for (const { stem } of withEmptySource.items) assert.doesNotMatch(stem, /Arc welding/)
@@ -194,7 +194,7 @@ test('an aborted request stops', async () => {
   await assert.rejects(writeItems(ARC_WELDING_NUMBER, 3, { signal: AbortSignal.abort() }))
 })
 
-test('imported skills without a description get five items and more', async () => {
+test('imported skills without a description get at least five items', async () => {
   for (const { number } of IMPORTED_SKILLS.slice(0, 3)) {
     const { items, incompleteSkills } = await writeItems(number, 9, { context: workContext })
     assert.deepEqual([items.length, incompleteSkills], [9, []], catalogueSkill(number).name)

@@ -57,15 +57,15 @@ export class BuiltInWriter implements QuestionWriter {
   }
 }
 
-/** Items already used in one request. */
+/** Questions already used in one request, to reject near-duplicates. */
 class QuestionSet {
-  private readonly items: ReturnType<typeof itemWords>[] = []
+  private readonly usedItemWords: ReturnType<typeof itemWords>[] = []
 
   /** Adds an item unless a near-duplicate was added before. */
   addIfNew(stem: string, options: readonly string[]): boolean {
     const newItemWords = itemWords({ stem, options })
-    if (this.items.some((addedWords) => isSameQuestion(newItemWords, addedWords))) return false
-    this.items.push(newItemWords)
+    if (this.usedItemWords.some((usedWords) => isSameQuestion(newItemWords, usedWords))) return false
+    this.usedItemWords.push(newItemWords)
     return true
   }
 }
@@ -81,7 +81,7 @@ class SkillItems {
   private readonly context: SourceContext
   private readonly language: Language
   private readonly random: SeededRandom
-  private readonly set: QuestionSet
+  private readonly questionSet: QuestionSet
   private readonly leadInsByLanguage = new Map<Language, LeadIns>()
   private leadInCount = 0
 
@@ -90,12 +90,12 @@ class SkillItems {
     bankItems: BankItemWithId[],
     skill: SkillToAsk,
     { context, language, seed }: ItemsRequest,
-    set: QuestionSet,
+    questionSet: QuestionSet,
   ) {
     this.catalogue = catalogue
     this.skill = skill
     this.context = context
-    this.set = set
+    this.questionSet = questionSet
     this.language = language === 'hi' ? 'hi' : 'en'
     this.random = new SeededRandom(`${seed} ${skill.number}`)
     this.bankItems = this.random.shuffled(bankItems)
@@ -106,7 +106,7 @@ class SkillItems {
     const writtenItems: Item[] = []
     const usedFingerprints = new Set<string>()
     const seenItems: { item: Item; lastSeen: number }[] = []
-    /** Items with a less specific lead-in, because the name of the person's own work would reveal the key. */
+    /** Items with a less specific lead-in, because a more specific one would reveal the key. */
     const distantCandidates: CheckedCandidate[] = []
     /** Items that repeat a key with other distractors, for skills with little catalogue data. */
     const itemsWithRepeatedKey: Item[] = []
@@ -142,15 +142,15 @@ class SkillItems {
     }
 
     const remainingItems = [...this.bankItems]
-    for (let added = 0; writtenItems.length < count && remainingItems.length > 0; ) {
-      const preferredDifficulty = DIFFICULTY_MIX[added % DIFFICULTY_MIX.length]
+    for (let addedCount = 0; writtenItems.length < count && remainingItems.length > 0; ) {
+      const preferredDifficulty = DIFFICULTY_MIX[addedCount % DIFFICULTY_MIX.length]
       const preferredIndex = remainingItems.findIndex(({ difficulty }) => difficulty === preferredDifficulty)
       const [item] = remainingItems.splice(Math.max(preferredIndex, 0), 1)
-      if (tryAdd(this.fromBank(item!))) added++
+      if (tryAdd(this.fromBank(item!))) addedCount++
     }
     if (writtenItems.length < count) {
-      for (const item of this.composed()) {
-        tryAdd(item)
+      for (const candidate of this.composeCandidates()) {
+        tryAdd(candidate)
         if (writtenItems.length === count) break
       }
     }
@@ -167,7 +167,7 @@ class SkillItems {
     return this.finish(item, stem, options, key)
   }
 
-  private *composed(): Generator<CheckedCandidate | undefined> {
+  private *composeCandidates(): Generator<CheckedCandidate | undefined> {
     const { language } = this
     const leadInNamesSkill = this.leadIns(language).length > 0
     const composer = new Composer(this.catalogue, this.skill, this.random)
@@ -189,7 +189,7 @@ class SkillItems {
       checkItem({ stem, options, key, language: base.language, about }).length === 0
     const leadIn = leadIns.length > 0 ? leadIns.find(({ text }) => passesChecks(text)) : NO_LEAD_IN
     if (!leadIn || (leadIn === NO_LEAD_IN && !passesChecks(this.skill.name))) return undefined
-    if (!this.set.addIfNew(stem, options)) return undefined
+    if (!this.questionSet.addIfNew(stem, options)) return undefined
     const order = this.random.shuffled([0, 1, 2, 3])
     const item: Item = {
       ...base,

@@ -60,7 +60,11 @@ const invalidItems: [what: string, check: ItemCheck, item: CheckedItem][] = [
   ['one option much shorter', 'options of one length', withOption(1, 'Open the lid')],
   ['a very long option', 'options of one length', withOption(1, 'Open it '.repeat(14).trim())],
   ['a word of the stem only in the key', 'key echoes the stem', withOption(0, 'Have the drum cleaned of vapour')],
-  ['another form of that word', 'key echoes the stem', withOption(0, 'Have it cleaned before any welding')],
+  [
+    'another form of a stem word only in the key',
+    'key echoes the stem',
+    withOption(0, 'Have it cleaned before any welding'),
+  ],
   ['a word of the skill only in the key', 'key echoes the stem', { ...validItem, about: 'Vapour testing' }],
   ['a number only in the key', 'options of one kind', withOption(0, 'Have it rinsed and tested 2 times')],
   ['one option with a full stop', 'options of one kind', withOption(1, 'Open the lid and stand to one side.')],

@@ -147,9 +147,9 @@ function checkKey({ stem, options, key, language, about }: CheckedItem, addFindi
     }
   }
 
-  for (const [feature, holds] of Object.entries(OPTION_FEATURES)) {
-    const count = distractors.filter((option) => holds(option, language)).length
-    if ((count === 0 && holds(keyText, language)) || (count === 3 && !holds(keyText, language))) {
+  for (const [feature, hasFeature] of Object.entries(OPTION_FEATURES)) {
+    const count = distractors.filter((option) => hasFeature(option, language)).length
+    if ((count === 0 && hasFeature(keyText, language)) || (count === 3 && !hasFeature(keyText, language))) {
       addFinding('options of one kind', `only the key differs: ${feature}: ${quote(keyText)}`)
       break
     }
@@ -162,7 +162,7 @@ function checkKey({ stem, options, key, language, about }: CheckedItem, addFindi
 /** Differences of a few characters are not a clue. */
 const LENGTH_TOLERANCE_CHARACTERS = 4
 
-/** Visible features of options; a key that is the only one with a feature is a clue. */
+/** Visible features of options. It is a clue if only the key has a feature, or if only the key lacks it. */
 const OPTION_FEATURES: Record<string, (option: string, language: string) => boolean> = {
   'a number at the start': (option) => /^[\d₹]/.test(option),
   'a digit': (option) => /\d/.test(option),
@@ -202,10 +202,13 @@ function checkStem({ stem: fullStem, language, about }: CheckedItem, addFinding:
   if (script) {
     const letterCount = stem.match(/\p{L}/gu)?.length ?? 0
     const scriptLetterCount = stem.match(script)?.length ?? 0
-    if (scriptLetterCount < letterCount * 0.3)
+    if (scriptLetterCount < letterCount * MIN_SCRIPT_SHARE)
       addFinding('language', `${scriptLetterCount} of ${letterCount} letters are in the script of the language`)
   }
 }
+
+/** Minimum share of letters in the script of the language. It is low, because stems can contain names and terms in another script. */
+const MIN_SCRIPT_SHARE = 0.3
 
 /** Pronouns at the start that refer to text that is not shown. */
 const UNRESOLVED_PRONOUN = /^(?:(?:he|she|his|her|they|their)\b|(?:वह|वे|उसे|उसका|उसकी|उसके|उसने|उन्हें|उनका|उनकी|उनके)\s)/iu

@@ -4,12 +4,17 @@ import { capitalise } from './phrases.ts'
 const STEMS_FILE = new URL('../../data/questions/composed-stems.txt', import.meta.url)
 
 /**
- * Kinds of composed questions, by the source of the key: a task in the skill's description, an alias, the description of a related
- * skill, its name (`beside` if the stem names the field or trade, `lonely` if not), the skill's field, its trade. They are part of
- * stored fingerprints.
+ * Kinds of composed questions, by the origin of the key:
+ * - `part`: a task in the skill's description
+ * - `alias`: an alias of the skill
+ * - `neighbour`: a task in the description of a related skill
+ * - `beside` and `lonely`: the name of a related skill; the stem names the field or trade in `beside`, but not in `lonely`
+ * - `field` and `trade`: the skill's sub-skill, the skill's master skill
+ *
+ * The names of the kinds are part of stored fingerprints, so they cannot change.
  */
-const COMPOSERS = ['part', 'alias', 'neighbour', 'beside', 'lonely', 'field', 'trade'] as const
-export type ComposerName = (typeof COMPOSERS)[number]
+const COMPOSED_KINDS = ['part', 'alias', 'neighbour', 'beside', 'lonely', 'field', 'trade'] as const
+export type ComposedKind = (typeof COMPOSED_KINDS)[number]
 
 let stems: Map<string, string[]> | undefined
 
@@ -21,7 +26,7 @@ export interface StemNames {
 }
 
 /** Returns the stems of one kind. */
-export function stemsFor(kind: ComposerName, language: string, { skill, fieldOrTrade = '' }: StemNames): string[] {
+export function stemsFor(kind: ComposedKind, language: string, { skill, fieldOrTrade = '' }: StemNames): string[] {
   stems ??= readStems()
   const skillName = skill ?? stems.get(`${language} this`)![0]!
   const names: Record<string, string> = { skill: skillName, place: fieldOrTrade }

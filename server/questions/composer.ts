@@ -1,5 +1,5 @@
 import type { SnapshotSkill, SubSkill } from '../catalogue/snapshot.ts'
-import { type ComposerName, stemsFor } from './composed-stems.ts'
+import { type ComposedKind, stemsFor } from './composed-stems.ts'
 import { type Neighbourhood, neighbourhoodOf } from './neighbourhood.ts'
 import { capitalise, grammaticalForm, isDistinctSynonym, revealsName, shareNoContentWord } from './phrases.ts'
 import type { SkillToAsk, WriterCatalogue } from './questions.ts'
@@ -8,7 +8,7 @@ import { contentWords, foldText, visibleLength } from './text.ts'
 
 /** An unchecked item composed from the catalogue, for a skill without bank items. The key comes first. */
 export interface ItemDraft {
-  kind: ComposerName
+  kind: ComposedKind
   difficulty: 1 | 2 | 3
   stem: string
   key: string
@@ -17,7 +17,7 @@ export interface ItemDraft {
 
 /** A key and the sources of distractors for it, nearest first. */
 interface QuestionSource {
-  kind: ComposerName
+  kind: ComposedKind
   difficulty: 1 | 2 | 3
   key: string
   distractorSources: DistractorSource[]
@@ -66,7 +66,7 @@ export class Composer {
   /** Three lists of skills of other trades: of the nearest trades, of several more, of all. */
   private readonly otherTrades: readonly (readonly SnapshotSkill[])[]
   /** The index of the next stem, by kind of question. */
-  private readonly nextStems = new Map<ComposerName, number>()
+  private readonly nextStems = new Map<ComposedKind, number>()
 
   constructor(catalogue: WriterCatalogue, skill: SkillToAsk, random: SeededRandom) {
     this.skill = skill
@@ -111,7 +111,7 @@ export class Composer {
     }
   }
 
-  /** Yields questions from the skill itself, then from its siblings, then from the rest of the trade. */
+  /** Yields questions from the skill itself, then from its siblings, then from the other fields of its trade. */
   private *questions(): Generator<QuestionSource> {
     yield* interleave([this.parts(), this.aliases()])
     const ownSubSkill = this.catalogueSkill?.sub
@@ -247,6 +247,7 @@ export class Composer {
     }
   }
 
+  /** Returns true if the skill is nearer than the distance. */
   private isNear({ number, sub }: SnapshotSkill, distance: Distance): boolean {
     if (number === this.skill.number) return true
     if (!this.catalogueSkill) return false
@@ -301,14 +302,15 @@ const countShared = (a: ReadonlySet<string>, b: ReadonlySet<string>) => [...a].f
 const isSimilarOption = (a: ReadonlySet<string>, b: ReadonlySet<string>) =>
   countShared(a, b) > MAX_SHARED_WORD_RATIO * Math.min(a.size, b.size)
 
+/** Minimum distance of a distractor's skill from the skill of the question: another field (sub-skill) or another trade (master skill). */
 type Distance = 'other field' | 'other trade'
 
 /** Takes one question from each generator in turn until all are exhausted. */
-function* interleave(kinds: Generator<QuestionSource>[]): Generator<QuestionSource> {
-  while (kinds.length > 0) {
-    for (const kind of [...kinds]) {
-      const { value, done } = kind.next()
-      if (done) kinds.splice(kinds.indexOf(kind), 1)
+function* interleave(generators: Generator<QuestionSource>[]): Generator<QuestionSource> {
+  while (generators.length > 0) {
+    for (const generator of [...generators]) {
+      const { value, done } = generator.next()
+      if (done) generators.splice(generators.indexOf(generator), 1)
       else yield value
     }
   }

@@ -6,7 +6,7 @@ import { sourceNames } from './source-names.ts'
 
 const LEAD_INS_FILE = new URL('../../data/questions/lead-ins.txt', import.meta.url)
 const SLOT_PATTERN = /\{(\w+)\}/g
-/** Slots that identify the source. */
+/** Slots whose names identify the person's own work. */
 const IDENTIFYING_SLOTS = ['company', 'project', 'certificate']
 
 interface LeadIn {
@@ -17,14 +17,15 @@ interface LeadIn {
 let leadIns: Map<string, LeadIn[]> | undefined
 
 export interface LeadIns {
-  /** Lead-ins that name the specific work. */
+  /** The most specific lead-ins for the source, such as those that name the company or project. */
   best: string[]
+  /** Less specific lead-ins, such as those that name only the role. */
   general: string[]
-  /** Lead-ins without any names, used if there is nothing to name. */
+  /** Lead-ins that name only the skill. */
   bare: string[]
 }
 
-/** Returns true if any source field is set, even without usable text; the skill is then always named. */
+/** Returns true if any source field is set, even without usable text. Every stem then names the skill. */
 export function hasSource(context: SourceContext): boolean {
   return Object.values(context).some((text) => typeof text === 'string' && text !== '')
 }

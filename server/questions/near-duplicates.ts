@@ -8,14 +8,19 @@ export interface DuplicatePair {
   message: string
 }
 
-/** The words of an item that are compared: the whole stem, and the content words of the stem and of the options. */
+/** The words of an item that are compared. */
 interface ItemWords {
-  exact: string
+  /** All words of the stem. */
+  wholeStem: string
+  /** Content words of the stem and of the options. */
   stem: Set<string>
   options: Set<string>
 }
 
-/** Similarities of content words from which on two questions count as the same: similar stems, or less similar stems with the same options. */
+/**
+ * Minimum similarities of two questions that count as the same: the stems and some of the options are similar, or the stems are less
+ * similar and most of the options are the same.
+ */
 const MIN_STEM_SIMILARITY = 0.8
 const MIN_OPTION_SIMILARITY = 0.3
 const MIN_STEM_SIMILARITY_WITH_SAME_OPTIONS = 0.5
@@ -23,7 +28,7 @@ const MIN_SAME_OPTION_SIMILARITY = 0.6
 
 export function itemWords({ stem, options }: Pick<CheckedItem, 'stem' | 'options'>): ItemWords {
   return {
-    exact: wordsOf(foldText(stem)).join(' '),
+    wholeStem: wordsOf(foldText(stem)).join(' '),
     stem: contentWords(stem),
     options: contentWords(options.join(' ')),
   }
@@ -32,7 +37,7 @@ export function itemWords({ stem, options }: Pick<CheckedItem, 'stem' | 'options
 export function isSameQuestion(a: ItemWords, b: ItemWords): boolean {
   const optionSimilarity = jaccardSimilarity(a.options, b.options)
   // The same stem with other options can be a different question: "Which tool do you take?"
-  if (a.exact === b.exact) return optionSimilarity >= MIN_OPTION_SIMILARITY
+  if (a.wholeStem === b.wholeStem) return optionSimilarity >= MIN_OPTION_SIMILARITY
   const stemSimilarity = jaccardSimilarity(a.stem, b.stem)
   return (
     (stemSimilarity >= MIN_STEM_SIMILARITY && optionSimilarity >= MIN_OPTION_SIMILARITY) ||

@@ -9,8 +9,9 @@ export interface Neighbourhood {
   /** Returns the skills of a sub-skill. */
   ofSub(number: number): readonly SnapshotSkill[]
   ofMaster(number: number): readonly SnapshotSkill[]
-  /** Returns skills of the master skills with the most similar vocabulary: the two nearest, or several more. */
+  /** Returns the skills of the `MAX_NEAREST_TRADES` master skills with the most similar vocabulary. */
   nearestTo(master: number): readonly SnapshotSkill[]
+  /** Returns the skills of the `MAX_RELATED_TRADES` master skills with the most similar vocabulary. */
   relatedTo(master: number): readonly SnapshotSkill[]
   /** Returns the tasks in a description, each with its shorter forms. */
   tasksIn(description: string): readonly string[][]
@@ -90,7 +91,7 @@ function addTo(map: Map<number, SnapshotSkill[]>, number: number, skill: Snapsho
   else map.set(number, [skill])
 }
 
-/** Shared words relative to the smaller vocabulary, so that a large vocabulary is not similar to every other. */
+/** Number of shared words divided by the square root of the other vocabulary's size, because a large one shares words with all others. */
 function vocabularySimilarity(vocabulary: ReadonlySet<string>, otherVocabulary: ReadonlySet<string>): number {
   const sharedCount = [...otherVocabulary].filter((word) => vocabulary.has(word)).length
   return sharedCount / Math.sqrt(Math.max(1, otherVocabulary.size))

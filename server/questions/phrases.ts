@@ -51,16 +51,17 @@ export function tasksOf(description: string, verbs: ReadonlySet<string>): string
     .filter((forms) => forms.length > 0)
 }
 
+/** Returns the whole task and its shorter forms, longest first. Each form ends where a clause is complete. */
 function formsOf(task: string, verbs: ReadonlySet<string>): string[] {
   const clauseEnds = [...task.matchAll(CLAUSE_ENDS)].map(({ index }) => index)
   return [task.length, ...clauseEnds.reverse()]
     .filter((end) => end >= MIN_PHRASE_LENGTH && end <= MAX_PHRASE_LENGTH + 10 && !isInPair(task, end))
-    .map((end) => ({ form: capitalise(task.slice(0, end).replace(/[\s,;:]+$/u, '')), whole: end === task.length }))
-    .filter(({ form, whole }) => isPhrase(form, verbs) && (whole || !CUT_OFF_ENDING.test(form)))
+    .map((end) => ({ form: capitalise(task.slice(0, end).replace(/[\s,;:]+$/u, '')), isWhole: end === task.length }))
+    .filter(({ form, isWhole }) => isPhrase(form, verbs) && (isWhole || !CUT_OFF_ENDING.test(form)))
     .map(({ form }) => form)
 }
 
-/** Returns true inside paired phrases such as "step by step" and "from top to bottom", which are not cut. */
+/** Returns true if the position is inside a paired phrase such as "step by step" or "from top to bottom", which must not be cut. */
 function isInPair(task: string, end: number): boolean {
   const [head, tail] = [task.slice(0, end), task.slice(end)]
   const nextWord = /^ by (\p{L}+)/u.exec(tail)?.[1]
@@ -88,8 +89,8 @@ function isPhrase(form: string, verbs: ReadonlySet<string>): boolean {
 export const capitalise = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /**
- * Returns the grammatical form of an option, judged by its letters and signs. Options of one item share it, so that none is conspicuous: "Joins
- * steel" and "Join steel", "welding" and "Welding", "GMAW" and "मिग वेल्डिंग" are not mixed.
+ * Returns the grammatical form of an option, guessed from its first word and its characters. All options of an item have the same form,
+ * so that none is conspicuous: "Joins steel" and "Join steel", "welding" and "Welding", "GMAW" and "मिग वेल्डिंग" are not mixed.
  */
 export function grammaticalForm(text: string): string {
   const firstWord = text.split(/\s+/)[0] ?? ''
@@ -108,13 +109,13 @@ export function grammaticalForm(text: string): string {
   return [script, capitalisation, abbreviation, verb, digits, marks].join(' ')
 }
 
-/** Returns true if two texts share no content word. */
-export function shareNoContentWord(a: ReadonlySet<string>, b: string): boolean {
-  for (const word of contentWords(b)) if (a.has(word)) return false
+/** Returns true if the text contains none of these content words. */
+export function shareNoContentWord(words: ReadonlySet<string>, text: string): boolean {
+  for (const word of contentWords(text)) if (words.has(word)) return false
   return true
 }
 
-/** Minimum shared letters at which readers see two words as related: "plating" in "electroplating", "GIS" in "QGIS". */
+/** Minimum number of shared letters at which readers see two words as related: "plating" in "electroplating", "GIS" in "QGIS". */
 const MIN_SHARED_LETTERS = { word: 5, name: 3 }
 
 /** Returns true if a word of the text starts like a part of the name: "cannula" and "IV cannulation". */

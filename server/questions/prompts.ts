@@ -103,22 +103,25 @@ const NEGATIONS = new Set([
 ])
 /** In longer replies the first word does not decide the meaning. */
 const MAX_REPLY_WORDS = 8
+/** Longer replies are truncated. */
+const MAX_REPLY_LENGTH = 500
 
 /**
- * Reads yes or no in the conversation's language, in English or in any other supported language. A short reply that starts with one
- * and contains no word of the other also counts ("yes, two years").
+ * Reads yes or no in the conversation's language, in English or in any other supported language. A short reply can contain more
+ * words ("yes, two years") if it starts with a word for yes and contains none for no, or the other way round.
  */
 export function readYesNo(text: string, language: Language): 'yes' | 'no' | undefined {
-  const byLanguage = replyMeanings()
+  const meaningsByLanguage = replyMeanings()
   const replyWords = wordsIn(text)
-  const meaning = meaningIn(byLanguage, replyWords, language)
+  const meaning = meaningIn(meaningsByLanguage, replyWords, language)
   if (meaning) return meaning === 'yes' || meaning === 'no' ? meaning : undefined
   if (replyWords.length < 2 || replyWords.length > MAX_REPLY_WORDS) return undefined
+  // A phrase such as "no problem" has another meaning than its first word, so longer phrases are tried first.
   const firstMeaning = [3, 2, 1]
-    .map((length) => meaningIn(byLanguage, replyWords.slice(0, length), language))
+    .map((length) => meaningIn(meaningsByLanguage, replyWords.slice(0, length), language))
     .find(Boolean)
   const meanings = new Set(
-    replyWords.map((word) => (NEGATIONS.has(word) ? 'no' : meaningIn(byLanguage, [word], language))),
+    replyWords.map((word) => (NEGATIONS.has(word) ? 'no' : meaningIn(meaningsByLanguage, [word], language))),
   )
   if (firstMeaning === 'yes') return meanings.has('no') ? undefined : 'yes'
   if (firstMeaning === 'no') return meanings.has('yes') ? undefined : 'no'
@@ -134,13 +137,13 @@ export function isOptOutReply(text: string): boolean {
   })
 }
 
-function meaningIn(byLanguage: ReplyMeanings, replyWords: string[], language: Language): Meaning | undefined {
+function meaningIn(meaningsByLanguage: ReplyMeanings, replyWords: string[], language: Language): Meaning | undefined {
   const withoutCourtesies = replyWords.filter((word) => !COURTESIES.has(word))
   for (const phrase of [replyWords.join(' '), withoutCourtesies.join(' ')]) {
     if (!phrase) continue
-    const meaning = byLanguage.get(language)?.get(phrase) ?? byLanguage.get('en')?.get(phrase)
+    const meaning = meaningsByLanguage.get(language)?.get(phrase) ?? meaningsByLanguage.get('en')?.get(phrase)
     if (meaning) return meaning
-    const inOtherLanguages = new Set([...byLanguage.values()].flatMap((meanings) => meanings.get(phrase) ?? []))
+    const inOtherLanguages = new Set([...meaningsByLanguage.values()].flatMap((meanings) => meanings.get(phrase) ?? []))
     if (inOtherLanguages.size === 1) return [...inOtherLanguages][0]
   }
   return undefined
@@ -148,22 +151,22 @@ function meaningIn(byLanguage: ReplyMeanings, replyWords: string[], language: La
 
 function replyMeanings(): ReplyMeanings {
   if (cachedMeanings) return cachedMeanings
-  const byLanguage: ReplyMeanings = new Map()
+  const meaningsByLanguage: ReplyMeanings = new Map()
   for (const line of readFileSync(new URL('words.txt', PROMPTS_FOLDER), 'utf8').split('\n')) {
     const [, language, meaning, list] = /^([a-z]{2}) (yes|no|stop|unsure) = (.+)$/.exec(line) ?? []
     if (!language || !list) continue
-    const meanings = byLanguage.get(language) ?? new Map<string, Meaning>()
+    const meanings = meaningsByLanguage.get(language) ?? new Map<string, Meaning>()
     for (const phrase of list.split(';')) meanings.set(wordsIn(phrase).join(' '), meaning as Meaning)
-    byLanguage.set(language, meanings)
+    meaningsByLanguage.set(language, meanings)
   }
-  cachedMeanings = byLanguage
+  cachedMeanings = meaningsByLanguage
   return cachedMeanings
 }
 
 /** Splits into words without case, punctuation, emoji skin tones and the Hindi nukta. */
 function wordsIn(text: string): string[] {
   return text
-    .slice(0, 500)
+    .slice(0, MAX_REPLY_LENGTH)
     .normalize('NFC')
     .toLowerCase()
     .replace(/\u093c|\u200c|\u200d|\ufe0f|[\u{1f3fb}-\u{1f3ff}]/gu, '')

@@ -16,10 +16,12 @@ export interface SourceContext {
   certificate?: string
   issuer?: string
   description?: string
+  /** Title of the job that the person is asked about; `company` is then the hiring company. */
   title?: string
 }
 
 export interface Item {
+  /** Number of the skill. */
   skill: number
   stem: string
   options: [string, string, string, string]

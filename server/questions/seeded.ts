@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Seeded random generator: the same seed gives the same numbers. */
+/** Seeded random generator (sfc32): the same seed gives the same numbers. */
 export class SeededRandom {
   private a: number
   private b: number
@@ -15,7 +15,7 @@ export class SeededRandom {
     this.d = digest.readInt32LE(12) | 1
   }
 
-  /** Returns an integer from 0 to `count` - 1. The generator is sfc32. */
+  /** Returns an integer from 0 to `count` - 1. */
   below(count: number): number {
     const sum = (this.a + this.b + this.d) | 0
     this.d = (this.d + 1) | 0

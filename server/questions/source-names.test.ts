@@ -28,8 +28,12 @@ const unusualSources: [what: string, context: SourceContext, sentence: string][]
   ['quotes in a project', { project: '"Smart" farm: phase 2:' }, 'your project “‘Smart’ farm: phase 2”.'],
   ['an apostrophe', { project: "Farmer's friend" }, "your project “Farmer's friend”."],
   ['a danda', { project: 'शुद्ध जल।' }, 'your project “शुद्ध जल”.'],
-  ['a certificate that says so', { certificate: 'ITI Certificate' }, 'the “ITI Certificate”.'],
-  ['a certificate that does not say so', { certificate: 'AWS Developer' }, 'the certificate “AWS Developer”.'],
+  ['a certificate name with the word certificate', { certificate: 'ITI Certificate' }, 'the “ITI Certificate”.'],
+  [
+    'a certificate name without the word certificate',
+    { certificate: 'AWS Developer' },
+    'the certificate “AWS Developer”.',
+  ],
   ['the issuer of a certificate', { certificate: 'wireman licence', issuer: 'PWD' }, 'the “wireman licence” from PWD.'],
   [
     'an issuer that the certificate names',
@@ -39,7 +43,7 @@ const unusualSources: [what: string, context: SourceContext, sentence: string][]
 ]
 
 for (const [description, context, sentence] of unusualSources) {
-  test(`${description} reads well`, () => {
+  test(`a lead-in reads well for a source with ${description}`, () => {
     const leadIns = leadInSentences(context)
     assert.ok(
       leadIns.some((text) => text.includes(sentence)),
@@ -84,6 +88,10 @@ test('with a company, the role is not attributed to the project', () => {
 })
 
 test('placeholder values are ignored', () => {
-  for (const nothing of ['', ' ', '-', 'NA', 'n/a', 'None', '…', '🚀', '\n'])
-    assert.deepEqual(sourceNames({ role: nothing, company: nothing, project: nothing }, 'en'), {}, nothing)
+  for (const placeholder of ['', ' ', '-', 'NA', 'n/a', 'None', '…', '🚀', '\n'])
+    assert.deepEqual(
+      sourceNames({ role: placeholder, company: placeholder, project: placeholder }, 'en'),
+      {},
+      placeholder,
+    )
 })

@@ -23,6 +23,7 @@ export function sourceNames(context: SourceContext, language: Language): Record<
     const tidyText = typeof text === 'string' ? tidySourceText(text) : ''
     if (tidyText && !PLACEHOLDER_VALUE.test(tidyText)) names[field] = tidyText
   }
+  // An empty value: the slot only marks the lead-ins for work that the person described.
   if (names.description) names.described = ''
   if (names.company && NOT_A_COMPANY.test(names.company)) delete names.company
   if (names.role) {

@@ -22,7 +22,7 @@ export function resultRecord(candidacy: Candidacy) {
   }
 }
 
-/** Builds answers and verdicts of the enabled methods. */
+/** Builds the output of a result: the answers and verdicts of the enabled methods. */
 export function resultOutput({
   state,
   flow,

@@ -58,14 +58,16 @@ test('a result matches its schema and contains only enabled methods', async () =
 
 test('results are filtered by campaign, mandate, job and status, within the organisation', async () => {
   const { app } = await setUp()
-  const owner = await createCampaignPartner(app)
-  const firstMandate = await owner.createMandate({}, { job_id: 'J-1' })
-  const secondMandate = await owner.createMandate({}, { job_id: 'J-2' })
-  const firstCampaign = await owner.createCampaign(firstMandate.mandate_id, [aTestNumberCandidate(5), aCandidate(1)])
-  await owner.createCampaign(secondMandate.mandate_id, [aCandidate(2)])
+  const partner = await createCampaignPartner(app)
+  const firstMandate = await partner.createMandate({}, { job_id: 'J-1' })
+  const secondMandate = await partner.createMandate({}, { job_id: 'J-2' })
+  const firstCampaign = await partner.createCampaign(firstMandate.mandate_id, [aTestNumberCandidate(5), aCandidate(1)])
+  await partner.createCampaign(secondMandate.mandate_id, [aCandidate(2)])
   await passTime(app, 1000)
   const findExternalIds = async (query: string) =>
-    (await owner.get(`/results?${query}`)).body.data.items.map(({ candidate }: any) => candidate.external_candidate_id)
+    (await partner.get(`/results?${query}`)).body.data.items.map(
+      ({ candidate }: any) => candidate.external_candidate_id,
+    )
   assert.deepEqual((await findExternalIds(`campaign_id=${firstCampaign.campaign.campaign_id}`)).sort(), [
     'ext-1',
     'ext-5',
@@ -74,21 +76,21 @@ test('results are filtered by campaign, mandate, job and status, within the orga
   assert.deepEqual((await findExternalIds('job_id=J-1')).sort(), ['ext-1', 'ext-5'])
   assert.deepEqual(await findExternalIds('job_id=J-1&status=declined'), ['ext-5'])
   assert.deepEqual(await findExternalIds('job_id=J-3'), [])
-  const { result_id } = (await owner.get('/results')).body.data.items[0]
+  const { result_id } = (await partner.get('/results')).body.data.items[0]
   for (const outsider of [
     await createCampaignPartner(app),
-    await createCampaignPartner(app, { mode: 'live', orgId: owner.orgId }),
+    await createCampaignPartner(app, { mode: 'live', orgId: partner.orgId }),
   ]) {
     assert.equal((await outsider.get(`/results/${result_id}`)).status, 404)
     assert.deepEqual((await outsider.get('/results')).body.data.items, [])
   }
-  assert.deepEqual(errorPaths(await owner.get('/results?status=done&updated_after=yesterday&campaign_id=x')).sort(), [
+  assert.deepEqual(errorPaths(await partner.get('/results?status=done&updated_after=yesterday&campaign_id=x')).sort(), [
     'query.campaign_id',
     'query.status',
     'query.updated_after',
   ])
   for (const time of ['yesterday', '2026-03-11', '2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z'])
-    assert.deepEqual(errorPaths(await owner.get(`/results?updated_after=${time}`)), ['query.updated_after'], time)
+    assert.deepEqual(errorPaths(await partner.get(`/results?updated_after=${time}`)), ['query.updated_after'], time)
 })
 
 test('result pages follow the order of updates', async () => {
@@ -124,12 +126,12 @@ test('a poller that continues from the last update misses nothing, however late 
   await createCampaign(mandate_id, candidates)
   const { rows } = await sql<{ candidate_id: string }>`
       select candidate_id from candidates where org_id = ${scope.orgId}`.execute(context.db.queries)
-  let writing = true
+  let isWriting = true
   const versionsSeen = new Map<string, number>()
   const poller = (async () => {
     let since = ''
     while (true) {
-      const isLastRound = !writing
+      const isLastRound = !isWriting
       let cursor = ''
       const updatedAfter = since
       do {
@@ -158,12 +160,12 @@ test('a poller that continues from the last update misses nothing, however late 
       }
     }),
   )
-  writing = false
+  isWriting = false
   await poller
-  const { rows: now } = await sql<{ result_id: string; version: number }>`
+  const { rows: storedResults } = await sql<{ result_id: string; version: number }>`
       select result_id, version from candidate_progress where org_id = ${scope.orgId}`.execute(context.db.queries)
   assert.deepEqual(
     Object.fromEntries([...versionsSeen].sort()),
-    Object.fromEntries(now.map(({ result_id, version }) => [result_id, version] as const).sort()),
+    Object.fromEntries(storedResults.map(({ result_id, version }) => [result_id, version] as const).sort()),
   )
 })

@@ -19,8 +19,8 @@ export interface ResultFilter {
   updated_after?: Date | undefined
   /** Last result of the previous page. */
   after?: ResultPosition | undefined
-  /** Lists the newest update first, for display. */
-  newest?: boolean | undefined
+  /** Whether the newest update is listed first, for display. */
+  newestFirst?: boolean | undefined
   limit: number
 }
 
@@ -33,7 +33,7 @@ export interface ResultPosition {
 export async function listResults(
   tx: Queries,
   { orgId, mode }: OrgScope,
-  { campaign_id, mandate_id, job_id, status, updated_after, after, newest = false, limit }: ResultFilter,
+  { campaign_id, mandate_id, job_id, status, updated_after, after, newestFirst = false, limit }: ResultFilter,
 ) {
   const conditions = [sql`p.org_id = ${orgId} and p.mode = ${mode} and p.listed_at is not null`]
   if (campaign_id !== undefined) conditions.push(sql`p.campaign_id = ${campaign_id}`)
@@ -43,12 +43,12 @@ export async function listResults(
   if (updated_after !== undefined) conditions.push(sql`p.listed_at > ${updated_after}`)
   if (after !== undefined)
     conditions.push(
-      sql`(p.listed_at, p.result_id) ${newest ? sql`<` : sql`>`} (${new Date(after.listedAt)}, ${after.resultId})`,
+      sql`(p.listed_at, p.result_id) ${newestFirst ? sql`<` : sql`>`} (${new Date(after.listedAt)}, ${after.resultId})`,
     )
   return selectCandidacies(
     tx,
     sql`${sql.join(conditions, sql` and `)}`,
-    newest
+    newestFirst
       ? sql`order by p.listed_at desc, p.result_id desc limit ${limit}`
       : sql`order by p.listed_at, p.result_id limit ${limit}`,
   )

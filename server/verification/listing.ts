@@ -17,6 +17,7 @@ export interface ListedSession {
   expires_at: Date
 }
 
+/** Creation time and ID of the last session on a page. */
 export interface SessionPosition {
   at: string
   id: string
@@ -26,7 +27,7 @@ export interface SessionFilter {
   status?: VerificationStatus | undefined
   /** Restricts the list to one session. */
   id?: string | undefined
-  /** Position of the last session on the previous page. */
+  /** Last session on the previous page. */
   after?: SessionPosition | undefined
   limit: number
 }

@@ -163,7 +163,7 @@ export function stepRoutes(app: App, context: Context): void {
         operationId: 'storeSkills',
         tags,
         summary: 'Store the skills to verify (step 1)',
-        description: 'Requires 1 to 10 different skills of the catalogue. Replaces the skills stored before.',
+        description: 'Requires 1 to 10 different skills of the catalogue. Replaces the skills that were stored before.',
         body: SkillsInput,
         response: { 200: successResponse(StoredSkills) },
       },
@@ -226,7 +226,7 @@ export function stepRoutes(app: App, context: Context): void {
         tags,
         summary: 'Store the items to verify against (step 3)',
         description:
-          'Items are projects, work experience and certificates. Send the external IDs from `POST /verify`. Items that were stored before and are missing in this request are removed. If skills and a reviewer are already stored, the reviewer receives an email with a link.',
+          'Items are projects, work experience and certificates. Send the external IDs from `POST /verify`. Items that an earlier request stored and that this request omits are removed. If skills and a reviewer are already stored, the reviewer receives an email with a link.',
         body: ItemsInput,
         response: { 200: successResponse(StoredItems) },
       },

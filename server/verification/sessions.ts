@@ -20,7 +20,7 @@ export interface ChosenSkill {
   proofUrl: string[]
 }
 
-/** A verification session. */
+/** A verification session. Times are in epoch milliseconds. */
 export interface Session {
   id: string
   scope: OrgScope
@@ -34,9 +34,11 @@ export interface Session {
   skills: ChosenSkill[]
   endorsementType: EndorsementType
   method: VerificationMethod | null
+  /** Keys of the items that were chosen in step 3 (`SourceKey`). */
   sources: string[]
+  /** Random ID of the call that is generating questions; null if there is none. */
   generatingBy: string | null
-  /** All times of a session are in epoch milliseconds. */
+  /** Time until which other calls wait for the generated questions. */
   generatingUntil: number
   expiresAt: number
   completedAt: number | undefined
@@ -94,7 +96,7 @@ export async function getSession(
 
 /** Same as `getSession`, and locks the session and the student, whose limits apply across sessions. */
 export async function lockSession(tx: Tx, token: string, scope: OrgScope | undefined, now: number): Promise<Session> {
-  return requireActive(await selectSession(tx, sql`s.token_hash = ${hashToken(token)}`, true), scope, now)
+  return requireActive(await selectSession(tx, sql`s.token_hash = ${hashToken(token)}`, { lock: true }), scope, now)
 }
 
 export async function findVerification(queries: Queries, id: string): Promise<Session | undefined> {
@@ -102,7 +104,7 @@ export async function findVerification(queries: Queries, id: string): Promise<Se
 }
 
 export async function lockVerification(tx: Tx, id: string): Promise<Session | undefined> {
-  return selectSession(tx, sql`s.verification_id = ${id}`, true)
+  return selectSession(tx, sql`s.verification_id = ${id}`, { lock: true })
 }
 
 export function belongsTo({ scope }: Session, { orgId, mode }: OrgScope): boolean {
@@ -126,9 +128,9 @@ export function verificationNotFoundProblem() {
 async function selectSession(
   queries: Queries,
   condition: ReturnType<typeof sql>,
-  locked = false,
+  { lock = false }: { lock?: boolean } = {},
 ): Promise<Session | undefined> {
-  const { rows } = locked
+  const { rows } = lock
     ? await sql<SessionRow>`
         select s.* from verification_sessions s join verification_students u using (user_id)
         where ${condition} for update of s, u`.execute(queries)

@@ -24,11 +24,11 @@ interface RelatedSession {
  */
 export async function requireSourcesAvailable(tx: Tx, session: Session, now: number): Promise<void> {
   const relatedSessions = await findRelatedSessions(tx, session, now)
-  const skills = session.skills.map(({ number }) => number)
+  const skillNumbers = session.skills.map(({ number }) => number)
 
   for (const { endorsement_type, status, endorsed } of relatedSessions) {
     if (status !== 'completed' || endorsement_type !== session.endorsementType) continue
-    const duplicateSkill = skills.find((number) => endorsed.includes(number))
+    const duplicateSkill = skillNumbers.find((number) => endorsed.includes(number))
     if (duplicateSkill !== undefined) {
       const type = session.endorsementType
       throw problem(
@@ -38,7 +38,7 @@ export async function requireSourcesAvailable(tx: Tx, session: Session, now: num
     }
   }
   for (const source of session.sources) {
-    const skillsOfSource = new Set(skills)
+    const skillsOfSource = new Set(skillNumbers)
     for (const { sources, status, skill_numbers, endorsed } of relatedSessions) {
       if (!sources.includes(source)) continue
       for (const number of status === 'completed' ? endorsed : skill_numbers) skillsOfSource.add(number)
@@ -50,7 +50,7 @@ export async function requireSourcesAvailable(tx: Tx, session: Session, now: num
       )
     }
   }
-  if (session.method === 'assessment') await requireNotPassed(tx, session, skills)
+  if (session.method === 'assessment') await requireNotPassed(tx, session, skillNumbers)
 }
 
 /** Rejects a reviewer who already reviews the same source under another endorsement type. */
@@ -76,10 +76,10 @@ async function findRelatedSessions(tx: Tx, { id, userId, sources }: Session, now
   return rows
 }
 
-async function requireNotPassed(tx: Tx, session: Session, skills: number[]) {
+async function requireNotPassed(tx: Tx, session: Session, skillNumbers: number[]) {
   const { rows } = await sql<{ skill: number }>`
     select skill from verification_attempts, unnest(passed_skills) as skill
-    where user_id = ${session.userId} and skill = any(${skills}::integer[]) limit 1`.execute(tx)
+    where user_id = ${session.userId} and skill = any(${skillNumbers}::integer[]) limit 1`.execute(tx)
   const [passed] = rows
   if (passed) {
     throw problem(

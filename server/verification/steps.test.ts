@@ -174,7 +174,7 @@ test('a reviewer reviews a source under one endorsement type only', async () => 
   await calls.requestReview({ skills: [WIRING] })
 })
 
-test('replaced and declining reviewers can be named again', async () => {
+test('a reviewer who was replaced or has declined can review under another endorsement type', async () => {
   const calls = await setUp()
   const { session, token } = await calls.requestReview()
   await expectOk(calls.storeReviewer(session, { email: 'second@metro.example' }))
@@ -192,7 +192,7 @@ test('concurrent sessions cannot bypass the rules of a source', async () => {
     sessions.push(await calls.openPreparedSession('human', { skills, type }))
   }
   const responses = await Promise.all(
-    sessions.map((each, index) => calls.storeReviewer(each, { email: `r${index}@m.example` })),
+    sessions.map((session, index) => calls.storeReviewer(session, { email: `r${index}@m.example` })),
   )
   assert.deepEqual(responses.map(outcomeOf).sort(), [
     '200',
@@ -205,7 +205,7 @@ test('concurrent sessions cannot bypass the rules of a source', async () => {
   for (const type of ['manager', 'peer', 'client']) {
     otherSessions.push(await calls.openPreparedSession('human', { type, student: { externalStudentId: 'stu-2' } }))
   }
-  const otherResponses = await Promise.all(otherSessions.map((each) => calls.storeReviewer(each)))
+  const otherResponses = await Promise.all(otherSessions.map((session) => calls.storeReviewer(session)))
   assert.deepEqual(otherResponses.map(outcomeOf).sort(), [
     '200',
     '409 DUPLICATE_REVIEWER_EMAIL',

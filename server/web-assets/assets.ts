@@ -55,7 +55,7 @@ interface PageParts {
   language?: string
   status?: number
   /** Allows the page to show other pages of this server in frames. */
-  frames?: boolean
+  allowFrames?: boolean
 }
 
 export interface Pages {
@@ -66,6 +66,7 @@ export interface Pages {
 /** Serves the built pages and assets of web/. Files are few and small: each is read once and cached. */
 export function servePages(app: App): Pages {
   const assetsByName = new Map<string, Promise<Asset>>()
+  /** The built HTML of each page, into which `send` inserts the parts. */
   const shellsByPage = new Map<string, Promise<string>>()
 
   app.get('/assets/:name', async (request, reply) => {
@@ -80,7 +81,12 @@ export function servePages(app: App): Pages {
   })
 
   return {
-    async send(request, reply, page, { head = '', body = '', language = 'en', status = 200, frames = false } = {}) {
+    async send(
+      request,
+      reply,
+      page,
+      { head = '', body = '', language = 'en', status = 200, allowFrames = false } = {},
+    ) {
       const shell = await pageShell(page)
       const html = shell
         .replace('<html lang="en">', () => `<html lang="${language}">`)
@@ -91,7 +97,9 @@ export function servePages(app: App): Pages {
         .type('text/html; charset=utf-8')
         .headers({
           ...PAGE_HEADERS,
-          'content-security-policy': frames ? `${CONTENT_SECURITY_POLICY}; frame-src 'self'` : CONTENT_SECURITY_POLICY,
+          'content-security-policy': allowFrames
+            ? `${CONTENT_SECURITY_POLICY}; frame-src 'self'`
+            : CONTENT_SECURITY_POLICY,
           vary: 'accept-encoding',
         })
       return sendEncoded(request, reply, compressHtml(html))
@@ -132,7 +140,7 @@ async function readAsset(name: string): Promise<Asset> {
   }
 }
 
-/** Compresses quickly: pages are a few kilobytes, and fewer packets matter more on a slow connection. */
+/** Compresses pages although they are only a few kilobytes, because fewer packets matter on a slow connection. Quality 5 is fast. */
 function compressHtml(html: string): Pick<Asset, 'plain' | 'br' | 'gzip'> {
   const plainBytes = Buffer.from(html)
   return {

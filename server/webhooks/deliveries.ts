@@ -20,10 +20,13 @@ export interface DeliveryAttempt {
   answer: string
 }
 
-/** PostgreSQL notification channel for due deliveries. The payload is a webhook ID: an event was sequenced just now. */
+/**
+ * PostgreSQL notification channel for due deliveries. A payload without a prefix is the ID of a webhook for which an event was
+ * sequenced just now.
+ */
 export const DELIVERIES_DUE = 'webhook_deliveries'
 
-/** Prefix of the payload if the due deliveries can be of any day. */
+/** Prefix of the webhook ID in the payload if the due deliveries can be of any day. */
 export const ANY_DAY_PREFIX = 'any day '
 
 /**
@@ -32,13 +35,13 @@ export const ANY_DAY_PREFIX = 'any day '
  */
 export async function fanOut(tx: Tx, events: SequencedEvent[], clock: Clock): Promise<void> {
   const now = new Date(clock.now())
-  const eventsByScope = [...new Map(events.map((event) => [`${event.org_id} ${event.mode}`, event])).values()]
+  const scopes = [...new Map(events.map((event) => [`${event.org_id} ${event.mode}`, event])).values()]
   const columnOf = <T>(read: (event: SequencedEvent) => T) => events.map(read)
   await sql`
     with webhook as materialized (
       select webhook_id, org_id, mode, event_types, status, times_disabled from webhooks
       where (org_id, mode) in (
-        select * from unnest(${eventsByScope.map(({ org_id }) => org_id)}::text[], ${eventsByScope.map(({ mode }) => mode)}::text[])
+        select * from unnest(${scopes.map(({ org_id }) => org_id)}::text[], ${scopes.map(({ mode }) => mode)}::text[])
       ) and status <> 'archived'
       order by webhook_id for share
     ), inserted as (
@@ -147,7 +150,7 @@ export interface DeliveryRow {
   created_at: Date
 }
 
-/** Returns the deliveries within retention, newest event first. */
+/** Returns the deliveries of the retention period, newest event first. */
 export async function listDeliveries(
   queries: Queries,
   { webhook_id, status: webhookStatus }: Webhook,
@@ -168,7 +171,10 @@ export async function listDeliveries(
 
 const BASE32_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** Derives the ID from the event and the webhook, so that it is not stored: the event's time and a hash. */
+/**
+ * Derives the delivery's ID from the event and the webhook, so that it need not be stored. It consists of the event's time and a
+ * hash.
+ */
 export function deliveryId(eventId: string, webhookId: string): string {
   const digest = createHash('sha256').update(`${eventId} ${webhookId}`).digest()
   const suffix = Array.from(digest.subarray(0, 16), (byte) => BASE32_ALPHABET[byte & 31]).join('')

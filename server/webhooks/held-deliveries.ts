@@ -6,8 +6,8 @@ import { ANY_DAY_PREFIX, acknowledgeDelivered, DELIVERIES_DUE, lockEvents, where
 const MAX_BATCH_DELIVERIES = 2000
 
 /**
- * Makes deliveries due now that were held while the webhook was disabled, oldest first. `period` is the number of times that the
- * webhook had been disabled when they were held.
+ * Releases the deliveries that were held while the webhook was disabled: makes them due now, oldest first. `period` is the number
+ * of times that the webhook had been disabled when they were held.
  */
 export async function releaseHeldDeliveries(
   db: Database,
@@ -30,7 +30,10 @@ export async function releaseHeldDeliveries(
   })
 }
 
-/** Ends pending deliveries to the webhook: those held in the given period, or all. They no longer block acknowledgement. */
+/**
+ * Ends the pending deliveries to the webhook that were held in this period, or all. They no longer block the acknowledgement of
+ * their events.
+ */
 export async function withdrawPending(
   db: Database,
   webhookId: string,
@@ -55,6 +58,6 @@ export async function withdrawPending(
   })
 }
 
-async function inBatches(db: Database, batch: (tx: Tx) => Promise<number>) {
-  while ((await db.transaction(batch)) > 0);
+async function inBatches(db: Database, processBatch: (tx: Tx) => Promise<number>) {
+  while ((await db.transaction(processBatch)) > 0);
 }

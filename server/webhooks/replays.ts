@@ -94,7 +94,7 @@ function selectFailed({ webhook_id }: Webhook, { from, to }: ReplayInput, now: n
     ${timeCondition(from, to, now)}`
 }
 
-/** Excludes events beyond retention. `day` is never before `created_at`, so it can select the partitions. */
+/** Excludes events older than the retention period. An event's `day` is never before `created_at`, so it can select the partitions. */
 function timeCondition(from: string | undefined, to: string | undefined, now: number) {
   const oldestTime = now - RETENTION_DAYS * DAY + 1
   const startTime = from === undefined ? oldestTime : Math.max(oldestTime, Date.parse(from))

@@ -77,7 +77,7 @@ export function webhookRoutes(app: App, context: Context): void {
         operationId: 'listWebhooks',
         tags,
         summary: 'List webhook endpoints',
-        description: 'Lists the newest first, including archived endpoints.',
+        description: 'Lists the newest endpoints first, including archived ones.',
         querystring: WebhooksQuery,
         response: { 200: success(listOf(WebhookRecord)) },
       },
@@ -131,7 +131,7 @@ export function webhookRoutes(app: App, context: Context): void {
       const urlProblem = await findUrlProblem(context, request.body.url, request.caller.mode)
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const webhook = await replaceWebhook(tx, caller, context, request.params.webhook_id, request.body)
-        if (urlProblem) throw urlProblem // only if the webhook can be changed at all
+        if (urlProblem) throw urlProblem // reported only if the webhook itself can be changed
         return {
           status: 200,
           body: { success: true, message: 'Webhook endpoint replaced', data: webhookRecord(webhook) },

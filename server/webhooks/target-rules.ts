@@ -8,18 +8,18 @@ import { isWithin, privateAddressKind } from './private-addresses.ts'
 export type ResolveHost = (host: string) => Promise<{ address: string; family: number }[]>
 
 /**
- * Queries name servers directly, because the system resolver runs in the few threads of libuv's pool, where some slow name servers
+ * Queries name servers directly, because the system resolver runs in the few threads of libuv's pool, where a few slow name servers
  * would block all other lookups. Falls back to the system resolver for names that only it finds, such as those in a hosts file.
  */
 export const resolveName: ResolveHost = async (host) => {
   if (!host.includes('.') || /(^|\.)localhost\.?$/.test(host)) return lookup(host, { all: true })
-  const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const [ipv4Result, ipv6Result] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   const addresses = [
-    ...(four.status === 'fulfilled' ? four.value : []).map((address) => ({ address, family: 4 })),
-    ...(six.status === 'fulfilled' ? six.value : []).map((address) => ({ address, family: 6 })),
+    ...(ipv4Result.status === 'fulfilled' ? ipv4Result.value : []).map((address) => ({ address, family: 4 })),
+    ...(ipv6Result.status === 'fulfilled' ? ipv6Result.value : []).map((address) => ({ address, family: 6 })),
   ]
   if (addresses.length > 0) return addresses
-  const reason = (four as PromiseRejectedResult).reason as { code?: string }
+  const reason = (ipv4Result as PromiseRejectedResult).reason as { code?: string }
   if (NOT_FOUND_CODES.has(reason.code ?? '')) return lookup(host, { all: true })
   throw reason
 }

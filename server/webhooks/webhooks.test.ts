@@ -143,8 +143,8 @@ test('requests are checked: schema, URL, key scope, organisation and mode', asyn
   const { webhook } = await context.db.transaction((tx) =>
     createWebhook(tx, testKey, context, { url: 'http://127.0.0.1:9999/' }, 'playground'),
   )
-  const playgroundWebhook = `/webhooks/${webhook.webhook_id}`
-  assert.equal((await as(testKey).get(playgroundWebhook)).body.data.created_via, 'playground')
+  const playgroundPath = `/webhooks/${webhook.webhook_id}`
+  assert.equal((await as(testKey).get(playgroundPath)).body.data.created_via, 'playground')
   for (const [method, path, body] of [
     ['put', '', { url: 'http://127.0.0.1:9999/' }],
     ['delete', '', undefined],
@@ -152,7 +152,7 @@ test('requests are checked: schema, URL, key scope, organisation and mode', asyn
     ['post', '/disable', undefined],
     ['post', '/enable', undefined],
   ] as const) {
-    assert.equal((await as(testKey)[method](playgroundWebhook + path, body)).body.error.code, 'FORBIDDEN', path)
+    assert.equal((await as(testKey)[method](playgroundPath + path, body)).body.error.code, 'FORBIDDEN', path)
   }
 })
 
@@ -169,17 +169,19 @@ test('loopback is rejected in TEST mode if the server is publicly reachable, unl
 
 test('there are at most five unarchived webhooks per mode, even with concurrent requests', async (t) => {
   const { as, createKey } = await start(t)
-  const [live, testing] = [await createKey('live'), await createKey('test')]
-  const responses = await Promise.all(Array.from({ length: 9 }, () => as(live).post('/webhooks', { url: WEBHOOK_URL })))
+  const [liveKey, testKey] = [await createKey('live'), await createKey('test')]
+  const responses = await Promise.all(
+    Array.from({ length: 9 }, () => as(liveKey).post('/webhooks', { url: WEBHOOK_URL })),
+  )
   assert.equal(responses.filter(({ status }) => status === 201).length, 5)
   for (const { status, body } of responses.filter(({ status }) => status !== 201)) {
     assert.equal(status, 422)
     assert.equal(body.error.code, 'LIMIT_EXCEEDED')
   }
-  assert.equal((await as(testing).post('/webhooks', { url: WEBHOOK_URL })).status, 201)
-  const [listedWebhook] = (await as(live).get('/webhooks')).body.data.items
-  await as(live).delete(`/webhooks/${listedWebhook.webhook_id}`)
-  assert.equal((await as(live).post('/webhooks', { url: WEBHOOK_URL })).status, 201)
+  assert.equal((await as(testKey).post('/webhooks', { url: WEBHOOK_URL })).status, 201)
+  const [listedWebhook] = (await as(liveKey).get('/webhooks')).body.data.items
+  await as(liveKey).delete(`/webhooks/${listedWebhook.webhook_id}`)
+  assert.equal((await as(liveKey).post('/webhooks', { url: WEBHOOK_URL })).status, 201)
 })
 
 test('a retry with the same Idempotency-Key returns the same secret, which is stored encrypted', async (t) => {
@@ -305,7 +307,7 @@ test('a replay reports unknown events, selects by IDs or by time, and needs an a
   assert.equal(
     (await replay({ from: '2026-03-01T00:00:00Z' })).body.data.replayed,
     1,
-    'two events are beyond retention',
+    'two events are older than the retention period',
   )
   assert.equal((await listDeliveries(key, id)).length, 3)
   clock.advance(60 * SECOND)

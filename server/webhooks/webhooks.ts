@@ -24,6 +24,7 @@ export interface Webhook extends SealedSecrets {
   status: WebhookStatus
   created_via: 'api' | 'playground'
   failing_since: Date | null
+  /** Number of times that the webhook was disabled; identifies the deliveries held since the last time. */
   times_disabled: number
   created_at: Date
   updated_at: Date
@@ -35,13 +36,13 @@ export interface WebhookInput {
   description?: string
 }
 
-/** Runs after an endpoint is enabled: sends or withdraws the deliveries held while it was disabled. A job, because there can be a million. */
+/** Job that sends or withdraws the deliveries that were held while an endpoint was disabled. There can be a million. */
 export const releaseOrWithdrawHeldDeliveries = defineJob<{ webhook_id: string; period: number; recover: boolean }>(
   'settle-held-deliveries',
   { timeoutSeconds: 3600 },
 )
 
-/** Runs after an endpoint is archived: ends its pending deliveries. */
+/** Job that ends the pending deliveries of an archived endpoint. */
 export const withdrawDeliveries = defineJob<{ webhook_id: string }>('withdraw-deliveries', { timeoutSeconds: 3600 })
 
 type WebhookDeps = Pick<Context, 'clock' | 'vault' | 'queue'>
@@ -52,7 +53,7 @@ export const WEBHOOK_CHANGED = 'webhook_changed'
 /** Notification after a webhook was created. */
 export const WEBHOOK_CREATED = 'webhook created'
 
-/** Returns the webhook as the API represents it. */
+/** Returns the API representation of a webhook. */
 export function webhookRecord(webhook: Webhook) {
   const { webhook_id, url, event_types, description, status, created_via, created_at, updated_at } = webhook
   return {

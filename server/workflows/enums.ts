@@ -5,7 +5,10 @@ export type Method = (typeof methods)[number]
 export const channels = ['whatsapp', 'voice', 'sms', 'email'] as const
 export type Channel = (typeof channels)[number]
 
-/** The API that created a record. Partners can read records created in the playground, but not change them. */
+/**
+ * The interface that created a record: the partner API, or the console (`playground`), whose records partners can read but not
+ * change.
+ */
 export type CreatedVia = 'api' | 'playground'
 
 export const workflowStatuses = ['active', 'archived'] as const

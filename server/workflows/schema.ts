@@ -12,7 +12,9 @@ const closed = { additionalProperties: false }
 
 const Method = named(
   'Method',
-  Type.Enum([...methods], { description: 'A part of the screening. The parts always run in this order.' }),
+  Type.Enum([...methods], {
+    description: 'A part of the conversation with a candidate. The parts always run in the order listed here.',
+  }),
 )
 const Channel = named('Channel', Type.Enum([...channels]))
 export const Language = named('Language', Type.Enum([...LANGUAGES], { description: 'ISO 639-1 language code.' }))

@@ -43,7 +43,10 @@ const columns = [
   'updated_at',
 ] as const
 
-/** Counts the mandates of each workflow, without archived ones. Implemented by mandates, which depend on workflows. */
+/**
+ * Counts the mandates of each workflow, without archived ones. It is a hook, because the code of mandates depends on workflows,
+ * not the reverse.
+ */
 export const mandateCounts = defineHook<[tx: Queries, workflowIds: string[]], Map<string, number>>(
   'mandateCounts',
 ).handledBy('mandates')
@@ -95,11 +98,11 @@ export async function archiveWorkflow(tx: Tx, scope: WriteScope, clock: Clock, i
   requireCreatedVia('workflow', current.created_via, scope)
   if (current.status === 'archived') return current
   const { mandates: counts } = await mandateCounts.run(tx, [id])
-  const mandates = counts.get(id) ?? 0
-  if (mandates > 0)
+  const mandateCount = counts.get(id) ?? 0
+  if (mandateCount > 0)
     throw problem(
       'WORKFLOW_IN_USE',
-      `${mandates} ${mandates === 1 ? 'mandate uses' : 'mandates use'} this workflow; archive ${mandates === 1 ? 'it' : 'them'} first.`,
+      `${mandateCount} ${mandateCount === 1 ? 'mandate uses' : 'mandates use'} this workflow; archive ${mandateCount === 1 ? 'it' : 'them'} first.`,
     )
   return updateWorkflow(tx, clock, id, { status: 'archived' })
 }
@@ -117,7 +120,7 @@ export interface WorkflowWithRowVersion extends Workflow {
   rowVersion: string
 }
 
-export async function findWorkflowVersion(
+export async function findWorkflowWithRowVersion(
   tx: Queries,
   scope: OrgScope,
   id: string,
@@ -151,7 +154,7 @@ export async function listWorkflows(tx: Queries, scope: OrgScope, { after, limit
   return rows as unknown as Workflow[]
 }
 
-/** Returns workflows as the API shows them, with the number of their mandates. */
+/** Returns the API representation of workflows, with the number of their mandates. */
 export async function workflowRecords(tx: Queries, workflows: Workflow[]) {
   const { mandates: counts } = await mandateCounts.run(
     tx,

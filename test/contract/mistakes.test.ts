@@ -55,7 +55,7 @@ test('mistakes in a mandate are explained', async () => {
       { location_type: 'abroad', countries: ['IN', 'XX'], location: { city: 'Pune' } },
       'location: is not allowed with location_type abroad; use countries',
       'countries[0]: must not be India; use location_type india for a job in India',
-      'countries[1]: must be an ISO 3166-1 country code; GET /countries lists them',
+      'countries[1]: must be an ISO 3166-1 country code; GET /countries lists the codes',
     ],
     [{ salary: { min: 2, max: 1 } }, 'salary.min: must not be greater than max'],
     [{ experience: { min_years: 2, max_years: 1 } }, 'experience.min_years: must not be greater than max_years'],
@@ -71,7 +71,7 @@ test('mistakes in a mandate are explained', async () => {
     ],
     [
       { workflow_id: 'WF_BC_01M7EP409TQKWXWJNJH5XGBWCN' },
-      'workflow_id: is not a workflow of this organisation and mode; GET /workflows lists them',
+      'workflow_id: is not a workflow of this organisation and mode; find workflow IDs with GET /workflows',
     ],
   ]
   for (const [change, ...expected] of cases) {

@@ -27,6 +27,7 @@ export interface ModelSession {
   method?: 'human' | 'assessment'
   sources: string[]
   reviewer?: string
+  /** Email addresses of all reviewers so far. */
   addresses: Set<string>
   /** Number of emails sent to reviewers; only the link in the last one is valid. */
   emails: number
@@ -84,7 +85,7 @@ function countFailedAttempts(session: ModelSession, now: number): number {
   return Math.max(0, ...failedCounts)
 }
 
-/** Returns the student's other sessions with at least one of the same sources whose review is pending or completed. */
+/** Returns the student's other sessions that share a source with this session and have a pending or completed review. */
 function sessionsOnSameSources(session: ModelSession, now: number): ModelSession[] {
   return session.student.sessions.filter(
     (other) =>

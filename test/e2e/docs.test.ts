@@ -28,13 +28,13 @@ test('the signing recipe fits on a phone screen', async (t) => {
   await page.goto(`${url}/docs`)
   const recipe = page.locator('pre').filter({ hasText: /^VFN1/ }).first()
   await recipe.waitFor({ timeout: 30_000 })
-  const isClipped = await recipe.evaluate(
+  const clippedElementCount = await recipe.evaluate(
     (element: any) =>
       [element, ...element.querySelectorAll('*')].filter(
         (each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth,
       ).length,
   )
-  assert.equal(isClipped, 0, 'no line is clipped')
+  assert.equal(clippedElementCount, 0, 'no line is clipped')
   assert.match((await recipe.textContent())!, /\{SHA-256 of the body\}\s*$/)
 })
 

@@ -73,24 +73,25 @@ test('on SIGTERM the server completes open requests, rejects new connections, an
   const { serve, external } = await createDeployment(t)
   const server = await serve()
   const postmasterPid = external ? undefined : await server.postmaster()
-  const openRequestHandle = startRequest(server.url)
-  await pause(200)
+  const openRequest = await startRequest(server.url)
   const serverStopped = server.stop('SIGTERM')
   await until(() => isRejected(tryToConnect(server.url)))
-  const status = await openRequestHandle.finish()
+  const status = await openRequest.finish()
   assert.equal(status, 404)
   assert.equal(await serverStopped, 0)
   if (postmasterPid) assert.equal(isAlive(postmasterPid), false)
 })
 
-/** Sends the first half of a request; `finish` sends the second half and returns the status. */
-function startRequest(url: string) {
+/** Sends the headers and half of the body after the server has accepted the headers; `finish` sends the rest and returns the status. */
+async function startRequest(url: string) {
   const clientRequest = request(`${url}/api/v1/partner/samples`, {
     method: 'POST',
-    headers: { 'content-length': 4, 'content-type': 'application/json' },
+    headers: { 'content-length': 4, 'content-type': 'application/json', expect: '100-continue' },
   })
-  clientRequest.write('{}')
+  clientRequest.flushHeaders()
   const responded = once(clientRequest, 'response') as Promise<[{ statusCode: number; resume(): void }]>
+  await once(clientRequest, 'continue') // the server has received the headers
+  clientRequest.write('{}')
   return {
     async finish() {
       clientRequest.end('  ')
@@ -172,7 +173,7 @@ test('api and worker can run separately on an external database, and two api pro
     await serve({ env: { ROLES: 'api' } }),
   ]
   for (const { url } of [api, worker, second]) assert.equal((await fetch(`${url}/readyz`)).status, 200)
-  assert.match(second.output(), /several api processes run without REDIS_URL/)
+  await until(() => /several api processes run without REDIS_URL/.test(second.output()))
   assert.match(
     await (await fetch(`${second.url}/metrics`)).text(),
     /attestry_alarms_total\{alarm="limits_not_shared"\} [1-9]/,

@@ -15,7 +15,7 @@ const config = readConfig(process.env)
 const clock = createFastClock(Number(process.env.CLOCK_STARTED))
 const log = createLog('silent')
 const connection = { connectionString: config.databaseUrl! }
-const db = openDatabase({ connection, name: 'worker under test', max: 4, onError: () => {} })
+const db = openDatabase({ connection, name: 'worker under test', maxConnections: 4, onError: () => {} })
 const vault = await openVault(db, config.masterKey!, clock)
 const listener = await openListener(connection, log)
 const metrics = createMetrics()

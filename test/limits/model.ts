@@ -15,7 +15,8 @@ import { DAY, HOUR, MINUTE } from '../../server/platform/clock.ts'
 /**
  * A meter of the slow and simple reference implementation of the limits, which tests compare with the engines: one object per meter in
  * a Map, nothing packed, nothing deleted. `advance` moves a meter to a time; then `wait` returns the milliseconds until a call is
- * allowed, and `count` counts a call. The stored state changes only when a call is counted, or when the clock was set far back.
+ * allowed, and `count` counts a call. The stored state changes only when a call is counted, or when the clock was set back
+ * by more than a twelfth of the window.
  */
 interface Meter {
   advance(now: number): void
@@ -84,7 +85,10 @@ function rollingWindow(limit: number, lengthMs: number): Meter & { clear(): void
   }
 }
 
-/** Creates a meter that refills by `perMs` units per millisecond up to `capacity`; a call takes 10,000 units. */
+/** Token buckets count in ten-thousandths of a call. */
+const UNITS_PER_CALL = 10_000
+
+/** Creates a meter that refills by `perMs` units per millisecond up to `capacity`. */
 function tokenBucket(capacity: number, perMs: number): Meter {
   let stored = { tokens: capacity, at: -Infinity }
   let current = stored
@@ -94,11 +98,12 @@ function tokenBucket(capacity: number, perMs: number): Meter {
       const refill = () => ({ tokens: Math.min(capacity, stored.tokens + (now - stored.at) * perMs), at: now })
       current = now > stored.at ? refill() : stored
     },
-    wait: (now) => (current.tokens >= 10_000 ? 0 : Math.ceil((10_000 - current.tokens) / perMs) + current.at - now),
+    wait: (now) =>
+      current.tokens >= UNITS_PER_CALL ? 0 : Math.ceil((UNITS_PER_CALL - current.tokens) / perMs) + current.at - now,
     count() {
-      stored = current = { tokens: Math.max(0, current.tokens - 10_000), at: current.at }
+      stored = current = { tokens: Math.max(0, current.tokens - UNITS_PER_CALL), at: current.at }
     },
-    remaining: () => Math.floor(current.tokens / 10_000),
+    remaining: () => Math.floor(current.tokens / UNITS_PER_CALL),
     reset: (now) => Math.ceil((capacity - current.tokens) / perMs) + current.at - now,
   }
 }
@@ -203,11 +208,11 @@ export class ModelLimiter implements Limiter {
     return undefined
   }
 
-  take = (caller: string, rules: readonly Rule[], now: number) => this.#caller(caller, rules, now, 'take')
-  peek = (caller: string, rules: readonly Rule[], now: number) => this.#caller(caller, rules, now, 'peek')
-  charge = (caller: string, rules: readonly Rule[], now: number) => this.#caller(caller, rules, now, 'charge')
+  take = (caller: string, rules: readonly Rule[], now: number) => this.#decideForCaller(caller, rules, now, 'take')
+  peek = (caller: string, rules: readonly Rule[], now: number) => this.#decideForCaller(caller, rules, now, 'peek')
+  charge = (caller: string, rules: readonly Rule[], now: number) => this.#decideForCaller(caller, rules, now, 'charge')
 
-  #caller(caller: string, rules: readonly Rule[], now: number, mode: string): CallerDecision {
+  #decideForCaller(caller: string, rules: readonly Rule[], now: number, mode: string): CallerDecision {
     const meters = rules.map((rule) => this.#meter(`${caller} under ${rule.name}`, () => createMeter(rule)))
     for (const meter of meters) meter.advance(now)
     const waitsMs = meters.map((meter) => meter.wait(now))
@@ -278,7 +283,7 @@ export class ModelLimiter implements Limiter {
 function createMeter({ kind, limit, seconds }: Rule): Meter {
   if (kind === 'fixed') return fixedWindow(limit, seconds * 1000)
   if (kind === 'rolling') return rollingWindow(limit, seconds * 1000)
-  return tokenBucket(limit * 10_000, (limit * 10_000) / (seconds * 1000))
+  return tokenBucket(limit * UNITS_PER_CALL, (limit * UNITS_PER_CALL) / (seconds * 1000))
 }
 
 function cooldownSeconds(level: number): number {

@@ -31,6 +31,6 @@ export async function inviteCandidate(app: TestApp, { workflow, mandate, candida
     token: link.split('/').pop()!,
     campaign_id: campaign.campaign_id as string,
     partner,
-    getCandidacy: getCandidacy,
+    getCandidacy,
   }
 }

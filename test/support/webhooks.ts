@@ -13,7 +13,7 @@ export interface WebhookTestApp extends TestApp {
   orgId: string
   /** Creates a partner key with rate limits that no test reaches. */
   createKey(mode: Mode, orgId?: string): Promise<TestKey>
-  createEndpoint(key: TestKey, url: string, more?: object): Promise<{ webhook_id: string; secret: string }>
+  createEndpoint(key: TestKey, url: string, overrides?: object): Promise<{ webhook_id: string; secret: string }>
   /** Records one event per data object, assigns sequence numbers, and returns the event IDs. */
   recordEvents(key: TestKey, ...data: object[]): Promise<string[]>
   listDeliveries(key: TestKey, webhookId: string, query?: string): Promise<any[]>

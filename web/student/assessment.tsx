@@ -41,7 +41,7 @@ export function Assessment({ session, call, pageTexts, onChange, onBack }: Props
       <Questions
         key={questions[0]?.questionId}
         questions={questions}
-        name={`answers ${session.serviceVerificationId}`}
+        draftKey={`answers ${session.serviceVerificationId}`}
         call={call}
         pageTexts={pageTexts}
         onScore={(result) => {
@@ -93,7 +93,7 @@ export function Assessment({ session, call, pageTexts, onChange, onBack }: Props
 
 interface QuestionsProps {
   questions: AssessmentQuestion[]
-  name: string
+  draftKey: string
   call: SessionCall
   pageTexts: StudentTexts
   onScore: (score: AssessmentScore) => void
@@ -101,9 +101,9 @@ interface QuestionsProps {
 }
 
 /** Shows one question at a time. Answers are stored on the device until they are submitted. */
-function Questions({ questions, name, call, pageTexts, onScore, onExpired }: QuestionsProps) {
-  const [answers, setAnswers] = useState<Record<string, string>>(() => readDraft(name) ?? {})
-  const [at, setAt] = useState(() => {
+function Questions({ questions, draftKey, call, pageTexts, onScore, onExpired }: QuestionsProps) {
+  const [answers, setAnswers] = useState<Record<string, string>>(() => readDraft(draftKey) ?? {})
+  const [questionIndex, setQuestionIndex] = useState(() => {
     const firstUnanswered = questions.findIndex(({ questionId }) => !(questionId in answers))
     return firstUnanswered < 0 ? questions.length : firstUnanswered
   })
@@ -113,8 +113,8 @@ function Questions({ questions, name, call, pageTexts, onScore, onExpired }: Que
   useEffect(() => {
     heading.current?.focus()
     scrollTo(0, 0)
-  }, [at])
-  const question = questions[at]
+  }, [questionIndex])
+  const question = questions[questionIndex]
   const unansweredCount = questions.filter(({ questionId }) => !(questionId in answers)).length
   const answeredCount = questions.length - unansweredCount
 
@@ -123,12 +123,14 @@ function Questions({ questions, name, call, pageTexts, onScore, onExpired }: Que
       class="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        if (question) setAt(at + 1)
+        if (question) setQuestionIndex(questionIndex + 1)
         else void submit()
       }}
     >
       <div class="stack-tight">
-        <p class="soft small">{question ? pageTexts.questionOf(at + 1, questions.length) : pageTexts.checkTitle}</p>
+        <p class="soft small">
+          {question ? pageTexts.questionOf(questionIndex + 1, questions.length) : pageTexts.checkTitle}
+        </p>
         <div
           class="bar"
           role="progressbar"
@@ -176,12 +178,16 @@ function Questions({ questions, name, call, pageTexts, onScore, onExpired }: Que
         </p>
       )}
       <div class="row between foot">
-        <button type="button" onClick={() => setAt(at - 1)} disabled={at === 0 || busy}>
+        <button
+          type="button"
+          onClick={() => setQuestionIndex(questionIndex - 1)}
+          disabled={questionIndex === 0 || busy}
+        >
           {pageTexts.back}
         </button>
         <SubmitButton class="primary" busy={busy}>
           {question
-            ? at + 1 === questions.length
+            ? questionIndex + 1 === questions.length
               ? pageTexts.finish
               : pageTexts.nextQuestion
             : busy
@@ -195,7 +201,7 @@ function Questions({ questions, name, call, pageTexts, onScore, onExpired }: Que
   function choose(questionId: string, option: string) {
     const nextAnswers = { ...answers, [questionId]: option }
     setAnswers(nextAnswers)
-    saveDraft(name, nextAnswers)
+    saveDraft(draftKey, nextAnswers)
   }
 
   async function submit() {
@@ -208,10 +214,10 @@ function Questions({ questions, name, call, pageTexts, onScore, onExpired }: Que
     })
     setBusy(false)
     if (result.ok) {
-      deleteDraft(name)
+      deleteDraft(draftKey)
       onScore(result.data)
     } else if (result.code === 'ASSESSMENT_EXPIRED') {
-      deleteDraft(name)
+      deleteDraft(draftKey)
       onExpired()
     } else setError(errorText(pageTexts, result))
   }

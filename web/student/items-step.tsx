@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { SessionItems, VerificationSession } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
-import { type SessionCall, type SourceItem, sourceItems, storedItems } from './session.ts'
+import { type SessionCall, type SourceItem, sourceItems, storedItemKeys } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
 import { errorText, type StudentTexts } from './texts.ts'
 
@@ -19,7 +19,7 @@ const ITEM_KINDS = ['workExperienceIds', 'projectIds', 'credentialIds'] as const
 export function ItemsStep({ session, token, call, pageTexts, onDone, onBack }: Props) {
   const items = sourceItems(session)
   const [chosen, setChosen] = useState<Set<string>>(() => {
-    const stored = storedItems(session)
+    const stored = storedItemKeys(session)
     return stored.size === 0 && items.length === 1 ? new Set([keyOf(items[0]!)]) : stored
   })
   const [busy, setBusy] = useState(false)

@@ -9,7 +9,7 @@ import { Assessment } from './assessment.tsx'
 import { ItemsStep } from './items-step.tsx'
 import { MethodStep } from './method-step.tsx'
 import { ReviewerStep } from './reviewer-step.tsx'
-import { sessionCalls, storedItems } from './session.ts'
+import { sessionCalls, storedItemKeys } from './session.ts'
 import { SkillsStep } from './skills-step.tsx'
 import { type StudentTexts, texts } from './texts.ts'
 
@@ -34,7 +34,7 @@ export function StudentPage({ token }: { token: string }) {
       </header>
       <main class="stack">
         {session ? (
-          content(session)
+          renderContent(session)
         ) : error === 'gone' ? (
           <Ending title={pageTexts.expiredTitle} text={pageTexts.expiredText} pageTexts={pageTexts} />
         ) : error ? (
@@ -64,17 +64,17 @@ export function StudentPage({ token }: { token: string }) {
   }
 
   function update(change: Partial<VerificationSession>) {
-    setSession((known) => (known ? { ...known, ...change } : known))
+    setSession((previous) => previous && { ...previous, ...change })
   }
 
-  function content(current: VerificationSession) {
+  function renderContent(current: VerificationSession) {
     const { status, returnUrl } = current
     const endingProps = { pageTexts, returnUrl }
     if (step === 'last' && current.verificationMethod === 'assessment' && status !== 'expired') {
       // Keep showing the score after it has ended the session.
       return (
         <>
-          {status === 'open' && progress(current)}
+          {status === 'open' && renderProgress(current)}
           <Assessment
             session={current}
             call={call}
@@ -99,7 +99,7 @@ export function StudentPage({ token }: { token: string }) {
     const stepProps = { session: current, call, pageTexts, token }
     return (
       <>
-        {progress(current)}
+        {renderProgress(current)}
         {status === 'pending_review' ? (
           <ReviewerStep {...stepProps} onDone={continueWith('last')} onBack={() => setStep('last')} />
         ) : step === 'skills' ? (
@@ -123,7 +123,7 @@ export function StudentPage({ token }: { token: string }) {
     }
   }
 
-  function progress({ verificationMethod }: VerificationSession) {
+  function renderProgress({ verificationMethod }: VerificationSession) {
     const lastStepName = verificationMethod === 'assessment' ? pageTexts.steps.assessment : pageTexts.steps.reviewer
     const stepNames = [pageTexts.steps.skills, pageTexts.steps.method, pageTexts.steps.items, lastStepName]
     const stepIndex = STEPS.indexOf(step)
@@ -150,7 +150,7 @@ function firstOpenStep(session: VerificationSession): Step {
   if (session.status !== 'open') return 'last'
   if (session.skills.length === 0) return 'skills'
   if (session.verificationMethod === null) return 'method'
-  return storedItems(session).size === 0 ? 'items' : 'last'
+  return storedItemKeys(session).size === 0 ? 'items' : 'last'
 }
 
 function WaitingForReviewer({

@@ -34,7 +34,8 @@ export function sourceItems({ workExperiences, projects, certificates }: Verific
   ]
 }
 
-export function storedItems({ stored }: VerificationSession): Set<string> {
+/** Returns the keys of the items that the student has chosen: kind and ID. */
+export function storedItemKeys({ stored }: VerificationSession): Set<string> {
   return new Set([
     ...stored.experience.map((item) => `workExperienceIds ${item.externalExperienceId}`),
     ...stored.projects.map((item) => `projectIds ${item.externalProjectId}`),

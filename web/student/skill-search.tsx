@@ -15,13 +15,13 @@ const DEBOUNCE_MS = 220
 const MIN_QUERY_LENGTH = 2
 
 /** ARIA attributes of the combobox pattern, which Preact's input types do not allow directly. */
-function comboBoxAttributes(expanded: boolean, at: number): object {
+function comboBoxAttributes(expanded: boolean, highlightedIndex: number): object {
   return {
     role: 'combobox',
     'aria-expanded': expanded,
     'aria-controls': 'skill-options',
     'aria-autocomplete': 'list',
-    'aria-activedescendant': at >= 0 ? `option-${at}` : undefined,
+    'aria-activedescendant': highlightedIndex >= 0 ? `option-${highlightedIndex}` : undefined,
   }
 }
 
@@ -30,14 +30,14 @@ export function SkillSearch({ call, pageTexts, chosen, onChoose }: Props) {
   const [text, setText] = useState('')
   const [found, setFound] = useState<SkillSuggestion[]>()
   const [busy, setBusy] = useState(false)
-  const [at, setAt] = useState(-1)
+  const [highlightedIndex, setHighlightedIndex] = useState(-1)
   const latestQuery = useRef('')
   const input = useRef<HTMLInputElement>(null)
 
   useEffect(() => {
     const query = text.trim()
     latestQuery.current = query
-    setAt(-1)
+    setHighlightedIndex(-1)
     if ([...query].length < MIN_QUERY_LENGTH) {
       setFound(undefined)
       setBusy(false)
@@ -64,7 +64,7 @@ export function SkillSearch({ call, pageTexts, chosen, onChoose }: Props) {
         type="search"
         autoComplete="off"
         placeholder={pageTexts.searchPlaceholder}
-        {...comboBoxAttributes(options.length > 0, at)}
+        {...comboBoxAttributes(options.length > 0, highlightedIndex)}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={handleKey}
@@ -88,7 +88,7 @@ export function SkillSearch({ call, pageTexts, chosen, onChoose }: Props) {
             id={`option-${index}`}
             role="option"
             tabIndex={-1}
-            aria-selected={index === at}
+            aria-selected={index === highlightedIndex}
             class="option"
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => choose(skill)}
@@ -102,12 +102,12 @@ export function SkillSearch({ call, pageTexts, chosen, onChoose }: Props) {
   )
 
   function handleKey(event: KeyboardEvent) {
-    if (event.key === 'ArrowDown') setAt(Math.min(at + 1, options.length - 1))
-    else if (event.key === 'ArrowUp') setAt(Math.max(at - 1, -1))
+    if (event.key === 'ArrowDown') setHighlightedIndex(Math.min(highlightedIndex + 1, options.length - 1))
+    else if (event.key === 'ArrowUp') setHighlightedIndex(Math.max(highlightedIndex - 1, -1))
     else if (event.key === 'Escape') setText('')
     else if (event.key === 'Enter') {
       if (!text.trim()) return
-      const skill = options[Math.max(at, 0)]
+      const skill = options[Math.max(highlightedIndex, 0)]
       if (skill) choose(skill)
     } else return
     event.preventDefault()

@@ -10,9 +10,9 @@ import { BRICKLAYING, PLASTERING, startVerification } from '../../test/support/v
 const PHONE = { width: 320, height: 640, hasTouch: true, isMobile: true }
 
 test('a student on a small phone chooses skills, a method and a reviewer', async (t) => {
-  const { app, openSession: open } = await startVerification(t)
+  const { app, openSession } = await startVerification(t)
   runClock(t, app.clock)
-  const { token, id } = await open()
+  const { token, id } = await openSession()
   const page = await newPage(t, PHONE)
   await page.goto(`${app.url}/session#token=${token}`)
 
@@ -69,9 +69,9 @@ test('a student on a small phone chooses skills, a method and a reviewer', async
 })
 
 test('a student takes an assessment in Hindi, one question at a time, and resumes it after a reload', async (t) => {
-  const { app, openPreparedSession: prepared } = await startVerification(t)
+  const { app, openPreparedSession } = await startVerification(t)
   runClock(t, app.clock)
-  const { token } = await prepared('assessment', { skills: [BRICKLAYING, PLASTERING] })
+  const { token } = await openPreparedSession('assessment', { skills: [BRICKLAYING, PLASTERING] })
   const page = await newPage(t, { ...PHONE, width: 360, locale: 'hi-IN' })
   await page.goto(`${app.url}/session#token=${token}`)
 

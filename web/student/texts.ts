@@ -1,7 +1,6 @@
 import type { PageLanguage } from '../languages.ts'
 
 const en = {
-  hello: (name: string) => `Hello ${name}`,
   steps: { skills: 'Skills', method: 'Method', items: 'Evidence', reviewer: 'Reviewer', assessment: 'Questions' },
   stepOf: (step: number, of: number, name: string) => `Step ${step} of ${of}: ${name}`,
   next: 'Continue',
@@ -15,7 +14,7 @@ const en = {
   nothingFound: 'No skill found. Try another word.',
   skillsFound: (count: number) => (count === 1 ? '1 skill found' : `${count} skills found`),
   chosen: 'Chosen skills',
-  noneChosen: 'No skill is chosen yet.',
+  noneChosen: 'No skills chosen yet.',
   remove: (name: string) => `Remove ${name}`,
   maxSkillsReached: 'You have chosen 10 skills. You cannot add more.',
   addProof: 'Add a link as proof',
@@ -110,7 +109,6 @@ const en = {
 }
 
 const hi: typeof en = {
-  hello: (name) => `नमस्ते ${name}`,
   steps: { skills: 'हुनर', method: 'कैसे', items: 'कहाँ', reviewer: 'कौन', assessment: 'सवाल' },
   stepOf: (step, of, name) => `कदम ${step}/${of}: ${name}`,
   next: 'आगे बढ़ें',
@@ -205,10 +203,10 @@ export const texts: Record<PageLanguage, StudentTexts> = { en, hi }
 
 /** Returns the message to show for a failed call. */
 export function errorText(
-  words: StudentTexts,
+  pageTexts: StudentTexts,
   { code, status, message }: { code: string; status: number; message: string },
 ): string {
-  if (code === 'OFFLINE') return words.offline
-  if (status === 429) return words.rateLimited
-  return words.errors[code] ?? (status >= 400 && status < 500 && message ? message : words.serverError)
+  if (code === 'OFFLINE') return pageTexts.offline
+  if (status === 429) return pageTexts.rateLimited
+  return pageTexts.errors[code] ?? (status >= 400 && status < 500 && message ? message : pageTexts.serverError)
 }

@@ -17,7 +17,7 @@ interface Day {
 interface Props {
   name: string
   series: Series[]
-  line: string
+  lineName: string
   days: Day[]
 }
 
@@ -25,7 +25,7 @@ const CHART_HEIGHT = 100
 const shortDate = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** Chart with one stacked column per day, and a line drawn over the columns. */
-export function DailyChart({ name, series, line, days }: Props) {
+export function DailyChart({ name, series, lineName, days }: Props) {
   const highest = Math.max(1, ...days.map((day) => Math.max(day.line, sum(day.amounts))))
   const axisMax = roundUp(highest)
   const width = 10 * days.length
@@ -44,7 +44,7 @@ export function DailyChart({ name, series, line, days }: Props) {
           <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true" focusable="false">
             <line class="chart-line" x1="0" y1="5" x2="10" y2="5" />
           </svg>
-          {line}
+          {lineName}
         </span>
       </figcaption>
       <div class="days-plot">
@@ -59,7 +59,7 @@ export function DailyChart({ name, series, line, days }: Props) {
           ))}
           {days.map((day, index) => (
             <g key={day.date}>
-              <title>{describeDay(day, series, line)}</title>
+              <title>{describeDay(day, series, lineName)}</title>
               <rect class="chart-hover" x={index * 10} y="0" width="10" height={CHART_HEIGHT} />
               {day.amounts.map((amount, at) => (
                 <rect
@@ -93,9 +93,9 @@ export function Swatch({ tone }: { tone: Tone }) {
   )
 }
 
-function describeDay(day: Day, series: Series[], line: string): string {
+function describeDay(day: Day, series: Series[], lineName: string): string {
   const amounts = series.map(({ name }, at) => `${day.amounts[at]!.toLocaleString()} ${name.toLowerCase()}`)
-  return `${shortDate.format(new Date(day.date))}: ${day.line.toLocaleString()} ${line.toLowerCase()}, ${amounts.join(', ')}`
+  return `${shortDate.format(new Date(day.date))}: ${day.line.toLocaleString()} ${lineName.toLowerCase()}, ${amounts.join(', ')}`
 }
 
 function sum(amounts: number[]): number {

@@ -25,7 +25,7 @@ interface Props<T> {
 const EMPTY_CELL = '–'
 
 /** A table. On phones each row becomes a card whose cells show their column's name. */
-export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore: more, loading }: Props<T>) {
+export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loading }: Props<T>) {
   if (rows?.length === 0) return <div class="empty card">{empty}</div>
   return (
     <div class="table-wrap">
@@ -66,9 +66,9 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore: more,
               ))}
         </tbody>
       </table>
-      {more && (
+      {loadMore && (
         <p class="more">
-          <SubmitButton type="button" onClick={more} busy={loading}>
+          <SubmitButton type="button" onClick={loadMore} busy={loading}>
             {loading ? 'Loading…' : 'Show more'}
           </SubmitButton>
         </p>

@@ -38,11 +38,11 @@ export function indianTimeHint(at: Date): string {
 
 const STORAGE_KEY = 'attestry zone'
 const listeners = new Set<(zone: DisplayZone) => void>()
-let chosen: DisplayZone = readZone()
+let chosenZone: DisplayZone = readZone()
 
 /** Returns the zone in which the page shows times, and a setter. */
 export function useZone(): [DisplayZone, (zone: DisplayZone) => void] {
-  const [zone, setZone] = useState(chosen)
+  const [zone, setZone] = useState(chosenZone)
   useEffect(() => {
     listeners.add(setZone)
     return () => void listeners.delete(setZone)
@@ -51,7 +51,7 @@ export function useZone(): [DisplayZone, (zone: DisplayZone) => void] {
 }
 
 function choose(zone: DisplayZone) {
-  chosen = zone
+  chosenZone = zone
   try {
     localStorage.setItem(STORAGE_KEY, zone)
   } catch {}

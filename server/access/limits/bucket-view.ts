@@ -6,6 +6,7 @@ import { type Bucket, UNITS_PER_TOKEN } from './table.ts'
 import { DAY_SLACK_MS, MINUTE_SLACK_MS } from './windows.ts'
 
 // Word offsets in a bucket's record, which has the state of three meters. The word at USED_OFFSET is the count of the minute.
+// 64-bit floats are read at half their word offset.
 const MINUTE_NUMBER_OFFSET = PAYLOAD_OFFSET
 const DAY_NUMBER_OFFSET = PAYLOAD_OFFSET + 1
 const DAY_COUNT_OFFSET = PAYLOAD_OFFSET + 2
@@ -14,17 +15,20 @@ const LAST_CHARGE_OFFSET = PAYLOAD_OFFSET + 4
 const DEBT_OFFSET = PAYLOAD_OFFSET + 6
 export const BUCKET_RECORD_WORDS = PAYLOAD_OFFSET + 8
 
-/** One bucket while a call is decided: `read` first, then `charge` if the call is allowed. */
+/**
+ * One bucket while a call is decided: `read` first, then `charge` if the call is allowed. `hashA` and `hashB` are the halves of the
+ * bucket's fingerprint.
+ */
 export class BucketView {
   /** Number of the minute window of the call, and the calls counted in it. */
   minute = 0
   minuteCount = 0
-  /** The exceeded meter with the longest wait. Valid only if `read` returned a wait. */
+  /** The exceeded meter with the longest wait. Valid only if `read` did not return 0. */
   exceededMeter: MeterName = 'second'
   #shard!: Shard
   #bucket!: Bucket
-  #a = 0
-  #b = 0
+  #hashA = 0
+  #hashB = 0
   #recordOffset = -1
   /** Time of the last charge; later than now if the clock was set back slightly. */
   #lastChargeTime = 0
@@ -37,34 +41,42 @@ export class BucketView {
    * Returns the milliseconds until all three meters allow one more call; 0 if they do now. `minute` and `day` are the numbers of the
    * minute and the Indian day of `now`; callers compute them once for all buckets.
    */
-  read(records: Records, a: number, b: number, bucket: Bucket, now: number, minute: number, day: number): number {
-    const shard = records.shard(a)
+  read(
+    records: Records,
+    hashA: number,
+    hashB: number,
+    bucket: Bucket,
+    now: number,
+    minute: number,
+    day: number,
+  ): number {
+    const shard = records.shard(hashA)
     this.#shard = shard
     this.#bucket = bucket
-    this.#a = a
-    this.#b = b
+    this.#hashA = hashA
+    this.#hashB = hashB
     this.minute = minute
     this.minuteCount = 0
     this.#day = day
     this.#dayCount = 0
     this.#lastChargeTime = now
     this.#debt = 0
-    this.#recordOffset = shard.find(a, b)
+    this.#recordOffset = shard.find(hashA, hashB)
     if (this.#recordOffset >= 0) this.#load(shard, this.#recordOffset, now)
 
-    let wait = 0
+    let waitMs = 0
     const missingUnits = this.#debt + UNITS_PER_TOKEN - bucket.capacity
     this.exceededMeter = 'second'
-    if (missingUnits > 0) wait = Math.ceil(missingUnits / bucket.refillPerMs) + this.#lastChargeTime - now
-    if (this.minuteCount >= bucket.minute && this.minuteEnd - now > wait) {
-      wait = this.minuteEnd - now
+    if (missingUnits > 0) waitMs = Math.ceil(missingUnits / bucket.refillPerMs) + this.#lastChargeTime - now
+    if (this.minuteCount >= bucket.minute && this.minuteEnd - now > waitMs) {
+      waitMs = this.minuteEnd - now
       this.exceededMeter = 'minute'
     }
-    if (this.#dayCount >= bucket.day && indianDayStart(this.#day + 1) - now > wait) {
-      wait = indianDayStart(this.#day + 1) - now
+    if (this.#dayCount >= bucket.day && indianDayStart(this.#day + 1) - now > waitMs) {
+      waitMs = indianDayStart(this.#day + 1) - now
       this.exceededMeter = 'day'
     }
-    return wait
+    return waitMs
   }
 
   get minuteEnd(): number {
@@ -110,8 +122,10 @@ export class BucketView {
   charge(saveNumber: number): boolean {
     const shard = this.#shard
     // Charging another bucket may have moved this record.
-    let offset = shard.matches(this.#recordOffset, this.#a, this.#b) ? this.#recordOffset : shard.find(this.#a, this.#b)
-    if (offset < 0) offset = shard.add(this.#a, this.#b)
+    let offset = shard.matches(this.#recordOffset, this.#hashA, this.#hashB)
+      ? this.#recordOffset
+      : shard.find(this.#hashA, this.#hashB)
+    if (offset < 0) offset = shard.add(this.#hashA, this.#hashB)
     const { words, floats } = shard
     const bucket = this.#bucket
     floats[(offset + LAST_CHARGE_OFFSET) >> 1] = this.#lastChargeTime
@@ -124,9 +138,9 @@ export class BucketView {
     if (bucket.day === Infinity) return false
     words[offset + DAY_NUMBER_OFFSET] = this.#day
     words[offset + DAY_COUNT_OFFSET] = ++this.#dayCount
-    const firstChange = words[offset + SAVE_NUMBER_OFFSET] !== saveNumber
+    const isFirstChange = words[offset + SAVE_NUMBER_OFFSET] !== saveNumber
     words[offset + SAVE_NUMBER_OFFSET] = saveNumber
-    return firstChange
+    return isFirstChange
   }
 
   /** Returns the minute from which the counts of this minute no longer affect any decision. */
@@ -139,10 +153,10 @@ export class BucketView {
   }
 
   /** Restores a day's count that was saved before a restart. */
-  restoreDay(records: Records, a: number, b: number, day: number, count: number): void {
-    const shard = records.shard(a)
-    let offset = shard.find(a, b)
-    if (offset < 0) offset = shard.add(a, b)
+  restoreDay(records: Records, hashA: number, hashB: number, day: number, count: number): void {
+    const shard = records.shard(hashA)
+    let offset = shard.find(hashA, hashB)
+    if (offset < 0) offset = shard.add(hashA, hashB)
     const { words } = shard
     words[offset + DAY_NUMBER_OFFSET] = day
     words[offset + DAY_COUNT_OFFSET] = count

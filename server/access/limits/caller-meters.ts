@@ -4,16 +4,19 @@ import { IDLE_MINUTE_OFFSET, PAYLOAD_OFFSET, Records, type Shard, USED_OFFSET } 
 import { UNITS_PER_TOKEN } from './table.ts'
 import { clockSlackMs, MINUTE_SLACK_MS } from './windows.ts'
 
-/** The meter of one rule for one caller: `read` first, then `charge` if the call is allowed. */
+/**
+ * The meter of one rule for one caller: `read` first, then `charge` if the call is allowed. `hashA` and `hashB` are the halves of the
+ * caller's fingerprint.
+ */
 export interface Meter {
   /** Milliseconds until one more call is allowed; 0 if it is now. */
   waitMs: number
   remaining: number
   /** Milliseconds until the window ends, the oldest call leaves it, or the bucket is full. */
   resetMs: number
-  read(a: number, b: number, now: number): void
+  read(hashA: number, hashB: number, now: number): void
   /** Charges the caller of the last `read`. */
-  charge(a: number, b: number, now: number): void
+  charge(hashA: number, hashB: number, now: number): void
 }
 
 /** Creates the meter of a rule, which stores the counts of up to `maxCallers` callers. */
@@ -28,7 +31,7 @@ abstract class CallerMeter implements Meter {
   remaining = 0
   resetMs = 0
   readonly records: Records
-  /** The shard of the caller of the last `find`. */
+  /** The shard of the caller of the last `findRecord`. */
   protected shard: Shard
   #recordOffset = -1
 
@@ -37,19 +40,19 @@ abstract class CallerMeter implements Meter {
     this.shard = records.shard(0)
   }
 
-  abstract read(a: number, b: number, now: number): void
-  abstract charge(a: number, b: number, now: number): void
+  abstract read(hashA: number, hashB: number, now: number): void
+  abstract charge(hashA: number, hashB: number, now: number): void
 
   /** Returns the offset of the caller's record in its shard, or -1. */
-  protected find(a: number, b: number): number {
-    this.shard = this.records.shard(a)
-    this.#recordOffset = this.shard.find(a, b)
+  protected findRecord(hashA: number, hashB: number): number {
+    this.shard = this.records.shard(hashA)
+    this.#recordOffset = this.shard.find(hashA, hashB)
     return this.#recordOffset
   }
 
-  /** Returns the offset of the record for the caller of the last `find`, adding one if there is none. */
-  protected ensure(a: number, b: number): number {
-    if (this.#recordOffset < 0) this.#recordOffset = this.shard.add(a, b)
+  /** Returns the offset of the record for the caller of the last `findRecord`, adding one if there is none. */
+  protected ensureRecord(hashA: number, hashB: number): number {
+    if (this.#recordOffset < 0) this.#recordOffset = this.shard.add(hashA, hashB)
     return this.#recordOffset
   }
 }
@@ -66,8 +69,8 @@ class FixedWindow extends CallerMeter {
     this.#windowMs = seconds * SECOND
   }
 
-  read(a: number, b: number, now: number): void {
-    const offset = this.find(a, b)
+  read(hashA: number, hashB: number, now: number): void {
+    const offset = this.findRecord(hashA, hashB)
     const { words, floats } = this.shard
     this.#start = now
     this.#count = 0
@@ -80,8 +83,8 @@ class FixedWindow extends CallerMeter {
     this.#setResult(now)
   }
 
-  charge(a: number, b: number, now: number): void {
-    const offset = this.ensure(a, b)
+  charge(hashA: number, hashB: number, now: number): void {
+    const offset = this.ensureRecord(hashA, hashB)
     const { shard } = this
     this.#count++
     shard.words[offset + USED_OFFSET] = this.#count
@@ -120,8 +123,8 @@ class RollingWindow extends CallerMeter {
     this.#windowMs = seconds * SECOND
   }
 
-  read(a: number, b: number, now: number): void {
-    const offset = this.find(a, b)
+  read(hashA: number, hashB: number, now: number): void {
+    const offset = this.findRecord(hashA, hashB)
     const { words, floats } = this.shard
     this.#time = now
     this.#count = 0
@@ -132,16 +135,17 @@ class RollingWindow extends CallerMeter {
       this.#count = words[offset + USED_OFFSET]!
       this.#moveBack(words, floats, offset, now)
       this.#time = Math.max(now, floats[(offset + NEWEST_TIME_OFFSET) >> 1]!)
-      while (this.#count > 0 && this.#age(words[offset + RING_OFFSET + this.#head]!) >= this.#windowMs) this.#drop()
+      while (this.#count > 0 && this.#age(words[offset + RING_OFFSET + this.#head]!) >= this.#windowMs)
+        this.#dropOldest()
       if (this.#count > 0) oldest = this.#time - this.#age(words[offset + RING_OFFSET + this.#head]!)
     }
     this.#setResult(oldest, now)
   }
 
-  charge(a: number, b: number, now: number): void {
-    const offset = this.ensure(a, b)
+  charge(hashA: number, hashB: number, now: number): void {
+    const offset = this.ensureRecord(hashA, hashB)
     const { words, floats } = this.shard
-    if (this.#count === this.#limit) this.#drop()
+    if (this.#count === this.#limit) this.#dropOldest()
     words[offset + RING_OFFSET + ((this.#head + this.#count) % this.#limit)] = this.#time | 0
     words[offset + USED_OFFSET] = ++this.#count
     words[offset + RING_HEAD_OFFSET] = this.#head
@@ -168,7 +172,7 @@ class RollingWindow extends CallerMeter {
     return ((this.#time | 0) - time) | 0
   }
 
-  #drop(): void {
+  #dropOldest(): void {
     this.#head = (this.#head + 1) % this.#limit
     this.#count--
   }
@@ -195,8 +199,8 @@ class TokenBucket extends CallerMeter {
     this.#refillPerMs = (limit * UNITS_PER_TOKEN) / (seconds * SECOND)
   }
 
-  read(a: number, b: number, now: number): void {
-    const offset = this.find(a, b)
+  read(hashA: number, hashB: number, now: number): void {
+    const offset = this.findRecord(hashA, hashB)
     const { floats } = this.shard
     this.#time = now
     this.#debt = 0
@@ -210,8 +214,8 @@ class TokenBucket extends CallerMeter {
     this.#setResult(now)
   }
 
-  charge(a: number, b: number, now: number): void {
-    const offset = this.ensure(a, b)
+  charge(hashA: number, hashB: number, now: number): void {
+    const offset = this.ensureRecord(hashA, hashB)
     const { shard } = this
     this.#debt = Math.min(this.#capacity, this.#debt + UNITS_PER_TOKEN)
     const fullTime = this.#time + this.#debt / this.#refillPerMs

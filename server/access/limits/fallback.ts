@@ -39,9 +39,9 @@ export class FallbackLimiter implements Limiter {
   readonly #onSwitch: FallbackLimiterOptions['onSwitch']
   readonly #timeoutMs: number
   readonly #probeIntervalMs: number
-  #isShared = false
-  /** Engine of the last `onSwitch` call. Starting with Redis is not reported. */
-  #reported: 'redis' | 'memory' = 'redis'
+  #usesShared = false
+  /** Engine of the last `onSwitch` call. Redis at first, so that starting with Redis is not reported. */
+  #reportedEngine: 'redis' | 'memory' = 'redis'
   #probeTimer: NodeJS.Timeout | undefined
   #closed = false
 
@@ -102,7 +102,7 @@ export class FallbackLimiter implements Limiter {
   }
 
   #run<T>(operation: (engine: Limiter) => MaybePromise<T>): MaybePromise<T> {
-    if (!this.#isShared) return operation(this.#local)
+    if (!this.#usesShared) return operation(this.#local)
     return new Promise<T>((resolve) => {
       let done = false
       const finish = (result: MaybePromise<T>) => {
@@ -122,7 +122,7 @@ export class FallbackLimiter implements Limiter {
   }
 
   #fail(error: Error): void {
-    this.#isShared = false
+    this.#usesShared = false
     this.#report('memory', error.message)
     this.#probeLater()
   }
@@ -144,13 +144,13 @@ export class FallbackLimiter implements Limiter {
       return this.#fail(error as Error)
     }
     if (this.#closed) return
-    this.#isShared = true
+    this.#usesShared = true
     this.#report('redis')
   }
 
   #report(to: 'redis' | 'memory', reason?: string): void {
-    if (this.#reported === to || this.#closed) return
-    this.#reported = to
+    if (this.#reportedEngine === to || this.#closed) return
+    this.#reportedEngine = to
     this.#onSwitch(to, reason)
   }
 

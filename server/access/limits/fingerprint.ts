@@ -6,7 +6,7 @@ const nameBytes = Buffer.allocUnsafeSlow(512)
 const nameWords = new Int32Array(nameBytes.buffer)
 
 /**
- * 64-bit hash of a name, in two 32-bit halves. Tables store it instead of the name, which callers choose and can make long. The
+ * 64-bit hash of a name, in two 32-bit halves: `hashA` and `hashB`. Tables store it instead of the name, which callers choose and can make long. The
  * probability of a collision among a million names is one in 37 million. Each process uses a random seed, so that callers cannot
  * choose names that collide in a hash table.
  *
@@ -14,8 +14,8 @@ const nameWords = new Int32Array(nameBytes.buffer)
  * String, as ioredis does.
  */
 export class Fingerprint {
-  a = 0
-  b = 0
+  hashA = 0
+  hashB = 0
   readonly #seedA = randomInt(2 ** 32) | 0
   readonly #seedB = randomInt(2 ** 32) | 0
 
@@ -25,30 +25,30 @@ export class Fingerprint {
   }
 
   /** Hashes a name within the namespace of another fingerprint. */
-  within(a: number, b: number, name: string): this {
+  within(hashA: number, hashB: number, name: string): this {
     // Lets the JIT compiler treat these as 32-bit integers.
-    a |= 0
-    b |= 0
+    hashA |= 0
+    hashB |= 0
     const length = nameBytes.write(name.length > MAX_NAME_LENGTH ? shortenName(name) : name)
     nameBytes[length] = nameBytes[length + 1] = nameBytes[length + 2] = 0
     for (let i = 0; i << 2 < length; i++) {
       const word = nameWords[i]!
-      a = Math.imul(a ^ word, 0x9e3779b1)
-      b = Math.imul(b ^ word, 0x85ebca77)
-      a ^= a >>> 15
-      b = (b << 13) | (b >>> 19)
+      hashA = Math.imul(hashA ^ word, 0x9e3779b1)
+      hashB = Math.imul(hashB ^ word, 0x85ebca77)
+      hashA ^= hashA >>> 15
+      hashB = (hashB << 13) | (hashB >>> 19)
     }
-    return this.#finalize(a ^ length, b)
+    return this.#finalize(hashA ^ length, hashB)
   }
 
-  /** Derives the fingerprint of the nth part of a fingerprinted object. */
-  part(a: number, b: number, n: number): this {
-    return this.#finalize(Math.imul(a ^ n, 0x9e3779b1), Math.imul(b + n, 0xc2b2ae3d))
+  /** Derives the fingerprint of part number `n` of a fingerprinted object, such as a rate limit class of a key. */
+  part(hashA: number, hashB: number, n: number): this {
+    return this.#finalize(Math.imul(hashA ^ n, 0x9e3779b1), Math.imul(hashB + n, 0xc2b2ae3d))
   }
 
-  #finalize(a: number, b: number): this {
-    this.a = mixBits(a + Math.imul(b, 0x27d4eb2f))
-    this.b = mixBits(b ^ this.a)
+  #finalize(hashA: number, hashB: number): this {
+    this.hashA = mixBits(hashA + Math.imul(hashB, 0x27d4eb2f))
+    this.hashB = mixBits(hashB ^ this.hashA)
     return this
   }
 }

@@ -31,7 +31,7 @@ export class KeyState {
   #pagesSaved = 0
   #skillsSaved = 0
   #skillsSavedDay = 0
-  #cooldownSaved = 0
+  #savedCooldownStart = 0
 
   constructor(key: string) {
     this.key = key
@@ -87,8 +87,8 @@ export class KeyState {
   /** Adds the rows that changed since the last call. */
   collectChanges(rows: SavedCounterRow[]): void {
     const { key, cooldown } = this
-    if (cooldown.start !== this.#cooldownSaved) {
-      this.#cooldownSaved = cooldown.start
+    if (cooldown.start !== this.#savedCooldownStart) {
+      this.#savedCooldownStart = cooldown.start
       rows.push({ key, name: 'cooldown', value: [cooldown.start, cooldown.level], expiresAt: cooldown.levelResetsAt })
     }
     this.#collectPages(rows)
@@ -98,7 +98,7 @@ export class KeyState {
   /** Restores the state from all saved rows of the key. */
   restore(rows: readonly SavedCounterRow[]): void {
     for (const { value } of rowsOfList(rows, 'cooldown')) [this.cooldown.start = 0, this.cooldown.level = 0] = value
-    this.#cooldownSaved = this.cooldown.start
+    this.#savedCooldownStart = this.cooldown.start
 
     const pageRows = rowsOfList(rows, 'pages')
     this.#pages.times.push(...pageRows.flatMap(({ value }) => value).sort((a, b) => a - b))

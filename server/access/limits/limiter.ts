@@ -76,7 +76,7 @@ export interface MinuteWindow {
   reset: number
 }
 
-/** Error for a browse page or skills that were not counted because of a limit. */
+/** Error for a browse page or for skills that were not counted because of a limit; `retryAfter` in seconds. */
 export interface LimitError {
   code: 'COOLDOWN' | 'DAILY_CAP'
   retryAfter: number

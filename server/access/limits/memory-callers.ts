@@ -18,24 +18,24 @@ export class MemoryCallers {
   }
 
   decide(caller: string, rules: readonly Rule[], now: number, mode: 'take' | 'peek' | 'charge'): CallerDecision {
-    const { a, b } = this.#fingerprint.of(caller)
+    const { hashA, hashB } = this.#fingerprint.of(caller)
     let waitMs = 0
     let rejectedBy: string | undefined
     for (const rule of rules) {
-      const meter = this.#meter(rule)
-      meter.read(a, b, now)
+      const meter = this.#getMeter(rule)
+      meter.read(hashA, hashB, now)
       if (meter.waitMs > waitMs) {
         waitMs = meter.waitMs
         rejectedBy = rule.name
       }
     }
-    const charged = mode === 'charge' || (mode === 'take' && waitMs === 0)
+    const isCharged = mode === 'charge' || (mode === 'take' && waitMs === 0)
     const states: RuleState[] = []
     for (const rule of rules) {
       const { name, limit, listed } = rule
-      const meter = this.#meter(rule)
-      if (charged) meter.charge(a, b, now)
-      if (charged && listed && meter.waitMs > 0) this.#addLimited(caller, name, now + meter.waitMs)
+      const meter = this.#getMeter(rule)
+      if (isCharged) meter.charge(hashA, hashB, now)
+      if (isCharged && listed && meter.waitMs > 0) this.#addLimited(caller, name, now + meter.waitMs)
       states.push({ rule: name, limit, remaining: meter.remaining, reset: toWholeSeconds(meter.resetMs) })
     }
     return { rejectedBy, retryAfter: toWholeSeconds(waitMs), states }
@@ -56,7 +56,7 @@ export class MemoryCallers {
     return bytes
   }
 
-  #meter(rule: Rule): Meter & { records: Records } {
+  #getMeter(rule: Rule): Meter & { records: Records } {
     let meter = this.#meters.get(rule.name)
     if (!meter) {
       meter = createMeter(rule, this.#maxCallers)

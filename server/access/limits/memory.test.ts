@@ -93,7 +93,7 @@ test('the memory for the counts of many addresses is freed after their windows e
 test('a million names have no fingerprint collision', () => {
   const fingerprint = new Fingerprint()
   const seenHashes = new Set<bigint>()
-  const addHash = ({ a, b }: Fingerprint) => seenHashes.add((BigInt(a >>> 0) << 32n) | BigInt(b >>> 0))
+  const addHash = ({ hashA, hashB }: Fingerprint) => seenHashes.add((BigInt(hashA >>> 0) << 32n) | BigInt(hashB >>> 0))
   for (let i = 0; i < 400_000; i++) {
     addHash(fingerprint.of(`VFN_LIVE_${i}`))
     addHash(fingerprint.within(i, 7, 'recruiter'))

@@ -75,47 +75,47 @@ export class MemoryLimiter implements Limiter {
     this.#sweepIfDue(now)
     const { buckets } = limits
     const [minute, day] = [minuteNumber(now), indianDayNumber(now)]
-    const { a, b } = this.#fingerprint.of(key)
-    let wait = this.#keyView.read(this.#keys, a, b, buckets.key, now, minute, day)
+    const { hashA, hashB } = this.#fingerprint.of(key)
+    let waitMs = this.#keyView.read(this.#keys, hashA, hashB, buckets.key, now, minute, day)
     let bucket: BucketName = 'key'
-    const classHash = this.#fingerprint.part(a, b, CLASS_NUMBERS[limitClass])
+    const classFingerprint = this.#fingerprint.part(hashA, hashB, CLASS_NUMBERS[limitClass])
     const classWaitMs = this.#classView.read(
       this.#keys,
-      classHash.a,
-      classHash.b,
+      classFingerprint.hashA,
+      classFingerprint.hashB,
       buckets[limitClass],
       now,
       minute,
       day,
     )
-    if (classWaitMs > wait) [wait, bucket] = [classWaitMs, limitClass]
+    if (classWaitMs > waitMs) [waitMs, bucket] = [classWaitMs, limitClass]
     if (recruiter !== undefined) {
-      const recruiterHash = this.#fingerprint.within(a, b, recruiter)
+      const recruiterFingerprint = this.#fingerprint.within(hashA, hashB, recruiter)
       const recruiterWaitMs = this.#recruiterView.read(
         this.#recruiters,
-        recruiterHash.a,
-        recruiterHash.b,
+        recruiterFingerprint.hashA,
+        recruiterFingerprint.hashB,
         buckets.recruiter,
         now,
         minute,
         day,
       )
-      if (recruiterWaitMs > wait) [wait, bucket] = [recruiterWaitMs, 'recruiter']
+      if (recruiterWaitMs > waitMs) [waitMs, bucket] = [recruiterWaitMs, 'recruiter']
     }
 
     const cooldownMs = this.#states.size === 0 ? 0 : (this.#states.get(key)?.cooldown.remaining(now) ?? 0)
-    if (cooldownMs > 0) return this.#decision('COOLDOWN', cooldownMs, limits, limitClass, now)
-    if (wait > 0) {
+    if (cooldownMs > 0) return this.#toDecision('COOLDOWN', cooldownMs, limits, limitClass, now)
+    if (waitMs > 0) {
       const newCooldownMs = this.#stateForChange(key).recordRejection(now)
       const exceeded = { bucket, meter: this.#viewOf(bucket).exceededMeter, startsCooldown: newCooldownMs > 0 }
-      return this.#decision('RATE_LIMITED', Math.max(wait, newCooldownMs), limits, limitClass, now, exceeded)
+      return this.#toDecision('RATE_LIMITED', Math.max(waitMs, newCooldownMs), limits, limitClass, now, exceeded)
     }
 
     if (this.#keyView.charge(this.#saveNumber)) this.#trackDay(key, 'key')
     if (this.#classView.charge(this.#saveNumber)) this.#trackDay(key, limitClass)
     if (recruiter !== undefined && this.#recruiterView.charge(this.#saveNumber))
       this.#trackDay(key, RECRUITER_PREFIX + shortenName(recruiter))
-    return this.#decision(undefined, 0, limits, limitClass, now)
+    return this.#toDecision(undefined, 0, limits, limitClass, now)
   }
 
   #viewOf(bucket: BucketName): BucketView {
@@ -123,9 +123,9 @@ export class MemoryLimiter implements Limiter {
     return bucket === 'recruiter' ? this.#recruiterView : this.#classView
   }
 
-  #decision(
+  #toDecision(
     errorCode: RateLimitDecision['errorCode'],
-    wait: number,
+    waitMs: number,
     limits: KeyLimits,
     limitClass: LimitClass,
     now: number,
@@ -135,7 +135,7 @@ export class MemoryLimiter implements Limiter {
     return {
       errorCode,
       exceeded,
-      retryAfter: toWholeSeconds(wait),
+      retryAfter: toWholeSeconds(waitMs),
       limit,
       remaining: Math.max(0, limit - this.#classView.minuteCount),
       reset: toWholeSeconds(this.#classView.minuteEnd - now),
@@ -143,18 +143,18 @@ export class MemoryLimiter implements Limiter {
   }
 
   minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): MinuteWindow {
-    const { a, b } = this.#fingerprint.of(key)
-    const classHash = this.#fingerprint.part(a, b, CLASS_NUMBERS[limitClass])
+    const { hashA, hashB } = this.#fingerprint.of(key)
+    const classFingerprint = this.#fingerprint.part(hashA, hashB, CLASS_NUMBERS[limitClass])
     this.#classView.read(
       this.#keys,
-      classHash.a,
-      classHash.b,
+      classFingerprint.hashA,
+      classFingerprint.hashB,
       limits.buckets[limitClass],
       now,
       minuteNumber(now),
       indianDayNumber(now),
     )
-    const { limit, remaining, reset } = this.#decision(undefined, 0, limits, limitClass, now)
+    const { limit, remaining, reset } = this.#toDecision(undefined, 0, limits, limitClass, now)
     return { limit, remaining, reset }
   }
 
@@ -199,9 +199,9 @@ export class MemoryLimiter implements Limiter {
     const changedDays = this.#changedDays
     for (let i = 0; i < changedDays.length; i += 2) {
       const [key, name] = [changedDays[i]!, changedDays[i + 1]!]
-      const { a, b, records } = this.#locate(key, name)
+      const { hashA, hashB, records } = this.#locate(key, name)
       const view = this.#keyView
-      view.read(records, a, b, UNLIMITED_BUCKET, now, minuteNumber(now), indianDayNumber(now))
+      view.read(records, hashA, hashB, UNLIMITED_BUCKET, now, minuteNumber(now), indianDayNumber(now))
       if (view.dayCount === 0) continue
       const expiresAt = indianDayStart(view.day + 1) + DAY_SLACK_MS
       rows.push({ key, name: `day:${name}`, value: [view.day, view.dayCount], expiresAt })
@@ -225,8 +225,8 @@ export class MemoryLimiter implements Limiter {
     }
     for (const { key, name, value, expiresAt } of rows) {
       if (!name.startsWith('day:') || expiresAt <= now) continue
-      const { a, b, records } = this.#locate(key, name.slice('day:'.length))
-      this.#keyView.restoreDay(records, a, b, value[0]!, value[1]!)
+      const { hashA, hashB, records } = this.#locate(key, name.slice('day:'.length))
+      this.#keyView.restoreDay(records, hashA, hashB, value[0]!, value[1]!)
     }
   }
 
@@ -274,15 +274,15 @@ export class MemoryLimiter implements Limiter {
   }
 
   /** Finds the record of a saved day meter. */
-  #locate(key: string, name: string): { a: number; b: number; records: Records } {
-    const { a, b } = this.#fingerprint.of(key)
-    if (name === 'key') return { a, b, records: this.#keys }
+  #locate(key: string, name: string): { hashA: number; hashB: number; records: Records } {
+    const { hashA, hashB } = this.#fingerprint.of(key)
+    if (name === 'key') return { hashA, hashB, records: this.#keys }
     if (name.startsWith(RECRUITER_PREFIX)) {
-      const recruiterHash = this.#fingerprint.within(a, b, name.slice(RECRUITER_PREFIX.length))
-      return { a: recruiterHash.a, b: recruiterHash.b, records: this.#recruiters }
+      const recruiterFingerprint = this.#fingerprint.within(hashA, hashB, name.slice(RECRUITER_PREFIX.length))
+      return { hashA: recruiterFingerprint.hashA, hashB: recruiterFingerprint.hashB, records: this.#recruiters }
     }
-    const classHash = this.#fingerprint.part(a, b, CLASS_NUMBERS[name as LimitClass])
-    return { a: classHash.a, b: classHash.b, records: this.#keys }
+    const classFingerprint = this.#fingerprint.part(hashA, hashB, CLASS_NUMBERS[name as LimitClass])
+    return { hashA: classFingerprint.hashA, hashB: classFingerprint.hashB, records: this.#keys }
   }
 }
 

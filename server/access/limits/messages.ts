@@ -1,4 +1,4 @@
-import { formatSeconds, SECOND } from '../../platform/clock.ts'
+import { formatSeconds, formatWait, SECOND } from '../../platform/clock.ts'
 import type { ExceededMeter, Rule } from './limiter.ts'
 import { REJECTIONS_BEFORE_COOLDOWN } from './limiter.ts'
 import type { BucketName, KeyLimits } from './table.ts'
@@ -19,12 +19,12 @@ export function rateLimitMessage(
     ? ` This was the ${REJECTIONS_BEFORE_COOLDOWN}th rejected call within a minute, so the whole key is now in cooldown.`
     : ''
   const midnightNotice = meter === 'day' && !startsCooldown ? ', at midnight IST' : ''
-  return `Rate limit exceeded: ${bucket} allows ${allowance} ${bucketScope(bucket)}.${cooldownNotice} Try again in ${formatSeconds(retryAfter)}${midnightNotice}.`
+  return `Rate limit exceeded: ${bucket} allows ${allowance} ${bucketScope(bucket)}.${cooldownNotice} Try again in ${formatWait(retryAfter)}${midnightNotice}.`
 }
 
 export function cooldownMessage(retryAfter: number, now: number): string {
   const endTime = new Date(Math.ceil(now / SECOND + retryAfter) * SECOND).toISOString().slice(11, 19)
-  return `This key is in cooldown until ${endTime} UTC (after ${REJECTIONS_BEFORE_COOLDOWN} rejected calls within a minute, or too many browse pages within an hour). Try again in ${formatSeconds(retryAfter)}; calling earlier does not extend it.`
+  return `This key is in cooldown until ${endTime} UTC (after ${REJECTIONS_BEFORE_COOLDOWN} rejected calls within a minute, or too many browse pages within an hour). Try again in ${formatWait(retryAfter)}; calling earlier does not extend it.`
 }
 
 /** Describes the limit of a rule: `15 per minute`, `100 per 15 minutes`, `50 per second (burst 50)`. */

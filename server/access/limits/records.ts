@@ -22,7 +22,12 @@ const EMPTY_SLOT = 0
 const TOMBSTONE = 1
 /** Set in a new record until the caller sets the actual minute. */
 const NEVER_IDLE = 0x7fff_ffff
+/** Fraction of the slots that may be in use, tombstones included, before a shard is rehashed. */
 const MAX_LOAD_FACTOR = 0.8
+/** Maximum load after a rehash; lower than MAX_LOAD_FACTOR, so that the next rehash is not due soon. */
+const REHASHED_LOAD_FACTOR = 0.75 * MAX_LOAD_FACTOR
+/** A shard shrinks when the fraction of active records falls below this. */
+const MIN_LOAD_FACTOR = 1 / 8
 const MIN_SLOTS = 4
 /** Number of records from which the eviction victim is chosen. */
 const EVICTION_SAMPLE_SIZE = 8
@@ -42,8 +47,8 @@ export class Records {
     for (let i = 0; i < SHARD_COUNT; i++) this.shards.push(new Shard(this, recordWords))
   }
 
-  shard(a: number): Shard {
-    return this.shards[a & (SHARD_COUNT - 1)]!
+  shard(hashA: number): Shard {
+    return this.shards[hashA & (SHARD_COUNT - 1)]!
   }
 
   /** Frees idle records, a few shards at a time. */
@@ -77,41 +82,41 @@ export class Shard {
     this.floats = new Float64Array(this.words.buffer)
   }
 
-  matches(offset: number, a: number, b: number): boolean {
+  matches(offset: number, hashA: number, hashB: number): boolean {
     const { words } = this
     return (
-      words[offset + HASH_B_OFFSET] === b &&
-      words[offset + HASH_A_OFFSET] === a &&
+      words[offset + HASH_B_OFFSET] === hashB &&
+      words[offset + HASH_A_OFFSET] === hashA &&
       words[offset + IDLE_MINUTE_OFFSET]! > TOMBSTONE
     )
   }
 
   /** Returns the offset of a record's first word, or -1. */
-  find(a: number, b: number): number {
+  find(hashA: number, hashB: number): number {
     const { words } = this
     const recordWords = this.#recordWords
     const mask = this.#mask
-    for (let slot = b & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = hashB & mask; ; slot = (slot + 1) & mask) {
       const offset = slot * recordWords
-      if (this.matches(offset, a, b)) return offset
+      if (this.matches(offset, hashA, hashB)) return offset
       if (words[offset + IDLE_MINUTE_OFFSET] === EMPTY_SLOT) return -1
     }
   }
 
   /** Adds a zeroed record that `find` did not find, and returns its offset. The caller must set the idle minute. */
-  add(a: number, b: number): number {
-    if (this.#records.size >= this.#records.maxRecords) this.#evict(a)
+  add(hashA: number, hashB: number): number {
+    if (this.#records.size >= this.#records.maxRecords) this.#evict(hashA)
     if (this.#usedSlots + 1 > (this.#mask + 1) * MAX_LOAD_FACTOR) this.#rehash()
     const { words } = this
     const { sweepMinute } = this.#records
-    let slot = b & this.#mask
+    let slot = hashB & this.#mask
     while (words[slot * this.#recordWords + IDLE_MINUTE_OFFSET]! > sweepMinute) slot = (slot + 1) & this.#mask
     const offset = slot * this.#recordWords
     if (words[offset + IDLE_MINUTE_OFFSET] === EMPTY_SLOT) this.#usedSlots++
     if (words[offset + IDLE_MINUTE_OFFSET]! <= TOMBSTONE) this.#records.size++
     words.fill(0, offset, offset + this.#recordWords)
-    words[offset + HASH_A_OFFSET] = a
-    words[offset + HASH_B_OFFSET] = b
+    words[offset + HASH_A_OFFSET] = hashA
+    words[offset + HASH_B_OFFSET] = hashB
     words[offset + IDLE_MINUTE_OFFSET] = NEVER_IDLE
     return offset
   }
@@ -119,27 +124,28 @@ export class Shard {
   sweep(): void {
     const { words } = this
     const { sweepMinute } = this.#records
-    let active = 0
+    let activeCount = 0
     for (let offset = IDLE_MINUTE_OFFSET; offset < words.length; offset += this.#recordWords)
-      if (words[offset]! > sweepMinute) active++
-    const tooLarge = this.#mask + 1 > MIN_SLOTS && active < (this.#mask + 1) / 8
-    if (active < this.#usedSlots / 2 || tooLarge) this.#rehash()
+      if (words[offset]! > sweepMinute) activeCount++
+    const isTooLarge = this.#mask + 1 > MIN_SLOTS && activeCount < (this.#mask + 1) * MIN_LOAD_FACTOR
+    const isMostlyIdle = activeCount < this.#usedSlots / 2
+    if (isMostlyIdle || isTooLarge) this.#rehash()
   }
 
   /**
-   * Evicts a record when the table is full: of a small sample, an idle record, or else the one that has used least of its limit, because
+   * Evicts a record when the table is full: from a small sample, an idle record, or else the record that has used the least of its limit, because
    * its caller gains least from the reset. A flood of new callers therefore evicts new callers, not those near their limits.
    */
-  #evict(a: number): void {
+  #evict(hashA: number): void {
     const { words } = this
     const { sweepMinute } = this.#records
     let victim = -1
-    let sampled = 0
-    const startSlot = (a >>> 8) & this.#mask
-    for (let i = 0; i <= this.#mask && sampled < EVICTION_SAMPLE_SIZE; i++) {
+    let sampledCount = 0
+    const startSlot = (hashA >>> 8) & this.#mask
+    for (let i = 0; i <= this.#mask && sampledCount < EVICTION_SAMPLE_SIZE; i++) {
       const offset = ((startSlot + i) & this.#mask) * this.#recordWords
       if (words[offset + IDLE_MINUTE_OFFSET]! <= TOMBSTONE) continue
-      sampled++
+      sampledCount++
       if (words[offset + IDLE_MINUTE_OFFSET]! <= sweepMinute) {
         victim = offset
         break
@@ -153,27 +159,27 @@ export class Shard {
 
   /** Moves the active records into new arrays of a suitable size. Drops tombstones and idle records. */
   #rehash(): void {
-    const { words: old } = this
+    const { words: oldWords } = this
     const { sweepMinute } = this.#records
     const recordWords = this.#recordWords
-    let active = 0
-    let counted = 0
-    for (let offset = IDLE_MINUTE_OFFSET; offset < old.length; offset += recordWords) {
-      if (old[offset]! > sweepMinute) active++
-      if (old[offset]! > TOMBSTONE) counted++
+    let activeCount = 0
+    let recordCount = 0
+    for (let offset = IDLE_MINUTE_OFFSET; offset < oldWords.length; offset += recordWords) {
+      if (oldWords[offset]! > sweepMinute) activeCount++
+      if (oldWords[offset]! > TOMBSTONE) recordCount++
     }
     let slots = MIN_SLOTS
-    while (active + 1 > slots * MAX_LOAD_FACTOR * 0.75) slots *= 2
-    this.#records.size += active - counted
-    this.#usedSlots = active
+    while (activeCount + 1 > slots * REHASHED_LOAD_FACTOR) slots *= 2
+    this.#records.size += activeCount - recordCount
+    this.#usedSlots = activeCount
     this.#mask = slots - 1
     const words = new Int32Array(slots * recordWords)
-    for (let oldOffset = 0; oldOffset < old.length; oldOffset += recordWords) {
-      if (old[oldOffset + IDLE_MINUTE_OFFSET]! <= sweepMinute) continue
-      let slot = old[oldOffset + HASH_B_OFFSET]! & this.#mask
+    for (let oldOffset = 0; oldOffset < oldWords.length; oldOffset += recordWords) {
+      if (oldWords[oldOffset + IDLE_MINUTE_OFFSET]! <= sweepMinute) continue
+      let slot = oldWords[oldOffset + HASH_B_OFFSET]! & this.#mask
       while (words[slot * recordWords + IDLE_MINUTE_OFFSET] !== EMPTY_SLOT) slot = (slot + 1) & this.#mask
       const newOffset = slot * recordWords
-      for (let i = 0; i < recordWords; i++) words[newOffset + i] = old[oldOffset + i]!
+      for (let i = 0; i < recordWords; i++) words[newOffset + i] = oldWords[oldOffset + i]!
     }
     this.words = words
     this.floats = new Float64Array(words.buffer)

@@ -9,20 +9,21 @@ export const METER_CALLER_SCRIPT = `${PRELUDE_LUA}${ROLLING_WINDOW_LUA}
 local now, mode = tonumber(ARGV[1]), ARGV[2]
 local meters, states = {}, {}
 
--- Each function reads a meter as of now. Its methods: charge counts a call, state returns wait, remaining and reset, value packs it.
+-- Each function reads a meter as of now. The meter has these fields: moved (whether its times were moved because the clock was set
+-- back), ttl, charge (counts a call), state (returns wait, remaining and reset) and value (packs the meter).
 local kinds = {}
 
 function kinds.fixed(value, limit, window)
   local start, count, moved = now, 0, false
   if value then
-    local s, n = read('<dI4', value)
-    if now < s + window then
-      moved = s - now > window / 12
-      start, count = moved and now or s, n
+    local storedStart, storedCount = read('<dI4', value)
+    if now < storedStart + window then
+      moved = storedStart - now > clockSlack(window)
+      start, count = moved and now or storedStart, storedCount
     end
   end
   return {
-    moved = moved, ttl = window + window / 12,
+    moved = moved, ttl = window + clockSlack(window),
     charge = function() count = count + 1 end,
     value = function() return write('<dI4', start, count) end,
     state = function()
@@ -35,7 +36,7 @@ end
 function kinds.rolling(value, limit, window)
   local list, time, moved = prune(value or '', window, now)
   return {
-    moved = moved, ttl = window + window / 12,
+    moved = moved, ttl = window + clockSlack(window),
     charge = function()
       if #list / 8 == limit then list = sub(list, 9) end
       list = list .. write('<d', time)

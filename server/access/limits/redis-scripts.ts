@@ -25,6 +25,7 @@ export function bucketOffset(bucket: BucketName): number {
 export const PRELUDE_LUA = `
 local UNITS_PER_TOKEN, MINUTE_SLACK, DAY_SLACK, MINUTE, HOUR, DAY = ${UNITS_PER_TOKEN}, ${MINUTE_SLACK_MS}, ${DAY_SLACK_MS}, ${MINUTE}, ${HOUR}, ${DAY}
 local INDIA_OFFSET = ${INDIA_OFFSET_MS}
+local function clockSlack(window) return window / 12 end -- the same as clockSlackMs
 local read, write, sub, floor, ceil, max = struct.unpack, struct.pack, string.sub, math.floor, math.ceil, math.max
 `
 
@@ -68,7 +69,7 @@ local function prune(list, window, now)
   local count = #list / 8
   if count == 0 then return list, now, false end
   local newest, moved = read('<d', list, #list - 7), false
-  if newest - now > window / 12 then
+  if newest - now > clockSlack(window) then
     local past = count
     while past > 0 and read('<d', list, past * 8 - 7) > now do past = past - 1 end
     list = sub(list, 1, past * 8) .. string.rep(write('<d', now), count - past)
@@ -81,7 +82,7 @@ local function prune(list, window, now)
 end
 
 local function writeList(key, list, window)
-  redis.call('SET', key, list, 'PX', ceil(window + window / 12))
+  redis.call('SET', key, list, 'PX', ceil(window + clockSlack(window)))
 end
 `
 
@@ -96,6 +97,7 @@ local thisMinute, today = floor(now / MINUTE), floor((now + INDIA_OFFSET) / DAY)
 
 -- Returns the wait until all meters of a bucket allow a call, whether they were changed because the clock was set back, the meters as of
 -- now, and the number (1 to 3) of the meter with the longest wait.
+-- The bucket starts at byte at (from 1) of value; its limits start at index first of limits.
 local function readBucket(value, at, first)
   local refill, capacity, perMinute, perDay = limits[first], limits[first + 1], limits[first + 2], limits[first + 3]
   local last, debt, minute, minuteCount, day, dayCount = read(BUCKET, value, at)
@@ -140,6 +142,7 @@ end
 value = readKey(value)
 local classAt = 17 + 32 * classIndex
 local start, level, left, cooldownMoved = readCooldown(value, now)
+-- Prefixes: k for the bucket of the key (bytes 17 to 48), c for the bucket of the class, r for the bucket of the recruiter.
 local kWait, kMoved, kLast, kDebt, kMinute, kCount, kDay, kDayCount, kExceeded = readBucket(value, 17, 1)
 local cWait, cMoved, cLast, cDebt, cMinute, cCount, cDay, cDayCount, cExceeded = readBucket(value, classAt, 5)
 local rWait, rMoved, rLast, rDebt, rMinute, rCount, rDay, rDayCount, rExceeded = 0, false

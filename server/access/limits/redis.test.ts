@@ -64,7 +64,7 @@ describe('the Redis engine', { skip }, () => {
         limiters[i % 8]!.decide('shared', liveLimits, 'mandateWrites', `${i % 3}`, NOW),
       ),
     )
-    for (const process of limiters) process.close()
+    for (const limiter of limiters) limiter.close()
     assert.equal(decisions.filter(({ errorCode }) => !errorCode).length, 15)
     assert.equal(decisions.filter(({ errorCode }) => errorCode === 'RATE_LIMITED').length, 100)
   })

@@ -85,7 +85,8 @@ async function createClient(url: string): Promise<Redis | Cluster> {
 const ERROR_CODES = [undefined, 'RATE_LIMITED', 'COOLDOWN'] as const
 const RATE_LIMITED_RESULT = 1
 
-function exceededMeter(exceeded: number, limitClass: LimitClass, cooldownStarted: number): ExceededMeter {
+/** Converts the number of the exceeded meter that the script returns: 1 to 3 for the key, 4 to 6 for the class, 7 to 9 for the recruiter. */
+function toExceededMeter(exceeded: number, limitClass: LimitClass, cooldownStarted: number): ExceededMeter {
   const meterIndex = exceeded - 1
   const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(meterIndex / METER_NAMES.length)]!
   return { bucket, meter: METER_NAMES[meterIndex % METER_NAMES.length]!, startsCooldown: cooldownStarted === 1 }
@@ -124,7 +125,7 @@ export class RedisLimiter implements Limiter {
     recruiter: string | undefined,
     now: number,
   ): Promise<RateLimitDecision> {
-    const keyPrefix = this.#tag(key)
+    const keyPrefix = this.#keyPrefix(key)
     const { limitsJson, recruiterTtlMs } = this.#limitArguments(limits, limitClass)
     // Do not rename Redis keys: servers of different versions share them during an upgrade.
     const keys = [keyPrefix, `${keyPrefix}:refusals`]
@@ -134,7 +135,7 @@ export class RedisLimiter implements Limiter {
     const limit = limits.buckets[limitClass].minute
     return {
       errorCode: ERROR_CODES[result],
-      exceeded: result === RATE_LIMITED_RESULT ? exceededMeter(exceeded, limitClass, cooldownStarted) : undefined,
+      exceeded: result === RATE_LIMITED_RESULT ? toExceededMeter(exceeded, limitClass, cooldownStarted) : undefined,
       retryAfter: toWholeSeconds(wait),
       limit,
       remaining: Math.max(0, limit - count),
@@ -144,27 +145,28 @@ export class RedisLimiter implements Limiter {
 
   async minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): Promise<MinuteWindow> {
     const bucketStart = bucketOffset(limitClass)
-    const bucket = await this.#redis.getrangeBuffer(this.#tag(key), bucketStart, bucketStart + BUCKET_BYTES - 1)
+    const bucket = await this.#redis.getrangeBuffer(this.#keyPrefix(key), bucketStart, bucketStart + BUCKET_BYTES - 1)
     const { minute: limit } = limits.buckets[limitClass]
     let minute = minuteNumber(now)
     let count = 0
-    if (bucket.length === BUCKET_BYTES && bucket.readUInt32LE(16) >= minute) {
+    const storedMinute = bucket.length === BUCKET_BYTES ? bucket.readUInt32LE(16) : 0
+    if (storedMinute >= minute) {
       count = bucket.readUInt32LE(20)
       // If the clock was set back slightly, the later minute continues.
-      if (bucket.readUInt32LE(16) * MINUTE - now <= MINUTE_SLACK_MS) minute = bucket.readUInt32LE(16)
+      if (storedMinute * MINUTE - now <= MINUTE_SLACK_MS) minute = storedMinute
     }
     return { limit, remaining: Math.max(0, limit - count), reset: toWholeSeconds((minute + 1) * MINUTE - now) }
   }
 
   async cooldown(key: string, now: number): Promise<number> {
-    const cooldownBytes = await this.#redis.getrangeBuffer(this.#tag(key), 0, 11)
+    const cooldownBytes = await this.#redis.getrangeBuffer(this.#keyPrefix(key), 0, 11)
     if (cooldownBytes.length < 12) return 0
     const startTime = cooldownBytes.readDoubleLE(0)
     return Math.max(0, Math.min(startTime, now) + cooldownMs(cooldownBytes.readUInt32LE(8)) - now)
   }
 
   async recordPage(key: string, limits: KeyLimits, now: number): Promise<LimitError | undefined> {
-    const keyPrefix = this.#tag(key)
+    const keyPrefix = this.#keyPrefix(key)
     const keys = [keyPrefix, `${keyPrefix}:refusals`, `${keyPrefix}:pages`]
     const waitMs = await recordPageScript.run(this.#redis, keys, [now, limits.browsePagesPerHour])
     return waitMs > 0 ? { code: 'COOLDOWN', retryAfter: toWholeSeconds(waitMs) } : undefined
@@ -176,26 +178,26 @@ export class RedisLimiter implements Limiter {
     skills: readonly number[],
     now: number,
   ): Promise<LimitError | undefined> {
-    const keyPrefix = this.#tag(key)
+    const keyPrefix = this.#keyPrefix(key)
     const keys = [`${keyPrefix}:day`, `${keyPrefix}:skills`]
     const waitMs = await recordSkillsScript.run(this.#redis, keys, [now, limits.skillsPerDay, ...skills])
     return waitMs > 0 ? { code: 'DAILY_CAP', retryAfter: toWholeSeconds(waitMs) } : undefined
   }
 
   take(caller: string, rules: readonly Rule[], now: number): Promise<CallerDecision> {
-    return this.#caller(caller, rules, now, 'take')
+    return this.#decideCaller(caller, rules, now, 'take')
   }
 
   peek(caller: string, rules: readonly Rule[], now: number): Promise<CallerDecision> {
-    return this.#caller(caller, rules, now, 'peek')
+    return this.#decideCaller(caller, rules, now, 'peek')
   }
 
   charge(caller: string, rules: readonly Rule[], now: number): Promise<CallerDecision> {
-    return this.#caller(caller, rules, now, 'charge')
+    return this.#decideCaller(caller, rules, now, 'charge')
   }
 
-  async #caller(caller: string, rules: readonly Rule[], now: number, mode: string): Promise<CallerDecision> {
-    const keyPrefix = this.#tag(caller)
+  async #decideCaller(caller: string, rules: readonly Rule[], now: number, mode: string): Promise<CallerDecision> {
+    const keyPrefix = this.#keyPrefix(caller)
     const keys = rules.map(({ name }) => `${keyPrefix}:${name}`)
     const ruleArguments = rules.flatMap((rule) => [rule.kind, rule.limit, rule.seconds * SECOND])
     const [rejectedBy, wait, charged, meters] = await meterCallerScript.run(this.#redis, keys, [
@@ -240,7 +242,7 @@ export class RedisLimiter implements Limiter {
   }
 
   /** Returns the prefix of all Redis keys of a caller. The hash tag in braces keeps them on one node of a cluster. */
-  #tag(caller: string): string {
+  #keyPrefix(caller: string): string {
     return `${this.#prefix}{${caller.includes('}') ? hashName(caller) : shortenName(caller)}}`
   }
 
@@ -268,7 +270,12 @@ interface LimitArguments {
 
 function toLimitArguments({ buckets }: KeyLimits, limitClass: LimitClass): LimitArguments {
   const { key, recruiter } = buckets
-  const bucketNumbers = (b: Bucket) => [b.refillPerMs, b.capacity, b.minute, b.day === Infinity ? -1 : b.day]
+  const bucketNumbers = ({ refillPerMs, capacity, minute, day }: Bucket) => [
+    refillPerMs,
+    capacity,
+    minute,
+    day === Infinity ? -1 : day,
+  ]
   return {
     limitsJson: JSON.stringify([key, buckets[limitClass], recruiter].flatMap(bucketNumbers)),
     recruiterTtlMs: recruiter.day === Infinity ? MINUTE + recruiter.fillMs + MINUTE_SLACK_MS : DAY + DAY_SLACK_MS,

@@ -18,9 +18,9 @@ export class RollingLog {
       newest = now
     }
     const time = Math.max(now, newest)
-    let expired = 0
-    while (expired < times.length && time - times[expired]! >= this.#windowMs) expired++
-    if (expired > 0) times.splice(0, expired)
+    let expiredCount = 0
+    while (expiredCount < times.length && time - times[expiredCount]! >= this.#windowMs) expiredCount++
+    if (expiredCount > 0) times.splice(0, expiredCount)
     return time
   }
 }

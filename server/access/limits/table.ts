@@ -1,4 +1,4 @@
-/** Default limits as published, and the effective limits of a key. */
+// Default limits as published, and the effective limits of a key.
 
 export const LIMIT_CLASSES = [
   'reads',
@@ -72,7 +72,7 @@ export interface KeyLimits {
 }
 
 export function limitsFor(mode: 'test' | 'live', overrides: KeyOverrides = {}): KeyLimits {
-  const scaleForMode = (n: number) => (mode === 'live' ? n : Math.max(1, Math.floor(n / 10)))
+  const scaleForMode = (liveLimit: number) => (mode === 'live' ? liveLimit : Math.max(1, Math.floor(liveLimit / 10)))
   const buckets = {} as Record<BucketName, Bucket>
   for (const name of BUCKET_NAMES) {
     const liveRates = LIVE_RATES[name]

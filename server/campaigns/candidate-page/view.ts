@@ -64,7 +64,7 @@ interface Exchange {
 
 /**
  * Returns the questions before this step with their answers. A question that was asked several times, by follow-ups or in another
- * language, appears once, in its last form; one whose answer was discarded by going back appears where it was answered again.
+ * language, appears once, in its last form. If the candidate went back to a question, it appears at the position of the new answer.
  */
 function answeredQuestions(messages: CandidateMessage[], step: number, language: Language): Exchange[] {
   const exchangesByStep = new Map<

@@ -38,12 +38,12 @@ interface DueContact {
 /** Processes up to `limit` due contacts and returns their number. */
 export async function processDueContacts(tx: Tx, deps: ContactDeps, limit: number): Promise<number> {
   const now = deps.clock.now()
-  const { rows: due } = await sql<DueContact>`
+  const { rows: dueContacts } = await sql<DueContact>`
     select candidate_id, kind, step from contacts where due_at <= ${new Date(now)} and not held
     order by due_at limit ${limit} for update skip locked`.execute(tx)
-  if (due.length === 0) return 0
-  const dueById = new Map(due.map((row) => [row.candidate_id, row]))
-  // A locked candidate has probably just replied; the next poll checks again.
+  if (dueContacts.length === 0) return 0
+  const dueById = new Map(dueContacts.map((row) => [row.candidate_id, row]))
+  // A candidate that another transaction has locked has probably just replied; the next poll processes the contact.
   const availableCandidates = (await lockAvailableCandidacies(tx, [...dueById.keys()])).filter(
     ({ status }) => status === 'pending',
   )
@@ -51,32 +51,32 @@ export async function processDueContacts(tx: Tx, deps: ContactDeps, limit: numbe
   await postponeContacts(
     tx,
     availableCandidates.filter(({ candidate_id }) => replyingIds.has(candidate_id)),
-    () => now + TEST_NUMBER_WAIT_MS,
+    now + TEST_NUMBER_WAIT_MS,
   )
   const readyCandidates = availableCandidates.filter(({ candidate_id }) => !replyingIds.has(candidate_id))
   const readyByKind = Map.groupBy(readyCandidates, ({ candidate_id }) => dueById.get(candidate_id)!.kind)
   await expireCandidates(tx, deps, readyByKind.get('give_up') ?? [])
   const candidatesToContact = readyByKind.get('contact') ?? []
-  const outsideHours = new Set(
+  const candidatesOutsideHours = new Set(
     candidatesToContact.filter((candidate) => !isTestNumber(candidate) && nextContactTime(now) > now),
   )
-  await postponeContacts(tx, [...outsideHours], () => nextContactTime(now))
-  const optedOut = new Set(await findOptedOut(tx, candidatesToContact))
-  await recordTransitions(tx, deps.clock, [...optedOut].map(declineOptedOut))
-  const followUpNumbers = new Map(due.map(({ candidate_id, step }) => [candidate_id, step]))
+  await postponeContacts(tx, [...candidatesOutsideHours], nextContactTime(now))
+  const optedOutCandidates = new Set(await findOptedOut(tx, candidatesToContact))
+  await recordTransitions(tx, deps.clock, [...optedOutCandidates].map(declineOptedOut))
+  const followUpNumbers = new Map(dueContacts.map(({ candidate_id, step }) => [candidate_id, step]))
   await contactCandidates(
     tx,
     deps,
     candidatesToContact
-      .filter((candidate) => !outsideHours.has(candidate) && !optedOut.has(candidate))
+      .filter((candidate) => !candidatesOutsideHours.has(candidate) && !optedOutCandidates.has(candidate))
       .map((candidate) => ({
         candidate,
         followUpNumber: followUpNumbers.get(candidate.candidate_id)!,
-        tried: [],
-        failed: [],
+        triedChannels: [],
+        failedChannels: [],
       })),
   )
-  return due.length
+  return dueContacts.length
 }
 
 /** Returns the transition that declines a candidate who has opted out and refunds the credit if the candidate was never contacted. */
@@ -92,9 +92,9 @@ async function expireCandidates(tx: Tx, { clock }: ContactDeps, candidates: Cand
   await recordTransitions(tx, clock, transitions)
 }
 
-async function postponeContacts(tx: Tx, candidates: Candidacy[], until: () => number) {
+async function postponeContacts(tx: Tx, candidates: Candidacy[], dueTime: number) {
   if (candidates.length === 0) return
-  await sql`update contacts set due_at = ${new Date(until())}
+  await sql`update contacts set due_at = ${new Date(dueTime)}
     where candidate_id = any (${candidates.map(({ candidate_id }) => candidate_id)})`.execute(tx)
 }
 
@@ -103,9 +103,9 @@ export interface ContactAttempt {
   /** 0 for the first message, then 1, 2, … for the follow-ups. */
   followUpNumber: number
   /** Channels already used for this message. */
-  tried: ChannelName[]
+  triedChannels: ChannelName[]
   /** Tried channels whose failure is not counted yet. */
-  failed: ChannelName[]
+  failedChannels: ChannelName[]
 }
 
 /** Sends each candidate the due message on the next usable channel. */
@@ -113,34 +113,37 @@ export async function contactCandidates(tx: Tx, deps: ContactDeps, attempts: Con
   const { clock } = deps
   const workflows = new Map<string, Workflow>()
   const channelsByOrg = new Map<string, Set<ChannelName>>()
-  let remaining = attempts
-  while (remaining.length > 0) {
-    const toSend: (ContactAttempt & { channel: ChannelName; workflow: Workflow })[] = []
+  let remainingAttempts = attempts
+  while (remainingAttempts.length > 0) {
+    const attemptsToSend: (ContactAttempt & { channel: ChannelName; workflow: Workflow })[] = []
     const exhaustedAttempts: (ContactAttempt & { workflow: Workflow })[] = []
-    for (const attempt of remaining) {
+    for (const attempt of remainingAttempts) {
       const workflow = await workflowOf(attempt.candidate)
-      const channel = (await channelsFor(attempt, workflow)).find((name) => !attempt.tried.includes(name))
-      if (channel) toSend.push({ ...attempt, channel, workflow })
+      const channel = (await channelsFor(attempt, workflow)).find((name) => !attempt.triedChannels.includes(name))
+      if (channel) attemptsToSend.push({ ...attempt, channel, workflow })
       else exhaustedAttempts.push({ ...attempt, workflow })
     }
     const outcomes = await queueMessages(
       tx,
       clock,
-      toSend.map(({ candidate, channel, followUpNumber }) => {
+      attemptsToSend.map(({ candidate, channel, followUpNumber }) => {
         return { candidate, channel, prompts: currentPrompts(candidate.state, candidate.flow), followUpNumber }
       }),
     )
-    const queuedAttempts = toSend.filter((_, index) => outcomes[index] === 'queued')
+    const queuedAttempts = attemptsToSend.filter((_, index) => outcomes[index] === 'queued')
     await suspendUntilSent(tx, queuedAttempts)
     await countFailures(tx, deps, queuedAttempts)
-    const deliveredAttempts = toSend.filter((_, index) => outcomes[index] === 'delivered')
+    const deliveredAttempts = attemptsToSend.filter((_, index) => outcomes[index] === 'delivered')
     await recordContacts(tx, deps, deliveredAttempts, true)
     await handleExhausted(tx, deps, exhaustedAttempts)
-    remaining = toSend
+    remainingAttempts = attemptsToSend
       .filter((_, index) => outcomes[index] === 'failed')
-      .map(({ candidate, followUpNumber, tried, failed, channel }) => {
-        return { candidate, followUpNumber, tried: [...tried, channel], failed: [...failed, channel] }
-      })
+      .map(({ candidate, followUpNumber, triedChannels, failedChannels, channel }) => ({
+        candidate,
+        followUpNumber,
+        triedChannels: [...triedChannels, channel],
+        failedChannels: [...failedChannels, channel],
+      }))
   }
 
   async function workflowOf({ org_id: orgId, mode, workflow_id }: Candidacy): Promise<Workflow> {
@@ -172,50 +175,51 @@ function channelOrder({ channels, follow_ups }: Pick<Workflow, 'channels' | 'fol
   return firstChannel ? [firstChannel, ...channels.filter((name) => name !== firstChannel)] : channels
 }
 
-async function suspendUntilSent(tx: Tx, queued: ContactAttempt[]) {
-  if (queued.length === 0) return
+async function suspendUntilSent(tx: Tx, queuedAttempts: ContactAttempt[]) {
+  if (queuedAttempts.length === 0) return
   await sql`update contacts set due_at = null
-    where candidate_id = any (${queued.map(({ candidate }) => candidate.candidate_id)})`.execute(tx)
+    where candidate_id = any (${queuedAttempts.map(({ candidate }) => candidate.candidate_id)})`.execute(tx)
 }
 
 /** Records sent messages and schedules the next follow-ups from now. */
 export async function recordContacts(
   tx: Tx,
   deps: ContactDeps,
-  sent: (ContactAttempt & { channel: ChannelName; workflow: Workflow })[],
-  delivered: boolean,
+  sentAttempts: (ContactAttempt & { channel: ChannelName; workflow: Workflow })[],
+  isDelivered: boolean,
 ): Promise<void> {
   const { clock } = deps
   const time = new Date(clock.now())
   await recordTransitions(
     tx,
     clock,
-    sent.map(({ candidate: before, followUpNumber, channel, failed }): CandidateTransition => {
-      const events = delivered ? (['sent', 'delivered'] as const) : (['sent'] as const)
+    sentAttempts.map(({ candidate: before, followUpNumber, channel, failedChannels }): CandidateTransition => {
+      const events = isDelivered ? (['sent', 'delivered'] as const) : (['sent'] as const)
       return {
         before,
         changes: {
-          stages: before.stages | stagesUpTo(delivered ? 'delivered' : 'contacted'),
+          stages: before.stages | stagesUpTo(isDelivered ? 'delivered' : 'contacted'),
           contact_step: followUpNumber,
           channel,
           started_at: before.started_at ?? time,
         },
-        channels: [...channelFailures(failed), ...events.map((event) => ({ channel, event }))],
+        channels: [...channelFailures(failedChannels), ...events.map((event) => ({ channel, event }))],
         followUps: followUpNumber > 0 ? [{ followUpNumber, event: 'sent' }] : [],
-        calls: [...failedCalls(failed), ...(channel === 'voice' ? callsOf(before, followUpNumber) : [])],
+        calls: [...failedCalls(failedChannels), ...(channel === 'voice' ? callsOf(before, followUpNumber) : [])],
       }
     }),
   )
-  await scheduleNextContact(tx, deps, sent)
+  await scheduleNextContact(tx, deps, sentAttempts)
 }
 
-function channelFailures(failed: ChannelName[]) {
-  return failed.map((channel) => ({ channel, event: 'failed' as const }))
+function channelFailures(failedChannels: ChannelName[]) {
+  return failedChannels.map((channel) => ({ channel, event: 'failed' as const }))
 }
 
-/** Simulated calls end immediately; real calls are reported by the provider. */
+/** Duration that is counted for a simulated call. The provider reports the duration of real calls. */
 const SIMULATED_CALL_SECONDS = 30
 
+/** Returns the calls to count for a sent voice message; the outcome of a real call is counted when the provider reports it. */
 function callsOf({ mode, phone }: Candidacy, followUpNumber: number): CandidateChange['calls'] {
   const placedCall = { outcome: 'placed' as const, seconds: 0 }
   if (mode === 'live') return [placedCall]
@@ -227,8 +231,8 @@ function callsOf({ mode, phone }: Candidacy, followUpNumber: number): CandidateC
   ]
 }
 
-function failedCalls(failed: ChannelName[]): CandidateChange['calls'] {
-  if (!failed.includes('voice')) return []
+function failedCalls(failedChannels: ChannelName[]): CandidateChange['calls'] {
+  if (!failedChannels.includes('voice')) return []
   return [
     { outcome: 'placed', seconds: 0 },
     { outcome: 'failed', seconds: 0 },
@@ -237,56 +241,59 @@ function failedCalls(failed: ChannelName[]): CandidateChange['calls'] {
 
 async function countFailures(tx: Tx, { clock }: ContactDeps, attempts: ContactAttempt[]) {
   const transitions = attempts
-    .filter(({ failed }) => failed.length > 0)
-    .map(({ candidate, failed }) => ({ before: candidate, channels: channelFailures(failed) }))
+    .filter(({ failedChannels }) => failedChannels.length > 0)
+    .map(({ candidate, failedChannels }) => ({ before: candidate, channels: channelFailures(failedChannels) }))
   await recordTransitions(tx, clock, transitions)
 }
 
-/** Schedules the next follow-up, or else the expiry. Skips candidates who have replied since. */
+/** Schedules the next follow-up, or the expiry after the last one. Skips candidates who have replied in the meantime. */
 export async function scheduleNextContact(
   tx: Tx,
   { clock }: ContactDeps,
-  sent: { candidate: Candidacy; followUpNumber: number; workflow: Workflow }[],
+  attempts: { candidate: Candidacy; followUpNumber: number; workflow: Workflow }[],
 ): Promise<void> {
-  if (sent.length === 0) return
+  if (attempts.length === 0) return
   const now = clock.now()
-  const nextContacts = sent.map(({ candidate, followUpNumber, workflow }) => {
+  const nextContacts = attempts.map(({ candidate, followUpNumber, workflow }) => {
     const followUp = workflow.follow_ups[followUpNumber]
     const dueTime = now + contactDelayMs(candidate, followUp?.after_hours ?? NO_REPLY_TIMEOUT_HOURS)
-    const hasContactHours = followUp && !isTestNumber(candidate)
+    const isLimitedToHours = followUp && !isTestNumber(candidate)
     return {
       kind: followUp ? 'contact' : 'give_up',
-      due: new Date(hasContactHours ? nextContactTime(dueTime) : dueTime),
+      due: new Date(isLimitedToHours ? nextContactTime(dueTime) : dueTime),
     }
   })
   await sql`update contacts c set kind = n.kind, step = n.step + 1, due_at = n.due_at
-    from unnest(${sent.map(({ candidate }) => candidate.candidate_id)}::text[], ${nextContacts.map(({ kind }) => kind)}::text[],
-      ${sent.map(({ followUpNumber }) => followUpNumber)}::int[], ${nextContacts.map(({ due }) => due)}::timestamptz[]) as n (candidate_id, kind, step, due_at)
+    from unnest(${attempts.map(({ candidate }) => candidate.candidate_id)}::text[], ${nextContacts.map(({ kind }) => kind)}::text[],
+      ${attempts.map(({ followUpNumber }) => followUpNumber)}::int[], ${nextContacts.map(({ due }) => due)}::timestamptz[]) as n (candidate_id, kind, step, due_at)
     where c.candidate_id = n.candidate_id and c.kind = 'contact' and c.step = n.step`.execute(tx)
 }
 
-/** Handles candidates without a remaining channel: fails those never reached, schedules the next follow-up for the others. */
-async function handleExhausted(tx: Tx, deps: ContactDeps, exhausted: (ContactAttempt & { workflow: Workflow })[]) {
-  if (exhausted.length === 0) return
+/**
+ * Handles candidates without a remaining channel: fails candidates who were never reached, and schedules the next follow-up for
+ * the others.
+ */
+async function handleExhausted(tx: Tx, deps: ContactDeps, attempts: (ContactAttempt & { workflow: Workflow })[]) {
+  if (attempts.length === 0) return
   const { rows } = await sql<{ candidate_id: string }>`
     select distinct candidate_id from messages where state in ('sent', 'delivered', 'read', 'unknown') and direction = 'out'
-      and candidate_id = any (${exhausted.map(({ candidate }) => candidate.candidate_id)})`.execute(tx)
+      and candidate_id = any (${attempts.map(({ candidate }) => candidate.candidate_id)})`.execute(tx)
   const possiblyReachedIds = new Set(rows.map(({ candidate_id }) => candidate_id))
-  const unreachedAttempts = exhausted.filter(({ candidate }) => !possiblyReachedIds.has(candidate.candidate_id))
+  const unreachedAttempts = attempts.filter(({ candidate }) => !possiblyReachedIds.has(candidate.candidate_id))
   await recordTransitions(
     tx,
     deps.clock,
-    unreachedAttempts.map(({ candidate, failed }) => {
+    unreachedAttempts.map(({ candidate, failedChannels }) => {
       return {
         before: candidate,
         end: { status: 'failed', reason: 'unreachable' },
         refund: true,
-        channels: channelFailures(failed),
-        calls: failedCalls(failed),
+        channels: channelFailures(failedChannels),
+        calls: failedCalls(failedChannels),
       }
     }),
   )
-  const possiblyReachedAttempts = exhausted.filter(({ candidate }) => possiblyReachedIds.has(candidate.candidate_id))
+  const possiblyReachedAttempts = attempts.filter(({ candidate }) => possiblyReachedIds.has(candidate.candidate_id))
   await countFailures(tx, deps, possiblyReachedAttempts)
   await scheduleNextContact(tx, deps, possiblyReachedAttempts)
 }

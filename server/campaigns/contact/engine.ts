@@ -18,20 +18,23 @@ const MAX_CONCURRENT_SENDS = 40
 export async function contactNow(context: Context): Promise<void> {
   const sender = createSender(context, () => {})
   do {
-    await contactAll(context, () => false)
+    await processAllDue(context, () => false)
     await sender.start()
     await sender.settled()
-  } while (sender.busy())
+  } while (sender.isFull())
 }
 
-/** Processes everything that is due, continuously. Slow providers can only delay other sends, not contacts or test numbers. */
+/**
+ * Processes everything that is due, continuously. A slow provider can delay other sends, but not contacts or the replies of test
+ * numbers.
+ */
 export function startContactEngine(context: Context): BackgroundActivity {
   const { db, clock, log } = context
   const logFailure = (error: unknown) => log.warn({ err: error }, 'contacting candidates failed, retrying')
   const contactPoller = startDuePoller({
     clock,
     nextDueAt: () => nextContactDue(db.queries),
-    work: (stopping) => contactAll(context, stopping),
+    work: (isStopped) => processAllDue(context, isStopped),
     onError: logFailure,
   })
   const sender = createSender(context, () => sendPoller.wake())
@@ -53,14 +56,15 @@ export function startContactEngine(context: Context): BackgroundActivity {
   }
 }
 
-async function contactAll(context: Context, stopping: () => boolean): Promise<void> {
+/** Processes all due contacts, test replies and lost sends in batches. */
+async function processAllDue(context: Context, isStopped: () => boolean): Promise<void> {
   const { db } = context
-  let busy = true
-  while (busy && !stopping()) {
+  let hasMore = true
+  while (hasMore && !isStopped()) {
     const lostSendCount = await db.transaction((tx) => settleLostSends(tx, context, BATCH_SIZE))
     const replyCount = await db.transaction((tx) => answerForTestNumbers(tx, context, BATCH_SIZE))
     const contactCount = await db.transaction((tx) => processDueContacts(tx, context, BATCH_SIZE))
-    busy = lostSendCount === BATCH_SIZE || replyCount === BATCH_SIZE || contactCount === BATCH_SIZE
+    hasMore = lostSendCount === BATCH_SIZE || replyCount === BATCH_SIZE || contactCount === BATCH_SIZE
   }
 }
 
@@ -77,20 +81,20 @@ function createSender(context: Context, onCapacity: () => void) {
       const claimedMessages = await db.transaction((tx) => claimSends(tx, context, capacity))
       isFull = claimedMessages.length === capacity
       for (const message of claimedMessages) {
-        const completedSend = sendOne(message)
+        const send = sendOne(message)
           .catch((error) =>
             log.warn(
               { err: error, message: message.message_id },
               'recording the outcome of a send failed, treating it as unknown when the lease expires',
             ),
           )
-          .then(() => void inFlight.delete(completedSend))
-        inFlight.add(completedSend)
-        void completedSend.then(() => isFull && onCapacity())
+          .then(() => void inFlight.delete(send))
+        inFlight.add(send)
+        void send.then(() => isFull && onCapacity())
       }
     },
-    /** Whether more messages than the capacity may be due. */
-    busy: () => isFull,
+    /** Whether the last start used the whole capacity, so that more messages may be due. */
+    isFull: () => isFull,
     async settled() {
       await Promise.all(inFlight)
     },

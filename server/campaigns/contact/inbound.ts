@@ -69,23 +69,25 @@ export function createInboundHandler(deps: ContactDeps): InboundHandler {
   }
 }
 
-function turnOf(candidate: Candidacy, source: Prompt[], greet: boolean): CallTurn {
+function turnOf(candidate: Candidacy, prompts: Prompt[], withGreeting: boolean): CallTurn {
   const { state, flow, name, status } = candidate
   const { language } = state
-  const greeting = greet
+  const greeting = withGreeting
     ? prompt('call_opening', language, { name, company: flow.company_name, title: flow.title })
     : undefined
   const isClosed = status !== 'pending' && state.ending === null // expired or ended by the campaign
-  const prompts = isClosed ? [noticePrompt(state.step, prompt('ended', language))] : renderAll(candidate, source)
-  return { language, greeting, prompts, isOver: status !== 'pending' }
+  const renderedPrompts = isClosed
+    ? [noticePrompt(state.step, prompt('ended', language))]
+    : renderAll(candidate, prompts)
+  return { language, greeting, prompts: renderedPrompts, isOver: status !== 'pending' }
 }
 
 function noticePrompt(step: number, text: string): RenderedPrompt {
   return { step, kind: 'notice', text, choices: [] }
 }
 
-function renderAll(candidate: Candidacy, source: Prompt[]): RenderedPrompt[] {
-  return source.map((sourcePrompt) => render(sourcePrompt, candidate.state.language, candidate.flow, candidate))
+function renderAll(candidate: Candidacy, prompts: Prompt[]): RenderedPrompt[] {
+  return prompts.map((each) => render(each, candidate.state.language, candidate.flow, candidate))
 }
 
 function currentQuestion(candidate: Candidacy): RenderedPrompt | undefined {
@@ -97,7 +99,7 @@ export function matchCurrentChoice(candidate: Candidacy, text: string): string |
   return matchChoice(currentQuestion(candidate), text)
 }
 
-/** A button names its step; a text reply answers the current question. */
+/** Returns the input for a reply. The value of a button belongs to the step of the button; a text answers the current question. */
 function inputOf(candidate: Candidacy, { step, value, text }: InboundReply): ConversationInput {
   if (value !== undefined) return { kind: 'reply', value, ...(step === undefined ? {} : { step }) }
   const chosenValue = matchCurrentChoice(candidate, text ?? '')
@@ -118,11 +120,11 @@ function callInput(candidate: Candidacy, { step, digits, speech }: CallAnswer): 
  */
 async function findSender(tx: Tx, orgId: string, reply: InboundReply): Promise<string | undefined> {
   const { channel, from, inReplyTo, providerId } = reply
-  const { rows: assigned } = await sql<{ candidate_id: string }>`
+  const { rows: duplicates } = await sql<{ candidate_id: string }>`
     select candidate_id from candidates c join messages m using (candidate_id)
     where c.org_id = ${orgId} and c.mode = 'live' and c.phone = ${from} and m.direction = 'in' and m.channel = ${channel}
       and m.provider_id = ${providerId} limit 1`.execute(tx)
-  if (assigned[0]) return assigned[0].candidate_id
+  if (duplicates[0]) return duplicates[0].candidate_id
   if (inReplyTo !== undefined) {
     const { rows } = await sql<{ candidate_id: string }>`
       select m.candidate_id from messages m join candidates c using (candidate_id)

@@ -37,7 +37,10 @@ export interface NewMessage {
   inCall?: boolean
 }
 
-/** Outcome of a message: the simulator, the page and calls deliver immediately; others are queued for their provider. */
+/**
+ * Outcome of a message: the simulator, the page and calls deliver immediately; messages on other channels are queued for their
+ * provider.
+ */
 export type QueueOutcome = 'queued' | 'delivered' | 'failed'
 
 /** Stores outgoing messages and delivers those that need no provider. */
@@ -75,19 +78,19 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
 
 /** Schedules the replies of test numbers to delivered messages. */
 export async function scheduleTestReplies(tx: Tx, clock: Clock, candidates: Candidacy[]): Promise<void> {
-  const testNumbers = candidates.filter(
+  const testCandidates = candidates.filter(
     ({ mode, phone, state }) => mode === 'test' && personaOf(phone) && state.ending === null,
   )
   await scheduleReplies(
     tx,
     clock,
-    testNumbers.map(({ candidate_id, state }) => ({ candidateId: candidate_id, step: state.step })),
+    testCandidates.map(({ candidate_id, state }) => ({ candidateId: candidate_id, step: state.step })),
   )
 }
 
 function outcomeOf({ candidate, channel, inCall }: NewMessage): QueueOutcome {
   if (channel === 'page' || inCall) return 'delivered'
-  // A paused campaign also holds back responses. (It sends no first messages or follow-ups at all.)
+  // While a campaign is paused, responses are queued too. (First messages and follow-ups are not created at all.)
   if (candidate.mode === 'live' || candidate.hold === 'paused') return 'queued'
   return personaOf(candidate.phone) === 'unreachable' ? 'failed' : 'delivered'
 }

@@ -19,11 +19,11 @@ export async function recordOptOut(tx: Tx, clock: Clock, candidate: AddressedPer
 /** Locks other pending candidates with the same phone number or email address, in any campaign of the organisation. */
 export async function lockCandidatesWithSameAddress(
   tx: Tx,
-  optedOut: Candidacy[],
+  optedOutCandidates: Candidacy[],
   excludedIds: string[],
 ): Promise<Candidacy[]> {
   const ids = new Set<string>()
-  for (const { org_id, mode, phone, email } of optedOut) {
+  for (const { org_id, mode, phone, email } of optedOutCandidates) {
     const { rows } = await sql<{ candidate_id: string }>`
       select candidate_id from candidates c join candidate_progress p using (candidate_id)
       where c.org_id = ${org_id} and c.mode = ${mode} and p.status = 'pending' and candidate_id <> all (${excludedIds})
@@ -33,7 +33,7 @@ export async function lockCandidatesWithSameAddress(
   return (await lockCandidacies(tx, [...ids])).filter(({ status }) => status === 'pending')
 }
 
-/** Returns those of the people who have opted out. */
+/** Returns the people who have opted out. */
 export async function findOptedOut<Person extends AddressedPerson>(tx: Tx, people: Person[]): Promise<Person[]> {
   if (people.length === 0) return []
   const { rows } = await sql<{ scope: string; address: string }>`

@@ -51,11 +51,11 @@ async function handleReplies(
   const processedReplies = candidateReplies
     .filter((_, index) => isNew[index])
     .map((entry) => ({ ...entry, outcome: advance(entry.candidate.state, entry.candidate.flow, entry.reply.input) }))
-  const optedOut = processedReplies.filter(({ outcome }) => outcome.stop).map(({ candidate }) => candidate)
-  for (const candidate of optedOut) await recordOptOut(tx, clock, candidate)
+  const optedOutCandidates = processedReplies.filter(({ outcome }) => outcome.stop).map(({ candidate }) => candidate)
+  for (const candidate of optedOutCandidates) await recordOptOut(tx, clock, candidate)
   const sameAddressCandidates = await lockCandidatesWithSameAddress(
     tx,
-    optedOut,
+    optedOutCandidates,
     candidateReplies.map(({ candidate }) => candidate.candidate_id),
   )
   // A conversation that has ended for another reason stays ended.
@@ -88,7 +88,7 @@ async function handleReplies(
   return candidateReplies.map(({ candidate }) => updatedById.get(candidate.candidate_id) ?? candidate)
 }
 
-/** A reply without an effect, such as one to an earlier question, does not change the result. */
+/** Returns false for replies that must not change the result, such as a reply to an earlier question. */
 function hasEffect({ state, stages }: Candidacy, outcome: ReplyOutcome) {
   return outcome.state !== state || outcome.prompts.length > 0 || !hasReached(stages, 'responded')
 }
@@ -129,7 +129,7 @@ function endOf({ ending }: ConversationState): NonNullable<CandidateTransition['
   return { status: 'completed', reason: null }
 }
 
-/** Replaces the follow-ups with the expiry of the conversation, after a reply. */
+/** After a reply, cancels the follow-ups and schedules the expiry of the conversation. */
 async function scheduleExpiry(tx: Tx, { clock }: ContactDeps, candidates: Candidacy[]) {
   const pendingCandidates = candidates.filter(({ status }) => status === 'pending')
   if (pendingCandidates.length === 0) return
@@ -143,13 +143,13 @@ async function scheduleExpiry(tx: Tx, { clock }: ContactDeps, candidates: Candid
       and contact_step is not null`.execute(tx)
 }
 
-/** Sends the due replies of test numbers and returns their number. */
+/** Sends the due replies of test numbers, up to `limit`, and returns how many were due. */
 export async function answerForTestNumbers(tx: Tx, deps: ContactDeps, limit: number): Promise<number> {
   const dueReplies = await claimDueReplies(tx, deps.clock, limit)
   if (dueReplies.length === 0) return 0
-  const steps = new Map(dueReplies.map((reply) => [reply.candidate_id, reply.conversation_step]))
-  const candidates = await lockAvailableCandidacies(tx, [...steps.keys()])
-  // Test numbers of paused campaigns wait.
+  const stepByCandidateId = new Map(dueReplies.map((reply) => [reply.candidate_id, reply.conversation_step]))
+  const candidates = await lockAvailableCandidacies(tx, [...stepByCandidateId.keys()])
+  // In a paused campaign, the replies of test numbers are delayed.
   await delayReplies(
     tx,
     deps.clock,
@@ -163,7 +163,8 @@ export async function answerForTestNumbers(tx: Tx, deps: ContactDeps, limit: num
   )
   const replies = activeCandidates.flatMap((candidate) => {
     const persona = personaOf(candidate.phone)
-    if (!persona || !candidate.channel || candidate.state.step !== steps.get(candidate.candidate_id)) return []
+    if (!persona || !candidate.channel || candidate.state.step !== stepByCandidateId.get(candidate.candidate_id))
+      return []
     const input = personaReply(persona, candidate.state, candidate.flow, candidate.contact_step ?? 0)
     return input ? [{ candidate, reply: { channel: candidate.channel, input } }] : []
   })

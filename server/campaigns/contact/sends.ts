@@ -28,10 +28,10 @@ export interface ClaimedMessage {
   created_at: Date
 }
 
-/** The lease exceeds the timeout: when it expires, the sending process has died. */
 const SEND_TIMEOUT_MS = 20 * SECOND
+/** Longer than the timeout: if a lease expires, the sending process has died. */
 const LEASE_MS = 2 * MINUTE
-/** A send to a provider that is busy for longer than this fails. */
+/** A message fails if its provider is still busy this long after the message was created. */
 const MAX_BUSY_MS = 24 * 60 * MINUTE
 
 /**
@@ -53,7 +53,10 @@ export async function claimSends(tx: Tx, { clock }: ContactDeps, limit: number):
   return rows.filter(({ message_id }) => !deferredIds.has(message_id))
 }
 
-/** Returns the earliest due time of a queued message, in epoch milliseconds. Resuming a campaign triggers a notification. */
+/**
+ * Returns the earliest due time of a queued message, in epoch milliseconds. Ignores paused campaigns: resuming one triggers a
+ * notification.
+ */
 export async function nextSendDue(queries: Queries): Promise<number | undefined> {
   const { rows } = await sql<{ due_at: Date }>`
     select m.due_at from messages m join campaigns g using (campaign_id)
@@ -61,7 +64,7 @@ export async function nextSendDue(queries: Queries): Promise<number | undefined>
   return rows[0]?.due_at.getTime()
 }
 
-/** Defers contacts above the provider's rate and returns their IDs. Responses to replies are never deferred. */
+/** Defers first messages and follow-ups above the provider's rate, and returns their IDs. Responses to replies are never deferred. */
 async function deferOverRate(tx: Tx, claimed: ClaimedMessage[], now: number): Promise<Set<string>> {
   const contactMessages = claimed.filter(({ contact_step }) => contact_step !== null)
   if (contactMessages.length === 0) return new Set()
@@ -150,7 +153,7 @@ export async function completeSend(
       provider_id = ${outcome.errorReason === undefined ? (outcome.providerId ?? null) : null},
       error = ${outcome.errorReason === undefined ? null : outcome.message.slice(0, 500)}
     where message_id = ${message.message_id} and state = 'sending' returning 1`.execute(tx)
-  if (rows.length === 0) return // settled by another process since
+  if (rows.length === 0) return // another process has settled the send
   if (outcome.errorReason === 'stopped') return applyOptOut(tx, deps, candidate, message)
   if (candidate.status !== 'pending') return countLateSend(tx, deps, candidate, message, state)
   await scheduleTestReplies(tx, deps.clock, [candidate])
@@ -161,8 +164,8 @@ export async function completeSend(
     candidate,
     followUpNumber: message.contact_step,
     channel: message.channel,
-    tried: [],
-    failed: [],
+    triedChannels: [],
+    failedChannels: [],
     workflow,
   }
   if (state === 'sent' || state === 'delivered') await recordContacts(tx, deps, [contact], state === 'delivered')
@@ -170,7 +173,7 @@ export async function completeSend(
   else await contactOnNextChannel(tx, deps, candidate, message.contact_step, message.channel)
 }
 
-/** Applies an opt-out at the provider to the whole organisation. */
+/** Applies an opt-out that the provider reported: the whole organisation no longer contacts the candidate. */
 export async function applyOptOut(
   tx: Tx,
   { clock }: ContactDeps,
@@ -185,7 +188,7 @@ export async function applyOptOut(
   await recordTransitions(tx, clock, [...ownTransition, ...sameAddressCandidates.map(declineOptedOut)])
 }
 
-/** Counts a send whose candidate's conversation has ended since. */
+/** Counts a send that completed after the candidate's conversation had ended. */
 async function countLateSend(
   tx: Tx,
   { clock }: ContactDeps,
@@ -216,13 +219,16 @@ async function countLateSend(
   ])
 }
 
-/** Sends this message on the next channel after a failure. If no channel is left, fails the candidate or schedules the next follow-up. */
+/**
+ * Repeats a contact on the next channel after a failure. If no channel is left, fails the candidate or schedules the next
+ * follow-up.
+ */
 export async function contactOnNextChannel(
   tx: Tx,
   deps: ContactDeps,
   candidate: Candidacy,
   followUpNumber: number,
-  failed?: ChannelName,
+  failedChannel?: ChannelName,
 ): Promise<void> {
   const { rows } = await sql<{ channel: ChannelName }>`
     select channel from messages where candidate_id = ${candidate.candidate_id} and contact_step = ${followUpNumber}`.execute(
@@ -230,7 +236,7 @@ export async function contactOnNextChannel(
   )
   const triedChannels = rows.map(({ channel }) => channel)
   await contactCandidates(tx, deps, [
-    { candidate, followUpNumber, tried: triedChannels, failed: failed ? [failed] : [] },
+    { candidate, followUpNumber, triedChannels, failedChannels: failedChannel ? [failedChannel] : [] },
   ])
 }
 

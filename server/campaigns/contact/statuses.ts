@@ -9,7 +9,7 @@ import { applyOptOut, type ClaimedMessage, completeSend, contactOnNextChannel } 
 
 /** A provider's report about a message it accepted. */
 export interface MessageDeliveryStatus extends InboundStatus {
-  /** The organisation whose webhook received the report; limits it to that organisation's messages. */
+  /** The organisation whose webhook received the report. Only its messages match. */
   orgId?: string
 }
 
@@ -18,8 +18,8 @@ type Message = ClaimedMessage & { state: string; error: string | null }
 const stateOrder = ['unknown', 'sent', 'delivered', 'read']
 
 /**
- * Applies a provider's report to its message. Reports may be duplicated, late, out of order or earlier than the response to the send, so a message's state
- * only ever advances. Returns false for an unknown message.
+ * Applies a provider's report to its message. Reports may be duplicated, late, out of order or earlier than the response to the
+ * send, so a message's state only ever advances. Returns false for an unknown message.
  */
 export async function handleDeliveryStatus(tx: Tx, deps: ContactDeps, report: MessageDeliveryStatus): Promise<boolean> {
   const storedMessage = await findMessage(tx, report)
@@ -46,8 +46,8 @@ export async function handleDeliveryStatus(tx: Tx, deps: ContactDeps, report: Me
     transitionFor(candidate, message, report, deps.clock.now()),
   ])
   const isUndelivered = report.status === 'failed' || report.status === 'unanswered'
-  const isWaiting = candidate.status === 'pending' && !hasReached(candidate.stages, 'responded')
-  if (isUndelivered && isWaiting && (await reopenContact(tx, message)))
+  const isAwaitingReply = candidate.status === 'pending' && !hasReached(candidate.stages, 'responded')
+  if (isUndelivered && isAwaitingReply && (await reopenContact(tx, message)))
     await contactOnNextChannel(tx, deps, updatedCandidate!, message.contact_step)
   return true
 }
@@ -100,7 +100,7 @@ function transitionFor(
       stateOrder.indexOf(event) > stateOrder.indexOf(message.state) &&
       stateOrder.indexOf(event) <= stateOrder.indexOf(reachedState),
   )
-  // The outcome of the send was unknown, so the send itself is counted now.
+  // A send with an unknown outcome was not counted, so it is counted now.
   const wasUnknown = message.state === 'unknown'
   const placedCalls = wasUnknown && channel === 'voice' ? [{ outcome: 'placed' as const, seconds: 0 }] : []
   const reachedStages = reachedState === undefined ? 0 : stagesUpTo(reachedState === 'sent' ? 'contacted' : 'delivered')
@@ -122,7 +122,7 @@ function transitionFor(
   }
 }
 
-/** Reopens the contact of an undelivered message, unless the next follow-up has started; returns whether it did. */
+/** Reopens the contact of an undelivered message, unless the next follow-up has started. Returns whether the contact was reopened. */
 async function reopenContact(tx: Tx, { candidate_id, contact_step }: Message): Promise<boolean> {
   const { rows } = await sql`
     update contacts set kind = 'contact', step = ${contact_step}, due_at = null

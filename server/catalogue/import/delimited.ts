@@ -24,8 +24,8 @@ export const CSV: DelimitedFormat = { delimiter: ',', quotes: true }
 export const TAB_SEPARATED: DelimitedFormat = { delimiter: '\t', quotes: false }
 
 /**
- * Reads the rows of a file. Columns can be in any order and any case. Throws if a required column is missing, or if a column name looks
- * like a typo of a required or optional one.
+ * Reads the rows of a file. Columns can be in any order, and their names are case-insensitive. Throws if a required column is missing,
+ * or if a column name looks like a typo of a required or optional one.
  */
 export async function readRows(
   path: string,
@@ -58,7 +58,7 @@ export async function readRows(
   }))
 }
 
-/** Returns the known column that an unknown one is probably a typo of. */
+/** Returns the most similar known column, if `column` is not a known one. */
 function suggestColumn(column: string, knownColumns: string[]): string | undefined {
   if (column.length < 4 || knownColumns.includes(column)) return undefined
   return closestName(column, knownColumns) ?? knownColumns.find((name) => name.startsWith(column))
@@ -141,10 +141,10 @@ function lineOfInvalidQuote(text: string, delimiter: string): number {
 }
 
 /** Returns the error for a row that is too long. `lines` is the number of lines that the parser has finished reading. */
-function rowTooLongError(name: string, { lines }: CsvError) {
+function rowTooLongError(fileName: string, { lines }: CsvError) {
   const maxCharacters = MAX_ROW_CHARACTERS.toLocaleString('en')
   return new Error(
-    `${name}: the row at line ${lines} is longer than ${maxCharacters} characters. Check for an unclosed quotation mark or missing line breaks.`,
+    `${fileName}: the row at line ${lines} is longer than ${maxCharacters} characters. Check for an unclosed quotation mark or missing line breaks.`,
   )
 }
 

@@ -3,6 +3,7 @@ import { nameKey } from '../names.ts'
 import type { Taxonomy, TaxonomyMasterSkill, TaxonomySubSkill } from '../taxonomy.ts'
 import type { StoredCatalogue } from './stored-catalogue.ts'
 
+/** A master skill after the import: a stored one with its changes, or a new one. */
 export interface MasterSkillPlan {
   /** Number of the row; undefined for a new row until it is written. */
   number: number | undefined
@@ -21,8 +22,8 @@ export interface ChangeSet<T> {
 }
 
 /**
- * The master skills and sub-skills of a taxonomy. They are matched with stored ones of the same source by ID. In the operator's
- * CSV, which contains only their names, they are matched with those of any source by name.
+ * The master skills and sub-skills of a taxonomy. They are matched by ID with stored ones of the same source. The operator's CSV
+ * contains only their names, so its master skills and sub-skills are matched by name with stored ones of any source.
  */
 export class Hierarchy {
   private readonly stored: StoredCatalogue

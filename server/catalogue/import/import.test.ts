@@ -30,6 +30,7 @@ function createTaxonomy(source: Source, skills: SkillFixture[], overrides: Parti
   }
 }
 
+/** Returns the numbers of added, changed, merged, unchanged and rejected rows. */
 const summaryCounts = ({ added, changed, merged, unchanged, refused }: Awaited<ReturnType<typeof importTaxonomy>>) => [
   added,
   changed,

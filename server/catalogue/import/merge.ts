@@ -13,10 +13,10 @@ export interface MergeSummary {
   /** New rows whose name already belongs to a skill: their ID and aliases were added to it. */
   merged: number
   unchanged: number
-  /** Groups that were created for the added skills. */
+  /** Master skills and sub-skills that were created for the added skills. */
   new_master_skills: number
   new_sub_skills: number
-  /** Changed skills with a new name. A file that reuses IDs for different skills would overwrite existing skills. */
+  /** Changed skills with a new name, for the operator to check: a file that reuses IDs for different skills overwrites skills. */
   renamed: { at: string; skill_id: string; from: string; to: string }[]
   /** Rejected rows. The CLI prints this property as JSON. */
   refused: RejectedRow[]

@@ -3,11 +3,11 @@ import { readRows, TAB_SEPARATED } from './delimited.ts'
 import { findFiles } from './find-files.ts'
 
 /**
- * Reads O*NET from the folder of its text download. Three of its lists contain skills:
- * - Technology and tools, in the UNSPSC hierarchy: the segment becomes the master skill, the class the sub-skill, and the commodity's
- *   title the description. They have no IDs, so their names are used. An entry that is listed under several commodities is assigned to
- *   the one with the most occupations, and among several of these to the one with the lowest code.
- * - Detailed work activities, in the content model: "4.A.2" becomes the master skill, and the generalised work activity "4.A.2.b.3"
+ * Reads O*NET from the folder of its text download. It has two kinds of skills:
+ * - Technologies and tools, in the UNSPSC hierarchy. The segment becomes the master skill, the class the sub-skill, and the commodity's
+ *   title the description. Technologies and tools have no IDs, so their names are used as IDs. If one is listed under several
+ *   commodities, the commodity with the most occupations is used, and in case of a tie the one with the lowest code.
+ * - Detailed work activities, in the content model. "4.A.2" becomes the master skill, and the generalised work activity "4.A.2.b.3"
  *   the sub-skill.
  */
 export async function readOnet(folder: string): Promise<Taxonomy> {
@@ -70,7 +70,9 @@ class OnetReader {
       example.commodityTitles.set(code, row.cell('Commodity Title'))
     }
     for (const [name, { location, occupationCounts, commodityTitles }] of examples) {
-      const [code] = [...occupationCounts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))[0]!
+      const [code] = [...occupationCounts].sort(
+        ([codeA, countA], [codeB, countB]) => countB - countA || (codeA < codeB ? -1 : 1),
+      )[0]!
       const commodity = this.commodities.get(code)
       if (!commodity) {
         this.result.rejected.push({

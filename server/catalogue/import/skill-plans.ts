@@ -3,6 +3,7 @@ import type { Source, TaxonomySkill } from '../taxonomy.ts'
 import type { ChangeSet, Hierarchy, SubSkillPlan } from './hierarchy.ts'
 import type { StoredCatalogue, StoredSkill } from './stored-catalogue.ts'
 
+/** A skill after the import: a stored one with its changes, or a new one. */
 export interface SkillPlan {
   /** Number of the skill; undefined for a new skill until it is written. */
   number: number | undefined
@@ -28,7 +29,7 @@ export interface SourcePlan {
   skill: SkillPlan
 }
 
-/** The skills after an import: stored skills with their changes, and new skills. */
+/** All skills after an import. */
 export class SkillPlans {
   private readonly storedSkills = new Map<number, StoredSkill>()
   private readonly plansByNameKey = new Map<string, SkillPlan>()

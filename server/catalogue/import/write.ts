@@ -5,7 +5,7 @@ import type { MasterSkillPlan, SubSkillPlan } from './hierarchy.ts'
 import type { CatalogueChanges } from './merge.ts'
 import type { SkillPlan, SourcePlan } from './skill-plans.ts'
 
-/** All rows of a statement are sent as one JSON text. */
+/** Number of rows that one SQL statement writes. They are sent as one JSON text. */
 const ROWS_PER_STATEMENT = 1000
 
 /** Writes the changes of a merge and assigns numbers to new rows. Returns whether any row was written. */
@@ -86,6 +86,7 @@ const skillRow = ({ number, sub, name, key, description, aliases, verifiable }: 
 
 const skillColumns = sql`number int, sub int, name text, key text, description text, aliases text[], verifiable boolean`
 
+/** Replaces the name keys that will change with temporary ones, so that the new keys are free. */
 const releaseNames: Statement = (rows) => sql`
     update skills set name_key = '#' || row.number
     from ${rows} as row (number int, key text) where skills.number = row.number and skills.name_key <> row.key`

@@ -47,7 +47,7 @@ function assertError(
   assert.deepEqual(Object.keys(body), ['success', 'message', 'error'])
   assert.equal(body.success, false)
   assert.equal(body.message, body.error)
-  for (const word of expectedTexts) assert.ok(body.message.match(word), `${body.message} mentions ${word}`)
+  for (const text of expectedTexts) assert.ok(body.message.match(text), `"${body.message}" must contain ${text}`)
 }
 
 const startShared = oncePerFile((t) => startApp(t, { config: { trustProxy: ['127.0.0.1'] } }))
@@ -275,12 +275,11 @@ test('invalid selections are rejected', async () => {
 
 test('a body that is not a JSON object is rejected', async () => {
   const { app } = await setUp()
-  const { address, send } = { address: '198.51.100.250', send: app.fetch }
-  const post = (body: string, type = 'application/json') =>
-    send('/api/selected-skills', {
+  const post = (body: string, contentType = 'application/json') =>
+    app.fetch('/api/selected-skills', {
       method: 'POST',
       body,
-      headers: { 'content-type': type, 'x-forwarded-for': address },
+      headers: { 'content-type': contentType, 'x-forwarded-for': '198.51.100.250' },
     })
   assertError(await post('{"user_id'), 400, 'body')
   assertError(await post('[]'), 400)
@@ -330,15 +329,15 @@ test('admin routes require the admin key', async () => {
   const { key } = await app.fixtures.createOrg()
   for (const route of routes) {
     assertError(await get(route), 403, 'Access denied')
-    for (const wrong of [' ', 'x', `${ADMIN_KEY}x`, ADMIN_KEY.slice(1), ADMIN_KEY.toUpperCase(), key.keyId])
-      assertError(await get(route, { 'x-api-key': wrong }), 403)
+    for (const wrongKey of [' ', 'x', `${ADMIN_KEY}x`, ADMIN_KEY.slice(1), ADMIN_KEY.toUpperCase(), key.keyId])
+      assertError(await get(route, { 'x-api-key': wrongKey }), 403)
     assertError(await get(`${route}?limit=0&page=x`), 403)
     assert.equal((await get(route, { 'x-api-key': ADMIN_KEY })).status, 200)
   }
   assertError(await get('/api/admin/nothing', { 'x-api-key': ADMIN_KEY }), 404)
 })
 
-test('totals and the most selected skills are returned', async () => {
+test('the operator can read the catalogue totals and the most selected skills', async () => {
   const { app, context, clock, current } = await setUp()
   const { post, get } = newVisitor(app)
   const adminHeaders = { 'x-api-key': ADMIN_KEY }

@@ -9,7 +9,7 @@ import { joinJson, type SerialisedJson, sendJson } from '../serialised-json.ts'
 import { publicSkillJson, publicSkillRecord } from '../skill-json.ts'
 import { filterSkills } from '../skill-pages.ts'
 import type { MasterSkill, Snapshot, SubSkill as SubSkillEntry } from '../snapshot.ts'
-import { type PageRequest, pageWindow } from './page-numbers.ts'
+import { type PageRequest, pageWindow, rejectPageAfterLast } from './page-numbers.ts'
 import {
   KeywordQuery,
   MasterSkillRecord,
@@ -51,7 +51,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
       const { current } = context.catalogue
       const { keyword, page, limit } = query
       const { skills, total } = current.index.search(keyword, { offset: (page - 1) * limit, limit })
-      pageWindow(query, total)
+      rejectPageAfterLast(query, total)
       const items = skills.map(({ number }) => publicSkillJson(current.skill(number)!))
       sendJson(reply, pageJson(items, query, total))
     },
@@ -185,7 +185,7 @@ export function selectedSkillRoutes(app: App, context: Context): void {
       const error = unstorableReason(user_id)
       if (error) throw invalid([{ path: 'query.user_id', message: error }])
       const { selections, count } = await listSelections(db.queries, user_id, { offset: (page - 1) * limit, limit })
-      pageWindow(query, count)
+      rejectPageAfterLast(query, count)
       const data = selections.map((selection) => namedSelectedSkill(context.catalogue.current, selection))
       return { data, page, limit, count }
     },

@@ -5,7 +5,7 @@ import { describeLimit } from '../../access/limits/messages.ts'
 import { pathOf } from '../../api/envelope.ts'
 import { type Problem, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { formatSeconds } from '../../platform/clock.ts'
+import { formatWait } from '../../platform/clock.ts'
 import { notFoundProblem } from '../../platform/http/not-found.ts'
 import type { App } from '../../platform/http/server.ts'
 import { requireAdmin } from './admin-key.ts'
@@ -48,9 +48,9 @@ export function limitPublicRequests(app: App, context: Context): void {
     const visitorClass = request.is404 ? classOfPath(request.raw.url!) : request.routeOptions.config.visitors
     if (!visitorClass) return done()
     const { limits, clock } = context
-    const states = limits.limiter.take(callerAddress(request.ip), rulesByClass[visitorClass], clock.now())
-    if (states instanceof Promise) states.then((resolved) => done(applyLimits(reply, resolved)), done)
-    else done(applyLimits(reply, states))
+    const decision = limits.limiter.take(callerAddress(request.ip), rulesByClass[visitorClass], clock.now())
+    if (decision instanceof Promise) decision.then((resolved) => done(applyLimits(reply, resolved)), done)
+    else done(applyLimits(reply, decision))
   })
   // A separate handler makes the hooks of this API run for paths without a route too.
   app.setNotFoundHandler(async (request) => {
@@ -68,16 +68,16 @@ function classOfPath(url: string): VisitorClass | undefined {
 }
 
 /** Sets the RateLimit headers, and returns the error if a limit is exceeded. */
-function applyLimits(reply: FastifyReply, result: CallerDecision): Problem | undefined {
-  const { limit, remaining, reset } = findTightestRule(result)
+function applyLimits(reply: FastifyReply, decision: CallerDecision): Problem | undefined {
+  const { limit, remaining, reset } = findTightestState(decision)
   reply.headers({ 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': reset })
-  if (result.rejectedBy === undefined) return undefined
-  const message = `Too many requests from this IP address: the limit is ${limitDescriptions[result.rejectedBy]}. Try again in ${formatSeconds(result.retryAfter)}.`
-  return problem('RATE_LIMITED', message, { retryAfter: result.retryAfter })
+  if (decision.rejectedBy === undefined) return undefined
+  const message = `Too many requests from this IP address: the limit is ${limitDescriptions[decision.rejectedBy]}. Try again in ${formatWait(decision.retryAfter)}.`
+  return problem('RATE_LIMITED', message, { retryAfter: decision.retryAfter })
 }
 
-/** Returns the limit to report in the headers: the exceeded one, otherwise the one with the fewest remaining calls. */
-function findTightestRule({ rejectedBy, states }: CallerDecision) {
+/** Returns the state of the limit to report in the headers: the exceeded limit, otherwise the one with the fewest remaining calls. */
+function findTightestState({ rejectedBy, states }: CallerDecision) {
   if (rejectedBy !== undefined) return states.find(({ rule }) => rule === rejectedBy)!
   return states.reduce((least, state) => (state.remaining < least.remaining ? state : least))
 }

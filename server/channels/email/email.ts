@@ -34,7 +34,7 @@ export function openEmail({ config, smtp }: Pick<Context, 'config' | 'smtp'>): C
       return { providerId: messageId }
     },
     close() {
-      for (const transport of transports.values()) transport.then((open) => open.close()).catch(() => {})
+      for (const transport of transports.values()) transport.then((opened) => opened.close()).catch(() => {})
       transports.clear()
     },
   }
@@ -44,9 +44,9 @@ export function openEmail({ config, smtp }: Pick<Context, 'config' | 'smtp'>): C
     transports.delete(url)
     transports.set(url, openedTransport) // most recently used last
     if (transports.size > MAX_TRANSPORTS) {
-      const [oldest, transport] = transports.entries().next().value!
-      transports.delete(oldest)
-      transport.then((open) => open.close()).catch(() => {})
+      const [oldestUrl, transport] = transports.entries().next().value!
+      transports.delete(oldestUrl)
+      transport.then((opened) => opened.close()).catch(() => {})
     }
     return openedTransport
   }

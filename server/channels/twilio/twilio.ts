@@ -75,14 +75,14 @@ export function twilioSignature(authToken: string, url: string, form: URLSearchP
 /** Accepts signatures over the URL with and without the default port, since proxies and Twilio may differ. */
 export function isSignedByTwilio(authToken: string, url: string, form: URLSearchParams, header: unknown): boolean {
   if (typeof header !== 'string') return false
-  return [url, withPort(url)].some((address) => {
+  return [url, withDefaultPort(url)].some((address) => {
     const expectedSignature = Buffer.from(twilioSignature(authToken, address, form))
     const actualSignature = Buffer.from(header)
     return actualSignature.length === expectedSignature.length && timingSafeEqual(actualSignature, expectedSignature)
   })
 }
 
-function withPort(url: string): string {
+function withDefaultPort(url: string): string {
   const { protocol, port } = new URL(url)
   return port ? url : url.replace(/^(https?:\/\/[^/?#]+)/, `$1:${protocol === 'https:' ? 443 : 80}`)
 }

@@ -45,18 +45,18 @@ export function turnTwiml(turn: CallTurn, action: string): string {
   ]
   const goodbye = `${sayVerb(prompt('call_goodbye', language), language)}<Hangup/>`
   if (!question) return twimlResponse(`${spokenTexts.map((text) => sayVerb(text, language)).join('')}${goodbye}`)
-  const gather = gatherVerb(spokenChoices(question), language, action)
+  const gather = gatherVerb(withSpokenChoices(question), language, action)
   return twimlResponse(`${spokenTexts.map((text) => sayVerb(text, language)).join('')}${gather}${gather}${goodbye}`)
 }
 
-/** Removes languages without a voice from the choices. */
-function spokenChoices(question: RenderedPrompt): RenderedPrompt {
+/** Returns the question without the choices that are languages without a voice. */
+function withSpokenChoices(question: RenderedPrompt): RenderedPrompt {
   return { ...question, choices: question.choices.filter(({ value }) => value !== 'or' && value !== 'as') }
 }
 
 function gatherVerb(question: RenderedPrompt, language: Language, action: string): string {
   const { kind, choices, step } = question
-  const fitsSingleKeys = choices.length <= MAX_SINGLE_KEY_CHOICES
+  const useSingleKeys = choices.length <= MAX_SINGLE_KEY_CHOICES
   const keyInstructions =
     kind === 'yes_no'
       ? [
@@ -71,7 +71,7 @@ function gatherVerb(question: RenderedPrompt, language: Language, action: string
     question.text,
     ...(kind === 'words' ? [prompt('speak_now', language)] : []),
     ...keyInstructions,
-    ...(fitsSingleKeys ? [prompt('press_repeat', language)] : []),
+    ...(useSingleKeys ? [prompt('press_repeat', language)] : []),
     ...(step === 1 ? [prompt('press_stop', language)] : []),
   ]
   const attributes = {
@@ -80,7 +80,7 @@ function gatherVerb(question: RenderedPrompt, language: Language, action: string
     timeout: String(SILENCE_TIMEOUT_SECONDS),
     speechTimeout: 'auto',
     // Two digits if one is not enough for every option; Twilio waits for the second digit or #.
-    numDigits: fitsSingleKeys ? '1' : '2',
+    numDigits: useSingleKeys ? '1' : '2',
     action,
     method: 'POST',
   }
@@ -93,7 +93,7 @@ export function keyMeaning(
   question: RenderedPrompt,
   digits: string,
 ): { value: string } | 'repeat' | 'stop' | undefined {
-  const { choices } = spokenChoices(question)
+  const { choices } = withSpokenChoices(question)
   if (digits === STOP_KEY) return 'stop'
   const choice = choices[Number(digits) - 1]
   if (choice) return { value: choice.value }

@@ -8,7 +8,7 @@ import { hasVoice } from './twiml.ts'
 
 const DEFAULT_RING_SECONDS = 30
 
-/** Calls through Twilio, which requests the conversation by callback. */
+/** Calls through Twilio, which requests each turn of the conversation by callback. */
 export function openVoice({ config }: Pick<Context, 'config'>): ChannelAdapter {
   return {
     name: 'voice',

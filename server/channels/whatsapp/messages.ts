@@ -14,6 +14,8 @@ const MAX_LIST_ROWS = 10
 const MAX_ROW_TITLE_LENGTH = 24
 const MAX_ROW_DESCRIPTION_LENGTH = 72
 
+const MAX_TEMPLATE_PARAMETER_LENGTH = 300
+
 /** Builds a message within the 24-hour window: text, with buttons or a list if the options fit. */
 export function sessionMessage(message: OutgoingMessage): object {
   const question = questionIn(message.prompts)
@@ -57,7 +59,7 @@ export function templateMessage(message: OutgoingMessage, template: WhatsAppTemp
   const { name, company, title, link } = message
   const parameters = [name, company, title, link].map((text) => ({
     type: 'text',
-    text: toSingleLine(text).slice(0, 300).toWellFormed() || '-',
+    text: toSingleLine(text).slice(0, MAX_TEMPLATE_PARAMETER_LENGTH).toWellFormed() || '-',
   }))
   const step = questionIn(message.prompts)?.step
   const buttons =

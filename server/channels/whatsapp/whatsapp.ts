@@ -59,7 +59,7 @@ const errorReasons: Record<number, SendErrorReason> = {
   4: 'busy', // rate limit of the application
   80007: 'busy', // rate limit of the account
   130429: 'busy', // rate limit of the sender number
-  131056: 'busy', // rate limit for this recipient
+  [PAIR_RATE_CODE]: 'busy',
   131000: 'busy', // internal error, not sent
   131016: 'busy', // temporarily unavailable
   131057: 'busy', // account in maintenance

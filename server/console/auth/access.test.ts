@@ -90,9 +90,12 @@ test('every console route rejects requests without a session, without access to 
       }
     }
     if (isWrite(route) && !isPublic(route)) {
-      for (const token of [{}, { 'x-csrf-token': outsider.csrf }]) {
-        const response = await app.fetch(CONSOLE_API + path, { ...init, headers: { ...sessionHeaders, ...token } })
-        assert.equal(response.status, 403, `${name} with the token ${JSON.stringify(token)}`)
+      for (const tokenHeader of [{}, { 'x-csrf-token': outsider.csrf }]) {
+        const response = await app.fetch(CONSOLE_API + path, {
+          ...init,
+          headers: { ...sessionHeaders, ...tokenHeader },
+        })
+        assert.equal(response.status, 403, `${name} with the token ${JSON.stringify(tokenHeader)}`)
         assert.match(response.body.error.message, /x-csrf-token/, name)
       }
     }

@@ -47,8 +47,8 @@ interface OrgAccess {
 }
 
 /**
- * The checks of a console request, in order. They also guard the partner API's routes under the console: the scope that a route
- * requires of a key is required of the role here.
+ * The checks of a console request, in order. They also guard the partner API's routes under the console: if a route requires a
+ * scope of a key, the role of the console user must include this scope.
  */
 const checks: RequestCheck[] = [
   requireHttps,
@@ -157,7 +157,10 @@ async function resolveOrg(context: Context, request: FastifyRequest) {
   if (mode !== undefined) request.caller = consoleCaller(context, request, mode)
 }
 
-/** One message for both causes, so that it does not reveal which organisations exist. */
+/**
+ * Returns the same problem for an unknown organisation and for one without access, so that it does not reveal which organisations
+ * exist.
+ */
 function pathNotFoundProblem() {
   return problem('NOT_FOUND', 'This path does not exist, or you have no access to it.')
 }
@@ -205,7 +208,7 @@ function consoleCaller(context: Context, request: FastifyRequest, mode: Mode): C
 
 /** The catalogue limits of a LIVE key apply in TEST too: browsing by hand does not need higher limits. */
 const { skillsPerDay, browsePagesPerHour } = limitsFor('live')
-const limits = {
+const consoleLimits = {
   test: { ...limitsFor('test'), skillsPerDay, browsePagesPerHour },
   live: limitsFor('live'),
 }
@@ -217,7 +220,7 @@ function consoleKey(keyId: string, { orgId, role }: OrgAccess, mode: Mode): Part
     mode,
     scopes: scopesOfRole(role),
     secrets: () => [],
-    limits: limits[mode],
+    limits: consoleLimits[mode],
     overrides: {},
     expiresAt: Number.POSITIVE_INFINITY,
     revoked: false,

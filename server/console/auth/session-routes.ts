@@ -7,7 +7,7 @@ import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { EventTypeSchema } from '../../events/schema.ts'
 import { eventTypes } from '../../events/types.ts'
-import { formatSeconds } from '../../platform/clock.ts'
+import { formatWait } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { listOf, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
@@ -173,7 +173,7 @@ export function sessionRoutes(app: App, context: Context): void {
   async function enforceLimit(key: string, rule: Rule) {
     const { rejectedBy, retryAfter } = await context.limits.limiter.take(key, [rule], context.clock.now())
     if (rejectedBy === undefined) return
-    throw problem('RATE_LIMITED', `Too many sign-in attempts. Try again in ${formatSeconds(retryAfter)}.`, {
+    throw problem('RATE_LIMITED', `Too many sign-in attempts. Try again in ${formatWait(retryAfter)}.`, {
       retryAfter,
     })
   }

@@ -55,7 +55,7 @@ test("only operators can read an email's HTML, and it is sandboxed", async (t) =
   assert.equal((await operator.get(path)).status, 401, 'after signing out')
 })
 
-test('no page allows inline code, and only the console allows frames, of its own origin', async (t) => {
+test('no page allows inline code; only the console allows frames, and only from its own origin', async (t) => {
   const { fetch } = await startApp(t)
   for (const path of ['/', '/console', '/console/operator/mails', '/session', '/verify/SV_x']) {
     const policy = (await fetch(path)).headers.get('content-security-policy')!

@@ -21,7 +21,7 @@ export type ImportMessage =
 if (parentPort) await runTask(workerData as ImportTask, (message) => parentPort!.postMessage(message))
 
 async function runTask({ connection, format, path, dryRun, now }: ImportTask, post: (message: ImportMessage) => void) {
-  const db = openDatabase({ connection, name: 'attestry import', max: 1, onError: () => {} })
+  const db = openDatabase({ connection, name: 'attestry import', maxConnections: 1, onError: () => {} })
   try {
     const taxonomy = await readTaxonomy(format, path)
     post({ kind: 'progress', written: 0, of: taxonomy.skills.length })

@@ -39,12 +39,12 @@ const EMAIL_HTML_HEADERS = {
 }
 
 /** Routes for the server's status, its jobs, active limits and emails. */
-export function jobAndEmailRoutes(app: App, context: Context, log: RequestLogger): void {
+export function jobAndEmailRoutes(app: App, context: Context, requestLogger: RequestLogger): void {
   const { db, vault, queue, clock } = context
   const config = { role: 'operator' } as const
 
   app.get('/operator/now', { config, schema: { response: { 200: success(ServerStatus) } } }, async () => {
-    await log.flush()
+    await requestLogger.flush()
     return successResponse('Server status', await operatorStatus(context))
   })
 
@@ -88,7 +88,7 @@ export function jobAndEmailRoutes(app: App, context: Context, log: RequestLogger
   )
 
   app.get('/operator/limits', { config, schema: { response: { 200: success(ActiveLimits) } } }, async () => {
-    await log.flush()
+    await requestLogger.flush()
     const rateLimitedKeys = await findRecentlyRateLimitedKeys(context)
     const orgIdByKey = new Map(rateLimitedKeys.map(({ key_id, org_id }) => [key_id, org_id]))
     const cooldowns = await findActiveCooldowns(context, [...orgIdByKey.keys()])

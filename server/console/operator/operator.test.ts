@@ -173,7 +173,7 @@ test('active rate limits are listed', async () => {
   const { app, clock, get } = await setUp()
   clock.advance(MINUTE)
   const { key } = await app.fixtures.createOrg()
-  // The clock stands still, so every request after the burst is rejected. The hundredth rejection starts the cooldown.
+  // The clock does not advance, so every request after the burst is rejected. The hundredth rejection starts the cooldown.
   for (let n = 0; n < 140; n++) await app.as(key).post('/skill-requests', { name: '' })
   const { cooldowns } = await get('/operator/limits')
   assert.deepEqual(

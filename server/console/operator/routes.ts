@@ -161,7 +161,7 @@ export function operatorRoutes(app: App, context: Context): void {
     },
   )
 
-  /** Stores an audit entry that is also in the organisation's own audit log. */
+  /** Stores an audit entry that also appears in the organisation's own audit log. */
   function recordOrgAudit(
     tx: Parameters<typeof recordAuditEntry>[0],
     { id }: { id: string },

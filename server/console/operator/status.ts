@@ -33,7 +33,7 @@ interface FailedRequest {
 export async function operatorStatus(context: Context) {
   const { db, clock, queue } = context
   const now = clock.now()
-  const [{ rows: counts }, { rows: endpoints }, { rows: requests }, depths, processes, rateLimitedKeys] =
+  const [{ rows: counts }, { rows: endpoints }, { rows: requests }, queueDepths, processes, rateLimitedKeys] =
     await Promise.all([
       sql<Record<string, number> & { service_off: boolean }>`
       select (select service_off from service_switch) as service_off,
@@ -64,7 +64,7 @@ export async function operatorStatus(context: Context) {
   )
   const totals = counts[0]!
   const sumOverQueues = (name: 'waiting' | 'active' | 'failed') =>
-    depths.reduce((total, depth) => total + depth[name], 0)
+    queueDepths.reduce((total, depth) => total + depth[name], 0)
   return {
     service_on: !totals.service_off,
     organisations_off: totals.organisations_off!,
@@ -74,7 +74,7 @@ export async function operatorStatus(context: Context) {
       waiting: sumOverQueues('waiting'),
       active: sumOverQueues('active'),
       failed: sumOverQueues('failed'),
-      oldest_seconds: Math.max(0, ...depths.map(({ oldestSeconds }) => oldestSeconds)),
+      oldest_seconds: Math.max(0, ...queueDepths.map(({ oldestSeconds }) => oldestSeconds)),
     },
     mails: { failed_today: totals.failed!, queued: totals.queued! },
     failing_endpoints: endpoints.map((endpoint) => ({

@@ -68,13 +68,13 @@ test('a key is created, used, rotated and revoked', async () => {
     )
   }
   assert.deepEqual((await owner.get('/event-types')).body.data.items, [...eventTypes])
-  const session = await owner.post(`${base}/keys`, { kind: 'session' })
-  assert.match(session.body.data.key, /^VSK_TEST_/)
+  const sessionKeyResponse = await owner.post(`${base}/keys`, { kind: 'session' })
+  assert.match(sessionKeyResponse.body.data.key, /^VSK_TEST_/)
   const actions = (await owner.get(`/orgs/${orgId}/audit?limit=3`)).body.data.items.map(({ action }: any) => action)
   assert.deepEqual(actions, ['POST /keys', 'POST /keys/:key_id/revoke', 'POST /keys/:key_id/rotate'])
 })
 
-test('requests are logged, with the reason of an invalid TEST signature', async () => {
+test('requests are logged; an invalid TEST signature is logged with its reason', async () => {
   const { app, clock, as, orgId, base } = await setUp()
   clock.advance(MINUTE)
   const key = await app.fixtures.createPartnerKey(orgId, { mode: 'test' })

@@ -158,7 +158,7 @@ export function keyRoutes(app: App, context: Context): void {
       BUCKET_NAMES.map(async (name) => {
         const { rate, burst, minute, day } = limits.buckets[name]
         const isLimitClass = (LIMIT_CLASSES as readonly string[]).includes(name)
-        const used = isLimitClass
+        const minuteWindow = isLimitClass
           ? await context.limits.limiter.minuteWindow(keyId, limits, name as LimitClass, now)
           : undefined
         return {
@@ -167,8 +167,8 @@ export function keyRoutes(app: App, context: Context): void {
           burst,
           per_minute: minute,
           per_day: Number.isFinite(day) ? day : null,
-          minute_used: used ? used.limit - used.remaining : null,
-          minute_resets_in: used?.reset ?? null,
+          minute_used: minuteWindow ? minuteWindow.limit - minuteWindow.remaining : null,
+          minute_resets_in: minuteWindow?.reset ?? null,
         }
       }),
     )

@@ -7,13 +7,13 @@ import { HOUR } from '../../platform/clock.ts'
 
 test('results are listed by verdict, newest first, with phone numbers', async (t) => {
   const app = await startApp(t)
-  const campaign = await createCampaignPartner(app)
-  const { mandate_id } = await campaign.createMandate()
-  const phones = [1, 2, 3, 4, 5, 6].map((number) => aTestNumberCandidate(number)) // passes, knocked out, fails, not interested, declines, silent
-  const { campaign_id } = (await campaign.createCampaign(mandate_id, phones)).campaign
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const candidates = [1, 2, 3, 4, 5, 6].map((number) => aTestNumberCandidate(number)) // passes, knocked out, fails, not interested, declines, silent
+  const { campaign_id } = (await partner.createCampaign(mandate_id, candidates)).campaign
   await passTime(app, 8000)
-  const viewer = await signInMember(app, campaign.orgId, 'viewer')
-  const path = `/orgs/${campaign.orgId}/test/people`
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const path = `/orgs/${partner.orgId}/test/people`
   const listResults = async (query: string) => {
     const { status, body } = await viewer.get(`${path}?${query}`)
     assert.equal(status, 200, JSON.stringify(body))
@@ -38,7 +38,7 @@ test('results are listed by verdict, newest first, with phone numbers', async (t
   assert.deepEqual([firstResult.candidate.phone, firstResult.candidate.email], ['+919990000001', null])
   assert.deepEqual(
     firstResult.output,
-    (await campaign.get(`/results/${firstResult.result_id}`)).body.data.output,
+    (await partner.get(`/results/${firstResult.result_id}`)).body.data.output,
     'the same output as in the partner API',
   )
 
@@ -66,13 +66,13 @@ test('results are listed by verdict, newest first, with phone numbers', async (t
   assert.equal((await viewer.get(`${path}?verdict=best`)).status, 400)
   assert.deepEqual(candidateIds(await listResults(`campaign_id=CP_01ARZ3NDEKTSV4RRFFQ69G5FAV`)), [])
 
-  const csv = (await viewer.get(`/orgs/${campaign.orgId}/test/export/results.csv?verdict=to_call`))
+  const csv = (await viewer.get(`/orgs/${partner.orgId}/test/export/results.csv?verdict=to_call`))
     .body as unknown as string
   const lines = csv.trim().split('\r\n')
   assert.equal(lines.length, 2)
   assert.match(lines[1]!, /,ext-1,Person 1,\+919990000001,,completed,/)
 
-  const rejectedExport = await viewer.get(`/orgs/${campaign.orgId}/test/export/results.csv?verdict=not_qualified`)
+  const rejectedExport = await viewer.get(`/orgs/${partner.orgId}/test/export/results.csv?verdict=not_qualified`)
   const [head, ...rows] = (rejectedExport.body as unknown as string)
     .trim()
     .split('\r\n')

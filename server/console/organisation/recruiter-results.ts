@@ -28,10 +28,13 @@ export function matchesVerdict(
 }
 
 const BATCH_SIZE = 500
-/** Maximum number of rows read for one page. If too few of them match, the page is shorter and the next one continues there. */
+/**
+ * Maximum number of rows read for one page. If too few of them match, the page is shorter, and the next page continues after the
+ * last row that was read.
+ */
 const MAX_ROWS_READ = 4000
 
-export interface RecruiterResultFilter extends Omit<ResultFilter, 'limit' | 'newest'> {
+export interface RecruiterResultFilter extends Omit<ResultFilter, 'limit' | 'newestFirst'> {
   verdict?: VerdictFilter | undefined
   limit: number
 }
@@ -49,7 +52,7 @@ export async function listRecruiterResults(
     const rows = await listResults(queries, scope, {
       ...narrowToCompleted(filter, verdict),
       after: position,
-      newest: true,
+      newestFirst: true,
       limit: rowsPerQuery,
     })
     for (const row of rows) {

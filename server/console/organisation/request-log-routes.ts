@@ -14,7 +14,7 @@ const RequestsQuery = Type.Object({
   request_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
 })
 
-export function requestLogRoutes(app: App, { db, vault }: Context, log: RequestLogger): void {
+export function requestLogRoutes(app: App, { db, vault }: Context, requestLogger: RequestLogger): void {
   app.get(
     '/orgs/:org/:mode/requests',
     {
@@ -22,7 +22,7 @@ export function requestLogRoutes(app: App, { db, vault }: Context, log: RequestL
       schema: { querystring: RequestsQuery, response: { 200: success(listOf(LoggedRequestRecord)) } },
     },
     async ({ caller, query: { failed, api, request_id, ...page } }) => {
-      await log.flush() // include requests of the last second
+      await requestLogger.flush() // include requests of the last second
       const resultPage = await paginate(
         vault,
         `requests of ${caller.orgId} ${caller.mode} ${JSON.stringify([failed, api, request_id])}`,

@@ -20,6 +20,7 @@ export interface LoggedRequest {
   code: string | null
   duration_ms: number
   request_id: string
+  /** Why the signature of a TEST request did not match; null for other requests. */
   differed: Detail[] | null
 }
 
@@ -38,7 +39,7 @@ declare module 'fastify' {
 }
 
 export interface RequestLogger {
-  /** Logs all requests to an API for which the organisation is known. */
+  /** Logs the requests to an API, except requests of unknown organisations. */
   attach(app: App, api: LoggedApi): void
   /** Writes all pending entries to the database. */
   flush(): Promise<void>
@@ -47,8 +48,8 @@ export interface RequestLogger {
 
 /** Opens the request log. Entries are written in batches after the responses; a crash loses at most the last second. */
 export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'clock' | 'log'>): RequestLogger {
-  let pending: NewLogEntry[] = []
-  let counts = new Map<string, { passed: number; failed: number }>()
+  let pendingEntries: NewLogEntry[] = []
+  let countsByScope = new Map<string, { passed: number; failed: number }>()
   let lastWrite = Promise.resolve()
   const timer = setInterval(flush, FLUSH_INTERVAL_MS)
   timer.unref()
@@ -76,7 +77,7 @@ export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'cloc
     if (!scope) return
     const status = reply.statusCode
     if (!countEntry(`${scope.orgId} ${scope.mode}`, status)) return
-    pending.push({
+    pendingEntries.push({
       at: new Date(clock.now()),
       org_id: scope.orgId,
       mode: scope.mode,
@@ -94,10 +95,10 @@ export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'cloc
 
   /** Counts the entry, and returns whether it is within the limit of this flush. */
   function countEntry(scope: string, status: number): boolean {
-    let count = counts.get(scope)
+    let count = countsByScope.get(scope)
     if (!count) {
       count = { passed: 0, failed: 0 }
-      counts.set(scope, count)
+      countsByScope.set(scope, count)
     }
     const kind = status >= 400 ? 'failed' : 'passed'
     count[kind]++
@@ -105,10 +106,10 @@ export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'cloc
   }
 
   function flush(): Promise<void> {
-    counts = new Map()
-    if (pending.length > 0) {
-      const batch = pending
-      pending = []
+    countsByScope = new Map()
+    if (pendingEntries.length > 0) {
+      const batch = pendingEntries
+      pendingEntries = []
       lastWrite = lastWrite
         .then(() => insertEntries(db.queries, batch))
         .catch((error) => log.warn({ err: error, lost: batch.length }, 'writing the request log failed, entries lost'))

@@ -3,7 +3,7 @@ import type { Rule } from '../../access/limits/limiter.ts'
 import { getOrganisation } from '../../access/organisations.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { formatSeconds } from '../../platform/clock.ts'
+import { formatWait } from '../../platform/clock.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { hashToken } from '../../platform/token-hash.ts'
@@ -152,12 +152,8 @@ export function organisationRoutes(app: App, context: Context): void {
       clock.now(),
     )
     if (rejectedBy === undefined) return
-    throw problem(
-      'RATE_LIMITED',
-      `This email address was invited too often. Try again in ${formatSeconds(retryAfter)}.`,
-      {
-        retryAfter,
-      },
-    )
+    throw problem('RATE_LIMITED', `This email address was invited too often. Try again in ${formatWait(retryAfter)}.`, {
+      retryAfter,
+    })
   }
 }

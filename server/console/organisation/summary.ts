@@ -6,19 +6,19 @@ import type { Context } from '../../context.ts'
 /** Returns the totals on the organisation's start page. */
 export async function organisationSummary({ db, clock }: Pick<Context, 'db' | 'clock'>, scope: OrgScope) {
   const { orgId, mode } = scope
-  const isInScope = sql`org_id = ${orgId} and mode = ${mode}`
+  const scopeCondition = sql`org_id = ${orgId} and mode = ${mode}`
   const { rows } = await sql<Record<string, number>>`
     select
-      (select count(*) from workflows where ${isInScope} and status = 'active')::int as workflows,
-      (select count(*) from mandates where ${isInScope} and status = 'preparing')::int as preparing,
-      (select count(*) from mandates where ${isInScope} and status = 'ready')::int as ready,
-      (select count(*) from mandates where ${isInScope} and status = 'failed')::int as failed,
-      (select count(*) from webhooks where ${isInScope} and status = 'enabled')::int as enabled,
-      (select count(*) from webhooks where ${isInScope} and status = 'failing')::int as failing,
-      (select count(*) from webhooks where ${isInScope} and status = 'disabled')::int as disabled,
+      (select count(*) from workflows where ${scopeCondition} and status = 'active')::int as workflows,
+      (select count(*) from mandates where ${scopeCondition} and status = 'preparing')::int as preparing,
+      (select count(*) from mandates where ${scopeCondition} and status = 'ready')::int as ready,
+      (select count(*) from mandates where ${scopeCondition} and status = 'failed')::int as failed,
+      (select count(*) from webhooks where ${scopeCondition} and status = 'enabled')::int as enabled,
+      (select count(*) from webhooks where ${scopeCondition} and status = 'failing')::int as failing,
+      (select count(*) from webhooks where ${scopeCondition} and status = 'disabled')::int as disabled,
       (select count(*) from console_members where org_id = ${orgId})::int as members,
-      ((select count(*) from partner_keys where ${isInScope} and revoked_at is null)
-        + (select count(*) from session_keys where ${isInScope} and revoked_at is null))::int as keys`.execute(
+      ((select count(*) from partner_keys where ${scopeCondition} and revoked_at is null)
+        + (select count(*) from session_keys where ${scopeCondition} and revoked_at is null))::int as keys`.execute(
     db.queries,
   )
   const counts = rows[0]!
@@ -43,7 +43,7 @@ export async function organisationSummary({ db, clock }: Pick<Context, 'db' | 'c
       from (
         select *, case when hold = 'archived' then 'archived' when candidates > 0 and pending = 0 then 'completed'
           when hold = 'paused' then 'paused' when starts_at > ${now} then 'scheduled' else 'running' end as status
-        from campaigns where ${isInScope}
+        from campaigns where ${scopeCondition}
       ) as c`.execute(db.queries)
     const { scheduled, running, paused, done, total, pending, completed, declined, failed } = totals[0]!
     return {

@@ -47,42 +47,42 @@ async function startProxy(t: TestContext) {
     server.close()
     await db.close()
   })
-  return { db, connection, freeze: (now: boolean) => (frozen = now), stopAccepting: () => server.close() }
+  return { db, connection, setFrozen: (value: boolean) => (frozen = value), stopAccepting: () => server.close() }
 }
 
 test('queries to a frozen database fail, and later queries succeed once it responds again', async (t) => {
-  const { db, freeze } = await startProxy(t)
+  const { db, setFrozen } = await startProxy(t)
   await Promise.all([sql`select 1`.execute(db.queries), sql`select pg_sleep(0.01)`.execute(db.queries)])
   await assert.rejects(
     db.transaction(async (tx) => {
       await sql`select 1`.execute(tx)
-      freeze(true)
+      setFrozen(true)
       await Promise.all([sql`select 1`.execute(tx), sql`select 1`.execute(db.queries)])
     }),
     /Connection terminated|not queryable/,
   )
-  freeze(false)
+  setFrozen(false)
   const { rows } = await sql`select 2 as two`.execute(db.queries)
   assert.deepEqual(rows, [{ two: 2 }])
 })
 
 test('queries fail when the probe cannot connect', async (t) => {
-  const { db, freeze, stopAccepting } = await startProxy(t)
+  const { db, setFrozen, stopAccepting } = await startProxy(t)
   await sql`select 1`.execute(db.queries)
-  freeze(true)
+  setFrozen(true)
   stopAccepting()
   await assert.rejects(sql`select 1`.execute(db.queries), /Connection terminated/)
 })
 
 test('a listener whose connection is dead reconnects', async (t) => {
-  const { connection, freeze } = await startProxy(t)
+  const { connection, setFrozen } = await startProxy(t)
   const listener = await openListener(connection, pino({ level: 'silent' }), 200)
   t.after(() => listener.close())
   let notified = 0
   await listener.on('watchdog_test', () => notified++)
-  freeze(true)
+  setFrozen(true)
   await pause(500)
-  freeze(false)
+  setFrozen(false)
   await until(() => notified > 0)
 })
 

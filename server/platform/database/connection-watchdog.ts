@@ -7,8 +7,8 @@ const PROBE_TIMEOUT_MS = 5_000
 /**
  * Destroys the connections to a database that no longer responds. A frozen database, or a network that drops all packets, neither
  * responds nor closes the connection, so queries would wait forever. When a connection has been in use for a long time, a new connection
- * probes the database; if the probe gets no response, every connection opened before it is destroyed and its queries fail.
- * Returns a function that stops the watchdog.
+ * probes the database. If the probe gets no response, all connections that were last used before the probe are destroyed, and their
+ * queries fail. Returns a function that stops the watchdog.
  */
 export function destroyUnresponsiveConnections(
   pool: pg.Pool,
@@ -32,13 +32,13 @@ export function destroyUnresponsiveConnections(
     lastUsedAt.delete(client)
     clientsInUse.delete(client)
   })
-  let probing = false
+  let isProbing = false
   const timer = setInterval(async () => {
     const startedAt = performance.now()
-    if (probing || ![...clientsInUse].some((client) => lastUsedAt.get(client)! < startedAt - stalledAfterMs)) return
-    probing = true
+    if (isProbing || ![...clientsInUse].some((client) => lastUsedAt.get(client)! < startedAt - stalledAfterMs)) return
+    isProbing = true
     const isDatabaseUnresponsive = await isUnresponsive(connection, probeTimeoutMs)
-    probing = false
+    isProbing = false
     if (isDatabaseUnresponsive) for (const [client, usedAt] of lastUsedAt) if (usedAt < startedAt) destroySocket(client)
   }, stalledAfterMs / 2)
   timer.unref()

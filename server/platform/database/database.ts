@@ -13,7 +13,7 @@ export interface DatabaseOptions {
   connection: ConnectionSettings
   /** Name of the connections, shown in pg_stat_activity. */
   name: string
-  max?: number
+  maxConnections?: number
   /** Called when an idle connection is lost, except while the pool closes. */
   onError: (error: Error) => void
   /** How long a connection may be in use before the database is probed. */
@@ -30,8 +30,7 @@ export interface Database {
   publish(topic: string): void
   /**
    * Subscribes to a topic. The callback is called after each commit of this process that published the topic, and once per batch of
-   * notifications from other processes.
-   * A notification can be lost if a process crashes.
+   * notifications from other processes. A notification can be lost if a process crashes.
    */
   onCommitted: Notifications['subscribe']
   /** Starts receiving the notifications of other processes, too. */
@@ -50,11 +49,17 @@ export class ResilientClient extends pg.Client {
   }
 }
 
-export function openDatabase({ connection, name, max = 20, onError, stalledAfterMs }: DatabaseOptions): Database {
+export function openDatabase({
+  connection,
+  name,
+  maxConnections = 20,
+  onError,
+  stalledAfterMs,
+}: DatabaseOptions): Database {
   let closing = false
   const pool = new pg.Pool({
     ...connection,
-    max,
+    max: maxConnections,
     application_name: name,
     connectionTimeoutMillis: 15_000,
     idleTimeoutMillis: 60_000,
@@ -107,6 +112,7 @@ export function notifyAfterCommit(tx: Tx, topic: string): void {
 }
 
 const MAX_ATTEMPTS = 5
+/** serialization_failure and deadlock_detected */
 const RETRYABLE_CODES = new Set(['40001', '40P01'])
 
 async function withRetries<T>(run: () => Promise<T>): Promise<T> {

@@ -12,7 +12,7 @@ export interface Listener {
 }
 
 const RECONNECT_DELAY_MS = 500
-/** Interval of the heartbeat. A heartbeat may take half of it. */
+/** Interval of the heartbeat. The database must respond within half of it. */
 const HEARTBEAT_INTERVAL_MS = 10_000
 
 /** A connection that only listens cannot detect a dead peer, so it sends a heartbeat. */
@@ -21,17 +21,17 @@ export async function openListener(
   log: Log,
   heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS,
 ): Promise<Listener> {
-  const channels = new Map<string, (payload: string) => void>()
+  const handlersByChannel = new Map<string, (payload: string) => void>()
   const client = openReconnectingClient({
     connection,
     name: 'listener',
     connectTimeoutMs: heartbeatIntervalMs,
     reconnectDelayMs: RECONNECT_DELAY_MS,
     log,
-    onNotification: (channel, payload) => channels.get(channel)?.(payload),
+    onNotification: (channel, payload) => handlersByChannel.get(channel)?.(payload),
     async onConnected(connected) {
-      for (const channel of channels.keys()) await connected.query(`listen ${channel}`)
-      for (const onNotification of channels.values()) onNotification('')
+      for (const channel of handlersByChannel.keys()) await connected.query(`listen ${channel}`)
+      for (const onNotification of handlersByChannel.values()) onNotification('')
     },
   })
   const heartbeatTimer = setInterval(() => {
@@ -43,8 +43,8 @@ export async function openListener(
 
   return {
     async on(channel, onNotification) {
-      channels.set(channel, onNotification)
-      await client.current?.query(`listen ${channel}`).catch(() => {}) // repeated after the reconnection
+      handlersByChannel.set(channel, onNotification)
+      await client.current?.query(`listen ${channel}`).catch(() => {}) // repeated by onConnected after a reconnection
     },
     close() {
       clearInterval(heartbeatTimer)

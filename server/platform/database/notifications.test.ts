@@ -43,13 +43,13 @@ test('the publishing process is notified immediately, and other processes once',
 test('topics published together are sent together; a topic published often is sent immediately and once more later', async () => {
   const channel = createChannel()
   const notifications = openNotifications(channel.notify)
-  let own = 0
-  notifications.subscribe('a', () => own++)
+  let ownCalls = 0
+  notifications.subscribe('a', () => ownCalls++)
   for (let i = 0; i < 1000; i++) notifications.publish(i % 2 ? 'a' : 'b')
   await runMicrotasks()
   for (let i = 0; i < 1000; i++) notifications.publish('a')
   await runMicrotasks()
-  assert.equal(own, 1500)
+  assert.equal(ownCalls, 1500)
   assert.deepEqual(
     channel.sentTexts.map((text) => text.split(',').slice(1).sort()),
     [['a', 'b']],

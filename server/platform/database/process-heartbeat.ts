@@ -5,7 +5,10 @@ import type { Metrics } from '../metrics.ts'
 import type { Database } from './database.ts'
 
 const HEARTBEAT_INTERVAL_MS = 5 * SECOND
+/** A process without a heartbeat for this long counts as dead. */
 const DEAD_AFTER_MS = 4 * HEARTBEAT_INTERVAL_MS
+/** Age at which the row of a dead process is deleted. */
+const DELETE_AFTER_MS = 10 * DEAD_AFTER_MS
 
 export interface HeartbeatOptions {
   roles: string[]
@@ -29,7 +32,7 @@ export async function startHeartbeat({
   metrics,
 }: HeartbeatOptions): Promise<() => Promise<void>> {
   const processId = newId('PR_', clock.now())
-  let warned = false
+  let hasWarned = false
   await sendHeartbeat()
   const timer = setInterval(() => {
     sendHeartbeat().catch((error) => log.warn({ err: error }, 'process heartbeat failed, retrying'))
@@ -51,7 +54,7 @@ export async function startHeartbeat({
       .with('dead', (query) =>
         query
           .deleteFrom('processes')
-          .where('seen_at', '<', new Date(now - 10 * DEAD_AFTER_MS))
+          .where('seen_at', '<', new Date(now - DELETE_AFTER_MS))
           .where('process_id', '<>', processId),
       )
       .insertInto('processes')
@@ -62,12 +65,12 @@ export async function startHeartbeat({
     const processCount = await countApisWithSeparateLimits(db, now)
     if (processCount < 2) return
     metrics.alarms.inc({ alarm: 'limits_not_shared' })
-    if (!warned)
+    if (!hasWarned)
       log.error(
         { processes: processCount },
         'several api processes run without REDIS_URL, so each enforces rate limits separately; set REDIS_URL',
       )
-    warned = true
+    hasWarned = true
   }
 }
 

@@ -12,8 +12,8 @@ export const EMPTY_BODY = Buffer.alloc(0)
 /** Schema of endpoints without input: no body, or an empty object. */
 export const NoBody = Type.Object({}, { additionalProperties: false, default: {} })
 
-/** How long a body may take to arrive if it is read as a whole, or uploaded to a file. Tests shorten these timeouts. */
-export const bodyTimeoutMs = { whole: 30_000, upload: 240_000 }
+/** How long a body may take to arrive if it is read into memory, or saved to a file. Tests shorten these timeouts. */
+export const bodyTimeoutMs = { inMemory: 30_000, toFile: 240_000 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {
   const declaredLength = headers['content-length']
@@ -32,20 +32,20 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** Reads a raw body of any media type, such as a provider's callback. */
-export async function readRawBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+export async function readRawBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   if (!hasBody(request)) return EMPTY_BODY
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLargeProblem(limit)
-  return collectBody(request, limit)
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLargeProblem(maxBytes)
+  return collectBody(request, maxBytes)
 }
 
 /** Streams a body of any media type to a file. The request is not destroyed on errors, so that the client receives the response. */
-export async function saveBody(request: IncomingMessage, path: string, limit: number): Promise<void> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLargeProblem(limit)
+export async function saveBody(request: IncomingMessage, path: string, maxBytes: number): Promise<void> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLargeProblem(maxBytes)
   const file = createWriteStream(path)
   const fileWritten = finished(file)
   fileWritten.catch(() => {}) // handled below, when it is awaited
   try {
-    const bodyReceived = receiveBody(request, limit, bodyTimeoutMs.upload, (chunk) => {
+    const bodyReceived = receiveBody(request, maxBytes, bodyTimeoutMs.toFile, (chunk) => {
       if (file.write(chunk)) return
       request.pause()
       file.once('drain', () => request.resume())
@@ -59,15 +59,15 @@ export async function saveBody(request: IncomingMessage, path: string, limit: nu
   }
 }
 
-async function collectBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+async function collectBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
-  await receiveBody(request, limit, bodyTimeoutMs.whole, (chunk) => chunks.push(chunk))
+  await receiveBody(request, maxBytes, bodyTimeoutMs.inMemory, (chunk) => chunks.push(chunk))
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
 function receiveBody(
   request: IncomingMessage,
-  limit: number,
+  maxBytes: number,
   timeoutMs: number,
   onChunk: (chunk: Buffer) => void,
 ): Promise<void> {
@@ -79,7 +79,7 @@ function receiveBody(
 
   function onData(chunk: Buffer) {
     length += chunk.length
-    if (length > limit) settle(() => reject(bodyTooLargeProblem(limit)))
+    if (length > maxBytes) settle(() => reject(bodyTooLargeProblem(maxBytes)))
     else onChunk(chunk)
   }
   function onEnd() {
@@ -101,9 +101,9 @@ function bodyTimeoutProblem(timeoutMs: number) {
   })
 }
 
-function bodyTooLargeProblem(limit = MAX_BODY_BYTES) {
-  const size = limit < 1_048_576 ? `${Math.floor(limit / 1024)} KB` : `${Math.floor(limit / 1_048_576)} MB`
-  return problem('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes (${size}).`)
+function bodyTooLargeProblem(maxBytes = MAX_BODY_BYTES) {
+  const size = maxBytes < 1_048_576 ? `${Math.floor(maxBytes / 1024)} KB` : `${Math.floor(maxBytes / 1_048_576)} MB`
+  return problem('PAYLOAD_TOO_LARGE', `The body is larger than ${maxBytes} bytes (${size}).`)
 }
 
 const JSON_TYPE_PATTERN = /^application\/json\s*(;|$)/i

@@ -16,16 +16,24 @@ test('a cursor is valid only unchanged, for its own list and in its own deployme
   })
   const masterKey = randomBytes(32)
   const vault = await openVault(db, masterKey, new TestClock())
-  const restarted = await openVault(db, masterKey, new TestClock())
+  const vaultAfterRestart = await openVault(db, masterKey, new TestClock())
   const cursor = writeCursor(vault, 'things', { after: 7 })
   assert.match(cursor, /^[\w-]+$/)
-  assert.deepEqual(readCursor(restarted, 'things', cursor), { after: 7 })
+  assert.deepEqual(readCursor(vaultAfterRestart, 'things', cursor), { after: 7 })
   assert.equal(readCursor(vault, 'things', undefined), undefined)
   const alteredCursors = [...cursor].map(
     (letter, i) => cursor.slice(0, i) + (letter === 'x' ? 'y' : 'x') + cursor.slice(i + 1),
   )
-  for (const bad of [...alteredCursors, '', 'x', `${cursor}=`, ` ${cursor}`, `${cursor}!`, cursor.slice(0, -1)]) {
-    assert.throws(() => readCursor(vault, 'things', bad), {
+  for (const invalidCursor of [
+    ...alteredCursors,
+    '',
+    'x',
+    `${cursor}=`,
+    ` ${cursor}`,
+    `${cursor}!`,
+    cursor.slice(0, -1),
+  ]) {
+    assert.throws(() => readCursor(vault, 'things', invalidCursor), {
       code: 'VALIDATION_FAILED',
       details: [
         { path: 'query.cursor', message: 'must be a `next_cursor` that this endpoint returned for the same filters' },

@@ -52,7 +52,7 @@ function errorsOfLaterItems(
   const lastPath = errors.findLast(({ instancePath }) => instancePath.startsWith(prefix))?.instancePath
   // The errors of the last item may be incomplete, so it is included.
   const startIndex = lastPath === undefined ? 0 : Number(lastPath.slice(prefix.length).split('/', 1)[0])
-  const validator = itemValidator(items!)
+  const validator = getItemValidator(items!)
   const itemErrors: TLocalizedValidationError[] = []
   const schemaPath = `#/properties/${name}`
   if (maxItems !== undefined && list.length > maxItems)
@@ -93,7 +93,7 @@ function toUnknownPropertyError(error: TLocalizedValidationError): TLocalizedVal
 
 const itemValidators = new WeakMap<TSchema, Validator>()
 
-function itemValidator(schema: TSchema): Validator {
+function getItemValidator(schema: TSchema): Validator {
   const validator = itemValidators.get(schema) ?? Compile(schema)
   itemValidators.set(schema, validator)
   return validator

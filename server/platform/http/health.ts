@@ -9,15 +9,15 @@ const DATABASE_TIMEOUT_MS = 3000
 export interface HealthOptions {
   db: Database
   metrics: Metrics
-  draining: () => boolean
+  isDraining: () => boolean
 }
 
 /** Serves liveness, readiness and metrics. */
-export function healthRoutes(app: App, { db, metrics, draining }: HealthOptions): void {
+export function healthRoutes(app: App, { db, metrics, isDraining }: HealthOptions): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (_request, reply) => {
-    const problems = draining() ? ['the server is shutting down'] : await findReadinessProblems()
+    const problems = isDraining() ? ['the server is shutting down'] : await findReadinessProblems()
     return problems.length === 0
       ? { status: 'ready' }
       : reply.status(503).send({ status: 'not ready', wrong: problems })

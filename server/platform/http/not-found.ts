@@ -17,8 +17,8 @@ function hintFor(routes: RouteTable, method: string, path: string): string | und
   const hasRoute = (url: string) => routes.hasRoute({ method: 'GET', url })
   if (/^\/.*[^/]\/+$/.test(path)) return 'Remove the trailing slash.'
   if (!path.startsWith(`${PARTNER_BASE}/`)) {
-    const [, before, collection] = /^(\/(?:api\/)?(?:v\d+\/)?(?:partner\/)?)([a-z-]{1,40})(?:\/|$)/.exec(path) ?? []
-    if (collection && !hasRoute(before + collection) && hasRoute(`${PARTNER_BASE}/${collection}`))
+    const [, prefix, collection] = /^(\/(?:api\/)?(?:v\d+\/)?(?:partner\/)?)([a-z-]{1,40})(?:\/|$)/.exec(path) ?? []
+    if (collection && !hasRoute(prefix + collection) && hasRoute(`${PARTNER_BASE}/${collection}`))
       return `Did you mean ${PARTNER_BASE}/${collection}?`
   }
   return method === 'PATCH' ? 'Use PUT, which replaces the whole resource.' : undefined

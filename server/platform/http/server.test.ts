@@ -57,15 +57,15 @@ async function sendSlowly(url: string, head: string) {
   await pause(200) // the connection must stay open after the response, too
   clearInterval(sending)
   socket.destroy()
-  const [top = '', body = ''] = text.split('\r\n\r\n')
-  return { status: Number(top.split(' ')[1]), top, body: body && JSON.parse(body), wasReset }
+  const [responseHead = '', body = ''] = text.split('\r\n\r\n')
+  return { status: Number(responseHead.split(' ')[1]), responseHead, body: body && JSON.parse(body), wasReset }
 }
 
 test('a body that takes too long to arrive gets a 408 in the envelope of the API, and the connection is not reset', async (t) => {
   const app = await startApp(t)
   const defaultTimeouts = { ...bodyTimeoutMs }
   t.after(() => Object.assign(bodyTimeoutMs, defaultTimeouts))
-  Object.assign(bodyTimeoutMs, { whole: 300, upload: 400 })
+  Object.assign(bodyTimeoutMs, { inMemory: 300, toFile: 400 })
   const operator = await signIn(app)
   const sessionHeaders = `cookie: ${operator.cookie}\r\nx-csrf-token: ${operator.csrf}`
   const jsonContentType = 'content-type: application/json'
@@ -76,10 +76,10 @@ test('a body that takes too long to arrive gets a 408 in the envelope of the API
     [`POST /console/api/sign-in/operator HTTP/1.1\r\n${jsonContentType}\r\n${sessionHeaders}`, 'partner'],
     [`POST ${uploadPath} HTTP/1.1\r\ncontent-type: application/octet-stream\r\n${sessionHeaders}`, 'partner'],
   ] as const) {
-    const { status, body, top, wasReset } = await sendSlowly(app.url, head)
+    const { status, body, responseHead, wasReset } = await sendSlowly(app.url, head)
     assert.deepEqual([status, nameOfEnvelope(body), wasReset], [408, envelope, false], head)
     assert.match(body.error.message, /did not arrive within 0\.[34] seconds/)
-    assert.match(top, /x-request-id: req_/)
+    assert.match(responseHead, /x-request-id: req_/)
   }
   const { items } = (await operator.get('/operator/catalogue/imports')).body.data
   assert.deepEqual(items, [], 'no import was started with an incomplete file')

@@ -48,9 +48,9 @@ export interface HttpOptions {
   trustProxy: string[]
 }
 
-/** Maximum size of the headers. */
+/** Requests with larger headers get a 431 response. */
 const MAX_HEADER_BYTES = 16 * 1024
-/** Node.js's own limit: larger headers are a protocol error. */
+/** Limit of the HTTP parser of Node.js, which treats larger headers as a protocol error. */
 const PARSER_MAX_HEADER_BYTES = 32 * 1024
 
 /** How long the rest of a body is read and discarded after the response: closing immediately could lose the response. */
@@ -62,7 +62,7 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustProxy.length > 0 ? createProxyCheck(trustProxy) : false,
     requestIdHeader: false,
-    genReqId: requestId,
+    genReqId: chooseRequestId,
     // Only a last resort: readBody enforces shorter body timeouts, and its errors are sent in the API's envelope.
     requestTimeout: 300_000,
     keepAliveTimeout: 65_000,
@@ -96,11 +96,11 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined))
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(securityHeaders)
-    // This server uses plain HTTP; a trusted proxy reports the client's protocol. The header is checked first because it is cheap.
+    // This server uses plain HTTP; a trusted proxy reports the client's protocol. The header is checked first because reading it is cheap.
     if (request.headers['x-forwarded-proto'] !== undefined && request.protocol === 'https')
       reply.header('strict-transport-security', 'max-age=31536000')
     reply.header('x-request-id', request.id)
-    if (headerBytes(request.raw) > MAX_HEADER_BYTES) return done(headersTooLargeProblem())
+    if (countHeaderBytes(request.raw) > MAX_HEADER_BYTES) return done(headersTooLargeProblem())
     done(hasSeveralHostHeaders(request.raw) ? severalHostHeadersProblem() : undefined)
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -181,13 +181,13 @@ const REQUEST_ID_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/
 
 // Unique through a random code per process and a counter, which is cheaper than a sortable ID.
 const processCode = randomCode(10)
-let requests = 0
+let requestCount = 0
 
 function nextRequestId(): string {
-  return `req_${processCode}${(requests++).toString(36).padStart(7, '0')}`
+  return `req_${processCode}${(requestCount++).toString(36).padStart(7, '0')}`
 }
 
-function requestId(request: IncomingMessage): string {
+function chooseRequestId(request: IncomingMessage): string {
   const sentId = request.headers['x-request-id']
   return typeof sentId === 'string' && REQUEST_ID_PATTERN.test(sentId) ? sentId : nextRequestId()
 }
@@ -198,20 +198,20 @@ const securityHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-function headerBytes({ rawHeaders }: IncomingMessage): number {
+function countHeaderBytes({ rawHeaders }: IncomingMessage): number {
   let bytes = 0
-  for (const text of rawHeaders) bytes += text.length + 2
+  for (const text of rawHeaders) bytes += text.length + 2 // a separator: ': ' or CRLF
   return bytes
 }
 
 /** Several Host headers are ambiguous: a proxy may have used a different one than this server. */
 function hasSeveralHostHeaders({ rawHeaders }: IncomingMessage): boolean {
-  let hosts = 0
+  let hostCount = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    if (name.length === 4 && name.toLowerCase() === 'host') hostCount++
   }
-  return hosts > 1
+  return hostCount > 1
 }
 
 function severalHostHeadersProblem() {

@@ -9,20 +9,22 @@ type ValidationError = TLocalizedValidationError
 export function keepErrorsOfClosestMember(errors: ValidationError[]): ValidationError[] {
   const droppedErrors = new Set<ValidationError>()
   const rewordedErrors = new Map<ValidationError, ValidationError>()
-  for (const [union, errorsByBranch] of groupByBranch(errors)) {
-    const branches = [...errorsByBranch.values()]
-      .map((branch) => branch.filter((error) => !droppedErrors.has(error)))
-      .filter((branch) => branch.length > 0)
-    if (branches.length === 0) continue
+  for (const [union, errorsByMember] of groupByMember(errors)) {
+    const members = [...errorsByMember.values()]
+      .map((memberErrors) => memberErrors.filter((error) => !droppedErrors.has(error)))
+      .filter((memberErrors) => memberErrors.length > 0)
+    if (members.length === 0) continue
     const { instancePath } = union
-    const allConstants = branches.every((branch) => branch.length === 1 && branch[0]!.keyword === 'const')
-    const [closest] = branches.toSorted((a, b) => distanceToBranch(a, instancePath) - distanceToBranch(b, instancePath))
-    for (const branch of branches) {
-      if (branch !== closest || allConstants) for (const error of branch) droppedErrors.add(error)
+    const areAllConstants = members.every(
+      (memberErrors) => memberErrors.length === 1 && memberErrors[0]!.keyword === 'const',
+    )
+    const [closest] = members.toSorted((a, b) => distanceToMember(a, instancePath) - distanceToMember(b, instancePath))
+    for (const memberErrors of members) {
+      if (memberErrors !== closest || areAllConstants) for (const error of memberErrors) droppedErrors.add(error)
     }
-    if (allConstants) {
-      const allowedValues = branches.map(
-        (branch) => (branch[0] as { params: { allowedValue: unknown } }).params.allowedValue,
+    if (areAllConstants) {
+      const allowedValues = members.map(
+        (memberErrors) => (memberErrors[0] as { params: { allowedValue: unknown } }).params.allowedValue,
       )
       rewordedErrors.set(union, { ...union, keyword: 'enum', params: { allowedValues } } as ValidationError)
     } else {
@@ -32,10 +34,11 @@ export function keepErrorsOfClosestMember(errors: ValidationError[]): Validation
   return errors.filter((error) => !droppedErrors.has(error)).map((error) => rewordedErrors.get(error) ?? error)
 }
 
-const BRANCH_PATH = '/anyOf/'
+/** Precedes the number of a member in the schema path of its errors. */
+const UNION_PATH = '/anyOf/'
 
-/** Groups the errors by union and branch, in one pass: a hostile body has thousands of errors. */
-function groupByBranch(errors: ValidationError[]): Map<ValidationError, Map<string, ValidationError[]>> {
+/** Groups the errors by union and member, in one pass: a hostile body has thousands of errors. */
+function groupByMember(errors: ValidationError[]): Map<ValidationError, Map<string, ValidationError[]>> {
   const unionErrors = new Map<string, ValidationError>()
   const errorsByUnion = new Map<ValidationError, Map<string, ValidationError[]>>()
   for (const error of errors) {
@@ -46,14 +49,14 @@ function groupByBranch(errors: ValidationError[]): Map<ValidationError, Map<stri
   if (unionErrors.size === 0) return errorsByUnion
   for (const error of errors) {
     const { schemaPath } = error
-    for (let index = schemaPath.indexOf(BRANCH_PATH); index >= 0; index = schemaPath.indexOf(BRANCH_PATH, index + 1)) {
+    for (let index = schemaPath.indexOf(UNION_PATH); index >= 0; index = schemaPath.indexOf(UNION_PATH, index + 1)) {
       const unionError = nearestUnionError(unionErrors, schemaPath.slice(0, index), error.instancePath)
       if (!unionError) continue
-      const branch = schemaPath.slice(index + BRANCH_PATH.length).split('/')[0]!
-      const errorsByBranch = errorsByUnion.get(unionError)!
-      const branchErrors = errorsByBranch.get(branch)
-      if (branchErrors) branchErrors.push(error)
-      else errorsByBranch.set(branch, [error])
+      const member = schemaPath.slice(index + UNION_PATH.length).split('/')[0]!
+      const errorsByMember = errorsByUnion.get(unionError)!
+      const memberErrors = errorsByMember.get(member)
+      if (memberErrors) memberErrors.push(error)
+      else errorsByMember.set(member, [error])
     }
   }
   return errorsByUnion
@@ -74,9 +77,9 @@ function nearestUnionError(
 /** A value of another type is further away than any number of invalid properties. */
 const OTHER_TYPE_DISTANCE = 10_000
 
-function distanceToBranch(branch: ValidationError[], unionPath: string): number {
-  const properties = new Set(branch.flatMap(propertiesOfError))
-  const isOtherType = branch.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === unionPath)
+function distanceToMember(memberErrors: ValidationError[], unionPath: string): number {
+  const properties = new Set(memberErrors.flatMap(propertiesOfError))
+  const isOtherType = memberErrors.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === unionPath)
   return properties.size + (isOtherType ? OTHER_TYPE_DISTANCE : 0)
 }
 

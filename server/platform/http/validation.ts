@@ -191,11 +191,13 @@ function customMessage(schema: object | undefined, name: string): string | undef
   return messages && Object.hasOwn(messages, name) ? messages[name] : undefined
 }
 
+const MAX_LISTED_PROPERTIES = 4
+
 /** Lists the required properties if the value should have been an object. */
 function objectHint(schema: TSchema, { keyword, params, schemaPath }: TLocalizedValidationError): string {
   if (keyword !== 'type' || params.type !== 'object') return ''
   const { required = [] } = schemaAt(schema, schemaPath) ?? {}
-  return required.length === 0 || required.length > 4 ? '' : ` with ${required.join(' and ')}`
+  return required.length === 0 || required.length > MAX_LISTED_PROPERTIES ? '' : ` with ${required.join(' and ')}`
 }
 
 /** Describes the received value. Texts of a body are shown only if they are IDs or keywords: others may be personal data. */

@@ -25,7 +25,7 @@ const POLL_INTERVAL_MS = 5000
 const MAX_POLL_LOAD = 0.02
 /** Notifications within this time share one poll. */
 const BATCH_WINDOW_MS = 50
-/** Delay after which pg-boss has rescheduled a lost job. */
+/** Time within which pg-boss reschedules a lost job. */
 const LOST_JOB_RECHECK_MS = 500
 
 /** Notifies the workers of a delayed job. Must be called in the transaction that delays or reschedules the job. */
@@ -49,30 +49,30 @@ export function watchDelayedJobs({ db, log, onDue, onLost }: DelayedJobOptions):
 
   async function checkQueues(): Promise<number> {
     const startedAt = performance.now()
-    let delay = Number.POSITIVE_INFINITY
-    for (const { queue, dueIn, isLost } of await readQueues(db)) {
-      if (isLost) {
+    let delayMs = Number.POSITIVE_INFINITY
+    for (const { queue, dueInMs, hasLostJob } of await readQueues(db)) {
+      if (hasLostJob) {
         await onLost(queue)
-        delay = Math.min(delay, LOST_JOB_RECHECK_MS)
+        delayMs = Math.min(delayMs, LOST_JOB_RECHECK_MS)
       }
-      if (dueIn === null) continue
-      if (dueIn <= 0) onDue(queue)
-      else delay = Math.min(delay, dueIn)
+      if (dueInMs === null) continue
+      if (dueInMs <= 0) onDue(queue)
+      else delayMs = Math.min(delayMs, dueInMs)
     }
-    return Math.min(delay, Math.max(POLL_INTERVAL_MS, (performance.now() - startedAt) / MAX_POLL_LOAD))
+    return Math.min(delayMs, Math.max(POLL_INTERVAL_MS, (performance.now() - startedAt) / MAX_POLL_LOAD))
   }
 }
 
 interface QueueTimes {
   queue: string
   /** Milliseconds until the next job may start; null if no job is waiting. */
-  dueIn: number | null
-  isLost: boolean
+  dueInMs: number | null
+  hasLostJob: boolean
 }
 
 async function readQueues(db: Database): Promise<QueueTimes[]> {
   const { rows } = await sql<QueueTimes>`
-    select q.name as queue, next.due_in::float as "dueIn", coalesce(q.name = any (lost.names), false) as "isLost"
+    select q.name as queue, next.due_in::float as "dueInMs", coalesce(q.name = any (lost.names), false) as "hasLostJob"
     from pgboss.queue q
     cross join lateral (
       select extract(epoch from min(j.start_after) - now()) * 1000 as due_in from pgboss.job j

@@ -33,23 +33,23 @@ export function startDuePoller({
   onError,
   pollIntervalMs = POLL_INTERVAL_MS,
 }: DuePollerOptions): DuePoller {
-  let woken = true
+  let isWoken = true
   /** The next due time, if it was in the future when it was read. */
-  let upcoming: number | undefined
+  let upcomingDueAt: number | undefined
   let nextCheckAt = 0
   const poller = startPoller({ poll, onError, retryDelayMs: RETRY_DELAY_MS })
   poller.pollWithin(0)
   return {
     wake() {
-      woken = true
+      isWoken = true
       poller.pollWithin(0)
     },
     stop: poller.stop,
   }
 
   async function poll(isStopped: () => boolean): Promise<number> {
-    const wasWoken = woken
-    woken = false
+    const wasWoken = isWoken
+    isWoken = false
     if (wasWoken || isUpcomingDue() || performance.now() >= nextCheckAt) {
       nextCheckAt = 0 // if this fails, the retry checks again
       let anythingDue = wasWoken || (await isAnythingDue())
@@ -59,19 +59,19 @@ export function startDuePoller({
       }
       nextCheckAt = performance.now() + (anythingDue ? RETRY_DELAY_MS : pollIntervalMs)
     }
-    const untilDueMs = upcoming === undefined ? CLOCK_CHECK_INTERVAL_MS : upcoming - clock.now()
+    const untilDueMs = upcomingDueAt === undefined ? CLOCK_CHECK_INTERVAL_MS : upcomingDueAt - clock.now()
     return Math.max(MIN_DELAY_MS, Math.min(CLOCK_CHECK_INTERVAL_MS, untilDueMs, nextCheckAt - performance.now()))
   }
 
   function isUpcomingDue(): boolean {
-    return upcoming !== undefined && upcoming <= clock.now()
+    return upcomingDueAt !== undefined && upcomingDueAt <= clock.now()
   }
 
   async function isAnythingDue(): Promise<boolean> {
-    upcoming = undefined
+    upcomingDueAt = undefined
     const nextDue = await nextDueAt()
     if (nextDue !== undefined && nextDue <= clock.now()) return true
-    upcoming = nextDue
+    upcomingDueAt = nextDue
     return false
   }
 }

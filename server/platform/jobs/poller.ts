@@ -34,7 +34,7 @@ export function startPoller({ poll, onError, retryDelayMs }: PollerOptions): Pol
     if (stopped || pollAt >= nextPollAt) return
     nextPollAt = pollAt
     clearTimeout(timer)
-    if (running) return // scheduled when it ends
+    if (running) return // the running poll schedules the next one when it ends
     if (milliseconds <= 0) return startPoll()
     timer = setTimeout(startPoll, milliseconds)
     timer.unref()
@@ -47,11 +47,11 @@ export function startPoller({ poll, onError, retryDelayMs }: PollerOptions): Pol
         if (!stopped) onError(error)
         return retryDelayMs
       })
-      .then((delay) => {
+      .then((delayMs) => {
         running = undefined
         const requestedDelayMs = nextPollAt - performance.now()
         nextPollAt = Number.POSITIVE_INFINITY
-        pollWithin(Math.min(delay, requestedDelayMs))
+        pollWithin(Math.min(delayMs, requestedDelayMs))
       })
   }
 }

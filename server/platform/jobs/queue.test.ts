@@ -107,14 +107,16 @@ test('a worker is notified when another process delays a job or retries a failed
     update pgboss.job set state = 'failed', start_after = now() where name = 'note' returning id`.execute(db.queries)
   let notifications = 0
   db.onCommitted(DELAYED_JOBS_TOPIC, () => notifications++)
-  const runsWhenNotified = async (text: string, change: (tx: Tx) => Promise<unknown>) => {
+  const expectRunAfterNotification = async (text: string, change: (tx: Tx) => Promise<unknown>) => {
     const notificationsBefore = notifications
     await otherDatabase.transaction(change)
     await until(() => notifications > notificationsBefore)
     await until(() => doneTexts.includes(text))
   }
-  await runsWhenNotified('delayed', (tx) => queue.enqueue(tx, noteJob, { text: 'delayed' }, { at: clock.now() + 300 }))
-  await runsWhenNotified('failed', (tx) => retryJob(tx, 'note', rows[0]!.id))
+  await expectRunAfterNotification('delayed', (tx) =>
+    queue.enqueue(tx, noteJob, { text: 'delayed' }, { at: clock.now() + 300 }),
+  )
+  await expectRunAfterNotification('failed', (tx) => retryJob(tx, 'note', rows[0]!.id))
 })
 
 test('a delayed job starts at its time, by the injected clock', async (t) => {

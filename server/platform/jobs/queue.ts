@@ -87,7 +87,7 @@ const DATABASE_SCHEMA = 'pgboss'
 const HEARTBEAT_SECONDS = 10
 /** Interval of the fallback poll of an idle worker, in case a notification was lost. */
 const IDLE_POLL_SECONDS = 60
-/** Time within which pg-boss stores that a job has failed, and when it starts next. */
+/** Time within which pg-boss stores that a job has failed, and the time of its retry. */
 const FAILURE_STORED_WITHIN_MS = 500
 
 export async function installQueue(connection: ConnectionSettings, log: Log): Promise<void> {
@@ -135,7 +135,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
       await Promise.all(runningActivities.map((activity) => activity.stop()))
       await delayedJobs?.stop()
       await boss.stop({ graceful: true, timeout: graceSeconds * 1000, close: true })
-      if (work) await db.transaction(async (tx) => notifyDelayedJob(tx)).catch(() => {}) // the jobs it released are due
+      if (work) await db.transaction(async (tx) => notifyDelayedJob(tx)).catch(() => {}) // the jobs that boss.stop released are due
     },
   }
   if (work) await startWorkers()

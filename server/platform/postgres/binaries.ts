@@ -48,7 +48,7 @@ export function findBinaries(launch: Launcher, folders: BinaryFolders): Binaries
     )
   }
 
-  // Root can read every file, but the user that PostgreSQL runs as may not, so run it to find out.
+  // Root can read every file, but the user that PostgreSQL runs as may not, so PostgreSQL is run to find out.
   let error = hasLinks
     ? launch.tryRun(programPaths(nativeFolder, major).postgres, ['--version'])
     : 'its symlinks cannot be created'
@@ -81,12 +81,12 @@ function findInstalledPackage(): string {
 }
 
 /** Creates the symlinks between libraries, which an npm package cannot contain; returns false if the folder is not writable. */
-function createLinks(native: string): boolean {
-  const listFile = join(native, 'pg-symlinks.json')
+function createLinks(nativeFolder: string): boolean {
+  const listFile = join(nativeFolder, 'pg-symlinks.json')
   if (!exists(listFile)) return true
   for (const { source, target } of JSON.parse(readFileSync(listFile, 'utf8')) as { source: string; target: string }[]) {
     // Paths in the list are relative to the package's root: native/lib/…
-    const link = join(native, relative('native', target))
+    const link = join(nativeFolder, relative('native', target))
     if (exists(link)) continue
     try {
       symlinkSync(relative(dirname(target), source), link)
@@ -100,13 +100,13 @@ function createLinks(native: string): boolean {
 }
 
 /** Copies the PostgreSQL programs atomically; safe when several processes do so at the same time. */
-function copyPrograms(native: string, copy: string): string {
-  if (!exists(copy)) {
-    const stagingFolder = `${copy}.${randomBytes(6).toString('hex')}`
+function copyPrograms(nativeFolder: string, copyFolder: string): string {
+  if (!exists(copyFolder)) {
+    const stagingFolder = `${copyFolder}.${randomBytes(6).toString('hex')}`
     try {
       mkdirSync(stagingFolder, { recursive: true, mode: 0o755 })
       for (const part of ['bin', 'lib', 'share', 'pg-symlinks.json']) {
-        cpSync(join(native, part), join(stagingFolder, part), {
+        cpSync(join(nativeFolder, part), join(stagingFolder, part), {
           recursive: true,
           dereference: true,
           mode: constants.COPYFILE_FICLONE,
@@ -115,17 +115,18 @@ function copyPrograms(native: string, copy: string): string {
       }
       makeReadable(stagingFolder)
       createLinks(stagingFolder)
-      renameSync(stagingFolder, copy)
+      renameSync(stagingFolder, copyFolder)
     } catch (error) {
-      if (!exists(copy)) throw error
+      if (!exists(copyFolder)) throw error
     } finally {
       rmSync(stagingFolder, { recursive: true, force: true })
     }
   }
-  const { uid, mode } = lstatSync(copy)
+  const { uid, mode } = lstatSync(copyFolder)
   // In a shared folder, any user could have put other programs under this name.
-  if (uid !== process.getuid?.() || (mode & 0o022) !== 0) throw new Error(`${copy} belongs to another user`)
-  return copy
+  if (uid !== process.getuid?.() || (mode & 0o022) !== 0)
+    throw new Error(`${copyFolder} belongs to another user, or other users can change it`)
+  return copyFolder
 }
 
 /** Makes files readable and programs executable for everyone, and writable only for their owner, regardless of the umask. */
@@ -137,8 +138,8 @@ function makeReadable(folder: string): void {
   }
 }
 
-function programPaths(native: string, major: number): Binaries {
-  return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres'), major }
+function programPaths(nativeFolder: string, major: number): Binaries {
+  return { initdb: join(nativeFolder, 'bin', 'initdb'), postgres: join(nativeFolder, 'bin', 'postgres'), major }
 }
 
 function exists(path: string): boolean {

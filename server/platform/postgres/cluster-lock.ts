@@ -26,9 +26,13 @@ export interface ClusterLock {
   starter: string
   /** Resolves when the connection that holds the locks has ended. */
   lost: Promise<void>
+  /** Returns whether the connection, and with it the locks, still exists. */
   isHeld(): boolean
-  /** Returns true if no other process uses the cluster; from then on, new ones wait until the postmaster is down. */
-  isLast(): Promise<boolean>
+  /**
+   * Returns true if no other process uses the cluster. From then on, processes that want to use it wait until the postmaster is
+   * down.
+   */
+  lockIfLast(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -74,14 +78,14 @@ export async function openClusterLock(options: {
     await client.connect()
     const starter = await readStarter(client)
     if (options.role === 'server') await takeServerLock(client, starter, options.dataDir)
-    // Waits for a command that is shutting the postmaster down; the connection is lost then.
+    // Waits for a command that is shutting the postmaster down; this connection is lost when the postmaster is down.
     await client.query(`set lock_timeout = '20s'; select pg_advisory_lock_shared(${USER_LOCK})`)
     await ensureDatabase(client, options.database)
     return {
       starter,
       lost: connectionLost,
       isHeld: () => !ended,
-      isLast: async () => {
+      lockIfLast: async () => {
         await client.query(`select pg_advisory_unlock_shared(${USER_LOCK})`)
         return isTrue(client, `select pg_try_advisory_lock(${USER_LOCK}) as value`)
       },
@@ -111,10 +115,10 @@ async function takeServerLock(client: pg.Client, starter: string, dataDir: strin
     `select a.application_name as name from pg_locks l join pg_stat_activity a using (pid)
      where l.locktype = 'advisory' and l.granted and l.classid = ${LOCK_CLASS} and l.objid = 1`,
   )
-  const holderPid = rows[0]?.name.split(' ')[1]
-  if (holderPid && isRunning(holderPid)) throw folderInUseFailure(dataDir, pidOf(holderPid))
+  const holder = rows[0]?.name.split(' ')[1]
+  if (holder && isRunning(holder)) throw folderInUseFailure(dataDir, pidOf(holder))
   throw new NotReadyError(
-    holderPid ? `a server in another container (pid ${pidOf(holderPid)}) uses it` : 'another server is stopping',
+    holder ? `a server in another container (pid ${pidOf(holder)}) uses it` : 'another server is stopping',
   )
 }
 

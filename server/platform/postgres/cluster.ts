@@ -73,7 +73,7 @@ export async function createCluster(paths: ClusterPaths, binaries: Binaries, lau
     mkdirSync(stagingPaths.data, { recursive: true, mode: 0o700 })
     writeFileSync(stagingPaths.passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
     if (launch.owner) changeOwner(launch.owner, stagingPaths.data, stagingPaths.passwordFile)
-    if (launch.owner && !launch.throughProc)
+    if (launch.owner && !launch.usesProcLink)
       allowTraversal(dirname(paths.folder), dirname(stagingPaths.folder), stagingPaths.folder)
     await runInitdb(stagingPaths, binaries, launch)
     changeOwner({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }, stagingPaths.passwordFile)
@@ -107,7 +107,7 @@ function deleteFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true })
   } catch {
-    // Another process still writes there, and deletes it when it finds that it was not the first.
+    // Another process still writes there. It deletes its folder itself when it finds that another process was first.
   }
 }
 
@@ -115,12 +115,12 @@ function deleteFolder(folder: string): void {
 export function prepareStart(paths: ClusterPaths, launch: Launcher): void {
   const { owner } = launch
   if (owner && clusterOwner(paths)?.uid !== owner.uid) {
-    // The cluster was created by root in a user namespace, which is no longer permitted.
+    // The cluster was created by root in a user namespace, and user namespaces are no longer permitted.
     changeOwner(owner, paths.data)
     const dataFiles = readdirSync(paths.data, { recursive: true, encoding: 'utf8' })
     changeOwner(owner, ...dataFiles.map((name) => join(paths.data, name)))
   }
-  if (owner && !launch.throughProc) allowTraversal(dirname(paths.folder), paths.folder)
+  if (owner && !launch.usesProcLink) allowTraversal(dirname(paths.folder), paths.folder)
 
   const settingsPath = join(paths.data, settingsFile)
   try {
@@ -135,12 +135,12 @@ export function prepareStart(paths: ClusterPaths, launch: Launcher): void {
   renameSync(temporaryPath, settingsPath)
 }
 
-async function runInitdb(staging: ClusterPaths, binaries: Binaries, launch: Launcher): Promise<void> {
-  const passwordFile = openSync(staging.passwordFile, 'r')
+async function runInitdb(stagingPaths: ClusterPaths, binaries: Binaries, launch: Launcher): Promise<void> {
+  const passwordFile = openSync(stagingPaths.passwordFile, 'r')
   const args = [
-    `--pgdata=${launch.programPath(staging.data)}`,
+    `--pgdata=${launch.programPath(stagingPaths.data)}`,
     `--username=${superuser}`,
-    `--pwfile=${launch.throughProc ? '/proc/self/fd/0' : staging.passwordFile}`,
+    `--pwfile=${launch.usesProcLink ? '/proc/self/fd/0' : stagingPaths.passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
     // Texts are sorted and compared in the same way on every machine, independently of the C library.
@@ -151,7 +151,7 @@ async function runInitdb(staging: ClusterPaths, binaries: Binaries, launch: Laun
     '--no-instructions',
   ]
   const childProcess = launch.start(binaries.initdb, args, {
-    cwd: staging.data,
+    cwd: stagingPaths.data,
     stdio: [passwordFile, 'ignore', 'pipe'],
     endWithParent: true,
   })
@@ -159,10 +159,10 @@ async function runInitdb(staging: ClusterPaths, binaries: Binaries, launch: Laun
     const error = await waitForErrorOutput(childProcess)
     if (error !== undefined) {
       const hint =
-        launch.owner && !launch.throughProc ? `; uid ${launch.owner.uid} must be able to access this folder` : ''
+        launch.owner && !launch.usesProcLink ? `; uid ${launch.owner.uid} must be able to access this folder` : ''
       throw new PostgresFailure(
         'CANNOT_RUN',
-        `The database could not be created in ${dirname(dirname(staging.folder))}: ${error}${hint}`,
+        `The database could not be created in ${dirname(dirname(stagingPaths.folder))}: ${error}${hint}`,
       )
     }
   } finally {
@@ -171,14 +171,14 @@ async function runInitdb(staging: ClusterPaths, binaries: Binaries, launch: Laun
 }
 
 /** Waits for the process to exit and returns its error output; undefined if it succeeded. */
-function waitForErrorOutput(run: ChildProcess): Promise<string | undefined> {
+function waitForErrorOutput(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = ''
-    run.stderr?.on('data', (chunk) => {
+    child.stderr?.on('data', (chunk) => {
       text += chunk
     })
-    run.once('error', (error) => resolve(error.message))
-    run.once('close', (code, signal) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('close', (code, signal) => {
       const lines = text.split('\n').filter((line) => /error|fatal/i.test(line))
       resolve(
         code === 0
@@ -193,7 +193,7 @@ function changeOwner({ uid, gid }: { uid: number; gid: number }, ...paths: strin
   for (const path of paths) lchownSync(path, uid, gid)
 }
 
-/** Lets other users pass through the folders to the files they own, without listing them. */
+/** Lets other users access files inside the folders, without being able to list the folders. */
 function allowTraversal(...folders: string[]): void {
   for (const folder of folders) chmodSync(folder, 0o711)
 }
@@ -207,13 +207,13 @@ function syncToDisk(path: string): void {
   }
 }
 
-function readOrFail(path: string, problem: string): string {
+function readOrFail(path: string, failureText: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new PostgresFailure(
       'BROKEN',
-      `${dirname(path)} ${problem} (${errorCodeOf(error)}): restore it, or choose another DATA_DIR.`,
+      `${dirname(path)} ${failureText} (${errorCodeOf(error)}): restore it, or choose another DATA_DIR.`,
     )
   }
 }

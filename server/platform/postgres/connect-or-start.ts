@@ -41,7 +41,7 @@ const WAIT_TIMEOUT_MS = 30_000
 const TRANSITION_TIMEOUT_MS = 10 * 60_000
 /** Orphans of a killed postmaster normally exit by themselves, unless they are running a query. */
 const ORPHAN_TIMEOUT_MS = 2_000
-/** Errors of a postmaster that found another one, or its orphans; a retry may succeed. */
+/** Errors of a postmaster that found another running postmaster, or orphans of a killed one; a retry may succeed. */
 const TRANSIENT_ERRORS = /lock file .* (already exists|is empty)|shared memory block .* (is )?still in use/
 
 export async function connectOrStart(cluster: Cluster, options: ConnectOptions): Promise<ClusterLock> {
@@ -49,7 +49,7 @@ export async function connectOrStart(cluster: Cluster, options: ConnectOptions):
   const orphans = new Orphans(cluster.paths.data, options.log)
   let started: StartedPostmaster | undefined
   try {
-    for (let delay = 5; ; delay = Math.min(delay * 1.3, 50)) {
+    for (let delayMs = 5; ; delayMs = Math.min(delayMs * 1.3, 50)) {
       options.cancel.throwIfAborted()
       try {
         return await openClusterLock({ ...cluster, role: options.role })
@@ -62,10 +62,10 @@ export async function connectOrStart(cluster: Cluster, options: ConnectOptions):
           started = startIfPossible(cluster, options, waitTracker, orphans)
         }
       }
-      await pause(delay, undefined, { signal: options.cancel })
+      await pause(delayMs, undefined, { signal: options.cancel })
     }
   } catch (error) {
-    // If another server uses the folder, it still needs the postmaster; in all other cases no process does.
+    // If another server uses the folder, it still needs the postmaster; otherwise no process needs it.
     if (!(error instanceof PostgresFailure && error.code === 'IN_USE')) await started?.stop()
     throw error
   }
@@ -75,17 +75,20 @@ export async function connectOrStart(cluster: Cluster, options: ConnectOptions):
 function startIfPossible(
   cluster: Cluster,
   { role, log }: ConnectOptions,
-  wait: WaitTracker,
+  waitTracker: WaitTracker,
   orphans: Orphans,
 ): StartedPostmaster | undefined {
   const { paths } = cluster
   const postmaster = runningPostmaster(paths.data)
   if (postmaster) {
-    wait.track(`PostgreSQL (pid ${pidOf(postmaster)}) is running but does not accept connections`, WAIT_TIMEOUT_MS)
+    waitTracker.track(
+      `PostgreSQL (pid ${pidOf(postmaster)}) is running but does not accept connections`,
+      WAIT_TIMEOUT_MS,
+    )
     return undefined
   }
-  if (orphans.remain()) {
-    wait.track('processes of a killed PostgreSQL are still running', WAIT_TIMEOUT_MS)
+  if (orphans.anyRemain()) {
+    waitTracker.track('processes of a killed PostgreSQL are still running', WAIT_TIMEOUT_MS)
     return undefined
   }
   for (const name of removeStaleLocks(paths.data))
@@ -136,22 +139,23 @@ class WaitTracker {
 
 /** Backends whose postmaster is dead. They hold the shared memory, and no postmaster can start while they run. */
 class Orphans {
-  readonly #data: string
+  readonly #dataFolder: string
   readonly #log: PostgresLog
-  #seen = new Map<ProcessIdentity, number>()
+  /** Time at which each orphan was first seen. */
+  #firstSeenAt = new Map<ProcessIdentity, number>()
 
-  constructor(data: string, log: PostgresLog) {
-    this.#data = data
+  constructor(dataFolder: string, log: PostgresLog) {
+    this.#dataFolder = dataFolder
     this.#log = log
   }
 
-  /** Returns whether there are orphans, and kills those that do not exit. Must be called only when no postmaster is running. */
-  remain(): boolean {
+  /** Returns whether there are orphans, and kills those that have not exited within ORPHAN_TIMEOUT_MS. Must be called only when no postmaster is running. */
+  anyRemain(): boolean {
     const now = performance.now()
-    const orphanedProcesses = postgresProcesses(this.#data)
-    this.#seen = new Map(orphanedProcesses.map((identity) => [identity, this.#seen.get(identity) ?? now]))
-    for (const [identity, since] of this.#seen) {
-      if (now - since < ORPHAN_TIMEOUT_MS) continue
+    const orphanedProcesses = postgresProcesses(this.#dataFolder)
+    this.#firstSeenAt = new Map(orphanedProcesses.map((identity) => [identity, this.#firstSeenAt.get(identity) ?? now]))
+    for (const [identity, firstSeenAt] of this.#firstSeenAt) {
+      if (now - firstSeenAt < ORPHAN_TIMEOUT_MS) continue
       this.#log({
         level: 'warn',
         message: `Killing the orphaned PostgreSQL process ${pidOf(identity)}: its postmaster is no longer running.`,

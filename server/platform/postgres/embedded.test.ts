@@ -190,7 +190,7 @@ test('symlinks are created in the package itself if it is writable', async (t) =
   assert.deepEqual(readdirSync(join(folder, 'data')), ['postgres'])
 })
 
-test('on a platform without a package, the error says to set DATABASE_URL', async (t) => {
+test('on a platform without a package, the error message suggests DATABASE_URL', async (t) => {
   const folder = createTemporaryFolder(t)
   const platform = Object.getOwnPropertyDescriptor(process, 'platform')!
   Object.defineProperty(process, 'platform', { ...platform, value: 'sunos' })

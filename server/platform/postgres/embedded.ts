@@ -13,12 +13,13 @@ import { type StopTimeouts, stopPostmaster } from './postmaster.ts'
 import { port, socketFolder } from './socket.ts'
 
 export interface EmbeddedPostgres {
-  /** Connection URL; stays the same when the database is restarted. */
+  /** Connection settings, which stay the same when the database is restarted. */
   connection: { host: string; port: number; user: string; password: string; database: string }
+  /** The same settings as a URL. */
   url: string
   /**
    * Role `server`: shuts the database down and returns when none of its processes is left. Role `command`: does so only if no
-   * other process uses it.
+   * other process uses the database.
    */
   stop(): Promise<void>
 }
@@ -30,7 +31,7 @@ export interface EmbeddedPostgresOptions {
   log: PostgresLog
   /** Called with a progress message for the terminal when a step takes long. */
   progress?: (text: string) => void
-  /** Called if another server took over the folder while the database was down; this one must exit. */
+  /** Called if another server took over the folder while the database was down; this process must exit. */
   onTakenOver?: (error: Error) => void
   /** Overrides detected properties of the machine, for tests. */
   machine?: Partial<MachineOverrides>
@@ -49,6 +50,9 @@ interface MachineOverrides {
 const databaseName = 'attestry'
 const DEFAULT_STOP_TIMEOUTS: StopTimeouts = { fastMs: 60_000, immediateMs: 10_000 }
 const LOG_CHECK_INTERVAL_MS = 60_000
+/** If the database stops this soon after it was connected, the next restart is delayed, so that it does not restart in a tight loop. */
+const QUICK_LOSS_MS = 5_000
+const MAX_QUICK_LOSS_DELAY_MS = 1_000
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { role, log } = options
@@ -83,8 +87,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       await Promise.race([lock.lost, stopRequested])
       if (stopController.signal.aborted) break
       log({ level: 'warn', message: 'The database stopped unexpectedly; restarting it.' })
-      quickLosses = performance.now() - connectedAt < 5_000 ? quickLosses + 1 : 0
-      const newLock = await restartDatabase(Math.min(1_000, quickLosses === 0 ? 0 : 25 * 2 ** quickLosses))
+      quickLosses = performance.now() - connectedAt < QUICK_LOSS_MS ? quickLosses + 1 : 0
+      const newLock = await restartDatabase(
+        Math.min(MAX_QUICK_LOSS_DELAY_MS, quickLosses === 0 ? 0 : 25 * 2 ** quickLosses),
+      )
       if (!newLock) break
       lock = newLock
     }
@@ -95,15 +101,15 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     try {
       rotateLog(cluster.paths.logFile)
     } catch (error) {
-      log({ level: 'warn', message: `Truncating the database log failed: ${(error as Error).message}` })
+      log({ level: 'warn', message: `Rotating the database log failed: ${(error as Error).message}` })
     }
   }
 
   async function restartDatabase(firstDelayMs: number): Promise<ClusterLock | undefined> {
     const startedAt = performance.now()
-    for (let delay = firstDelayMs; ; delay = Math.min(5_000, Math.max(200, delay * 2))) {
+    for (let delayMs = firstDelayMs; ; delayMs = Math.min(5_000, Math.max(200, delayMs * 2))) {
       try {
-        await pause(delay, undefined, { signal: stopController.signal })
+        await pause(delayMs, undefined, { signal: stopController.signal })
         const newLock = await connectOrStart(cluster, connectOptions)
         log({ level: 'info', message: 'The database is running again.', ms: Math.round(performance.now() - startedAt) })
         return newLock
@@ -138,12 +144,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 
   async function stopAsCommand(): Promise<void> {
-    // Our connection is lost if the database crashed; it may have been restarted.
+    // If the database crashed, the connection is lost, but another process may have restarted the database.
     const isLastUser = await lock
-      .isLast()
+      .lockIfLast()
       .catch(async () => {
         lock = await openClusterLock({ ...cluster, role })
-        return lock.isLast()
+        return lock.lockIfLast()
       })
       .catch(() => false)
     if (isLastUser) logStop(await stopPostmaster(cluster.paths, stopTimeouts))
@@ -164,17 +170,17 @@ async function openCluster({ dataDir, progress, machine }: EmbeddedPostgresOptio
     throw new PostgresFailure('CANNOT_RUN', `The data folder ${dataDir} cannot be used: ${(error as Error).message}`)
   }
   const paths = clusterPaths(folder)
-  let found: ReturnType<Cluster['tools']> | undefined
+  let tools: ReturnType<Cluster['tools']> | undefined
   const loadTools = () => {
-    if (found) return found
+    if (tools) return tools
     const launch = chooseLauncher({ clusterOwner: clusterOwner(paths), rootMethod: machine?.rootMethod })
     const binaries = findBinaries(launch, {
       packageFolder: machine?.packageFolder,
       privateFolder: folder,
       sharedFolders: machine?.sharedFolders ?? ['/var/lib', '/var/tmp', tmpdir()],
     })
-    found = { launch, binaries }
-    return found
+    tools = { launch, binaries }
+    return tools
   }
   if (!clusterExists(paths)) {
     progress?.('Preparing the database (first start only)…')

@@ -1,6 +1,6 @@
 export type FailureCode =
   | 'NO_BINARIES' // no package for this platform
-  | 'CANNOT_RUN' // the programs, the user or the folders do not allow it
+  | 'CANNOT_RUN' // the programs are broken, or the user or the folders lack permissions
   | 'IN_USE' // another server uses the data folder
   | 'BROKEN' // the data folder was changed or damaged
   | 'TIMEOUT' // the database did not respond in time

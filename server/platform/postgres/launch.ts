@@ -10,8 +10,8 @@ export interface Launcher {
   method: 'plain' | RootMethod
   /** Required owner of the cluster's files, if it is another user. */
   owner?: { uid: number; gid: number }
-  /** The program accesses its files through /proc/self, regardless of the permissions of the parent folders. */
-  throughProc: boolean
+  /** Whether the program accesses its files through links in /proc/self, regardless of the permissions of the parent folders. */
+  usesProcLink: boolean
   /** Returns the path at which the program can access the folder that it is started in. */
   programPath(folder: string): string
   start(program: string, args: string[], options: StartOptions): ChildProcess
@@ -58,7 +58,7 @@ function createLauncher(method: Launcher['method'], owner?: { uid: number; gid: 
   return {
     method,
     owner,
-    throughProc: canUseProc,
+    usesProcLink: canUseProc,
     programPath: (folder) => (canUseProc ? '/proc/self/cwd' : folder),
     start(program, args, { cwd, stdio, endWithParent }) {
       // setpriv comes last: a change of user would reset the parent death signal.

@@ -2,7 +2,7 @@ import { closeSync, copyFileSync, openSync, readSync, rmSync, statSync, truncate
 
 const MAX_LOG_BYTES = 8 * 1024 * 1024
 
-/** Rotates the log, keeping one older file. PostgreSQL opens it for appending, so the log can be truncated while it runs. */
+/** Rotates the log, keeping one older file. PostgreSQL appends to the log, so the log can be truncated while PostgreSQL runs. */
 export function rotateLog(logFile: string, maxBytes = MAX_LOG_BYTES): void {
   if (logSize(logFile) <= maxBytes) return
   const olderLogFile = `${logFile}.1`

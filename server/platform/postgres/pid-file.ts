@@ -49,7 +49,7 @@ function removeIfUnchanged(path: string, content: string): boolean {
 }
 
 function parsePid(content: string): number | undefined {
-  // Negative in single-user mode.
+  // The pid is negative in single-user mode.
   const pid = Math.abs(Number.parseInt(content, 10))
   return pid > 0 ? pid : undefined
 }

@@ -18,7 +18,10 @@ export interface StartedPostmaster {
   stop(): Promise<void>
 }
 
-/** Starts a postmaster. The caller checks whether it becomes ready; it exits if another one is running. */
+/** Time after which a postmaster that does not stop during its startup is killed. */
+const FAST_STOP_TIMEOUT_MS = 10_000
+
+/** Starts a postmaster. The caller checks whether it becomes ready; the postmaster exits if another one is running. */
 export function startPostmaster(
   paths: ClusterPaths,
   binaries: Binaries,
@@ -57,8 +60,8 @@ export function startPostmaster(
     async stop() {
       if (!isChildRunning()) return
       child.kill('SIGINT')
-      for (let waited = 0; isChildRunning(); waited += 20) {
-        if (waited === 10_000) child.kill('SIGKILL')
+      for (let waitedMs = 0; isChildRunning(); waitedMs += 20) {
+        if (waitedMs === FAST_STOP_TIMEOUT_MS) child.kill('SIGKILL')
         await pause(20)
       }
     },
@@ -92,12 +95,12 @@ export async function stopPostmaster(
 async function waitForExit(paths: ClusterPaths, postmaster: ProcessIdentity, timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs
   for (
-    let wait = 5;
+    let delayMs = 5;
     isRunning(postmaster) || postgresProcesses(paths.data).length > 0;
-    wait = Math.min(wait * 1.5, 100)
+    delayMs = Math.min(delayMs * 1.5, 100)
   ) {
     if (performance.now() > deadline) return false
-    await pause(wait)
+    await pause(delayMs)
   }
   return true
 }

@@ -15,7 +15,8 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (stat === undefined) return undefined
   // The command in parentheses may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields[0] === 'Z' || fields[0] === 'X' ? undefined : `${pid}/${fields[19]}`
+  const [state, startTime] = [fields[0], fields[19]]
+  return state === 'Z' || state === 'X' ? undefined : `${pid}/${startTime}`
 }
 
 export function isRunning(identity: ProcessIdentity): boolean {
@@ -67,7 +68,7 @@ export function sendSignal(identity: ProcessIdentity, name: NodeJS.Signals): voi
   }
 }
 
-// The command line is readable for every user. The working directory and the program file are not, for root in a container.
+// Every user can read the command line, but root in a container cannot read the working directory and the program file.
 function commandMatches(command: string, dataFolder: string): boolean {
   const name = clusterName(dataFolder)
   if (command.startsWith(`postgres: ${name}:`)) return true

@@ -32,10 +32,10 @@ test('a long socket path gets a symlink in a folder that only its owner can open
 })
 
 test('a folder that other users can write to is not used', (t) => {
-  const [open, base] = [createFolder(t), createFolder(t)]
-  const fallbackFolder = dirname(socketFolder(longPath, [open]))
-  rmSync(fallbackFolder, { recursive: true })
-  mkdirSync(fallbackFolder)
-  chmodSync(fallbackFolder, 0o777)
-  assert.equal(dirname(dirname(socketFolder(longPath, [open, base]))), base)
+  const [firstBase, secondBase] = [createFolder(t), createFolder(t)]
+  const writableFolder = dirname(socketFolder(longPath, [firstBase]))
+  rmSync(writableFolder, { recursive: true })
+  mkdirSync(writableFolder)
+  chmodSync(writableFolder, 0o777)
+  assert.equal(dirname(dirname(socketFolder(longPath, [firstBase, secondBase]))), secondBase)
 })

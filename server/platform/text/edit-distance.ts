@@ -88,6 +88,7 @@ const MAX_BIT_PARALLEL_LENGTH = 31
  */
 export class EditDistanceLowerBound {
   private word = ''
+  /** For each letter, the positions at which the word contains it, as a bit set. */
   private readonly positions = new Int32Array(256)
 
   setWord(word: string): void {
@@ -98,28 +99,32 @@ export class EditDistanceLowerBound {
     for (let i = 0; i < word.length; i++) positions[word.charCodeAt(i) & 255]! |= 1 << i
   }
 
+  /** Returns the lower bound of the distance from the word to another one. */
   to(other: string): number {
     const { positions } = this
     const { length } = this.word
     if (length > MAX_BIT_PARALLEL_LENGTH) return 0
-    const last = 1 << (length - 1)
+    const lastBit = 1 << (length - 1)
     let edits = length
+    // Each variable has one bit per cell of a column. `up` and `down`: the cell is one more or one less than the cell above it (VP and
+    // VN in the paper). `right` and `left`: one more or one less than the cell to its left (HP and HN). `same`: equal to the cell
+    // diagonally before it (D0).
     let up = -1
     let down = 0
     let same = 0
-    let before = 0
+    let previousPositions = 0
     for (let i = 0; i < other.length; i++) {
-      const here = positions[other.charCodeAt(i) & 255]!
-      const swapped = ((~same & here) << 1) & before
-      same = (((here & up) + up) ^ up) | here | down | swapped
+      const letterPositions = positions[other.charCodeAt(i) & 255]!
+      const swapped = ((~same & letterPositions) << 1) & previousPositions
+      same = (((letterPositions & up) + up) ^ up) | letterPositions | down | swapped
       const right = down | ~(same | up)
       const left = same & up
-      if (right & last) edits++
-      else if (left & last) edits--
+      if (right & lastBit) edits++
+      else if (left & lastBit) edits--
       const shifted = (right << 1) | 1
       up = (left << 1) | ~(same | shifted)
       down = shifted & same
-      before = here
+      previousPositions = letterPositions
     }
     return edits
   }

@@ -11,7 +11,7 @@ export function stripInvisible(text: string): string {
   return VISIBLE_PATTERN.test(visibleText) ? visibleText : ''
 }
 
-/** Strips a text like `stripInvisible` and joins its lines, so that it cannot add a line, or a header to an email. */
+/** Strips a text like `stripInvisible` and joins its lines, so that it cannot add a line to a message or a header to an email. */
 export function toSingleLine(text: string): string {
   return stripInvisible(text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')).trim()
 }

@@ -16,15 +16,16 @@ export class ItemBatch {
   readonly request: ItemsRequest
   private readonly random: SeededRandom
   private readonly itemWordsSoFar: ReturnType<typeof itemWords>[] = []
+  /** Accepted items, and fingerprints of items that the person has seen, by skill number. */
   private readonly items = new Map<number, Item[]>()
-  private readonly seen = new Map<number, Set<string>>()
+  private readonly seenFingerprints = new Map<number, Set<string>>()
 
   constructor(request: ItemsRequest) {
     this.request = request
     this.random = new SeededRandom(request.seed)
     for (const { skill, avoid } of request.skills) {
       this.items.set(skill.number, [])
-      this.seen.set(skill.number, new Set(avoid))
+      this.seenFingerprints.set(skill.number, new Set(avoid))
     }
   }
 
@@ -58,7 +59,7 @@ export class ItemBatch {
       kind,
       language,
     }
-    if (this.seen.get(number)!.has(fingerprint(item))) return reject('the person has already seen it')
+    if (this.seenFingerprints.get(number)!.has(fingerprint(item))) return reject('the person has already seen it')
     this.itemWordsSoFar.push(newItemWords)
     items.push(item)
     return []

@@ -14,6 +14,7 @@ export interface CompletionRequest {
   messages: ChatMessage[]
   /** JSON Schema of the response. */
   schema: TSchema
+  /** Name of the schema. */
   name: string
   maxTokens: number
   signal: AbortSignal
@@ -30,7 +31,9 @@ export class InvalidResponseError extends Error {
 }
 
 const MAX_RESPONSE_LENGTH = 1_000_000
-const FIRST_RETRY_DELAY_MS = 1000
+const MAX_ATTEMPTS = 2
+/** Used if the response has no Retry-After header. */
+const DEFAULT_RETRY_DELAY_MS = 1000
 const MAX_RETRY_DELAY_MS = 30_000
 /** Length in characters of the excerpt of an unusable response in error messages. */
 const EXCERPT_LENGTH = 200
@@ -50,7 +53,7 @@ export class AiEndpoint {
   private readonly now: () => number
   private readonly pause: PauseFunction
   /** Newer models accept only `max_completion_tokens`, most other servers only `max_tokens`; detected from the first error. */
-  private tokenLimit: 'max_tokens' | 'max_completion_tokens' = 'max_tokens'
+  private tokenLimitField: 'max_tokens' | 'max_completion_tokens' = 'max_tokens'
 
   constructor(settings: AiSettings, now: () => number, pause: PauseFunction) {
     this.settings = settings
@@ -66,7 +69,7 @@ export class AiEndpoint {
   private async postWithRetry(completion: CompletionRequest): Promise<string> {
     const { signal } = completion
     for (let attempt = 1; ; attempt++) {
-      const tokenLimitName = this.tokenLimit
+      const sentTokenLimitField = this.tokenLimitField
       const responseOrError = await this.post(completion).catch((error: unknown) => {
         if (signal.aborted || error instanceof WriterError || error instanceof InvalidResponseError) throw error
         return error as Error
@@ -74,14 +77,14 @@ export class AiEndpoint {
       if (!(responseOrError instanceof Error)) {
         const { status, body } = responseOrError
         if (status === 200) return body
-        if (status === 400 && tokenLimitName === 'max_tokens' && body.includes('max_completion_tokens')) {
-          this.tokenLimit = 'max_completion_tokens'
+        if (status === 400 && sentTokenLimitField === 'max_tokens' && body.includes('max_completion_tokens')) {
+          this.tokenLimitField = 'max_completion_tokens'
           continue
         }
         if (status !== 429 && status < 500)
           throw new WriterError('rejected', `the AI endpoint responded with ${status}: ${excerpt(body)}`)
       }
-      if (attempt === 2) {
+      if (attempt === MAX_ATTEMPTS) {
         if (responseOrError instanceof Error)
           throw new WriterError('unavailable', 'the AI endpoint cannot be reached', { cause: responseOrError })
         throw new WriterError('unavailable', `the AI endpoint responded with ${responseOrError.status} twice`)
@@ -90,9 +93,10 @@ export class AiEndpoint {
     }
   }
 
-  private retryDelayMs(reply: EndpointResponse | Error): number {
-    const requestedDelayMs = reply instanceof Error ? undefined : parseRetryAfter(reply.retryAfter, this.now())
-    return requestedDelayMs === undefined ? FIRST_RETRY_DELAY_MS : Math.min(requestedDelayMs, MAX_RETRY_DELAY_MS)
+  private retryDelayMs(responseOrError: EndpointResponse | Error): number {
+    const requestedDelayMs =
+      responseOrError instanceof Error ? undefined : parseRetryAfter(responseOrError.retryAfter, this.now())
+    return requestedDelayMs === undefined ? DEFAULT_RETRY_DELAY_MS : Math.min(requestedDelayMs, MAX_RETRY_DELAY_MS)
   }
 
   private async post({ messages, schema, name, maxTokens, signal }: CompletionRequest): Promise<EndpointResponse> {
@@ -109,7 +113,7 @@ export class AiEndpoint {
         model,
         messages,
         response_format: { type: 'json_schema', json_schema: { name, strict: true, schema } },
-        [this.tokenLimit]: maxTokens,
+        [this.tokenLimitField]: maxTokens,
       }),
       signal,
       // Disable undici's own timeouts; the signal limits the call.

@@ -20,7 +20,7 @@ const log = createLog('silent')
 const WELDING_SKILL = { number: 4001, name: 'Arc welding', description: 'Joins steel with coated electrodes.' }
 const WIRING_SKILL = { number: 2001, name: 'House wiring', description: 'Lays circuits in homes.' }
 
-/** Ten different situations with the right and a wrong reaction, for items that pass the checks. */
+/** Situations with the right and a wrong reaction, for items that pass the checks. */
 const SITUATIONS = [
   ['the rod sticks to the plate at each start', 'Raise the current a little', 'Lower the current a little'],
   ['slag is trapped between two runs of a joint', 'Clean each run with a brush', 'Cool each run with a hose'],
@@ -126,7 +126,7 @@ for (const [fault, badResponse] of [
   ['no JSON', respondWithCompletion('Here are your questions: 1. …')],
   ['another schema', respondWithCompletion({ questions: [] })],
   ['a missing field', respondWithCompletion({ items: [{ ...writtenItem(WELDING_SKILL, 0), right: undefined }] })],
-  ['an answer cut off', respondWithCompletion('{"items":[', { finish_reason: 'length' })],
+  ['a truncated response', respondWithCompletion('{"items":[', { finish_reason: 'length' })],
   ['no choices', ((_, response) => response.end('{}')) as AiResponder],
   [
     'a response that is too large',

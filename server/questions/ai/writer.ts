@@ -39,7 +39,15 @@ const LANGUAGES_PER_CALL = 4
 const MAX_CONCURRENT_CALLS = 4
 /** Token budget per item; non-Latin scripts need several tokens per character. */
 const TOKENS_PER_ITEM = { en: 350, other: 1000 }
+/** Token budget of a call for items, in addition to the budget per item. */
+const ITEMS_OVERHEAD_TOKENS = 500
+/** Token budget of a call for translations: per call, and per text and per character in each language. */
+const TRANSLATION_OVERHEAD_TOKENS = 300
+const TOKENS_PER_TRANSLATED_TEXT = 60
+const TOKENS_PER_TRANSLATED_CHARACTER = 3
 const MAX_TOKENS = 16_000
+/** Maximum number of rejected items that a repair request lists. */
+const MAX_LISTED_FINDINGS = 12
 
 const wait: PauseFunction = (delayMs, signal) => setTimeout(delayMs, undefined, { signal })
 
@@ -77,13 +85,13 @@ export class AiWriter implements QuestionWriter {
     const languages = to.filter((language) => language !== from)
     if (texts.length === 0) return Object.fromEntries(languages.map((language) => [language, []]))
     const calls = chunks(languages, LANGUAGES_PER_CALL)
-    await this.runAll(calls, signal, (languages, within) =>
-      this.translateSome(texts, from, languages, translations, within),
+    await this.runAll(calls, signal, (callLanguages, callSignal) =>
+      this.translateSome(texts, from, callLanguages, translations, callSignal),
     )
     return translations
   }
 
-  /** Makes one call, and one repair call if items are missing or invalid. */
+  /** Requests items for some of the skills, and sends one repair request if items are missing or invalid. */
   private async writeSome(skills: SkillInPrompt[], batch: ItemBatch, signal: AbortSignal): Promise<void> {
     const { context, language } = batch.request
     const messages: ChatMessage[] = [
@@ -96,7 +104,7 @@ export class AiWriter implements QuestionWriter {
       messages: conversation,
       schema: writtenItems,
       name: 'items',
-      maxTokens: Math.min(MAX_TOKENS, 500 + countItems(requestedSkills) * tokensPerItem),
+      maxTokens: Math.min(MAX_TOKENS, ITEMS_OVERHEAD_TOKENS + countItems(requestedSkills) * tokensPerItem),
       signal,
     })
     const skillNumbers = new Set(skills.map(({ skill }) => skill.number))
@@ -110,7 +118,7 @@ export class AiWriter implements QuestionWriter {
     try {
       const findings = addItems(await this.endpoint.complete(completionFor(skills, messages)))
       if (batch.missingItems(skills).length === 0) return
-      feedback = `Some items were not accepted:\n${findings.slice(0, 12).join('\n') || 'there are too few items'}`
+      feedback = `Some items were not accepted:\n${findings.slice(0, MAX_LISTED_FINDINGS).join('\n') || 'there are too few items'}`
     } catch (error) {
       if (!(error instanceof InvalidResponseError)) throw error
       feedback = `Your response was not accepted: ${error.message}`
@@ -133,6 +141,7 @@ export class AiWriter implements QuestionWriter {
     }
   }
 
+  /** Requests translations into some of the languages, and sends one repair request if any are invalid. Adds them to `into`. */
   private async translateSome(
     texts: string[],
     from: Language,
@@ -142,6 +151,10 @@ export class AiWriter implements QuestionWriter {
   ): Promise<void> {
     let feedback = ''
     let lastError: InvalidResponseError | undefined
+    const tokensPerLanguage = texts.reduce(
+      (sum, text) => sum + TOKENS_PER_TRANSLATED_TEXT + text.length * TOKENS_PER_TRANSLATED_CHARACTER,
+      0,
+    )
     const missingLanguages = () => languages.filter((language) => !into[language])
     for (let round = 1; round <= 2 && missingLanguages().length > 0; round++) {
       const targetLanguages = missingLanguages()
@@ -153,10 +166,7 @@ export class AiWriter implements QuestionWriter {
           ],
           schema: translationSchema(targetLanguages),
           name: 'translations',
-          maxTokens: Math.min(
-            MAX_TOKENS,
-            300 + targetLanguages.length * texts.reduce((sum, text) => sum + 60 + text.length * 3, 0),
-          ),
+          maxTokens: Math.min(MAX_TOKENS, TRANSLATION_OVERHEAD_TOKENS + targetLanguages.length * tokensPerLanguage),
           signal,
         })) as Record<string, string[]>
         const translationErrors: string[] = []
@@ -182,12 +192,12 @@ export class AiWriter implements QuestionWriter {
    */
   private async runAll<T>(
     calls: T[],
-    caller: AbortSignal | undefined,
+    callerSignal: AbortSignal | undefined,
     run: (call: T, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    caller?.throwIfAborted()
+    callerSignal?.throwIfAborted()
     const timeout = AbortSignal.timeout(this.budgetMs)
-    const signal = caller ? AbortSignal.any([caller, timeout]) : timeout
+    const signal = callerSignal ? AbortSignal.any([callerSignal, timeout]) : timeout
     const errors: unknown[] = []
     const queue = [...calls]
     const runQueued = async () => {
@@ -196,8 +206,9 @@ export class AiWriter implements QuestionWriter {
       }
     }
     await Promise.all(Array.from({ length: MAX_CONCURRENT_CALLS }, runQueued))
-    if (caller?.aborted) throw new WriterError('aborted', 'the request was aborted', { cause: caller.reason })
-    for (const error of errors) this.log.warn({ err: error }, 'AI endpoint call failed, its result is missing')
+    if (callerSignal?.aborted)
+      throw new WriterError('aborted', 'the request was aborted', { cause: callerSignal.reason })
+    for (const error of errors) this.log.warn({ err: error }, 'AI endpoint call failed, continuing without its result')
     if (errors.length < calls.length || calls.length === 0) return
     if (timeout.aborted) throw new WriterError('timeout', `the AI endpoint took longer than ${this.budgetMs / 1000} s`)
     throw errors[0] instanceof WriterError
@@ -213,15 +224,15 @@ function invalidResponseError(error: InvalidResponseError): WriterError {
 /** Groups skills into calls of a few items; all items of a skill stay in one call, so that they differ. */
 function groupIntoCalls(skills: SkillInPrompt[]): SkillInPrompt[][] {
   const calls: SkillInPrompt[][] = []
-  let room = 0
+  let freeItemCount = 0
   for (const skill of skills) {
     if (skill.count <= 0) continue
-    if (skill.count > room || calls.length === 0) {
+    if (skill.count > freeItemCount || calls.length === 0) {
       calls.push([])
-      room = ITEMS_PER_CALL
+      freeItemCount = ITEMS_PER_CALL
     }
     calls.at(-1)!.push(skill)
-    room -= skill.count
+    freeItemCount -= skill.count
   }
   return calls
 }
@@ -232,13 +243,18 @@ function chunks<T>(list: T[], size: number): T[][] {
   )
 }
 
+/** A translation can be three times as long as its text, and some characters longer, because very short texts can grow more. */
+const MAX_TRANSLATION_LENGTH_RATIO = 3
+const MAX_EXTRA_TRANSLATION_LENGTH = 60
+
+/** Returns the first error of the translations; undefined if they are valid. */
 function translationError(texts: string[], translated: string[]): string | undefined {
   if (translated.length !== texts.length) return `got ${translated.length} texts, expected ${texts.length}`
   for (const [index, text] of texts.entries()) {
     const translation = translated[index]!
     if (!translation) return `text ${index + 1} is empty`
-    if (visibleLength(translation) > visibleLength(text) * 3 + 60)
-      return `text ${index + 1} is far longer than the original`
+    const maxLength = visibleLength(text) * MAX_TRANSLATION_LENGTH_RATIO + MAX_EXTRA_TRANSLATION_LENGTH
+    if (visibleLength(translation) > maxLength) return `text ${index + 1} is far longer than the original`
     if (/[\p{Cc}\p{Co}\p{Cn}]/u.test(translation.replace(/\n/g, '')))
       return `text ${index + 1} contains control characters`
     if (placeholdersIn(text) !== placeholdersIn(translation))

@@ -54,7 +54,7 @@ const REQUESTED_JOBS: Record<string, number[]> = {
   'sewing operator': [16001, 16002],
   hairdresser: [15001, 15002, 15003],
   'nursing assistant': [14001, 14013],
-  'carer of children and the old': [27001, 27052, 27060],
+  'carer of children and older people': [27001, 27052, 27060],
   'office assistant': [23004, 23012, 23067, 35077],
   accountant: [33001, 33004, 33013],
   receptionist: [23051],
@@ -76,10 +76,13 @@ test('the most requested jobs have eight bank questions per skill in English and
   }
 })
 
-test('no guessing strategy is correct much more often than chance, in any language or skill', () => {
-  for (const { strategy, hits } of report.guesses) {
-    for (const [language, hit] of Object.entries(hits))
-      assert.ok(hit < 0.35, `${language}: guessing by "${strategy}" is correct ${(hit * 100).toFixed(1)} % of the time`)
+test('no guessing strategy is much better than random guessing, in any language or skill', () => {
+  for (const { strategy, hitRates } of report.guesses) {
+    for (const [language, rate] of Object.entries(hitRates))
+      assert.ok(
+        rate < 0.35,
+        `${language}: guessing by "${strategy}" is correct ${(rate * 100).toFixed(1)} % of the time`,
+      )
   }
   assert.ok(report.checks.some(({ check, findings }) => check === 'guessable' && findings === 0))
 })

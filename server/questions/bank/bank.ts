@@ -14,10 +14,11 @@ export interface BankItemWithId extends BankItem {
  * needs little more memory than its size on disk, and none before the first question.
  */
 export class Bank {
-  private readonly parts: Map<number, Buffer>
+  /** The part of the file that contains each skill, by skill number. */
+  private readonly skillParts: Map<number, Buffer>
 
-  private constructor(parts: Map<number, Buffer>) {
-    this.parts = parts
+  private constructor(skillParts: Map<number, Buffer>) {
+    this.skillParts = skillParts
   }
 
   static async read(): Promise<Bank> {
@@ -39,11 +40,11 @@ export class Bank {
   }
 
   get skillNumbers(): number[] {
-    return [...this.parts.keys()]
+    return [...this.skillParts.keys()]
   }
 
   itemsOf(skillNumber: number): BankItemWithId[] {
-    const skillPart = this.parts.get(skillNumber)
+    const skillPart = this.skillParts.get(skillNumber)
     if (!skillPart) return []
     const items = parseBank(skillPart.toString('utf8')).skills[0]?.items ?? []
     return items

@@ -12,8 +12,8 @@ export interface BankReport {
   files: { name: string; skills: number; items: number; languages: string[] }[]
   totals: Record<string, number>
   checks: { check: string; findings: number; rate: number }[]
-  /** Success rate of guessing strategies, per language. */
-  guesses: { strategy: string; hits: Record<string, number> }[]
+  /** Success rates of guessing strategies, by language. */
+  guesses: { strategy: string; hitRates: Record<string, number> }[]
   /** Distribution of the key's position in served items, and its chi-square statistic. */
   served: { items: number; positions: number[]; chiSquare: number }
   findings: BankFinding[]
@@ -33,26 +33,30 @@ const LANGUAGES = ['en', 'hi']
 const MAX_GUESS_RATE = 0.4
 /** Minimum number of wordings in a language for a meaningful success rate of guessing. */
 const MIN_WORDINGS = 200
-/** Highest accepted success rate for the items of one skill; higher, because they are few. */
+/** Highest accepted success rate for the items of one skill. It is higher, because the rate varies more with only a few items. */
 const MAX_GUESS_RATE_PER_SKILL = 0.61
 
 /** Checks of single items, and checks that need the whole bank or the catalogue. */
 const BANK_CHECKS = [...ITEM_CHECKS, 'duplicate', 'file format', 'skill', 'item mix', 'guessable'] as const
 
+/** A wording of an item in the form that `checkItem` expects, with its file and line. */
 interface WordingRow {
   stem: string
   options: [string, string, string, string]
   key: number
   language: string
+  /** Name of the skill. */
   about: string
   location: string
 }
 
-export async function inspectBank(select: (name: string) => boolean = () => true): Promise<BankReport> {
+export async function inspectBank(includesFile: (name: string) => boolean = () => true): Promise<BankReport> {
   const catalogue = new Map(
     parseBuiltInCatalogue(await readBuiltInCatalogueFiles()).skills.map((skill) => [skill.number!, skill]),
   )
-  const fileNames = (await readdir(BANK_FOLDER)).filter((name) => /^\d\d-.*\.txt$/.test(name) && select(name)).sort()
+  const fileNames = (await readdir(BANK_FOLDER))
+    .filter((name) => /^\d\d-.*\.txt$/.test(name) && includesFile(name))
+    .sort()
   const files: BankReport['files'] = []
   const findings: BankFinding[] = []
   const rows: WordingRow[] = []
@@ -110,26 +114,26 @@ export async function inspectBank(select: (name: string) => boolean = () => true
         message: `${language}: ${message} (${languageRows[firstIndex]!.location})`,
       })
   }
-  const guesses = Object.entries(GUESSING_STRATEGIES).map(([strategy, choose]) => ({
+  const guesses = Object.entries(GUESSING_STRATEGIES).map(([strategy, scoreOption]) => ({
     strategy,
-    hits: Object.fromEntries(languages.map((language) => [language, hitRate(rows, language, choose)])),
+    hitRates: Object.fromEntries(languages.map((language) => [language, hitRate(rows, language, scoreOption)])),
   }))
-  for (const { strategy, hits } of guesses) {
-    for (const [language, hit] of Object.entries(hits)) {
-      const isEnough = rows.filter((row) => row.language === language).length >= MIN_WORDINGS
-      if (isEnough && hit > MAX_GUESS_RATE)
+  for (const { strategy, hitRates } of guesses) {
+    for (const [language, rate] of Object.entries(hitRates)) {
+      const hasEnoughWordings = rows.filter((row) => row.language === language).length >= MIN_WORDINGS
+      if (hasEnoughWordings && rate > MAX_GUESS_RATE)
         findings.push({
           check: 'guessable',
           location: 'data/questions',
-          message: `${language}: ${describeGuess(strategy, hit)}`,
+          message: `${language}: ${describeGuess(strategy, rate)}`,
         })
     }
   }
 
   for (const skillRows of Map.groupBy(rows, ({ about, language }) => `${language}: ${about}`).values()) {
     const { about, language, location } = skillRows[0]!
-    for (const [strategy, choose] of LENGTH_STRATEGIES) {
-      const hitRateOfSkill = hitRate(skillRows, language, choose)
+    for (const [strategy, scoreOption] of LENGTH_STRATEGIES) {
+      const hitRateOfSkill = hitRate(skillRows, language, scoreOption)
       if (hitRateOfSkill > MAX_GUESS_RATE_PER_SKILL)
         findings.push({
           check: 'guessable',
@@ -197,13 +201,13 @@ function checkMix(skill: BankSkill, add: (check: string, message: string) => voi
   if (kinds < 4) add('item mix', `${skill.name}: ${kinds} kinds; expected 4`)
 }
 
-/** Guessing strategies. Each scores the options; the highest score is chosen, and ties are shared equally. */
+/** Guessing strategies. Each scores the options. The option with the highest score is chosen; a tie among n options counts as 1/n. */
 const GUESSING_STRATEGIES: Record<string, (option: string, row: WordingRow) => number> = {
   'longest option': (option) => visibleLength(option),
   'shortest option': (option) => -visibleLength(option),
-  'most words shared with the question': (option, { stem }) => sharedWords(option, [stem]),
+  'most words shared with the question': (option, { stem }) => countSharedWords(option, [stem]),
   'most words shared with the other options': (option, { options }) =>
-    sharedWords(
+    countSharedWords(
       option,
       options.filter((otherOption) => otherOption !== option),
     ),
@@ -212,18 +216,24 @@ const GUESSING_STRATEGIES: Record<string, (option: string, row: WordingRow) => n
 /** Strategies that do not require reading the options. */
 const LENGTH_STRATEGIES = Object.entries(GUESSING_STRATEGIES).slice(0, 2)
 
-const describeGuess = (strategy: string, hit: number) =>
-  `guessing by "${strategy}" is correct ${(hit * 100).toFixed(0)} % of the time`
+const describeGuess = (strategy: string, rate: number) =>
+  `guessing by "${strategy}" is correct ${(rate * 100).toFixed(0)} % of the time`
 
-function sharedWords(option: string, texts: string[]): number {
+/** Counts the words of the texts that the option contains too. */
+function countSharedWords(option: string, texts: string[]): number {
   const optionWords = new Set(wordsOf(foldText(option)))
   return texts.reduce((sum, text) => sum + wordsOf(foldText(text)).filter((word) => optionWords.has(word)).length, 0)
 }
 
-function hitRate(rows: WordingRow[], language: string, choose: (option: string, row: WordingRow) => number): number {
+/** Returns how often the option with the highest score is the key. */
+function hitRate(
+  rows: WordingRow[],
+  language: string,
+  scoreOption: (option: string, row: WordingRow) => number,
+): number {
   const languageRows = rows.filter((row) => row.language === language)
   const hits = languageRows.map((row) => {
-    const scores = row.options.map((option) => choose(option, row))
+    const scores = row.options.map((option) => scoreOption(option, row))
     const bestScore = Math.max(...scores)
     return scores[row.key] === bestScore ? 1 / scores.filter((score) => score === bestScore).length : 0
   })

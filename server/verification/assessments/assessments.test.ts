@@ -236,7 +236,7 @@ test('failures in one session end an open attempt in another session', async () 
   assert.equal((await calls.getVerification(otherSession)).skills[0].outcome, 'not_passed')
 })
 
-test('a question of an earlier attempt is repeated only if there is no other', async () => {
+test('a question of an earlier attempt is repeated only if there are no other questions', async () => {
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment')
   const { context } = calls.app
@@ -381,7 +381,10 @@ test('duplicate questions are replaced, even if most replacements are duplicates
       const { items, incompleteSkills } = await writer.writeItems(request)
       stem ||= items[0]!.stem
       const duplicateCount = avoidCounts.length === 1 ? 2 : 10
-      return { items: items.map((item, at) => (at < duplicateCount ? { ...item, stem } : item)), incompleteSkills }
+      return {
+        items: items.map((item, index) => (index < duplicateCount ? { ...item, stem } : item)),
+        incompleteSkills,
+      }
     },
   }
   const { questions } = (await calls.generateAssessment(session)).body.data
@@ -499,7 +502,7 @@ test('a process that died while generating questions does not block the session 
   assert.equal((await pendingGeneration).status, 200)
 })
 
-test('the rules are checked again when the questions are stored', async () => {
+test('the rules of a source are checked again when the questions are stored', async () => {
   const calls = await setUp()
   const [firstSession, secondSession] = [
     await calls.openPreparedSession('assessment'),
@@ -521,7 +524,7 @@ test('the rules are checked again when the questions are stored', async () => {
   assert.equal((await calls.getFullVerification(secondSession)).status, 'open')
 })
 
-test('a session that ends with an assessment keeps its state', async () => {
+test('an assessment keeps its status after its session has expired', async () => {
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment')
   await failAttempt(calls, session)

@@ -121,7 +121,7 @@ export async function findSeenFingerprints(queries: Queries, { userId, skills }:
 }
 
 /** Returns the stems of the questions in earlier attempts of the session. */
-export async function findSeenStems(queries: Queries, verificationId: string): Promise<Set<string>> {
+export async function findEarlierStems(queries: Queries, verificationId: string): Promise<Set<string>> {
   const rows = await queries
     .selectFrom('verification_attempts')
     .select('questions')

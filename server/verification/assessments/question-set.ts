@@ -6,11 +6,11 @@ import { fingerprint } from '../../questions/fingerprint.ts'
 import type { Item, ItemsResult } from '../../questions/questions.ts'
 import { questionContext } from '../items.ts'
 import type { ChosenSkill, Session } from '../sessions.ts'
-import { findSeenFingerprints, findSeenStems } from './attempts.ts'
+import { findEarlierStems, findSeenFingerprints } from './attempts.ts'
 
 const QUESTIONS_PER_SKILL = 3
 const QUESTIONS_FOR_ONE_SKILL = 5
-/** The built-in writer costs nothing, so this many times more items are requested from it when some duplicate earlier items. */
+/** If some items are duplicates, this many times as many items are requested from the built-in writer, which costs nothing. */
 const EXTRA_REQUEST_FACTOR = 6
 
 export function generationFailedProblem() {
@@ -23,8 +23,9 @@ export async function writeItems(
   session: Session,
   { seed, deadline, language }: { seed: string; deadline: number; language: Language },
 ): Promise<Item[]> {
+  // Fingerprints identify items that the student has seen in any session; stems are the question texts of earlier attempts in this one.
   const seenFingerprints = await findSeenFingerprints(db.queries, session)
-  const earlierStems = await findSeenStems(db.queries, session.id)
+  const earlierStems = await findEarlierStems(db.queries, session.id)
   const questionsPerSkill = session.skills.length === 1 ? QUESTIONS_FOR_ONE_SKILL : QUESTIONS_PER_SKILL
   const abort = new AbortController()
   try {
@@ -59,10 +60,10 @@ export async function writeItems(
       )
       const avoided = new Set(fingerprintsToAvoid)
       questionSet.add(items.filter((item) => !avoided.has(fingerprint(item))))
-      questionSet.addNearDuplicates()
-      questionSet.add(items) // fall back to items that were asked before in other words
+      questionSet.addItemsWithEarlierStems()
+      questionSet.add(items) // fall back to items that were asked before with another stem
     }
-    questionSet.addNearDuplicates()
+    questionSet.addItemsWithEarlierStems()
     if (session.skills.some(({ number }) => questionSet.lacks(number)))
       throw new Error('too few questions passed the checks')
     return session.skills.flatMap(({ number }) => questionSet.items.filter(({ skill }) => skill === number))
@@ -90,27 +91,27 @@ export async function writeItems(
 /** Collects the same number of questions per skill without duplicate stems. */
 class QuestionSet {
   readonly items: Item[] = []
-  readonly #count: number
+  readonly #questionsPerSkill: number
   readonly #stems = new Set<string>()
   readonly #earlierStems: ReadonlySet<string>
   /** Items whose stem was used in an earlier attempt. */
-  readonly #nearDuplicates: Item[] = []
+  readonly #itemsWithEarlierStems: Item[] = []
 
-  constructor(count: number, earlierStems: ReadonlySet<string>) {
-    this.#count = count
+  constructor(questionsPerSkill: number, earlierStems: ReadonlySet<string>) {
+    this.#questionsPerSkill = questionsPerSkill
     this.#earlierStems = earlierStems
   }
 
   add(items: Item[]): void {
     for (const item of items) {
-      if (this.#earlierStems.has(item.stem)) this.#nearDuplicates.push(item)
+      if (this.#earlierStems.has(item.stem)) this.#itemsWithEarlierStems.push(item)
       else this.#addIfMissing(item)
     }
   }
 
-  /** Falls back to near-duplicates of earlier questions. */
-  addNearDuplicates(): void {
-    for (const item of this.#nearDuplicates) this.#addIfMissing(item)
+  /** Fills the set with items whose stem was used in an earlier attempt. */
+  addItemsWithEarlierStems(): void {
+    for (const item of this.#itemsWithEarlierStems) this.#addIfMissing(item)
   }
 
   #addIfMissing(item: Item): void {
@@ -119,7 +120,8 @@ class QuestionSet {
     this.items.push(item)
   }
 
-  lacks(number: number): boolean {
-    return this.items.filter(({ skill }) => skill === number).length < this.#count
+  /** Returns true if the skill has too few questions. */
+  lacks(skillNumber: number): boolean {
+    return this.items.filter(({ skill }) => skill === skillNumber).length < this.#questionsPerSkill
   }
 }

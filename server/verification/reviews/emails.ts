@@ -118,7 +118,7 @@ export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
   return {
     kind: 'review_outcome',
     subject,
-    text: [`Hello ${student},`, intro, [sourceText, ...lines.map((each) => `- ${each}`)].join('\n'), hindi].join(
+    text: [`Hello ${student},`, intro, [sourceText, ...lines.map((line) => `- ${line}`)].join('\n'), hindi].join(
       '\n\n',
     ),
     html: pageHtml(
@@ -187,8 +187,8 @@ function hindiParagraphHtml(text: string): string {
 
 function boxHtml(title: string, lines: string[]): string {
   const rows = lines.map(
-    (each) =>
-      `<tr><td style="padding:4px 16px 4px;${FONT_STYLE};font-size:16px;line-height:24px;color:#1f2933">${escapeHtml(each)}</td></tr>`,
+    (line) =>
+      `<tr><td style="padding:4px 16px 4px;${FONT_STYLE};font-size:16px;line-height:24px;color:#1f2933">${escapeHtml(line)}</td></tr>`,
   )
   return `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 24px;background:#f3f5f7;border-left:4px solid #1d5fbf">
 <tr><td style="padding:12px 16px 4px;${FONT_STYLE};font-size:14px;line-height:20px;color:#52606d">${escapeHtml(title)}</td></tr>

@@ -2,7 +2,7 @@ import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
 import { type EmailKind, listEmails, queueEmail } from '../../mail/mail.ts'
-import { DAY, formatSeconds, MINUTE, SECOND } from '../../platform/clock.ts'
+import { DAY, formatWait, MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { randomToken } from '../../platform/ids.ts'
 import { hashToken } from '../../platform/token-hash.ts'
@@ -111,6 +111,7 @@ export async function remindReviewers(deps: ReviewRequestDeps & Pick<Context, 'd
   }
 }
 
+/** Schedules the next reminder, and sends one if the review is still pending. Returns whether it was sent. */
 async function remindReviewer(tx: Tx, deps: ReviewRequestDeps, verificationId: string): Promise<boolean> {
   const { clock, vault } = deps
   const now = clock.now()
@@ -161,18 +162,21 @@ const MAX_REQUESTS_PER_DAY = 10
 /** Limits resending from the console: one reminder per minute, and a daily maximum. */
 async function requireReminderAllowed(tx: Tx, now: number, { id }: Session) {
   const [lastEmail] = await listEmails(tx, { subjectId: id, limit: 1 })
-  const waited = lastEmail ? now - lastEmail.created_at.getTime() : MINUTE
-  if (waited < MINUTE)
-    throw tooSoonProblem('The last email to the reviewer was sent less than a minute ago', MINUTE - waited)
+  const waitedMs = lastEmail ? now - lastEmail.created_at.getTime() : MINUTE
+  if (waitedMs < MINUTE)
+    throw tooSoonProblem('The last email to the reviewer was sent less than a minute ago', MINUTE - waitedMs)
   await requireDailyLimit(tx, now, id, 'review_reminder', MAX_REMINDERS_PER_DAY)
 }
 
 async function requireDailyLimit(tx: Tx, now: number, id: string, kind: EmailKind, max: number) {
   const emails = await listEmails(tx, { subjectId: id, kind, limit: max })
-  const oldest = emails[max - 1]?.created_at.getTime()
-  if (oldest === undefined || now - oldest >= DAY) return
+  const oldestSentAt = emails[max - 1]?.created_at.getTime()
+  if (oldestSentAt === undefined || now - oldestSentAt >= DAY) return
   const noun = kind === 'review_reminder' ? 'reminders' : 'review requests'
-  throw tooSoonProblem(`The maximum of ${max} ${noun} per day has been sent for this verification`, oldest + DAY - now)
+  throw tooSoonProblem(
+    `The maximum of ${max} ${noun} per day has been sent for this verification`,
+    oldestSentAt + DAY - now,
+  )
 }
 
 function tooSoonProblem(reason: string, waitMs: number) {
@@ -180,15 +184,7 @@ function tooSoonProblem(reason: string, waitMs: number) {
   return problem('RATE_LIMITED', `${reason}. Try again in ${formatWait(retryAfter)}.`, { retryAfter })
 }
 
-function formatWait(waitSeconds: number): string {
-  return waitSeconds < 120
-    ? formatSeconds(waitSeconds)
-    : waitSeconds < 7200
-      ? `${Math.ceil(waitSeconds / 60)} minutes`
-      : `${Math.ceil(waitSeconds / 3600)} hours`
-}
-
-/** Returns the time of the next reminder: after downtime only one reminder is sent, not two. */
+/** Returns the time of the next reminder. Skips reminders that were missed during downtime, so that two are not sent together. */
 function nextReminder(sentAt: number, now: number): number | undefined {
   return REMINDER_DELAYS_MS.map((delayMs) => sentAt + delayMs).find((time) => time > now)
 }

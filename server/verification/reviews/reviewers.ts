@@ -32,16 +32,16 @@ export async function storeReviewer(
   if (session.method !== 'human') {
     throw problem('INVALID_VERIFICATION_TYPE', 'This verification uses an assessment and has no reviewer.')
   }
-  const current = await findReview(tx, session.id)
-  if (current?.submittedAt !== undefined) throw alreadySubmittedProblem()
-  if (session.status === 'pending_review' || current?.link) {
-    if (now >= current!.link!.expiresAt) throw linkExpiredProblem()
+  const currentReview = await findReview(tx, session.id)
+  if (currentReview?.submittedAt !== undefined) throw alreadySubmittedProblem()
+  if (session.status === 'pending_review' || currentReview?.link) {
+    if (now >= currentReview!.link!.expiresAt) throw linkExpiredProblem()
   } else if (now >= session.expiresAt) throw sessionNotFoundProblem()
   const email = input.email.toLowerCase()
   if (isSameMailbox(email, session.student.email)) {
     throw problem('INVALID_EMAIL', 'email: students cannot review themselves.')
   }
-  const addresses = [...new Set([...(current?.addresses ?? []), email])]
+  const addresses = [...new Set([...(currentReview?.addresses ?? []), email])]
   if (addresses.length > MAX_REVIEWER_ADDRESSES) {
     throw problem(
       'TOO_MANY_REVIEWERS',
@@ -57,8 +57,8 @@ export async function storeReviewer(
     .onConflict((conflict) => conflict.column('verification_id').doUpdateSet(row))
     .execute()
   const extendedSession = await changeSession(tx, session, now, { extendsSession: true })
-  const review = { ...(current ?? REVIEW_NOT_REQUESTED), name, email, company, website, addresses }
-  if (current?.email !== email || !current.link) await requestReview(tx, deps, extendedSession, review)
+  const review = { ...(currentReview ?? REVIEW_NOT_REQUESTED), name, email, company, website, addresses }
+  if (currentReview?.email !== email || !currentReview.link) await requestReview(tx, deps, extendedSession, review)
   return review
 }
 

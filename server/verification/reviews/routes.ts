@@ -54,7 +54,7 @@ export function reviewRoutes(app: App, context: Context): void {
     },
   )
 
-  /** Locks the token's session. With a key, the token is not needed and may be expired. */
+  /** Locks the session of the token. Returns undefined if a key was sent: then the token is not needed and may have expired. */
   async function lockOwnSession(tx: Tx, { sessionCaller }: FastifyRequest): Promise<Session | undefined> {
     return sessionCaller.scope ? undefined : lockSession(tx, sessionCaller.token!, undefined, clock.now())
   }

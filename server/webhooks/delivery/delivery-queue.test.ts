@@ -315,17 +315,17 @@ test('deliveries that were buffered too long are read again before they are sent
   const queue = queueOf(40)
   assert.equal(sendAll(queue).length, INITIAL_WINDOW)
   for (let n = 0; n < INITIAL_WINDOW; n++) queue.finishAttempt(true)
-  assert.ok(queue.next(MAX_BUFFERED_MS), 'still fresh')
+  assert.ok(queue.next(MAX_BUFFERED_MS), 'not outdated yet')
   assert.equal(queue.startRead(), undefined, 'enough buffered')
 
   assert.equal(queue.next(MAX_BUFFERED_MS + 1), undefined)
   assert.equal(queue.unfinishedIds.size, INITIAL_WINDOW + 1, 'only deliveries that next returned are left')
   assert.equal(queue.startRead(), 'any')
   queue.finishRead([{ event_id: 'EV_39' }], 10, MAX_BUFFERED_MS + 2)
-  assert.deepEqual(sendAll(queue, MAX_BUFFERED_MS + 2), ['EV_39'], 'the others were acknowledged meanwhile')
+  assert.deepEqual(sendAll(queue, MAX_BUFFERED_MS + 2), ['EV_39'], 'the others were acknowledged in the meantime')
 })
 
-test('a later read does not make deliveries of an earlier one fresh', () => {
+test('a later read does not extend the time for which earlier deliveries stay buffered', () => {
   const queue = queueOf(1)
   queue.requestRead('recent')
   assert.equal(queue.startRead(), 'recent')
@@ -334,7 +334,7 @@ test('a later read does not make deliveries of an earlier one fresh', () => {
   assert.equal(queue.startRead(), 'any')
 })
 
-test('a full read is followed by another with the same scope, and a request for recent days does not narrow a pending one for all days', () => {
+test('a read that reaches its limit is followed by another with the same scope; requesting `recent` does not replace a requested `any`', () => {
   const queue = queueOf(2, 2)
   queue.requestRead('recent')
   assert.equal(queue.startRead(), 'any')

@@ -8,7 +8,7 @@ export const MIN_WINDOW = 4
 /** Maximum number of deliveries of an endpoint in memory: buffered, in flight, or not recorded yet. */
 export const MAX_UNFINISHED_DELIVERIES = 512
 export const MAX_READ_BATCH_DELIVERIES = 128
-/** Older buffered deliveries are read again before they are sent, because they may have been acknowledged by pull meanwhile. */
+/** Older buffered deliveries are read again before they are sent, because they may have been acknowledged by pull in the meantime. */
 export const MAX_BUFFERED_MS = 3000
 
 /**
@@ -43,7 +43,7 @@ export class DeliveryQueue<Delivery extends { event_id: string }> {
     return this.#currentRead
   }
 
-  /** Adds deliveries that were read without those in `unfinishedIds`. If the read reached its limit, requests another one. */
+  /** Adds the deliveries of a read, which must have left out `unfinishedIds`. If the read reached its limit, requests another one. */
   finishRead(deliveries: Delivery[], limit: number, now: number): void {
     if (deliveries.length === limit) this.requestRead(this.#currentRead!)
     this.#currentRead = undefined

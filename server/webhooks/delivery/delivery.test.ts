@@ -102,9 +102,9 @@ test('only a complete 2xx response in time counts as delivered; every other outc
   assert.equal(redirectTarget.received.length, 0)
 
   receiver.close()
-  const [unsent] = await recordEvents(key, { case: 'closed' })
+  const [unsentId] = await recordEvents(key, { case: 'closed' })
   await until(async () => (await listDeliveries(key, webhook_id))[0].attempts.length === 1)
-  assert.equal((await listDeliveries(key, webhook_id))[0].event_id, unsent)
+  assert.equal((await listDeliveries(key, webhook_id))[0].event_id, unsentId)
   assert.match((await listDeliveries(key, webhook_id))[0].attempts[0].error, /connection refused|connection closed/)
 })
 
@@ -121,12 +121,12 @@ test('deliveries to a disabled webhook are held; enabling it sends or withdraws 
   assert.equal((await postToFirst('/disable')).body.data.status, 'disabled')
   assert.equal((await postToFirst('/disable')).status, 200)
   firstReceiver.respond = () => 500 // an attempt while it is disabled would be recorded as a failure
-  const [held] = await recordEvents(key, { n: 1 })
+  const [heldId] = await recordEvents(key, { n: 1 })
   await until(() => secondReceiver.received.length === 1)
   assert.equal((await postToFirst('/test')).body.error.code, 'CONFLICT')
-  const [waiting] = await listDeliveries(key, firstEndpoint.webhook_id)
-  assert.equal(waiting.status, 'pending')
-  assert.equal(waiting.next_attempt_at, null)
+  const [heldDelivery] = await listDeliveries(key, firstEndpoint.webhook_id)
+  assert.equal(heldDelivery.status, 'pending')
+  assert.equal(heldDelivery.next_attempt_at, null)
   // The worker reads the deliveries of the disabled webhook again, and then delivers a later event.
   await sql`select pg_notify(${DELIVERIES_DUE}, ${ANY_DAY_PREFIX + firstEndpoint.webhook_id})`.execute(
     context.db.queries,
@@ -134,47 +134,47 @@ test('deliveries to a disabled webhook are held; enabling it sends or withdraws 
   assert.equal((await as(key).post(`/webhooks/${secondEndpoint.webhook_id}/test`)).status, 202)
   await secondReceiver.waitFor(2)
   assert.equal(firstReceiver.received.length, 0)
-  assert.equal(await acknowledgedBy(held!), null)
+  assert.equal(await acknowledgedBy(heldId!), null)
   firstReceiver.respond = () => 204
   assert.equal((await postToFirst('/enable', { recover: true })).body.data.status, 'enabled')
   await firstReceiver.waitFor(1)
-  assert.deepEqual(firstReceiver.eventIds(), [held])
-  await until(async () => (await acknowledgedBy(held!)) === 'webhook')
-  const [released] = await listDeliveries(key, firstEndpoint.webhook_id)
+  assert.deepEqual(firstReceiver.eventIds(), [heldId])
+  await until(async () => (await acknowledgedBy(heldId!)) === 'webhook')
+  const [releasedDelivery] = await listDeliveries(key, firstEndpoint.webhook_id)
   assert.deepEqual(
-    released.attempts.map((attempt: { status_code: number }) => attempt.status_code),
+    releasedDelivery.attempts.map((attempt: { status_code: number }) => attempt.status_code),
     [204],
   )
 
   await postToFirst('/disable')
-  const [dropped] = await recordEvents(key, { n: 2 })
+  const [withdrawnId] = await recordEvents(key, { n: 2 })
   await secondReceiver.waitFor(3)
   assert.equal((await postToFirst('/enable')).status, 200)
   await until(async () => (await listDeliveries(key, firstEndpoint.webhook_id))[0].status === 'failed')
   await until(
-    async () => (await acknowledgedBy(dropped!)) === 'webhook',
+    async () => (await acknowledgedBy(withdrawnId!)) === 'webhook',
     undefined,
     () => 'a withdrawn delivery must not block acknowledgement',
   )
-  const [sent] = await recordEvents(key, { n: 3 })
+  const [sentId] = await recordEvents(key, { n: 3 })
   await firstReceiver.waitFor(2)
-  assert.deepEqual(firstReceiver.eventIds(), [held, sent])
+  assert.deepEqual(firstReceiver.eventIds(), [heldId, sentId])
 
   // Archiving a webhook withdraws its deliveries too. An event without any successful delivery is left for the pull API.
   secondReceiver.respond = () => 500
-  const [eventForBoth] = await recordEvents(key, { n: 4 })
+  const [sharedEventId] = await recordEvents(key, { n: 4 })
   await firstReceiver.waitFor(3)
   await secondReceiver.waitFor(5)
-  assert.equal(await acknowledgedBy(eventForBoth!), null)
+  assert.equal(await acknowledgedBy(sharedEventId!), null)
   await as(key).delete(`/webhooks/${secondEndpoint.webhook_id}`)
-  await until(async () => (await acknowledgedBy(eventForBoth!)) === 'webhook')
+  await until(async () => (await acknowledgedBy(sharedEventId!)) === 'webhook')
   assert.equal((await listDeliveries(key, secondEndpoint.webhook_id))[0].status, 'failed')
   firstReceiver.respond = () => 500
-  const [alone] = await recordEvents(key, { n: 5 })
+  const [undeliveredId] = await recordEvents(key, { n: 5 })
   await firstReceiver.waitFor(4)
   await as(key).delete(`/webhooks/${firstEndpoint.webhook_id}`)
   await until(async () => (await listDeliveries(key, firstEndpoint.webhook_id))[0].status === 'failed')
-  assert.equal(await acknowledgedBy(alone!), null)
+  assert.equal(await acknowledgedBy(undeliveredId!), null)
 })
 
 test('an event is acknowledged by the last successful delivery, or by pull, which ends its retries', async (t) => {
@@ -202,29 +202,29 @@ test('an event is acknowledged by the last successful delivery, or by pull, whic
   assert.deepEqual((await deliveryStates(context.db.queries, [ref])).get(eventId!), { attempts: 3, last_error: null })
 
   failingReceiver.respond = () => 500
-  const [pulled] = await recordEvents(key, { n: 2 })
+  const [pulledId] = await recordEvents(key, { n: 2 })
   await failingReceiver.waitFor(3)
   await until(async () => (await listDeliveries(key, webhook_id))[0].attempts.length === 1)
-  await context.db.transaction((tx) => endDeliveries(tx, [{ day: dayOf(clock.now()), event_id: pulled! }]))
+  await context.db.transaction((tx) => endDeliveries(tx, [{ day: dayOf(clock.now()), event_id: pulledId! }]))
   assert.equal((await listDeliveries(key, webhook_id))[0].status, 'failed')
   clock.advance(MINUTE)
   failingReceiver.respond = () => 200
   // A retry of the pulled event would be due before the next event, and read together with it.
-  const [next] = await recordEvents(key, { n: 3 })
+  const [nextId] = await recordEvents(key, { n: 3 })
   await failingReceiver.waitFor(4)
-  assert.deepEqual(failingReceiver.eventIds().slice(3), [next])
+  assert.deepEqual(failingReceiver.eventIds().slice(3), [nextId])
 
   // A replay is sent immediately, whether or not the event was delivered before.
-  const replayResponse = await as(key).post(`/webhooks/${webhook_id}/replay`, { event_ids: [eventId, pulled] })
+  const replayResponse = await as(key).post(`/webhooks/${webhook_id}/replay`, { event_ids: [eventId, pulledId] })
   assert.deepEqual(replayResponse.body.data, { replayed: 2 }, JSON.stringify(replayResponse.body))
   await failingReceiver.waitFor(6)
-  assert.deepEqual(failingReceiver.eventIds().slice(4).sort(), [eventId, pulled].sort())
+  assert.deepEqual(failingReceiver.eventIds().slice(4).sort(), [eventId, pulledId].sort())
   await until(async () => (await listDeliveries(key, webhook_id)).every(({ status }) => status === 'delivered'))
   assert.deepEqual(
     (await listDeliveries(key, webhook_id)).map(({ event_id, attempts }) => [event_id, attempts.length]),
     [
-      [next, 1],
-      [pulled, 2],
+      [nextId, 1],
+      [pulledId, 2],
       [eventId, 3],
     ],
   )
@@ -328,8 +328,8 @@ test('a worker that stops leaves unfinished deliveries pending, and the next wor
   const [eventId] = await recordEvents(key, { n: 1 })
   await receiver.waitFor(1)
   await firstWorker.stop()
-  const [unfinished] = await listDeliveries(key, webhook_id)
-  assert.deepEqual([unfinished.status, unfinished.attempts], ['pending', []])
+  const [unfinishedDelivery] = await listDeliveries(key, webhook_id)
+  assert.deepEqual([unfinishedDelivery.status, unfinishedDelivery.attempts], ['pending', []])
   receiver.respond = () => 200
   startDelivery()
   await until(async () => (await listDeliveries(key, webhook_id))[0].status === 'delivered')

@@ -5,7 +5,9 @@ import type { Queries } from '../../platform/database/database.ts'
 export interface DueDelivery {
   day: string
   event_id: string
+  /** Number of replays of this delivery so far. */
   round: number
+  /** Number of failed attempts in this round. */
   failures: number
   sequence: number
   type: string
@@ -14,7 +16,10 @@ export interface DueDelivery {
   created_at: Date
 }
 
-/** Returns due deliveries, oldest first. With `days`, searches only the partitions of those days, which is much cheaper than searching all. */
+/**
+ * Returns due deliveries, oldest first. With `days`, searches only the partitions of those days, which is much cheaper than
+ * searching all.
+ */
 export async function findDueDeliveries(
   queries: Queries,
   webhookId: string,

@@ -12,7 +12,7 @@ export interface EndpointPool {
   /** Applies a change of the webhook. */
   reload(webhookId: string): void
   reloadAll(): void
-  /** Claims the endpoints that `wake` was called for. Endpoints of another process are left to it. */
+  /** Claims the endpoints that `wake` was called for, except those that another process has locked. */
   claim(): Promise<void>
   /** Closes and unlocks the endpoints that have been idle for a while. */
   closeIdle(): Promise<void>
@@ -117,7 +117,10 @@ export function openEndpointPool({ connection, deps, onConnected }: EndpointPool
     }
   }
 
-  /** Returns the next endpoints to claim: open ones, whose locks were lost, and new ones up to the limit. Schedules the others. */
+  /**
+   * Returns the next endpoints to claim: open ones, whose locks were lost, and new ones up to the limit. New ones above the limit
+   * are woken again later.
+   */
   function nextClaimBatch(): string[] {
     const ids = [...unclaimedIds].slice(0, MAX_CLAIM_BATCH_ENDPOINTS)
     for (const id of ids) unclaimedIds.delete(id)

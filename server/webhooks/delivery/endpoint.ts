@@ -32,7 +32,7 @@ export interface EndpointDeps extends TargetDeps {
   log: Log
   recorder: Recorder
   onAttempt(result: SendResult): void
-  /** Calls `wake` at this time, because a delivery of the endpoint will be due. */
+  /** Schedules a call of `wake` at `dueAt`, when a delivery of the endpoint is due. */
   scheduleWake(webhookId: string, dueAt: number): void
 }
 

@@ -39,9 +39,9 @@ const STOP_GRACE_MS = 5 * SECOND
 const FLUSH_TIMEOUT_MS = 5 * SECOND
 
 /**
- * Delivers events to webhook endpoints. Each endpoint has a window of its own, so a slow one does not delay the others, and one
- * with a million pending deliveries costs no more than its window. An endpoint belongs to one process at a time, which
- * therefore needs no locks on single deliveries: it reads the due ones, sends them and records the outcomes.
+ * Delivers events to webhook endpoints. Each endpoint has its own limit on attempts in flight (its window), so a slow endpoint
+ * does not delay the others, and only a bounded number of its deliveries is in memory. An endpoint belongs to one process at a
+ * time, which therefore needs no locks on single deliveries: it reads the due ones, sends them and records the outcomes.
  */
 export function startDelivery(options: DeliveryOptions): BackgroundActivity {
   const { config, db, clock, log, listener, connection } = options
@@ -76,7 +76,7 @@ export function startDelivery(options: DeliveryOptions): BackgroundActivity {
   // The HTTP client is loaded only if there are webhooks.
   db.onCommitted(WEBHOOK_CREATED, () => void loadHttpClient())
   void hasActiveWebhooks(db.queries).then(
-    (has) => void (has && loadHttpClient()),
+    (hasWebhooks) => void (hasWebhooks && loadHttpClient()),
     () => {},
   )
   const poller = startPoller({

@@ -41,21 +41,21 @@ const MAX_STORED_ATTEMPTS = 100
 /** Stores attempts in batches: each contains the attempts added while the previous one was written. */
 export function openRecorder(deps: HealthDeps & Pick<Context, 'db' | 'log'>): Recorder {
   const { db, clock, log } = deps
-  let waiting: AttemptOutcome[] = []
-  let running: Promise<void> | undefined
+  let waitingOutcomes: AttemptOutcome[] = []
+  let currentRun: Promise<void> | undefined
   let gaveUp = false
 
   return {
     add(outcome) {
-      waiting.push(outcome)
+      waitingOutcomes.push(outcome)
       startRecording()
     },
     async flush(timeoutMs) {
       const flushController = new AbortController()
       const timeout = pause(timeoutMs, undefined, { signal: flushController.signal }).catch(() => {})
-      while (running && !gaveUp) {
+      while (currentRun && !gaveUp) {
         await Promise.race([
-          running,
+          currentRun,
           timeout.then(() => {
             gaveUp = true
           }),
@@ -66,19 +66,19 @@ export function openRecorder(deps: HealthDeps & Pick<Context, 'db' | 'log'>): Re
   }
 
   function startRecording() {
-    running ??= recordWaiting().finally(() => {
-      running = undefined
-      if (waiting.length > 0 && !gaveUp) startRecording()
+    currentRun ??= recordWaiting().finally(() => {
+      currentRun = undefined
+      if (waitingOutcomes.length > 0 && !gaveUp) startRecording()
     })
   }
 
   async function recordWaiting() {
     await nextTurn() // so that attempts added in the same turn are in one batch
-    while (waiting.length > 0 && !gaveUp) {
-      const batch = waiting.slice(0, MAX_BATCH_OUTCOMES)
+    while (waitingOutcomes.length > 0 && !gaveUp) {
+      const batch = waitingOutcomes.slice(0, MAX_BATCH_OUTCOMES)
       try {
         const dueTimes = await storeBatch(batch)
-        waiting = waiting.slice(batch.length)
+        waitingOutcomes = waitingOutcomes.slice(batch.length)
         for (const outcome of batch) outcome.onRecorded(dueTimes.get(deliveryKey(outcome)))
       } catch (error) {
         // The outcomes are still in memory. After a crash, the events are delivered again.
@@ -89,23 +89,23 @@ export function openRecorder(deps: HealthDeps & Pick<Context, 'db' | 'log'>): Re
   }
 
   async function storeBatch(batch: AttemptOutcome[]) {
-    const { dueTimes, failing } = await db.transaction(async (tx) => {
+    const { dueTimes, failingIds } = await db.transaction(async (tx) => {
       const dueTimes = await storeAttempts(tx, batch)
       const deliveredOutcomes = batch.filter(({ status }) => status === 'delivered')
       await acknowledgeDelivered(tx, deliveredOutcomes, clock.now())
       const healthByWebhook = new Map(
         batch.flatMap(({ webhook_id, health }) => (health ? [[webhook_id, health] as const] : [])),
       )
-      return { dueTimes, failing: await saveHealth(tx, deps, healthByWebhook) }
+      return { dueTimes, failingIds: await saveHealth(tx, deps, healthByWebhook) }
     })
-    for (const webhook_id of failing) {
+    for (const webhook_id of failingIds) {
       log.warn({ webhook_id }, 'all webhook deliveries failed for a day, endpoint marked as failing')
     }
     return dueTimes
   }
 }
 
-/** Returns the due times of the deliveries that are still pending. */
+/** Stores the attempts and returns the due times of the deliveries that are still pending. */
 async function storeAttempts(tx: Tx, batch: AttemptOutcome[]): Promise<Map<string, number>> {
   await lockEvents(tx, batch)
   const orderedOutcomes = [...batch].sort((a, b) => (a.event_id < b.event_id ? -1 : 1))
@@ -125,7 +125,7 @@ async function storeAttempts(tx: Tx, batch: AttemptOutcome[]): Promise<Map<strin
         log = case when d.attempts >= ${MAX_STORED_ATTEMPTS} then d.log - 0 else d.log end || o.attempt::jsonb,
         last_error = case when d.round = o.round or d.last_error is null then o.error else d.last_error end,
         failures = case when d.round = o.round and o.error is not null then d.failures + 1 else d.failures end,
-        -- A success counts even if the delivery has ended meanwhile; a failure does not.
+        -- A success counts even if the delivery has ended in the meantime; a failure does not.
         status = case when d.round = o.round and (d.status = 'pending' or o.status = 'delivered') then o.status else d.status end,
         ended = case
           when d.round = o.round and o.status = 'delivered' then null

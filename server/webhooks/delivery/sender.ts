@@ -23,6 +23,7 @@ const MAX_STORED_RESPONSE_BYTES = 1024
 const MAX_READ_RESPONSE_BYTES = 64 * 1024
 /** Shorter than the timeout of most servers: a POST on a connection that the server is closing would fail. */
 const KEEP_ALIVE_MS = 2000
+/** Upper bound for a keep-alive timeout that the server requests. */
 const MAX_KEEP_ALIVE_MS = 60_000
 
 export interface SenderOptions extends ConnectorOptions {

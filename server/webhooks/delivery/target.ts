@@ -14,7 +14,7 @@ export interface DeliveryTarget {
   webhook: Webhook
   sender: EndpointSender
   sign: SignFunction
-  /** Time at which the first of the secrets expires, in epoch milliseconds. */
+  /** Time at which the first of the secrets expires and `sign` is replaced, in epoch milliseconds. */
   signUntil: number
 }
 
@@ -24,7 +24,10 @@ export interface TargetDeps extends Omit<ConnectorOptions, 'mode'> {
   vault: Vault
 }
 
-/** Returns undefined for a disabled or archived webhook. Keeps the connections of the previous target if the URL is the same. */
+/**
+ * Loads the target of a webhook; undefined if it is disabled or archived. Reuses the connections of the previous target if the
+ * URL is the same.
+ */
 export async function loadTarget(
   webhookId: string,
   previous: DeliveryTarget | undefined,
@@ -73,7 +76,7 @@ export function sendDelivery(
   )
 }
 
-/** Returns the request body, which is the same at each attempt. */
+/** Returns the request body, which is the same in each attempt. */
 function bodyOf({ event_id, type, mode, sequence, created_at, data }: DueDelivery): string {
   return `{"event_id":"${event_id}","type":"${type}","mode":"${mode}","sequence":${sequence},"created_at":"${created_at.toISOString()}","data":${data}}`
 }

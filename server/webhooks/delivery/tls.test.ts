@@ -17,10 +17,10 @@ const skip = spawnSync('openssl', ['version']).status !== 0 && 'openssl is not i
 test('LIVE events are sent over TLS, only to a host that matches its certificate', {
   skip,
 }, async (t) => {
-  const { key: secret, cert } = createCertificate('hooks.test')
-  const servedBodies: unknown[] = []
-  const server = createServer({ key: secret, cert }, (request, response) => {
-    servedBodies.push((request.socket as TLSSocket & { servername: unknown }).servername)
+  const { key: privateKey, cert } = createCertificate('hooks.test')
+  const requestedServerNames: unknown[] = []
+  const server = createServer({ key: privateKey, cert }, (request, response) => {
+    requestedServerNames.push((request.socket as TLSSocket & { servername: unknown }).servername)
     request.resume()
     response.writeHead(204).end()
   }).listen(0, '127.0.0.1')
@@ -51,7 +51,7 @@ test('LIVE events are sent over TLS, only to a host that matches its certificate
     (await listDeliveries(key, mismatchedId))[0].attempts[0].error,
     'TLS failed: ERR_TLS_CERT_ALTNAME_INVALID',
   )
-  assert.deepEqual(servedBodies, ['hooks.test'])
+  assert.deepEqual(requestedServerNames, ['hooks.test'])
 })
 
 function createCertificate(host: string): { key: string; cert: string } {

@@ -8,13 +8,16 @@ import { runClock } from '../../../test/support/clock.ts'
 import { createTestSignInLink } from '../../../test/support/console.ts'
 import { aTestNumberCandidate, createCampaignPartner, passTime } from '../../../test/support/partners.ts'
 
+/** Long, because a busy machine must not fail the test. */
+const NAVIGATION_TIMEOUT_MS = 40_000
+
 /** Returns the milliseconds from the click on a navigation link to the page's heading, measured in the page. */
 async function measureNavigation(page: Page, link: string, title: string): Promise<number> {
   await page.evaluate(`{
     const started = {}
     addEventListener('click', () => (started.at = performance.now()), { once: true, capture: true })
     window.routed = new Promise((done, fail) => {
-      setTimeout(() => fail(new Error('no ${title}, but ' + document.querySelector('main').textContent.slice(0, 200))), 8000)
+      setTimeout(() => fail(new Error('no ${title}, but ' + document.querySelector('main').textContent.slice(0, 200))), ${NAVIGATION_TIMEOUT_MS})
       const watch = new MutationObserver(() => {
         if (!started.at || document.querySelector('h1')?.textContent !== ${JSON.stringify(title)}) return
         watch.disconnect()

@@ -46,7 +46,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
       <Chart title="Day by day" description="Candidates enrolled and results received on each day." wide>
         <DailyChart
           name={`Results day by day: ${resultCount(data).toLocaleString()} in total`}
-          line="Enrolled"
+          lineName="Enrolled"
           series={[
             { name: 'Completed', tone: 'good' },
             { name: 'Declined', tone: 'wait' },
@@ -71,12 +71,14 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
               <h3>{channelName(channel)}</h3>
               <BarList
                 name={channelName(channel)}
-                bars={(['sent', 'delivered', 'read', 'replied', 'failed'] as const).map((what) => ({
-                  key: what,
-                  label: capitalise(what),
-                  value: counts[what],
-                  tone: (what === 'failed' ? 'bad' : what === 'replied' ? 'good' : 'quiet') as Tone,
-                  number: <CountLink filters={filters} path={`channels.${channel}.${what}`} value={counts[what]} />,
+                bars={(['sent', 'delivered', 'read', 'replied', 'failed'] as const).map((countName) => ({
+                  key: countName,
+                  label: capitalise(countName),
+                  value: counts[countName],
+                  tone: (countName === 'failed' ? 'bad' : countName === 'replied' ? 'good' : 'quiet') as Tone,
+                  number: (
+                    <CountLink filters={filters} path={`channels.${channel}.${countName}`} value={counts[countName]} />
+                  ),
                 }))}
               />
             </section>
@@ -245,11 +247,11 @@ function DayNumbers({ daily, filters }: { daily: AnalyticsOverview['daily']; fil
           empty={null}
           columns={[
             { name: 'Day', cell: ({ date }) => date },
-            ...(['enrolled', 'completed', 'declined', 'failed'] as const).map((what) => ({
-              name: capitalise(what),
+            ...(['enrolled', 'completed', 'declined', 'failed'] as const).map((countName) => ({
+              name: capitalise(countName),
               right: true,
               cell: (day: AnalyticsOverview['daily'][number]) => (
-                <CountLink filters={filters} path={`daily.${day.date}.${what}`} value={day[what]} />
+                <CountLink filters={filters} path={`daily.${day.date}.${countName}`} value={day[countName]} />
               ),
             })),
           ]}

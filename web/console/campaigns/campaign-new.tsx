@@ -35,8 +35,8 @@ export default function CampaignNew() {
       <div class="card empty">
         <h1>Create a mandate first</h1>
         <p class="soft">
-          A campaign contacts candidates for a mandate, which is a job with its questions. Its questions are prepared in
-          a moment.
+          A campaign contacts candidates for a mandate, which is a job with its questions. The questions are written
+          within moments after you create the mandate.
         </p>
         <Link class="button primary" to={context.pagePath('/mandates/new')}>
           Create mandate

@@ -208,7 +208,7 @@ export default function CampaignPage({ params }: { params: Params }) {
           onDone={() => void reload()}
         >
           <p>
-            No more messages are sent, and {data.counts.pending.toLocaleString()} unfinished candidates become{' '}
+            No more messages are sent, and {data.counts.pending.toLocaleString()} pending candidates become{' '}
             <strong>failed</strong>. Nothing is deleted, but this cannot be undone.
           </p>
         </Confirm>

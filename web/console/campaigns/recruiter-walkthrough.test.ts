@@ -12,6 +12,8 @@ import {
 import { startRecruiterConsole } from '../../../test/browser/recruiter-console.ts'
 import { ADMIN_KEY } from '../../../test/support/app.ts'
 import { signInMember } from '../../../test/support/console.ts'
+import { createPartner } from '../../../test/support/partners.ts'
+import { until } from '../../../test/support/until.ts'
 
 const PHONE = { width: 390, height: 844, hasTouch: true, isMobile: true }
 
@@ -235,11 +237,9 @@ test('every page of a recruiter is accessible on a phone in dark mode, with and 
     await page.locator('.waiting').first().waitFor({ state: 'detached' })
     await checkPage(page, `a-dark${path.replaceAll('/', '-')}-empty`)
   }
-  const operator = await app.fixtures.createPartnerKey(orgId, { mode: 'test' })
+  const { post, get } = await createPartner(app, 'test', orgId)
   const { mandate_id, body } = await app.fixtures.createMandate(scope, {}, 'playground')
-  const { post, get } = app.as(operator)
-  const isMandateReady = async () => (await get(`/mandates/${mandate_id}`)).body.data.status === 'ready'
-  while (!(await isMandateReady())) await new Promise((wake) => setTimeout(wake, 100))
+  await until(async () => (await get(`/mandates/${mandate_id}`)).body.data.status === 'ready')
   const created = await post(
     '/campaigns',
     {

@@ -60,7 +60,7 @@ test('phone numbers are normalised, and invalid numbers are left for the API to 
   assert.equal(readPhone('9.19812E+11'), '919812E+11')
 })
 
-test('a row with the number or ID of an earlier valid row is reported as a repeat', () => {
+test('a row with the phone number or ID of an earlier valid row is reported as a repeat', () => {
   const roster = readRoster(
     'name,phone,ref\nAsha,98123 45678,1\nRavi,98123 45679,2\nAsha R,+919812345678,3\nMeera,98123 45670,2\n,98123 45671,4\nDev,98123 45671,5',
   )

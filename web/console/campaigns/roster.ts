@@ -114,7 +114,7 @@ export function candidateFrom({ names, meanings }: Roster, { cells }: RosterRow)
   }
 }
 
-/** Returns a message for each row that has the same number or ID as an earlier row. Such rows are not enrolled. */
+/** Returns a message, by row index, for each row with the same phone number or ID as an earlier row. Such rows are not enrolled. */
 export function findRepeats(
   { meanings, rows }: Roster,
   candidates: CandidateInput[],

@@ -32,6 +32,7 @@ test('a key can be created, rotated and revoked; its secret is shown once', asyn
   await checkPage(page, 'keys-secret')
   await page.keyboard.press('Escape')
   const withKey = app.as({ orgId, mode: 'test', keyId: keyId!, secret: secret! })
+  await app.context.keyring.refresh()
   assert.equal((await withKey.get('/shifts')).status, 200)
   assert.equal((await withKey.post('/campaigns', {}, { idempotencyKey: true })).status, 403)
 
@@ -50,6 +51,7 @@ test('a key can be created, rotated and revoked; its secret is shown once', asyn
   await getButton(page, 'Revoke key').click()
   await page.getByRole('cell', { name: 'revoked' }).waitFor()
   await checkPage(page, 'keys')
+  await app.context.keyring.refresh()
   assert.equal((await withKey.get('/shifts')).status, 401)
 })
 

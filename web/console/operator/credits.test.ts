@@ -48,6 +48,7 @@ test('an operator grants credits in one mode, and the organisation can use them 
   )
   await checkPage(page, 'credits-test')
   await page.keyboard.press('Escape')
+  await getDialog(page).waitFor({ state: 'detached' })
   assert.equal(await focusedName(page), 'Credits of Metro Staffing', 'the button that opened the dialog')
   await page
     .getByRole('row', { name: /Metro Staffing/ })

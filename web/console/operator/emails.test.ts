@@ -4,6 +4,7 @@ import { queueEmail } from '../../../server/mail/mail.ts'
 import { checkPage, getButton, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
+import { until } from '../../../test/support/until.ts'
 import { requestReview } from '../../../test/support/verification.ts'
 
 const MALICIOUS_HTML = `<html><head><style>p { color: rgb(1, 2, 3) }</style><script>top.document.title = 'taken'</script></head>
@@ -42,8 +43,9 @@ test('the email preview shows styles, but runs no scripts and follows no links',
   await email.getByRole('heading', { name: 'Hello' }).waitFor()
   assert.equal(await colourOf('h1'), 'rgb(10, 101, 80)')
   assert.equal(await colourOf('p'), 'rgb(1, 2, 3)')
-  assert.equal(await email.getByAltText('dot').evaluate((image: any) => image.naturalWidth), 1)
-  assert.equal(await email.getByAltText('outside').evaluate((image: any) => image.naturalWidth), 0)
+  const widthOf = (image: string) => email.getByAltText(image).evaluate((element: any) => element.naturalWidth)
+  await until(async () => (await widthOf('dot')) === 1) // the image is loaded
+  assert.equal(await widthOf('outside'), 0)
   await email.getByRole('button', { name: 'Press me' }).click()
   await email.getByRole('link', { name: 'Press that' }).click()
   await email.getByRole('link', { name: 'Leave' }).click()

@@ -47,8 +47,8 @@ export default function OperatorEmails() {
           { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
           {
             name: 'Email',
-            cell: ({ mail_id, kind: what }) => (
-              <Link to={`/operator/mails/${mail_id}`}>{what.replaceAll('_', ' ')}</Link>
+            cell: ({ mail_id, kind: emailKind }) => (
+              <Link to={`/operator/mails/${mail_id}`}>{emailKind.replaceAll('_', ' ')}</Link>
             ),
           },
           {

@@ -11,6 +11,7 @@ import {
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { createPartner } from '../../../test/support/partners.ts'
+import { until } from '../../../test/support/until.ts'
 
 const KITE_TAXONOMY_CSV = `id,name,description,aliases,sub_skill,master_skill,verifiable
 k1,Kite making,Makes kites of paper and split bamboo.,patang,Paper craft,Crafts,true
@@ -51,6 +52,6 @@ test('an operator decides skill requests and imports a taxonomy file', async (t)
   await getButton(page, 'Import').click()
   await page.getByRole('row', { name: /kites\.csv.*completed/ }).waitFor()
   await checkPage(page, 'operator-skills')
-  const { body } = await get('/skills/search?q=kite%20making')
-  assert.equal(body.data.items[0].name, 'Kite making')
+  // The server loads the imported skills in the background.
+  await until(async () => (await get('/skills/search?q=kite%20making')).body.data.items[0]?.name === 'Kite making')
 })

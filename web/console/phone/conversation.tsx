@@ -9,11 +9,11 @@ interface Props {
   /** True shows the channel, state and time of every message. Otherwise, the conversation looks as the candidate sees it. */
   detailed?: boolean
   /** The step of the current question, whose choices are shown as buttons below the conversation and not in it. */
-  open?: number | undefined
+  openStep?: number | undefined
 }
 
 /** The messages of a conversation, with the candidate's messages on the right as on their own phone. */
-export function Conversation({ messages, detailed = false, open }: Props) {
+export function Conversation({ messages, detailed = false, openStep }: Props) {
   return (
     <>
       {messages.map((message, index) => {
@@ -26,7 +26,7 @@ export function Conversation({ messages, detailed = false, open }: Props) {
                 <span class="tag">{channelName(message.channel)}</span>
               </p>
             )}
-            <Bubble message={message} detailed={detailed} open={open} />
+            <Bubble message={message} detailed={detailed} openStep={openStep} />
           </Fragment>
         )
       })}
@@ -37,11 +37,11 @@ export function Conversation({ messages, detailed = false, open }: Props) {
 function Bubble({
   message,
   detailed,
-  open,
+  openStep,
 }: {
   message: ConversationMessage
   detailed: boolean
-  open: number | undefined
+  openStep: number | undefined
 }) {
   const { direction, channel, state, parts, text, error, at, contact_step } = message
   const undelivered = state === 'failed' || state === 'dropped'
@@ -55,7 +55,7 @@ function Bubble({
       ) : text ? (
         <PlainMessage text={text} />
       ) : (
-        parts.map((part, index) => <Prompt key={index} prompt={part} open={part.step === open} />)
+        parts.map((part, index) => <Prompt key={index} prompt={part} isOpen={part.step === openStep} />)
       )}
       {(detailed || undelivered) && (
         <p class="bubble-foot">
@@ -89,13 +89,13 @@ function PlainMessage({ text }: { text: string }) {
   )
 }
 
-function Prompt({ prompt, open }: { prompt: ConversationPrompt; open: boolean }) {
+function Prompt({ prompt, isOpen }: { prompt: ConversationPrompt; isOpen: boolean }) {
   return (
     <>
       {prompt.text.split('\n').map((line, index) => (
         <p key={index}>{line}</p>
       ))}
-      {prompt.choices.length > 0 && !open && (
+      {prompt.choices.length > 0 && !isOpen && (
         <ul class="choice-list" aria-label="Choices">
           {prompt.choices.map(({ value, label }) => (
             <li key={value}>{label}</li>

@@ -71,7 +71,7 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable with the keyboard */}
       <div class="simulator-phone-screen" ref={screen} role="log" aria-label="Messages" tabIndex={0}>
         {data && !hasMessages && <NoMessageYet candidate={data} />}
-        {data && <Conversation messages={data.messages} open={canAnswer ? prompt?.step : undefined} />}
+        {data && <Conversation messages={data.messages} openStep={canAnswer ? prompt?.step : undefined} />}
         {busy && <p class="bubble out typing">…</p>}
       </div>
       <div class="simulator-phone-reply stack-tight">

@@ -17,11 +17,11 @@ const POLL_INTERVAL_MS = 2000
 
 export default function CandidatePage({ params }: { params: Params }) {
   const context = useOrgContext()
-  const [open, setOpen] = useState(true)
+  const [isPending, setIsPending] = useState(true)
   const { data, error } = useData<CandidateConversation>(context.apiPath(`/candidates/${params.candidate_id}`), {
-    pollMs: open ? POLL_INTERVAL_MS : undefined,
+    pollMs: isPending ? POLL_INTERVAL_MS : undefined,
   })
-  useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
+  useEffect(() => setIsPending(data === undefined || data.status === 'pending'), [data?.status])
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (!data) return <h1 class="waiting">Candidate</h1>
   const hasEnded = data.status !== 'pending'

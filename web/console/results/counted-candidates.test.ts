@@ -34,7 +34,7 @@ async function startWithCampaigns(t: TestContext) {
   await page.goto(await createTestSignInLink(app, viewer.email))
   await page.locator('nav').waitFor({ state: 'attached' })
   const pageUrl = (path: string) => `${app.url}/console/${partner.orgId}/test${path}`
-  return { ...partner, page, at: pageUrl, workflow_id, campaign_id: campaign.campaign_id }
+  return { ...partner, page, pageUrl, workflow_id, campaign_id: campaign.campaign_id }
 }
 
 /** Checks accessibility and horizontal overflow on desktop and the smallest phone, in light and dark mode. */
@@ -76,8 +76,8 @@ async function columnTexts(page: Page, name: string) {
 const sortedNames = (items: { name: string }[]) => items.map(({ name }) => name).sort()
 
 test('a number links to the candidates it counts, also by keyboard, and back with the same filters', async (t) => {
-  const { page, at, get, workflow_id, campaign_id } = await startWithCampaigns(t)
-  await page.goto(at(`/analytics?campaign_id=${campaign_id}`))
+  const { page, pageUrl, get, workflow_id, campaign_id } = await startWithCampaigns(t)
+  await page.goto(pageUrl(`/analytics?campaign_id=${campaign_id}`))
   await page.getByLabel('Workflow').waitFor()
   const respondedLink = page.getByRole('link', { name: 'Responded: 8' })
   await respondedLink.focus()
@@ -127,8 +127,8 @@ test('a number links to the candidates it counts, also by keyboard, and back wit
 })
 
 test('every number links to its list, long lists have more pages, and zeros are not links', async (t) => {
-  const { page, at, get } = await startWithCampaigns(t)
-  await page.goto(at('/analytics'))
+  const { page, pageUrl, get } = await startWithCampaigns(t)
+  await page.goto(pageUrl('/analytics'))
   await page.getByRole('link', { name: 'Enrolled: 70', exact: true }).waitFor()
   await page.getByText('Numbers per day').click()
   await checkPageSizes(page, 'counted-numbers')
@@ -161,11 +161,11 @@ test('every number links to its list, long lists have more pages, and zeros are 
   await page.getByRole('link', { name: 'Person 100', exact: true }).waitFor()
   assert.deepEqual(await candidateNamesOn(page), sortedNames(await listCountedCandidates(get, 'funnel.enrolled')))
 
-  await page.goto(at('/analytics/candidates?counted=calls.busy'))
+  await page.goto(pageUrl('/analytics/candidates?counted=calls.busy'))
   await page.getByRole('heading', { name: 'No candidates' }).waitFor()
   await checkPageSizes(page, 'counted-no-candidates', [320], ['dark'])
   await page.getByRole('link', { name: 'Back to analytics' }).click()
   await waitForHeading(page, 'Analytics')
-  await page.goto(at('/analytics/candidates?counted=funnel.nothing'))
+  await page.goto(pageUrl('/analytics/candidates?counted=funnel.nothing'))
   await page.getByRole('alert').getByText('must be funnel.').waitFor()
 })

@@ -23,12 +23,12 @@ interface Props {
 /** A result that updates during the conversation and highlights changes. */
 export function LiveResult({ resultId, messageCount, children }: Props) {
   const context = useOrgContext()
-  const [open, setOpen] = useState(true)
+  const [isPending, setIsPending] = useState(true)
   const { data, error, reload } = useData<Result>(context.apiPath(`/results/${resultId}`), {
-    pollMs: open ? POLL_INTERVAL_MS : undefined,
+    pollMs: isPending ? POLL_INTERVAL_MS : undefined,
   })
   const { questions, ready } = useResultMandate(data)
-  useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
+  useEffect(() => setIsPending(data === undefined || data.status === 'pending'), [data?.status])
   useEffect(() => void reload(), [messageCount])
   const resultText = data && JSON.stringify([data.status, data.output])
   const initialText = useRef(resultText)

@@ -18,11 +18,11 @@ const POLL_INTERVAL_MS = 2000
 
 export default function ResultPage({ params }: { params: Params }) {
   const context = useOrgContext()
-  const [open, setOpen] = useState(true)
+  const [isPending, setIsPending] = useState(true)
   const { data, error } = useData<Result>(context.apiPath(`/results/${params.result_id}`), {
-    pollMs: open ? POLL_INTERVAL_MS : undefined,
+    pollMs: isPending ? POLL_INTERVAL_MS : undefined,
   })
-  useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
+  useEffect(() => setIsPending(data === undefined || data.status === 'pending'), [data?.status])
   const conversation = useData<CandidateConversation>(
     data && context.apiPath(`/candidates/${data.candidate.candidate_id}`),
   )

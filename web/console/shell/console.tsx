@@ -76,21 +76,22 @@ function SignedIn({ session, path, onSession }: Props) {
   saveLastOrganisation(context.org)
   return (
     <CurrentOrgContext.Provider value={context}>
-      <Frame session={session} context={context} section="organisation" path={context.rest} onSession={onSession}>
-        <PageHost key={`${context.org.org_id} ${context.mode}`} pages={pages} path={context.rest} />
+      <Frame session={session} context={context} section="organisation" path={context.subpath} onSession={onSession}>
+        <PageHost key={`${context.org.org_id} ${context.mode}`} pages={pages} path={context.subpath} />
       </Frame>
     </CurrentOrgContext.Provider>
   )
 }
 
-type OrgPage = (OrgContext & { rest: string }) | undefined
+/** The organisation and mode in an address, and the rest of its path. */
+type OrgPage = (OrgContext & { subpath: string }) | undefined
 
 /** Loads the name of an organisation that is not in the session: an operator's session lists only the first hundred. */
 function useNamedOrganisation(session: ConsoleSession, page: OrgPage): OrgPage {
   const org_id = page?.org.org_id
   const isListed = session.organisations.some((each) => each.org_id === org_id)
   const { data } = useData<SessionOrganisation>(org_id && !isListed ? `/orgs/${org_id}` : undefined)
-  return page && data ? { ...orgContextFor(session, data, page.mode), rest: page.rest } : page
+  return page && data ? { ...orgContextFor(session, data, page.mode), subpath: page.subpath } : page
 }
 
 /** Parses /{org}/{mode}/…; undefined unless the user has access to the organisation. */
@@ -100,7 +101,7 @@ function readOrgContext(session: ConsoleSession, path: string): OrgPage {
   const listedOrganisation = session.organisations.find(({ org_id }) => org_id === orgId)
   const org = listedOrganisation ?? (session.kind === 'operator' ? unlistedOrganisation(orgId) : undefined)
   if (!org) return undefined
-  return { ...orgContextFor(session, org, mode as Mode), rest: path.slice(`/${orgId}/${mode}`.length) }
+  return { ...orgContextFor(session, org, mode as Mode), subpath: path.slice(`/${orgId}/${mode}`.length) }
 }
 
 function unlistedOrganisation(org_id: string): SessionOrganisation {

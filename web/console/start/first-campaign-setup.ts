@@ -19,14 +19,14 @@ export const SKILL_PHRASES = [
 ]
 
 export function mandateFor(workflowId: string, skills: { skill_id: string; verifiable: boolean }[]): MandateInput {
-  let toVerify = 2
+  let remainingToVerify = 2
   return {
     workflow_id: workflowId,
     title: 'Electrician',
     company_name: 'Metro Projects',
     location: { city: 'Pune', state: 'Maharashtra', pincode: '411001' },
     salary: { min: 18_000, max: 26_000 },
-    skills: skills.map(({ skill_id, verifiable }) => ({ skill_id, verify: verifiable && toVerify-- > 0 })),
+    skills: skills.map(({ skill_id, verifiable }) => ({ skill_id, verify: verifiable && remainingToVerify-- > 0 })),
     enrichment_questions: [
       { key: 'licence', type: 'yes_no', text: 'Do you hold a wireman licence?', knockout: 'no' },
       { key: 'start', type: 'voice', text: 'When can you start?', required: false },
@@ -48,7 +48,7 @@ export const TEST_CANDIDATES: { name: string; part: string }[] = [
   { name: 'Rakesh Yadav', part: 'stops' },
 ]
 
-/** External ID of the candidate as whom the user answers. */
+/** External ID of the candidate for whom the user answers. */
 export const USER_CANDIDATE_ID = 'you'
 
 export function externalId(index: number): string {

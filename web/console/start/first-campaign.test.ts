@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkPage, openConsolePage, waitForPhoneAnimations } from '../../../test/browser/console-page.ts'
 import { startRecruiterConsole } from '../../../test/browser/recruiter-console.ts'
+import { until } from '../../../test/support/until.ts'
 
 /** Asserts that no hidden element makes the page longer than its content. */
 async function assertNoExtraHeight(page: Page) {
@@ -26,8 +27,11 @@ test('an operator completes the guided first campaign, and grants the missing cr
   await page.getByRole('button', { name: 'Start campaign' }).click()
   const grant = page.getByRole('alert').getByRole('button', { name: 'Grant 100 test credits' })
   await grant.waitFor()
-  const { y, height } = (await grant.boundingBox())!
-  assert.ok(y > 0 && y + height <= page.viewportSize()!.height, 'the error is visible')
+  // The page scrolls to the error after it is rendered.
+  await until(async () => {
+    const { y, height } = (await grant.boundingBox())!
+    return y > 0 && y + height <= page.viewportSize()!.height
+  })
   await grant.click()
   await page.getByText('Granted 100 test credits').waitFor()
   await page.getByRole('button', { name: 'Start campaign' }).click()

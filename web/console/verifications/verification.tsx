@@ -15,7 +15,7 @@ export default function VerificationPage({ params }: { params: Params }) {
   const context = useOrgContext()
   const path = context.apiPath(`/verifications/${params.verification_id}`)
   const { data, error, set } = useData<VerificationDetails>(path)
-  const [sent, setSent] = useState<'sent' | ApiError>()
+  const [resendResult, setResendResult] = useState<'sent' | ApiError>()
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (!data) return <h1 class="waiting">A verification</h1>
   return (
@@ -33,8 +33,8 @@ export default function VerificationPage({ params }: { params: Params }) {
           </button>
         )}
       </div>
-      {sent === 'sent' && <Notice kind="good">The review email will be sent again.</Notice>}
-      {sent !== undefined && sent !== 'sent' && <Notice kind="bad">{sent.message}</Notice>}
+      {resendResult === 'sent' && <Notice kind="good">The review email will be sent again.</Notice>}
+      {resendResult !== undefined && resendResult !== 'sent' && <Notice kind="bad">{resendResult.message}</Notice>}
       <DescriptionList>
         <DescriptionItem name="Student">
           {data.student.email} · {data.student.externalStudentId}
@@ -97,6 +97,6 @@ export default function VerificationPage({ params }: { params: Params }) {
   async function resend() {
     const response = await api<VerificationDetails>(`${path}/resend`, { body: {} })
     if (response.ok) set(response.data)
-    setSent(response.ok ? 'sent' : response.error)
+    setResendResult(response.ok ? 'sent' : response.error)
   }
 }

@@ -15,7 +15,7 @@ interface Props {
   path: string
   /** Number of times that the user has sent events. The log is reloaded when it changes. */
   sendCount: number
-  replay: ((which: object) => Promise<void>) | undefined
+  replay: ((selection: object) => Promise<void>) | undefined
 }
 
 /** The delivery log of an endpoint, with every attempt and its response. */
@@ -122,9 +122,9 @@ export function Deliveries({ path, sendCount, replay }: Props) {
       {choosingRange && replay && (
         <ReplayRange
           onClose={() => setChoosingRange(false)}
-          onChoose={(which) => {
+          onChoose={(selection) => {
             setChoosingRange(false)
-            void replay(which)
+            void replay(selection)
           }}
         />
       )}
@@ -163,7 +163,7 @@ function Attempts({ attempts }: { attempts: DeliveryAttempt[] }) {
 
 interface ReplayRangeProps {
   onClose: () => void
-  onChoose: (which: object) => void
+  onChoose: (selection: object) => void
 }
 
 /** Dialog to replay all events of a time range, for example after the receiver lost data. */

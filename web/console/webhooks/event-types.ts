@@ -4,17 +4,17 @@ import type { EventType } from '../../api-types/partner.ts'
 import { api } from '../shell/api.ts'
 
 /** The event types. They are loaded once, because they change only with a new version of the server. */
-let cached: EventType[] | undefined
+let cachedTypes: EventType[] | undefined
 
 /** Returns all event types; empty until they are loaded. */
 export function useEventTypes(): EventType[] {
-  const [types, setTypes] = useState(cached ?? [])
+  const [types, setTypes] = useState(cachedTypes ?? [])
   useEffect(() => {
-    if (cached) return
+    if (cachedTypes) return
     void api<EventTypeList>('/event-types').then((response) => {
       if (!response.ok) return
-      cached = response.data.items
-      setTypes(cached)
+      cachedTypes = response.data.items
+      setTypes(cachedTypes)
     })
   }, [])
   return types

@@ -2,7 +2,7 @@ import { CatalogueError, PartnerError, VerificationError } from './api/error-sch
 import { catalogueErrorCodes, type ErrorCode, partnerErrorCodes, verificationErrorCodes } from './api/problem.ts'
 import type { apis } from './app.ts'
 
-interface ApiAbout {
+interface ApiInfo {
   title: string
   description: string
   codes: Partial<Record<ErrorCode, number>>
@@ -43,7 +43,7 @@ const partnerDescription = [
 const apiKey = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description })
 
 /** The parts of the OpenAPI descriptions that are not generated from routes. */
-export const apiAbout: Record<keyof typeof apis, ApiAbout> = {
+export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
   partner: {
     title: 'Attestry partner API',
     description: partnerDescription,
@@ -52,7 +52,7 @@ export const apiAbout: Record<keyof typeof apis, ApiAbout> = {
     securitySchemes: {
       key: apiKey('x-api-key', 'The key ID, `VFN_TEST_…` or `VFN_LIVE_…`.'),
       timestamp: apiKey('x-timestamp', 'Unix time in seconds, within 5 minutes of the server clock.'),
-      signature: apiKey('x-signature', '`v1=` followed by the hex HMAC-SHA256 of the request: see Signing.'),
+      signature: apiKey('x-signature', '`v1=` followed by a hex HMAC-SHA256; see Signing.'),
     },
     security: [{ key: [], timestamp: [], signature: [] }],
     tags: [
@@ -66,9 +66,13 @@ export const apiAbout: Record<keyof typeof apis, ApiAbout> = {
       { name: 'Job mandates', description: 'Jobs for which candidates are verified.' },
       { name: 'Campaigns', description: 'Candidates who are contacted for a mandate.' },
       { name: 'Credits', description: 'The credit balance and its history. Enrolling a candidate costs one credit.' },
-      { name: 'Results', description: 'The outcome of the screening of each candidate.' },
+      { name: 'Results', description: 'The outcome of the conversation with each candidate.' },
       { name: 'Analytics', description: 'Live figures about campaigns.' },
-      { name: 'Events', description: 'Changes to results, mandates and campaigns, to pull and acknowledge.' },
+      {
+        name: 'Events',
+        description:
+          'Notifications of changes, for example to results and mandates. Pull and acknowledge them here, or receive them by webhook.',
+      },
       { name: 'Webhooks', description: 'Endpoints to which events are sent, and their deliveries.' },
     ],
   },
