@@ -49,7 +49,7 @@ test('a hook throws until its handlers are registered, and requires each of its 
     await assert.rejects(hook.run(), (error: Error) => !error.message.startsWith('hook '), name)
 })
 
-test('a handler that is missing, unknown or registered twice is rejected by name', async () => {
+test('a missing handler, an unknown handler and a different second handler cause an error that names the module', async () => {
   const hook = defineHook<[amount: number], number>('test').handledBy('one', 'two')
   const double = async (amount: number) => 2 * amount
   // @ts-expect-error: a handler is missing

@@ -18,8 +18,8 @@ export class SchemaComponents {
   }
 
   /** Returns a copy of a schema or a part of a description in which every named schema is a reference. */
-  reference(node: unknown): unknown {
-    if (Array.isArray(node)) return node.map((item) => this.reference(item))
+  replaceNamedSchemas(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map((item) => this.replaceNamedSchemas(item))
     if (node === null || typeof node !== 'object') return node
     const { title } = node as Json
     return typeof title === 'string' ? this.#component(title, node as Json) : this.#copy(node as Json)
@@ -28,8 +28,9 @@ export class SchemaComponents {
   #copy(node: Json): Json {
     const copy: Json = {}
     for (const [key, value] of Object.entries(node)) {
-      if (NAME_MAPS.has(key) && isObject(value)) copy[key] = mapValues(value, (child) => this.reference(child))
-      else copy[key] = DATA_KEYS.has(key) ? value : this.reference(value)
+      if (NAME_MAPS.has(key) && isObject(value))
+        copy[key] = mapValues(value, (child) => this.replaceNamedSchemas(child))
+      else copy[key] = DATA_KEYS.has(key) ? value : this.replaceNamedSchemas(value)
     }
     return withType(copy)
   }

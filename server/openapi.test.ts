@@ -11,7 +11,7 @@ const Car = named('TestCar', Type.Object({ colour: Colour, title: Type.String(),
 
 test('named schemas become references, and lists and responses get derived names', () => {
   const components = new SchemaComponents()
-  assert.deepEqual(components.reference({ schema: success(listOf(Car)) }), {
+  assert.deepEqual(components.replaceNamedSchemas({ schema: success(listOf(Car)) }), {
     schema: { $ref: '#/components/schemas/TestCarListResponse' },
   })
   assert.deepEqual(Object.keys(components.schemas), ['TestCar', 'TestCarList', 'TestCarListResponse', 'TestColour'])
@@ -30,7 +30,7 @@ test('named schemas become references, and lists and responses get derived names
 test('the notes of a reference do not change the named schema', () => {
   const components = new SchemaComponents()
   const roofColour = withNotes(Colour, { description: 'The colour of the roof.', default: 'red' })
-  assert.deepEqual(components.reference(roofColour), {
+  assert.deepEqual(components.replaceNamedSchemas(roofColour), {
     $ref: '#/components/schemas/TestColour',
     description: 'The colour of the roof.',
     default: 'red',
@@ -41,15 +41,15 @@ test('the notes of a reference do not change the named schema', () => {
 test('examples and defaults are data, not schemas', () => {
   const schema = { type: 'object', default: { title: 'Electrician' }, examples: [{ title: 'Electrician' }] }
   const components = new SchemaComponents()
-  assert.deepEqual(components.reference(schema), schema)
+  assert.deepEqual(components.replaceNamedSchemas(schema), schema)
   assert.deepEqual(components.schemas, {})
 })
 
 test('two different schemas cannot have the same name', () => {
   assert.throws(() => named('TestCar', Type.String()), /name TestCar/)
   const components = new SchemaComponents()
-  components.reference(Car)
-  assert.throws(() => components.reference(Type.String({ title: 'TestCar' })), /name TestCar/)
+  components.replaceNamedSchemas(Car)
+  assert.throws(() => components.replaceNamedSchemas(Type.String({ title: 'TestCar' })), /name TestCar/)
 })
 
 test('a name refers to the same schema in all descriptions and generated types', async () => {

@@ -72,8 +72,8 @@ async function describeApi(name: ApiName): Promise<Description> {
     for (const operation of Object.values(path)) completeOperation(operation)
   }
   const components = new SchemaComponents()
-  const paths = components.reference(generated.paths) as Description['paths']
-  const responses = components.reference(errorResponses(name)) as object
+  const paths = components.replaceNamedSchemas(generated.paths) as Description['paths']
+  const responses = components.replaceNamedSchemas(errorResponses(name)) as object
   const parameters = name === 'partner' ? { parameters: headerParameters } : {}
   return {
     openapi: OPENAPI_VERSION,
@@ -98,11 +98,11 @@ export function pageSchemas(): { console: Schemas; candidate: Schemas } {
 /** Returns the named schemas in the bodies and responses of routes, and in `otherSchemas`. */
 function schemasOf(register: (app: App) => void, otherSchemas: object[] = []): Schemas {
   const components = new SchemaComponents()
-  components.reference(otherSchemas)
+  components.replaceNamedSchemas(otherSchemas)
   const app = fastify() as unknown as App
   app.decorateRequest('rawBody', null as unknown as Buffer)
   app.addHook('onRoute', ({ schema }) => {
-    components.reference([schema?.body, schema?.response])
+    components.replaceNamedSchemas([schema?.body, schema?.response])
   })
   register(app)
   return components.schemas

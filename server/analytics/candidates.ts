@@ -6,7 +6,7 @@ import type { ConversationState } from '../conversation/state.ts'
 import type { Flow } from '../mandates/flow.ts'
 import type { Queries } from '../platform/database/database.ts'
 import { resultOutput } from '../results/record.ts'
-import type { OverviewFigure } from './numbers.ts'
+import type { OverviewFigure } from './figures.ts'
 import { type AnalyticsSubject, subjectColumn } from './rollups.ts'
 
 /** A candidate who is counted in a number of the overview. */

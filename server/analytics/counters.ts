@@ -1,5 +1,5 @@
 import type { CandidateChange } from '../campaigns/progress.ts'
-import { counterByDailyName, counterByPath } from './numbers.ts'
+import { counterByDailyName, counterByPath } from './figures.ts'
 
 /** Counters that the overview shows per day. */
 export const dailyCounters = [...counterByDailyName.values()]

@@ -11,7 +11,7 @@ import {
   followUpNumbers,
   funnelStages,
   languageCounts,
-} from './numbers.ts'
+} from './figures.ts'
 import { daysOf, type Period } from './period.ts'
 import type { CountRow } from './rollups.ts'
 

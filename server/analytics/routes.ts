@@ -17,7 +17,7 @@ import {
   listCountedCandidates,
   toCountedCandidate,
 } from './candidates.ts'
-import { countedPathError, readFigure } from './numbers.ts'
+import { countedPathError, readFigure } from './figures.ts'
 import { buildOverview } from './overview.ts'
 import { type Period, readPeriod } from './period.ts'
 import { type AnalyticsSubject, readCounts } from './rollups.ts'

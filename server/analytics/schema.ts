@@ -15,7 +15,7 @@ import {
   followUpCounts,
   funnelStages,
   languageCounts,
-} from './numbers.ts'
+} from './figures.ts'
 
 const countSchema = Type.Integer({ minimum: 0 })
 

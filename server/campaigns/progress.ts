@@ -56,7 +56,7 @@ export interface CandidateTransition {
   calls?: CandidateChange['calls']
 }
 
-/** Runs in the transaction of every change to candidates: results record events, analytics update counters. */
+/** Runs in the transaction of every change to candidates. The results module records events; the analytics module updates its counters. */
 export const candidatesChanged = defineHook<[tx: Tx, changes: CandidateChange[], clock: Clock]>(
   'candidatesChanged',
 ).handledBy('results', 'analytics')

@@ -27,6 +27,9 @@ import type { WorkflowInput } from '../workflows/schema.ts'
 import type { ChannelName } from './channel.ts'
 import { removeCredentials, saveCredentials } from './credentials.ts'
 
+/** Returns the part of a callback URL after https://host/hooks/twilio/CH_…/ */
+const pathAfterChannel = (url: string) => url.split('/').slice(6).join('/')
+
 test('the body of a request with an unknown channel or without a signature is not read', {
   timeout: 60_000,
 }, async (t) => {
@@ -448,10 +451,9 @@ test('a call asks questions by voice and accepts keys and speech', async () => {
   await contactNow(context)
   const [call] = provider.requestsOfKind('Calls')
   assert.equal(call!.body.To, partner.phone)
-  const pathOf = (address: string) => address.split('/').slice(6).join('/')
   const CallSid = call!.id
   const sendTurn = async (address: string, fields: object = {}) => {
-    const { status, body, headers } = await partner.twilio(pathOf(address), {
+    const { status, body, headers } = await partner.twilio(pathAfterChannel(address), {
       CallSid,
       CallStatus: 'in-progress',
       ...fields,
@@ -494,7 +496,8 @@ test('a call asks questions by voice and accepts keys and speech', async () => {
   assert.ok(!turn.twiml.includes('<Gather'))
   assert.match(turn.twiml, /<Hangup\/>/)
   const statusFields = { CallSid, CallStatus: 'completed', CallDuration: '184' }
-  for (let delivery = 0; delivery < 2; delivery++) await partner.twilio(pathOf(call!.body.StatusCallback), statusFields)
+  for (let delivery = 0; delivery < 2; delivery++)
+    await partner.twilio(pathAfterChannel(call!.body.StatusCallback), statusFields)
   assert.deepEqual(
     changes.flatMap((change) => change.calls),
     [
@@ -534,15 +537,14 @@ test('a call ends after repeated replies that are not understood', async () => {
   const { context, provider, enrolCandidates } = await setUp()
   const partner = await enrolCandidates({ channels: ['voice'] })
   await contactNow(context)
-  const pathOf = (address: string) => address.split('/').slice(6).join('/')
-  let path = pathOf(provider.received[0]!.body.Url)
+  let path = pathAfterChannel(provider.received[0]!.body.Url)
   let twiml = (await partner.twilio(path, { CallSid: 'CA1', CallStatus: 'in-progress' })).body
   for (let miss = 1; miss <= 3; miss++) {
-    path = pathOf(/action="([^"]+)"/.exec(twiml)![1]!)
+    path = pathAfterChannel(/action="([^"]+)"/.exec(twiml)![1]!)
     twiml = (await partner.twilio(path, { CallSid: 'CA1', SpeechResult: 'umm' })).body
     assert.match(twiml, /did not understand.*<Gather/)
   }
-  path = pathOf(/action="([^"]+)"/.exec(twiml)![1]!)
+  path = pathAfterChannel(/action="([^"]+)"/.exec(twiml)![1]!)
   twiml = (await partner.twilio(path, { CallSid: 'CA1', SpeechResult: 'umm' })).body
   assert.match(twiml, /<Response><Say[^>]*>Thank you. Goodbye.<\/Say><Hangup\/><\/Response>/)
   assert.equal((await partner.candidate()).status, 'pending')

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type ConversationFlow, questionsOf } from './flow.ts'
 import type { ConversationState } from './state.ts'
 
@@ -39,11 +40,11 @@ export function isQualified(state: ConversationState, flow: ConversationFlow): b
 
 /** Returns the number of answered questions and the total. */
 export function progressOf(state: ConversationState, flow: ConversationFlow): { done: number; total: number } {
-  const questions = questionsOf(flow)
-  const total = questions.length
+  const questionPoints = questionsOf(flow)
+  const total = questionPoints.length
   const { point } = state
   if (point.at === 'ended') return { done: total, total }
-  const position = questions.findIndex((question) => JSON.stringify(question) === JSON.stringify(point))
+  const position = questionPoints.findIndex((questionPoint) => isDeepStrictEqual(questionPoint, point))
   return { done: Math.max(0, position), total }
 }
 

@@ -180,6 +180,7 @@ export async function recordSendAttempt(
     .execute()
 }
 
+/** Returns the purpose with which the vault encrypts an email's content, so that it cannot be decrypted as that of another email. */
 function contentPurpose(emailId: string) {
   return `mail ${emailId}`
 }

@@ -16,11 +16,11 @@ const CLAUSE_ENDS =
 const NEXT_VERB =
   /(?:, and|,| and) (?=(\p{Ll}+s) (?!(?:and|or|so|to|for|in|with|of|by|on|at|as|it|them|its|their|from|that|out|off|up|down|over) ))/gu
 
-/** Endings of phrases that were cut too early: "sheets run one", "phones by need, sets up". */
+/** Endings after which the sentence would continue: "sheets run one", "phones by need, sets up". */
 const UNFINISHED_ENDING =
   /(?: (?:and|or|of|the|a|an|that|out|not|is|are|as|than|between|its|their|right|set|what|when|where|how|both|up|down|off|side|one|point|soon|never)|, \p{L}+ing)$/u
-/** Endings of shortened forms that were cut too early: "goods given", "turned up at walls and sealed". */
-const CUT_OFF_ENDING = / (?:given|made|kept|found|held|\p{L}+ed)$/u
+/** Endings that a whole phrase may have, but a shortened form may not: "goods given", "turned up at walls and sealed". */
+const SHORTENED_FORM_ENDING = / (?:given|made|kept|found|held|\p{L}+ed)$/u
 
 /** References to something outside the phrase: "Marks heights from them". */
 const UNRESOLVED_REFERENCE =
@@ -57,7 +57,7 @@ function formsOf(task: string, verbs: ReadonlySet<string>): string[] {
   return [task.length, ...clauseEnds.reverse()]
     .filter((end) => end >= MIN_PHRASE_LENGTH && end <= MAX_PHRASE_LENGTH + 10 && !isInPair(task, end))
     .map((end) => ({ form: capitalise(task.slice(0, end).replace(/[\s,;:]+$/u, '')), isWhole: end === task.length }))
-    .filter(({ form, isWhole }) => isPhrase(form, verbs) && (isWhole || !CUT_OFF_ENDING.test(form)))
+    .filter(({ form, isWhole }) => isPhrase(form, verbs) && (isWhole || !SHORTENED_FORM_ENDING.test(form)))
     .map(({ form }) => form)
 }
 

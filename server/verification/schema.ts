@@ -342,7 +342,7 @@ export const AnswersInput = named(
     ),
   }),
 )
-export const SubmittedAssessment = named(
+export const AssessmentScore = named(
   'AssessmentScore',
   Type.Object({
     serviceVerificationId: verificationId,

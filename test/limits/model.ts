@@ -108,8 +108,8 @@ function tokenBucket(capacity: number, perMs: number): Meter {
   }
 }
 
-// Not imported from platform/india-time.ts: the model must not share code with the engines that it checks.
-const DAY_OFFSET_MS = -330 * MINUTE
+// The start of the Indian day (UTC+5:30) relative to the UTC day. Not imported from platform/india-time.ts: the model must not share code with the engines that it checks.
+const INDIAN_DAY_START_MS = -330 * MINUTE
 
 export class ModelLimiter implements Limiter {
   readonly #meters = new Map<string, Meter>()
@@ -196,14 +196,14 @@ export class ModelLimiter implements Limiter {
   }
 
   recordSkills(key: string, limits: KeyLimits, skills: readonly number[], now: number): LimitError | undefined {
-    const currentDay = Math.floor((now - DAY_OFFSET_MS) / DAY)
+    const currentDay = Math.floor((now - INDIAN_DAY_START_MS) / DAY)
     const state = this.#skills.get(key) ?? { day: currentDay, seen: new Set() }
     this.#skills.set(key, state)
     if (currentDay > state.day) [state.day, state.seen] = [currentDay, new Set()]
-    else if (state.day * DAY + DAY_OFFSET_MS - now > DAY / 12) state.day = currentDay
+    else if (state.day * DAY + INDIAN_DAY_START_MS - now > DAY / 12) state.day = currentDay
     const seenSkills = new Set([...state.seen, ...skills])
     if (seenSkills.size > state.seen.size && seenSkills.size > limits.skillsPerDay)
-      return { code: 'DAILY_CAP', retryAfter: Math.ceil(((state.day + 1) * DAY + DAY_OFFSET_MS - now) / 1000) }
+      return { code: 'DAILY_CAP', retryAfter: Math.ceil(((state.day + 1) * DAY + INDIAN_DAY_START_MS - now) / 1000) }
     state.seen = seenSkills
     return undefined
   }
@@ -269,7 +269,7 @@ export class ModelLimiter implements Limiter {
     return [
       this.#meter(`${name} tokens`, () => tokenBucket(capacity, refillPerMs)),
       this.#meter(`${name} minute`, () => alignedWindow(minute, MINUTE, 0)),
-      this.#meter(`${name} day`, () => alignedWindow(day, DAY, DAY_OFFSET_MS)),
+      this.#meter(`${name} day`, () => alignedWindow(day, DAY, INDIAN_DAY_START_MS)),
     ]
   }
 

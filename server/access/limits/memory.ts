@@ -28,7 +28,7 @@ export interface MemoryLimiterOptions {
   callsPerSweep?: number
 }
 
-/** Number of each rate limit class, from which its fingerprint is derived together with the key's. */
+/** A number for each rate limit class. The fingerprint of a class's bucket is derived from the key's fingerprint and this number. */
 const CLASS_NUMBERS = Object.fromEntries(BUCKET_NAMES.map((name, i) => [name, i + 1])) as Record<LimitClass, number>
 
 const KEY_STATES_PER_SWEEP = 16

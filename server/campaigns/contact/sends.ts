@@ -251,7 +251,7 @@ async function requeue(tx: Tx, message: ClaimedMessage, now: number, due: number
     updated_at = ${new Date(now)} where message_id = ${message.message_id} and state = 'sending'`.execute(tx)
 }
 
-/** Exponential backoff, up to ten minutes. */
+/** Exponential backoff up to ten minutes, or the provider's Retry-After if that is longer. */
 function busyDelayMs({ attempts }: ClaimedMessage, retryAfter: number | undefined): number {
   return Math.max((retryAfter ?? 0) * SECOND, Math.min(10 * MINUTE, 5 * SECOND * 2 ** Math.min(attempts, 10)))
 }

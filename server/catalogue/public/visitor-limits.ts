@@ -93,6 +93,7 @@ export async function listLimitedAddresses({
   limits,
   clock,
 }: Pick<Context, 'limits' | 'clock'>): Promise<LimitedAddress[]> {
+  // Searches count towards all rules of the public API.
   const publicRuleNames = new Set(rulesByClass.search.map(({ name }) => name))
   const limitedCallers = await limits.limiter.listLimited(clock.now())
   return limitedCallers

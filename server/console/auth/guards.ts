@@ -263,6 +263,7 @@ function requireRole(_context: Context, request: FastifyRequest, _reply: Fastify
   }
 }
 
+/** A token bucket: bursts of up to 40 requests, and 20 requests per second on average. */
 const SESSION_RATE_LIMIT: Rule = { name: 'console-session', kind: 'tokens', limit: 40, seconds: 2 }
 
 async function limitRequestRate(

@@ -152,7 +152,7 @@ function assessmentLockedProblem() {
   return problem('ASSESSMENT_LOCKED', 'This assessment has been passed and is closed.')
 }
 
-export interface SubmittedAssessment {
+export interface AssessmentScore {
   session: Session
   attempt: Attempt
   marks: Marks
@@ -181,7 +181,7 @@ export async function submitAssessment(
   { clock }: Pick<Context, 'clock'>,
   { session, attempt }: { session: Session; attempt: Attempt },
   input: AnswersInput,
-): Promise<SubmittedAssessment> {
+): Promise<AssessmentScore> {
   const now = clock.now()
   const marks = markAnswers(attempt, input)
   const attemptsLeft = Math.max(0, MAX_FAILED_ATTEMPTS - 1 - (await countFailedAttempts(tx, session, now)))

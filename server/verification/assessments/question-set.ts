@@ -10,7 +10,7 @@ import { findEarlierStems, findSeenFingerprints } from './attempts.ts'
 
 const QUESTIONS_PER_SKILL = 3
 const QUESTIONS_FOR_ONE_SKILL = 5
-/** If some items are duplicates, this many times as many items are requested from the built-in writer, which costs nothing. */
+/** If duplicates leave too few items, a second request to the built-in writer asks for this many times the usual number. */
 const EXTRA_REQUEST_FACTOR = 6
 
 export function generationFailedProblem() {

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
 import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
 import { success } from '../routes.ts'
-import { AnswersInput, AssessmentResponse, SubmittedAssessment, successResponse } from '../schema.ts'
+import { AnswersInput, AssessmentResponse, AssessmentScore, successResponse } from '../schema.ts'
 import { lockSession } from '../sessions.ts'
 import { generateAssessment, requireOpenAttempt, submitAssessment } from './assessments.ts'
 import { PASS_MARK_PERCENT, publicQuestions } from './attempts.ts'
@@ -55,7 +55,7 @@ export function assessmentRoutes(app: App, context: Context): void {
         description: `Each answer is the text of the chosen option. The pass mark is ${PASS_MARK_PERCENT} percent. A skill with three failed attempts within 30 days cannot be assessed.`,
         security,
         body: AnswersInput,
-        response: { 200: successResponse(SubmittedAssessment) },
+        response: { 200: successResponse(AssessmentScore) },
       },
     },
     async (request) => {

@@ -202,29 +202,29 @@ test('an event is acknowledged by the last successful delivery, or by pull, whic
   assert.deepEqual((await deliveryStates(context.db.queries, [ref])).get(eventId!), { attempts: 3, last_error: null })
 
   failingReceiver.respond = () => 500
-  const [pulledId] = await recordEvents(key, { n: 2 })
+  const [endedId] = await recordEvents(key, { n: 2 })
   await failingReceiver.waitFor(3)
   await until(async () => (await listDeliveries(key, webhook_id))[0].attempts.length === 1)
-  await context.db.transaction((tx) => endDeliveries(tx, [{ day: dayOf(clock.now()), event_id: pulledId! }]))
+  await context.db.transaction((tx) => endDeliveries(tx, [{ day: dayOf(clock.now()), event_id: endedId! }]))
   assert.equal((await listDeliveries(key, webhook_id))[0].status, 'failed')
   clock.advance(MINUTE)
   failingReceiver.respond = () => 200
-  // A retry of the pulled event would be due before the next event, and read together with it.
+  // The ended delivery is not retried: a retry would already be due, and would arrive before the next event.
   const [nextId] = await recordEvents(key, { n: 3 })
   await failingReceiver.waitFor(4)
   assert.deepEqual(failingReceiver.eventIds().slice(3), [nextId])
 
   // A replay is sent immediately, whether or not the event was delivered before.
-  const replayResponse = await as(key).post(`/webhooks/${webhook_id}/replay`, { event_ids: [eventId, pulledId] })
+  const replayResponse = await as(key).post(`/webhooks/${webhook_id}/replay`, { event_ids: [eventId, endedId] })
   assert.deepEqual(replayResponse.body.data, { replayed: 2 }, JSON.stringify(replayResponse.body))
   await failingReceiver.waitFor(6)
-  assert.deepEqual(failingReceiver.eventIds().slice(4).sort(), [eventId, pulledId].sort())
+  assert.deepEqual(failingReceiver.eventIds().slice(4).sort(), [eventId, endedId].sort())
   await until(async () => (await listDeliveries(key, webhook_id)).every(({ status }) => status === 'delivered'))
   assert.deepEqual(
     (await listDeliveries(key, webhook_id)).map(({ event_id, attempts }) => [event_id, attempts.length]),
     [
       [nextId, 1],
-      [pulledId, 2],
+      [endedId, 2],
       [eventId, 3],
     ],
   )

@@ -40,9 +40,10 @@ export default function FirstCampaign() {
   const [granted, setGranted] = useState<number>()
   const [busy, setBusy] = useState(false)
   const isMandateReady = mandate.data?.status === 'ready'
-  const previousCampaignId = useRef(campaignId)
+  // Scroll only to a campaign that was started on this page, not to one that was in the URL when the page was opened.
+  const initialCampaignId = useRef(campaignId)
   useEffect(() => {
-    if (previousCampaignId.current === campaignId) return
+    if (initialCampaignId.current === campaignId) return
     document.querySelector('.step:last-child')?.scrollIntoView({ behavior: 'smooth' })
   }, [campaignId])
 

@@ -39,7 +39,8 @@ export interface MentionTables {
 
 /**
  * Receives a found label. `from` is the index of its first word in the text, and `to` the index after its last word. A label that
- * was found through a variant is passed as label + labelCount.
+ * was found through a variant, which is another wording of it ("loading of trucks" for truck loading), is passed as
+ * label + labelCount.
  */
 type MentionVisitor = (labelOrVariant: number, from: number, to: number) => void
 

@@ -7,7 +7,7 @@ const SLOTS_PER_FORM = 1.5
 const MIN_SLOT_COUNT = 1024
 
 /**
- * Hash table from word forms to numbers of stems or labels. A form is one spelling of a word, such as an inflection. The table
+ * Hash table from word forms to the number that identifies their stem or label. A form is one spelling of a word, such as an inflection. The table
  * stores no letters. `wordHash` selects the slot, and the slot has the `checkHash` of the form and its number. The two hashes
  * have 64 bits together, so two forms practically never share both.
  */

@@ -21,10 +21,10 @@ const ABBREVIATION_SPOKEN_BY_LETTER = /^(?:([bcdfghj-np-tv-z])\1.{0,3}|[b-df-hj-
  * Finds words of the vocabulary that are similar to a given word: words that contain it, words within a small edit distance
  * (typos), and homophones.
  *
- * - Long words are found by trigrams (n-grams of three letters, with a mark at the beginning and end of the word). A list for each
- *   trigram has the words that contain it, and its position. If any two of the chosen trigrams have a letter between them, one
- *   typo changes at most one trigram. So after two typos, at least one of three chosen trigrams is unchanged, and it is at most
- *   two positions away. The three trigrams with the shortest lists are chosen.
+ * - Long words are found by trigrams (n-grams of three letters, with a mark at the beginning and end of the word). Each
+ *   trigram has a list of the words that contain it, with its position in each word. Of a query word, three trigrams are used
+ *   that have at least one letter between them, so one typo changes at most one of them. After two typos, at least one is
+ *   unchanged and at most two positions away. Of the possible choices, the one with the shortest lists is used.
  * - Short words have too few trigrams. They are listed by deletions: the word itself, and the word without each of its letters.
  *   Words that differ by one typo share a deletion: "weld" and "wold" share "wld".
  * - Each candidate is then compared letter by letter, so a hash collision never returns a wrong word.
@@ -189,7 +189,7 @@ export class NearWords {
       if (shift > MAX_EDITS || shift < -MAX_EDITS) continue
       const id = item & WORD_NUMBER_MASK
       const otherLength = lengths[id]!
-      // Each letter more or less before or after the trigram needs one edit.
+      // If the words differ in length before or after the trigram, each extra letter costs one edit.
       const shiftAfter = otherLength - length - shift
       const maxEdits = typoTolerance(otherLength > length ? otherLength : length)
       if ((shift < 0 ? -shift : shift) + (shiftAfter < 0 ? -shiftAfter : shiftAfter) > maxEdits) continue

@@ -26,7 +26,7 @@ const overviewSections: Record<string, { prefix: string; names: readonly (readon
   languages: { prefix: 'language', names: [LANGUAGES, languageCounts] },
 }
 
-/** Maps the path of each number of the overview (`channels.sms.sent`), except daily ones, to its counter. */
+/** Maps the path of each figure of the overview (`channels.sms.sent`), except daily ones, to its counter. */
 export const counterByPath: ReadonlyMap<string, string> = new Map([
   ...Object.entries(overviewSections).flatMap(([section, { prefix, names }]) =>
     combinations(names).map((path) => [[section, ...path].join('.'), [prefix, ...path].join('_')] as const),
@@ -34,7 +34,7 @@ export const counterByPath: ReadonlyMap<string, string> = new Map([
   ['calls.total_seconds', 'call_seconds'] as const,
 ])
 
-/** Maps the name of each daily number (`enrolled`) to its counter. */
+/** Maps the name of each daily figure (`enrolled`) to its counter. */
 export const counterByDailyName: ReadonlyMap<string, string> = new Map(
   dailyCounts.map((name) => [name, name === 'enrolled' ? 'funnel_enrolled' : `ended_${name}`]),
 )
@@ -44,7 +44,7 @@ export interface OverviewFigure extends Period {
   counter: string
 }
 
-/** Returns the counter of the number at a path, and the days over which it is summed. */
+/** Returns the counter of the figure at a path, and the days over which it is summed. */
 export function readFigure(path: string, period: Period): OverviewFigure {
   const counter = counterByPath.get(path)
   if (counter !== undefined) return { counter, ...period }
@@ -59,14 +59,14 @@ export function readFigure(path: string, period: Period): OverviewFigure {
   return { counter: counterByDailyName.get(name!)!, from: day!, to: day! }
 }
 
-/** Returns why the path of a number is invalid, or undefined if it is valid. */
+/** Returns why the path of a figure is invalid, or undefined if it is valid. */
 export function countedPathError(path: string): string | undefined {
   if (counterByPath.has(path) || matchDailyPath(path)) return undefined
   const [section = ''] = path.split('.')
   const pattern = Object.hasOwn(pathPatterns, section) ? pathPatterns[section] : undefined
   return pattern
     ? `must be ${pattern}`
-    : `must be the path of a number in the overview: ${Object.values(pathPatterns).join(', or ')}`
+    : `must be the path of a figure in the overview: ${Object.values(pathPatterns).join(', or ')}`
 }
 
 function matchDailyPath(path: string): RegExpExecArray | undefined {
