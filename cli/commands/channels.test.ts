@@ -24,7 +24,7 @@ test('channels can be set up, listed without secrets, and removed', async (t) =>
 
   const rejected = await setChannel('voice', { ...TWILIO, from: '+14155550100', base_url: 'http://169.254.169.254' })
   assert.equal(rejected.code, 1)
-  assert.match(rejected.stderr, /base_url: must be an https address/)
+  assert.match(rejected.stderr, /base_url: must be an https URL/)
 
   const channelList = await cli('--json', 'channels', 'list')
   const [account] = JSON.parse(channelList.stdout)
