@@ -22,7 +22,7 @@ export interface MemoryLimiterOptions {
   /** Track the changes that must survive a restart. Requires regular calls of `snapshot`. */
   trackChanges?: boolean
   maxRecruiters?: number
-  /** Maximum number of callers that are counted for each rule. */
+  /** Maximum number of callers without a partner key, such as IP addresses, that are counted for each `Rule`. */
   maxCallers?: number
   /** Calls between two sweeps, each of which frees a part of the idle records. */
   callsPerSweep?: number
