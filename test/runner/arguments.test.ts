@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { isCi, parseTestArguments, selectFiles } from './arguments.ts'
 
 const files = ['web/console/keys.test.ts', 'server/mandates/mandates.test.ts', 'cli/cli.test.ts']
+const isPageTest = (file: string) => file.startsWith('web/')
 
 test('unknown options are passed on to the test runner of Node.js', () => {
   const parsed = parseTestArguments(['--test-name-pattern=archived mandate', '--test-only', 'server/mandates'])
@@ -23,14 +24,14 @@ test('--external and --watch are recognised', () => {
 })
 
 test('files are selected by parts of their path', () => {
-  assert.deepEqual(selectFiles(files, parseTestArguments(['mandates', 'cli'])), [files[2], files[1]])
-  assert.equal(selectFiles(files, parseTestArguments(['no such file'])).length, 0)
+  assert.deepEqual(selectFiles(files, parseTestArguments(['mandates', 'cli']), isPageTest), [files[2], files[1]])
+  assert.equal(selectFiles(files, parseTestArguments(['no such file']), isPageTest).length, 0)
 })
 
-test('page tests run on an external database only if their path is an argument', () => {
-  assert.equal(selectFiles(files, parseTestArguments([])).length, 3)
-  assert.deepEqual(selectFiles(files, parseTestArguments(['--external'])), [files[2], files[1]])
-  assert.deepEqual(selectFiles(files, parseTestArguments(['--external', 'web/'])), [files[0]])
+test('browser tests run on an external database only if their path is an argument', () => {
+  assert.equal(selectFiles(files, parseTestArguments([]), isPageTest).length, 3)
+  assert.deepEqual(selectFiles(files, parseTestArguments(['--external']), isPageTest), [files[2], files[1]])
+  assert.deepEqual(selectFiles(files, parseTestArguments(['--external', 'web/']), isPageTest), [files[0]])
 })
 
 test('CI is recognised by its environment variable', () => {

@@ -25,16 +25,20 @@ export function parseTestArguments(args: string[]): TestArguments {
   return parsed
 }
 
-/** Selects the test files to run. On an external PostgreSQL, page tests run only if `paths` selects them. */
-export function selectFiles(files: string[], { external, paths }: TestArguments): string[] {
+/** Selects the test files to run. On an external PostgreSQL, browser tests run only if `paths` selects them. */
+export function selectFiles(
+  files: string[],
+  { external, paths }: TestArguments,
+  needsBrowser: (file: string) => boolean,
+): string[] {
   return files
     .filter((file) =>
-      paths.length === 0 ? !external || !file.startsWith('web/') : paths.some((part) => file.includes(part)),
+      paths.length === 0 ? !external || !needsBrowser(file) : paths.some((part) => file.includes(part)),
     )
     .sort()
 }
 
-/** Whether this is a continuous integration run, in which a flaky test is a failure. */
+/** Whether this is a continuous integration run, in which missing tools and more than a few flaky tests are failures. */
 export function isCi({ CI }: NodeJS.ProcessEnv): boolean {
   return CI !== undefined && !['', '0', 'false'].includes(CI)
 }
