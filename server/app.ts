@@ -21,6 +21,7 @@ import { lookupRoutes } from './places/routes.ts'
 import { EMPTY_BODY, hasBody, readBody } from './platform/http/body.ts'
 import { healthRoutes } from './platform/http/health.ts'
 import { parseJson } from './platform/http/json.ts'
+import { shedLoad } from './platform/http/load-shedding.ts'
 import { type App, createHttp, validateRequest } from './platform/http/server.ts'
 import { resultRoutes } from './results/routes.ts'
 import { assessmentRoutes } from './verification/assessments/routes.ts'
@@ -81,7 +82,13 @@ function partnerRoutes(app: App, context: Context): void {
 }
 
 export function buildApp(context: Context, isDraining: () => boolean = () => false): App {
-  const app = createHttp({ log: context.log, metrics: context.metrics, trustProxy: context.config.trustProxy })
+  const { log, metrics, config } = context
+  const app = createHttp({ log, metrics, trustProxy: config.trustProxy, transport: config })
+  if (config.shedLoad)
+    shedLoad(app, {
+      metrics,
+      isAuthenticated: ({ caller, sessionCaller }) => Boolean(caller?.key ?? sessionCaller?.scope),
+    })
   const requestLogger = openRequestLogger(context)
   app.addHook('onClose', () => requestLogger.close())
   // Long polls for events must not delay the shutdown.
@@ -101,7 +108,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     prefix: HOOKS_BASE,
   })
   app.register(async (scope) => {
-    healthRoutes(scope as App, { db: context.db, metrics: context.metrics, isDraining })
+    healthRoutes(scope as App, { db: context.db, metrics, metricsAccess: config.metrics, isDraining })
     docsRoutes(scope as App)
     const pages = pageRoutes(scope as App)
     candidatePageRoutes(scope as App, context, pages)

@@ -24,6 +24,12 @@ export interface Config {
   trustProxy: string[]
   /** Private host names, IP addresses or CIDR ranges that webhooks may be delivered to. */
   webhookAllow: string[]
+  /** Whether to reject requests of the busiest callers while the process is overloaded. */
+  shedLoad: boolean
+  /** Host names under which the server may be called, in addition to the host of `publicUrl`, `localhost` and IP addresses. */
+  allowedHosts: string[]
+  /** Who may read `/metrics`. Without a port or a token, only callers on this machine. */
+  metrics: { port: number | undefined; token: string | undefined }
   roles: Role[]
   logLevel: LogLevel
 }
@@ -80,6 +86,12 @@ export function readConfig(env: Environment, isTerminal = false): Config {
       parseHostsOrRanges,
       'a comma-separated list of host names, IP addresses or CIDR ranges',
     ),
+    shedLoad: read('LOAD_SHEDDING', true, parseBoolean, 'true or false'),
+    allowedHosts: read('ALLOWED_HOSTS', [], parseHostNames, 'a comma-separated list of host names'),
+    metrics: {
+      port: read('METRICS_PORT', undefined, wholeNumberParser(1, 65_535), 'a whole number from 1 to 65535'),
+      token: readSecret('METRICS_TOKEN', parseMetricsToken, '16 to 512 printable ASCII characters without spaces'),
+    },
     roles: read('ROLES', ['api', 'worker'], parseRoles, 'api, worker, or api,worker'),
     logLevel: read('LOG_LEVEL', isTerminal ? 'warn' : 'info', enumParser(logLevels), `one of ${logLevels.join(', ')}`),
   }
@@ -175,6 +187,10 @@ function parseAdminKey(text: string) {
   return /^[\x21-\x7e]{8,512}$/.test(text) ? text : undefined
 }
 
+function parseMetricsToken(text: string) {
+  return /^[\x21-\x7e]{16,512}$/.test(text) ? text : undefined
+}
+
 function parseMasterKey(text: string) {
   const bytes = Buffer.from(text, 'base64')
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) && bytes.length === 32 ? bytes : undefined
@@ -196,13 +212,19 @@ function parseAddressRanges(text: string) {
   return ranges.every((range) => isIP(range) !== 0 || isCidr(range)) ? ranges : undefined
 }
 
+function parseHostNames(text: string) {
+  const names = text.split(',').map((name) => name.trim())
+  return names.every((name) => parseHostName(name) !== undefined) ? names : undefined
+}
+
 function parseHostsOrRanges(text: string) {
   const entries = text.split(',').map((entry) => entry.trim())
   return entries.every((entry) => parseHostName(entry) !== undefined || isCidr(entry)) ? entries : undefined
 }
 
 function isCidr(text: string) {
-  return text.includes('/') && ipaddr.isValidCIDR(text)
+  // Short forms such as 10.1/16 mean 10.0.0.0/16 to some programs and 10.1.0.0/16 to others.
+  return ipaddr.isValidCIDR(text) && isIP(text.split('/')[0]!) !== 0
 }
 
 function parseRoles(text: string): Role[] | undefined {
@@ -211,11 +233,14 @@ function parseRoles(text: string): Role[] | undefined {
   return roles.includes(undefined) ? undefined : [...new Set(roles as Role[])]
 }
 
-/** Returns whether only this machine can reach the server. A public https URL means that a proxy forwards requests to it. */
-export function isLocalOnly({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): boolean {
-  const url = publicUrl === undefined ? undefined : new URL(publicUrl)
-  const isProxied = url?.protocol === 'https:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, ''))
-  return isLoopback(host) && !isProxied
+/** Returns whether only this machine can reach the server. A public URL or a trusted proxy means that requests are forwarded to it. */
+export function isLocalOnly({
+  host,
+  publicUrl,
+  trustProxy,
+}: Pick<Config, 'host' | 'publicUrl' | 'trustProxy'>): boolean {
+  const publicHost = publicUrl === undefined ? host : new URL(publicUrl).hostname.replace(/^\[|\]$/g, '')
+  return isLoopback(host) && isLoopback(publicHost) && trustProxy.length === 0
 }
 
 export function isLoopback(host: string): boolean {

@@ -8,6 +8,7 @@ import { createSignInLink, signInUrl } from './console/auth/sign-in-links.ts'
 import type { Context } from './context.ts'
 import { type ContextOptions, openContext } from './open-context.ts'
 import { startHeartbeat } from './platform/database/process-heartbeat.ts'
+import { startMetricsServer } from './platform/http/metrics-access.ts'
 import { collectGarbageWhenIdle } from './platform/idle-gc.ts'
 import { buildPages } from './web-assets/build.ts'
 import { jobs, registerWork } from './worker.ts'
@@ -43,8 +44,16 @@ export async function serve(config: Config): Promise<void> {
   // A process with the worker role listens too, for its health and metrics.
   await app.listen({ host: config.host, port: config.port }).catch(async (error) => {
     await closeContext()
-    throw listenError(error, config)
+    throw listenError(error, { ...config, variable: 'PORT' })
   })
+  const metricsServer =
+    config.metrics.port === undefined
+      ? undefined
+      : await startMetricsServer(context.metrics.registry, config.host, config.metrics.port).catch(async (error) => {
+          await app.close()
+          await closeContext()
+          throw listenError(error, { host: config.host, port: config.metrics.port!, variable: 'METRICS_PORT' })
+        })
   // Signals are handled before the banner is printed: a supervisor may stop the server as soon as it has read the address.
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
@@ -71,6 +80,8 @@ export async function serve(config: Config): Promise<void> {
   // Close connections as they become idle, rather than wait for the client to close them.
   const idleCloser = setInterval(() => app.server.closeIdleConnections(), 50)
   await app.close()
+  metricsServer?.close()
+  metricsServer?.closeAllConnections()
   clearInterval(idleCloser)
   await stopHeartbeat()
   await closeContext()
@@ -85,11 +96,20 @@ async function createOperatorLink({ db, clock, config }: Context, mayShow: boole
   return signInUrl(config.publicUrl!, token)
 }
 
-function listenError(error: NodeJS.ErrnoException, { host, port }: Config): Error {
+interface ListenTarget {
+  host: string
+  port: number
+  /** The environment variable that sets the port. */
+  variable: string
+}
+
+function listenError(error: NodeJS.ErrnoException, { host, port, variable }: ListenTarget): Error {
   if (error.code === 'EADDRINUSE')
-    return new Error(`PORT=${port}: another process already listens on ${host}:${port}; set a different PORT`)
+    return new Error(
+      `${variable}=${port}: another process already listens on ${host}:${port}; set a different ${variable}`,
+    )
   if (error.code === 'EACCES')
-    return new Error(`PORT=${port}: not permitted to listen on this port; set a PORT of 1024 or higher`)
+    return new Error(`${variable}=${port}: not permitted to listen on this port; set a ${variable} of 1024 or higher`)
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return new Error(`HOST=${host}: this machine has no such address; set HOST to one of its addresses`)
   return error

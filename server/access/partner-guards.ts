@@ -37,8 +37,7 @@ export type RequestCheck = (
  * that they count.
  */
 export const partnerChecks: RequestCheck[] = [
-  requireHttps,
-  readRequestBody, // checks the size, then the media type
+  (context, request) => readRequestBody(context, request), // checks the size, then the media type
   authenticate,
   requireServiceEnabled,
   chargeLimits, // cooldown, then buckets
@@ -84,18 +83,13 @@ export function runChecks(app: App, context: Context, checks: RequestCheck[]): v
   app.addContentTypeParser('*', (request, _payload, done) => done(null, request.body))
 }
 
-function requireHttps({ config }: Pick<Context, 'config'>, request: FastifyRequest) {
-  if (config.requireHttps && request.protocol.toLowerCase() !== 'https') {
-    throw problem('HTTPS_REQUIRED', 'The partner API requires HTTPS. Send the call to the https:// URL.')
-  }
-}
-
-export function readRequestBody(_context: Context, request: FastifyRequest) {
+/** Reads the body, if there is one, up to a maximum size. */
+export function readRequestBody(_context: Context, request: FastifyRequest, maxBytes?: number) {
   if (!hasBody(request.raw)) {
     request.rawBody = EMPTY_BODY
     return undefined
   }
-  return readBody(request.raw).then((body) => {
+  return readBody(request.raw, maxBytes).then((body) => {
     request.rawBody = body
   })
 }

@@ -23,6 +23,7 @@ export const partnerErrorCodes = {
   DAILY_CAP: 429,
   SERVER_ERROR: 500,
   SERVICE_DISABLED: 503,
+  SERVICE_UNAVAILABLE: 503,
 } as const
 
 export const verificationErrorCodes = {
@@ -44,6 +45,7 @@ export const verificationErrorCodes = {
   NO_DATA: 400,
   NO_SKILLS: 400,
   UNAUTHORIZED: 401,
+  HTTPS_REQUIRED: 403,
   ASSESSMENT_LOCKED: 403,
   ATTEMPTS_EXHAUSTED: 403,
   INVALID_TOKEN: 403,
@@ -65,18 +67,21 @@ export const verificationErrorCodes = {
   RATE_LIMITED: 429,
   GENERATION_FAILED: 500,
   INTERNAL_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
 } as const
 
 /** Error responses of the catalogue API contain no code; these codes only determine the status. */
 export const catalogueErrorCodes = {
   VALIDATION_FAILED: 400,
   ACCESS_DENIED: 403,
+  HTTPS_REQUIRED: 403,
   NOT_FOUND: 404,
   CONFLICT: 409,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   RATE_LIMITED: 429,
   SERVER_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
 } as const
 
 type PartnerErrorCode = keyof typeof partnerErrorCodes

@@ -62,7 +62,7 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     if (!hasValidSignature(request.rawBody, request.headers['x-hub-signature-256'], app_secret))
       throw invalidSignatureProblem()
     let anyFailed = false
-    for (const item of readWebhook(parseJson(request.rawBody), phone_number_id)) {
+    for (const item of readWebhook(parseJson(request.rawBody, { isTrusted: true }), phone_number_id)) {
       // Handle the remaining items even if one fails; the provider then retries the whole request.
       try {
         await db.transaction((tx) =>

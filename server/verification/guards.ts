@@ -48,10 +48,15 @@ const AUTH_INSTRUCTIONS = {
 const KEY_RATE_LIMIT: Rule = { name: 'session-key', kind: 'tokens', limit: 50, seconds: 1 }
 const TOKEN_RATE_LIMIT: Rule = { name: 'session-token', kind: 'tokens', limit: 5, seconds: 1 }
 const ADDRESS_RATE_LIMIT: Rule = { name: 'verification-address', kind: 'fixed', limit: 60, seconds: 60 }
+/** A review has a comment of up to 1,000 characters for each skill. */
+const MAX_ANONYMOUS_BODY_BYTES = 128 * 1024
 /** A high limit, because a whole campus can share one IP address. */
 const UNKNOWN_TOKEN_RATE_LIMIT: Rule = { name: 'unknown-session-tokens', kind: 'fixed', limit: 600, seconds: 60 }
 
-/** Checks, in this order: body size and media type, key, token, rate limit, JSON. The route checks the session and the fields. */
+/**
+ * Checks, in this order: body size and media type, key, token, rate limit, JSON. Callers without a key or a token are charged to the
+ * limit of their IP address before their body is read. The route checks the session and the fields.
+ */
 export function guardVerificationRoutes(app: App, context: Context): void {
   app.decorateRequest('sessionCaller', null as never)
   app.addHook('onRoute', ({ config, url, method }) => {
@@ -59,8 +64,12 @@ export function guardVerificationRoutes(app: App, context: Context): void {
   })
   app.addHook('preParsing', async (request) => {
     if (request.is404) return
-    request.rawBody = await readBody(request.raw)
-    request.sessionCaller = await authenticateSession(context, request, request.routeOptions.config.auth!)
+    const auth = request.routeOptions.config.auth!
+    const isAnonymous = auth === 'link' || auth === 'none'
+    if (isAnonymous)
+      await chargeRateLimit(context, callerAddress(request.ip), ADDRESS_RATE_LIMIT, 'from this IP address')
+    request.rawBody = await readBody(request.raw, isAnonymous ? MAX_ANONYMOUS_BODY_BYTES : undefined)
+    request.sessionCaller = await authenticateSession(context, request, auth)
   })
   app.addHook('preValidation', async (request) => {
     if (!request.is404 && request.rawBody.length > 0) request.body ??= parseJson(request.rawBody)
@@ -83,7 +92,6 @@ async function authenticateSession(
 ): Promise<SessionCaller> {
   if (auth === 'link' || auth === 'none') {
     if (auth === 'link') await readKey(context, request)
-    await chargeRateLimit(context, callerAddress(request.ip), ADDRESS_RATE_LIMIT, 'from this IP address')
     return { scope: undefined, token: undefined }
   }
   const key = await readKey(context, request)

@@ -90,6 +90,8 @@ export const Certificate = named(
     issueDate: Type.Optional(date),
   }),
 )
+/** More than any session has, so that a request with too many gets the error of its endpoint. */
+const MAX_REFERENCES_PER_REQUEST = 1000
 const listOf = <T extends TSchema>(item: T) => Type.Array(item, { maxItems: MAX_ITEMS_PER_LIST })
 
 const studentFields = {
@@ -209,7 +211,7 @@ export const SkillsInput = named(
   'SessionSkillsInput',
   Type.Object({
     sessionToken,
-    skills: Type.Array(SkillChoice),
+    skills: Type.Array(SkillChoice, { maxItems: MAX_REFERENCES_PER_REQUEST }),
     endorsementType: Type.Optional(EndorsementTypeSchema),
   }),
 )
@@ -227,7 +229,7 @@ export const MethodInput = named(
   Type.Object({ serviceVerificationId: verificationId, verificationMethod: MethodSchema }),
 )
 
-const externalIds = Type.Optional(Type.Array(Type.String()))
+const externalIds = Type.Optional(Type.Array(Type.String(), { maxItems: MAX_REFERENCES_PER_REQUEST }))
 export const ItemsInput = named(
   'SessionItemsInput',
   Type.Object({
@@ -297,6 +299,7 @@ export const ReviewInput = named(
     token: Type.String({ description: 'The token from the link in the email to the reviewer.' }),
     decisions: Type.Optional(
       Type.Array(ReviewDecision, {
+        maxItems: MAX_REFERENCES_PER_REQUEST,
         description: 'Exactly one decision per skill. Required unless `declined` is true.',
       }),
     ),

@@ -21,6 +21,7 @@ export const WebhookBody = named(
       event_types: Type.Optional(
         Type.Array(EventTypeSchema, {
           minItems: 1,
+          maxItems: 50,
           uniqueItems: true,
           description: 'The event types to send. Default: all types, including types added in the future.',
         }),

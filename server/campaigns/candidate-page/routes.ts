@@ -15,6 +15,8 @@ import { candidateTurn, candidateView } from './view.ts'
 /** The API of the candidate's page. The token in the path is the only credential and is never logged. */
 export const CANDIDATE_BASE = '/api/v1/candidate'
 
+const MAX_BODY_BYTES = 64 * 1024
+
 export function candidateRoutes(app: App, context: Context): void {
   const { db } = context
   const { authenticate, limitAddress } = candidateGuards(context)
@@ -23,7 +25,7 @@ export function candidateRoutes(app: App, context: Context): void {
   app.addHook('preParsing', async (request, reply) => {
     if (request.is404) return
     await limitAddress(request, reply)
-    request.rawBody = await readBody(request.raw)
+    request.rawBody = await readBody(request.raw, MAX_BODY_BYTES)
   })
   app.addHook('preValidation', async (request) => {
     if (request.is404) return

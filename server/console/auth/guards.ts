@@ -1,5 +1,6 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../access/caller.ts'
+import { callerAddress } from '../../access/client-address.ts'
 import type { PartnerKey } from '../../access/keyring.ts'
 import type { Mode } from '../../access/keys.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
@@ -15,7 +16,7 @@ import { CONSOLE_BASE } from '../../api/envelope.ts'
 import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { formatSeconds } from '../../platform/clock.ts'
+import { formatWait } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { EMPTY_BODY } from '../../platform/http/body.ts'
 import type { App } from '../../platform/http/server.ts'
@@ -30,6 +31,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The role that a console route requires; `public` requires no session, `signed_in` any session. */
     role?: ConsoleRole | 'public' | 'signed_in'
+    /** The limit of calls per IP address, which is charged before the body is read. Required for public routes with a body. */
+    visitorLimit?: Rule
     /** True if the handler reads the request body as a stream. */
     upload?: boolean
   }
@@ -51,7 +54,7 @@ interface OrgAccess {
  * scope of a key, the role of the console user must include this scope.
  */
 const checks: RequestCheck[] = [
-  requireHttps,
+  limitVisitor,
   readBody,
   authenticate,
   requireSameOrigin,
@@ -72,6 +75,8 @@ export function guardConsoleRoutes(app: App, context: Context): void {
     if (config?.role === undefined && config?.scope === undefined) {
       throw new Error(`${method} ${url} must declare a role or a scope`)
     }
+    if (config.role === 'public' && method === 'POST' && !config.visitorLimit)
+      throw new Error(`${method} ${url} must declare a visitor limit`)
   })
   runChecks(app, context, checks)
 }
@@ -94,14 +99,28 @@ export function recordRequestAudit(
   return recordAuditEntry(tx, clock, { who: actorName(session), ...scope, action, subject, details, requestId: id })
 }
 
-function requireHttps({ config }: Pick<Context, 'config'>, { protocol }: FastifyRequest) {
-  if (config.requireHttps && protocol.toLowerCase() !== 'https') {
-    throw problem('HTTPS_REQUIRED', 'The console requires HTTPS. Open its https:// URL.')
-  }
+const MAX_SIGN_IN_BODY_BYTES = 4 * 1024
+
+async function limitVisitor(
+  { limits, clock }: Pick<Context, 'limits' | 'clock'>,
+  { ip }: FastifyRequest,
+  _reply: FastifyReply,
+  { visitorLimit }: FastifyContextConfig,
+) {
+  if (!visitorLimit) return
+  const { rejectedBy, retryAfter } = await limits.limiter.take(callerAddress(ip), [visitorLimit], clock.now())
+  if (rejectedBy !== undefined) throw tooManySignInsProblem(retryAfter)
 }
 
-function readBody(context: Context, request: FastifyRequest, _reply: FastifyReply, { upload }: FastifyContextConfig) {
-  if (!upload) return readRequestBody(context, request)
+export function tooManySignInsProblem(retryAfter: number) {
+  return problem('RATE_LIMITED', `Too many sign-in attempts. Try again in ${formatWait(retryAfter)}.`, {
+    retryAfter,
+  })
+}
+
+function readBody(context: Context, request: FastifyRequest, _reply: FastifyReply, route: FastifyContextConfig) {
+  const { upload, role } = route
+  if (!upload) return readRequestBody(context, request, role === 'public' ? MAX_SIGN_IN_BODY_BYTES : undefined)
   request.rawBody = EMPTY_BODY
   return undefined
 }
@@ -276,7 +295,7 @@ async function limitRequestRate(
   const sessionId = session.tokenHash.toString('base64url')
   const { rejectedBy, retryAfter } = await limits.limiter.take(sessionId, [SESSION_RATE_LIMIT], clock.now())
   if (rejectedBy === undefined) return
-  throw problem('RATE_LIMITED', `Too many requests. Try again in ${formatSeconds(retryAfter)}.`, { retryAfter })
+  throw problem('RATE_LIMITED', `Too many requests. Try again in ${formatWait(retryAfter)}.`, { retryAfter })
 }
 
 /** Rejects write requests while the operator has disabled the partner API for the organisation; reads stay possible. */

@@ -1,13 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { callerAddress } from '../../access/client-address.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
 import { allScopes } from '../../access/scopes.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { EventTypeSchema } from '../../events/schema.ts'
 import { eventTypes } from '../../events/types.ts'
-import { formatWait } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { listOf, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
@@ -17,7 +15,7 @@ import { recordAuditEntry } from '../audit.ts'
 import { searchOrganisations } from '../operator/organisations.ts'
 import { closed, EmailAddress, successResponse } from '../schema.ts'
 import { clearSessionCookie, readSessionCookie, setSessionCookie } from './cookies.ts'
-import { recordRequestAudit } from './guards.ts'
+import { recordRequestAudit, tooManySignInsProblem } from './guards.ts'
 import { listMemberships, recordSignIn } from './members.ts'
 import { ScopeSchema, SessionRecord, SignInOptions } from './schema.ts'
 import { createSession, endAllSessions, endSession, findSession, type SignedInSession } from './sessions.ts'
@@ -36,7 +34,7 @@ const EMAILS_PER_VISITOR: Rule = { name: 'console-mails-from', kind: 'fixed', li
 const EMAILS_PER_ADDRESS: Rule = { name: 'console-mails-to', kind: 'fixed', limit: 3, seconds: 900 }
 
 export function sessionRoutes(app: App, context: Context): void {
-  const { db, config, adminKey } = context
+  const { db, config, adminKey, limits, clock } = context
   const publicConfig = { role: 'public' } as const
   const signedInConfig = { role: 'signed_in' } as const
 
@@ -50,14 +48,13 @@ export function sessionRoutes(app: App, context: Context): void {
   app.post(
     '/sign-in/operator',
     {
-      config: publicConfig,
+      config: { ...publicConfig, visitorLimit: SIGN_IN_ATTEMPTS_PER_VISITOR },
       schema: {
         body: Type.Object({ admin_key: Type.String({ maxLength: 1000 }) }, closed),
         response: { 200: success(SessionRecord) },
       },
     },
     async (request, reply) => {
-      await enforceLimit(callerAddress(request.ip), SIGN_IN_ATTEMPTS_PER_VISITOR)
       if (!secretsEqual(request.body.admin_key, adminKey)) throw problem('UNAUTHORIZED', 'The admin key is wrong.')
       return db.transaction((tx) => signIn(tx, request, reply, null, 'admin key'))
     },
@@ -65,11 +62,15 @@ export function sessionRoutes(app: App, context: Context): void {
 
   app.post(
     '/sign-in/mail',
-    { config: publicConfig, schema: { body: Type.Object({ email: EmailAddress }, closed) } },
+    {
+      config: { ...publicConfig, visitorLimit: EMAILS_PER_VISITOR },
+      schema: { body: Type.Object({ email: EmailAddress }, closed) },
+    },
     async (request, reply) => {
       const { email } = request.body
-      await enforceLimit(callerAddress(request.ip), EMAILS_PER_VISITOR)
-      await enforceLimit(hashToken(email.toLowerCase()).toString('base64url'), EMAILS_PER_ADDRESS)
+      const addressHash = hashToken(email.toLowerCase()).toString('base64url')
+      const { rejectedBy, retryAfter } = await limits.limiter.take(addressHash, [EMAILS_PER_ADDRESS], clock.now())
+      if (rejectedBy !== undefined) throw tooManySignInsProblem(retryAfter)
       await db.transaction((tx) => context.queue.enqueue(tx, emailSignInLink, { email }))
       reply.status(202)
       return successResponse('If a member has this email address, a sign-in link was sent to it.', {})
@@ -79,14 +80,13 @@ export function sessionRoutes(app: App, context: Context): void {
   app.post(
     '/sign-in/link',
     {
-      config: publicConfig,
+      config: { ...publicConfig, visitorLimit: SIGN_IN_ATTEMPTS_PER_VISITOR },
       schema: {
         body: Type.Object({ token: Type.String({ maxLength: 200 }) }, closed),
         response: { 200: success(SessionRecord) },
       },
     },
     async (request, reply) => {
-      await enforceLimit(callerAddress(request.ip), SIGN_IN_ATTEMPTS_PER_VISITOR)
       return db.transaction(async (tx) => {
         const link = await consumeSignInLink(tx, context.clock, request.body.token)
         if (!link)
@@ -167,14 +167,6 @@ export function sessionRoutes(app: App, context: Context): void {
       csrf,
       expires_at: new Date(expiresAt).toISOString(),
       organisations,
-    })
-  }
-
-  async function enforceLimit(key: string, rule: Rule) {
-    const { rejectedBy, retryAfter } = await context.limits.limiter.take(key, [rule], context.clock.now())
-    if (rejectedBy === undefined) return
-    throw problem('RATE_LIMITED', `Too many sign-in attempts. Try again in ${formatWait(retryAfter)}.`, {
-      retryAfter,
     })
   }
 }

@@ -32,7 +32,9 @@ const KeyParams = Type.Object({ key_id: Type.String({ pattern: '^V(FN|SK)_(TEST|
 const KeyBody = Type.Object(
   {
     kind: Type.Enum(['partner', 'session']),
-    scopes: Type.Optional(Type.Array(Type.Enum([...allScopes]), { minItems: 1, uniqueItems: true })),
+    scopes: Type.Optional(
+      Type.Array(Type.Enum([...allScopes]), { minItems: 1, maxItems: allScopes.length, uniqueItems: true }),
+    ),
     expires_at: Type.Optional(Type.String({ maxLength: 40 })),
   },
   closed,

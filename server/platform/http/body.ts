@@ -12,8 +12,11 @@ export const EMPTY_BODY = Buffer.alloc(0)
 /** Schema of endpoints without input: no body, or an empty object. */
 export const NoBody = Type.Object({}, { additionalProperties: false, default: {} })
 
-/** How long a body may take to arrive if it is read into memory, or saved to a file. Tests shorten these timeouts. */
-export const bodyTimeoutMs = { inMemory: 30_000, toFile: 240_000 }
+/** Bodies up to this size must arrive sooner. */
+const MAX_SMALL_BODY_BYTES = 64 * 1024
+
+/** How long a body may take to arrive if it is small, if it is read into memory, or if it is saved to a file. Tests shorten these timeouts. */
+export const bodyTimeoutMs = { small: 10_000, inMemory: 30_000, toFile: 240_000 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {
   const declaredLength = headers['content-length']
@@ -21,12 +24,12 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Reads the raw body, which signatures cover. Rejects a body that is too large, then one that is not JSON. */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const { headers } = request
   const declaredLength = headers['content-length']
   if (!hasBody(request)) return EMPTY_BODY
-  if (declaredLength !== undefined && Number(declaredLength) > MAX_BODY_BYTES) throw bodyTooLargeProblem()
-  const body = await collectBody(request, MAX_BODY_BYTES)
+  if (declaredLength !== undefined && Number(declaredLength) > maxBytes) throw bodyTooLargeProblem(maxBytes)
+  const body = await collectBody(request, maxBytes)
   if (body.length > 0) requireJson(headers)
   return body
 }
@@ -61,7 +64,8 @@ export async function saveBody(request: IncomingMessage, path: string, maxBytes:
 
 async function collectBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
-  await receiveBody(request, maxBytes, bodyTimeoutMs.inMemory, (chunk) => chunks.push(chunk))
+  const timeoutMs = maxBytes <= MAX_SMALL_BODY_BYTES ? bodyTimeoutMs.small : bodyTimeoutMs.inMemory
+  await receiveBody(request, maxBytes, timeoutMs, (chunk) => chunks.push(chunk))
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
@@ -101,7 +105,7 @@ function bodyTimeoutProblem(timeoutMs: number) {
   })
 }
 
-function bodyTooLargeProblem(maxBytes = MAX_BODY_BYTES) {
+function bodyTooLargeProblem(maxBytes: number) {
   const size = maxBytes < 1_048_576 ? `${Math.floor(maxBytes / 1024)} KB` : `${Math.floor(maxBytes / 1_048_576)} MB`
   return problem('PAYLOAD_TOO_LARGE', `The body is larger than ${maxBytes} bytes (${size}).`)
 }

@@ -2,6 +2,7 @@ import { type Database, pingDatabase } from '../database/database.ts'
 import { pendingMigrations, readMigrations } from '../database/migrate.ts'
 import { withDeadline } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
+import { createMetricsRenderer, type MetricsAccess, requireMetricsAccess } from './metrics-access.ts'
 import type { App } from './server.ts'
 
 const DATABASE_TIMEOUT_MS = 3000
@@ -9,11 +10,14 @@ const DATABASE_TIMEOUT_MS = 3000
 export interface HealthOptions {
   db: Database
   metrics: Metrics
+  metricsAccess: MetricsAccess
   isDraining: () => boolean
 }
 
 /** Serves liveness, readiness and metrics. */
-export function healthRoutes(app: App, { db, metrics, isDraining }: HealthOptions): void {
+export function healthRoutes(app: App, { db, metrics, metricsAccess, isDraining }: HealthOptions): void {
+  const renderMetrics = createMetricsRenderer(metrics.registry)
+
   app.get('/healthz', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (_request, reply) => {
@@ -23,8 +27,9 @@ export function healthRoutes(app: App, { db, metrics, isDraining }: HealthOption
       : reply.status(503).send({ status: 'not ready', wrong: problems })
   })
 
-  app.get('/metrics', async (_request, reply) => {
-    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+  app.get('/metrics', async (request, reply) => {
+    requireMetricsAccess(metricsAccess, request.raw)
+    return reply.type(metrics.registry.contentType).send(await renderMetrics())
   })
 
   async function findReadinessProblems(): Promise<string[]> {

@@ -1,18 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 import { type Detail, problem } from '../../api/problem.ts'
+import { findExcess, MAX_NESTING_DEPTH } from './json-limits.ts'
 
-/** Parses a JSON body. Rejects bodies that are not UTF-8 or are nested too deeply. */
-export function parseJson(raw: Buffer): unknown {
+/** Parses a JSON body. Rejects bodies that are not UTF-8, are nested too deeply, or, unless the sender is trusted, would take long to parse. */
+export function parseJson(raw: Buffer, { isTrusted = false } = {}): unknown {
   if (!isUtf8(raw)) throw invalidBodyProblem('is not valid UTF-8')
-  const text = raw.toString('utf8')
-  let value: unknown
+  const excess = isTrusted ? undefined : findExcess(raw)
+  if (excess !== undefined) throw invalidBodyProblem(excess)
   try {
-    value = JSON.parse(text)
+    return JSON.parse(raw.toString('utf8'))
   } catch (error) {
     throw invalidBodyProblem(`is not valid JSON: ${describeSyntaxError(error)}`)
   }
-  checkNestingDepth(value)
-  return value
 }
 
 function invalidBodyProblem(message: string) {
@@ -25,14 +24,6 @@ function describeSyntaxError(error: unknown): string {
   const position = /position (\d+)/.exec(message)?.[1]
   if (position !== undefined) return `unexpected character at position ${position}`
   return message.includes('end of JSON') ? 'unexpected end of input' : 'unexpected character'
-}
-
-const MAX_NESTING_DEPTH = 64
-
-function checkNestingDepth(value: unknown, depth = 0): void {
-  if (depth > MAX_NESTING_DEPTH) throw invalidBodyProblem(`is nested more than ${MAX_NESTING_DEPTH} levels deep`)
-  if (value !== null && typeof value === 'object')
-    for (const item of Object.values(value)) checkNestingDepth(item, depth + 1)
 }
 
 const MAX_UNSTORABLE_TEXT_DETAILS = 100

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { BoundedMap } from '../bounded-map.ts'
 
 /** A small cache is enough: a server has few proxies in front of it, and each sends thousands of requests. */
@@ -22,4 +23,9 @@ export function createProxyCheck(ranges: string[]): (address: string | undefined
     cache.set(address, isTrusted)
     return isTrusted
   }
+}
+
+/** Returns whether the address of a connection belongs to this machine. */
+export function isLoopbackAddress(address: string | undefined): boolean {
+  return address !== undefined && ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
 }

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startApp } from '../../../test/support/app.ts'
 import { signIn } from '../../../test/support/console.ts'
+import { sendRaw } from '../../../test/support/raw-http.ts'
 import { until } from '../../../test/support/until.ts'
 import { bodyTimeoutMs } from './body.ts'
 
@@ -24,22 +25,6 @@ function nameOfEnvelope(body: any): string {
   return Array.isArray(body.error.details) ? 'partner' : 'verification'
 }
 
-/** Sends raw bytes and returns the response. */
-function sendRaw(url: string, bytes: string | Buffer): Promise<{ status: number; head: string; body: any }> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(bytes))
-    let text = ''
-    socket.on('data', (chunk) => {
-      text += chunk
-    })
-    socket.on('error', reject)
-    socket.on('close', () => {
-      const [head = '', body = ''] = text.split('\r\n\r\n')
-      resolve({ status: Number(head.split(' ')[1]), head, body: body && JSON.parse(body) })
-    })
-  })
-}
-
 /** Sends a request head, then the body byte by byte; returns the response and whether the connection was reset. */
 async function sendSlowly(url: string, head: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -51,7 +36,7 @@ async function sendSlowly(url: string, head: string) {
   socket.on('error', () => {
     wasReset = true
   })
-  socket.write(`${head}\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"a":`)
+  socket.write(`${head}\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{"a":`)
   const sending = setInterval(() => socket.write(' '), 20)
   await until(() => wasReset || text.includes('\r\n\r\n{'))
   await pause(200) // the connection must stay open after the response, too
@@ -65,7 +50,7 @@ test('a body that takes too long to arrive gets a 408 in the envelope of the API
   const app = await startApp(t)
   const defaultTimeouts = { ...bodyTimeoutMs }
   t.after(() => Object.assign(bodyTimeoutMs, defaultTimeouts))
-  Object.assign(bodyTimeoutMs, { inMemory: 300, toFile: 400 })
+  Object.assign(bodyTimeoutMs, { small: 300, inMemory: 300, toFile: 400 })
   const operator = await signIn(app)
   const sessionHeaders = `cookie: ${operator.cookie}\r\nx-csrf-token: ${operator.csrf}`
   const jsonContentType = 'content-type: application/json'
@@ -144,7 +129,7 @@ test('headers that are too large return 431 in the envelope of the API, even abo
     for (const length of [17_000, 70_000]) {
       const { status, body, head } = await sendRaw(
         url,
-        `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-long: ${'x'.repeat(length)}\r\n\r\n`,
+        `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-long: ${'x'.repeat(length)}\r\n\r\n`,
       )
       assert.equal(status, 431, `${path} ${length}`)
       assert.equal(nameOfEnvelope(body), api)
@@ -159,7 +144,7 @@ test('bytes that are not HTTP get a 400, and the connection is closed', async (t
     'hello\r\n\r\n',
     'GET /api/skills HTTP/9.9\r\n\r\n',
     'GET / HTTP/1.1\r\nbad header\r\n\r\n',
-    'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n',
+    'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n',
   ]) {
     const { status, body } = await sendRaw(url, bytes)
     assert.equal(status, 400, bytes)
@@ -224,7 +209,7 @@ test('readiness names the migrations that are not applied', async (t) => {
 
 test('the envelope depends on the decoded path, in every notation of the URL', async (t) => {
   const { url } = await startApp(t)
-  const send = (requestLine: string, headers = 'host: x\r\n') =>
+  const send = (requestLine: string, headers = 'host: localhost\r\n') =>
     sendRaw(url, `${requestLine} HTTP/1.1\r\n${headers}connection: close\r\n\r\n`)
   for (const target of ['http://x/api/v1/partner/shifts', '/%61pi/v1/partner/shifts', '/api/v1/%70artner/shifts']) {
     const { status, body } = await send(`GET ${target}`)
@@ -240,7 +225,7 @@ test('the envelope depends on the decoded path, in every notation of the URL', a
 
 test('a missing Host header and an unknown Expect header are accepted', async (t) => {
   const { url } = await startApp(t)
-  for (const headers of ['', 'host: x\r\nexpect: miracles\r\n']) {
+  for (const headers of ['', 'host: localhost\r\nexpect: miracles\r\n']) {
     const { status, head } = await sendRaw(url, `GET /healthz HTTP/1.1\r\n${headers}connection: close\r\n\r\n`)
     assert.equal(status, 200, headers)
     assert.match(head, /x-request-id/i)

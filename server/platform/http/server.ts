@@ -20,6 +20,7 @@ import type { Metrics } from '../metrics.ts'
 import { notFoundProblem } from './not-found.ts'
 import { createProxyCheck } from './proxies.ts'
 import { createLazySerializers } from './serializers.ts'
+import { createTransportCheck, type TransportOptions } from './transport-checks.ts'
 import { compileRequestValidator, type RequestSchema, type RequestValidator } from './validation.ts'
 
 export type App = FastifyInstance<
@@ -46,6 +47,7 @@ export interface HttpOptions {
   log: Log
   metrics: Metrics
   trustProxy: string[]
+  transport: TransportOptions
 }
 
 /** Requests with larger headers get a 431 response. */
@@ -56,7 +58,8 @@ const PARSER_MAX_HEADER_BYTES = 32 * 1024
 /** How long the rest of a body is read and discarded after the response: closing immediately could lose the response. */
 const DISCARD_BODY_MS = 10_000
 
-export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
+export function createHttp({ log, metrics, trustProxy, transport }: HttpOptions): App {
+  const checkTransport = createTransportCheck(transport)
   const app: App = fastify({
     loggerInstance: withoutChildLoggers(log),
     logController: new LogController({ disableRequestLogging: true }),
@@ -101,7 +104,8 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
       reply.header('strict-transport-security', 'max-age=31536000')
     reply.header('x-request-id', request.id)
     if (countHeaderBytes(request.raw) > MAX_HEADER_BYTES) return done(headersTooLargeProblem())
-    done(hasSeveralHostHeaders(request.raw) ? severalHostHeadersProblem() : undefined)
+    if (hasSeveralHostHeaders(request.raw)) return done(severalHostHeadersProblem())
+    done(checkTransport(request))
   })
   app.addHook('onResponse', (request, reply, done) => {
     if (!request.raw.complete)

@@ -1,12 +1,10 @@
 import { Compile } from 'typebox/compile'
-import type { TLocalizedValidationError } from 'typebox/error'
 import type { TSchema } from 'typebox/type'
 import { idDescriptions } from '../../api/id-descriptions.ts'
 import type { Detail } from '../../api/problem.ts'
 import { closestName } from './did-you-mean.ts'
-import { findErrors } from './error-limits.ts'
 import { collectUnstorableTexts } from './json.ts'
-import { keepErrorsOfClosestMember } from './union-errors.ts'
+import { findSchemaErrors, pathKeys, type RequestValueSchema, type SchemaError } from './schema-errors.ts'
 
 type RequestPart = 'params' | 'querystring' | 'body'
 
@@ -33,6 +31,9 @@ interface PartError {
 
 const NO_ERRORS: PartError[] = []
 
+/** Larger bodies are checked by `findSchemaErrors` first, whose time is bounded. */
+const MAX_BYTES_TO_CHECK_FIRST = 16 * 1024
+
 export function compileRequestValidator(schema: RequestSchema): RequestValidator {
   const validators = requestParts
     .filter((part) => schema[part] !== undefined)
@@ -57,9 +58,11 @@ function compilePartValidator(part: RequestPart, schema: TSchema) {
     const body = request.body === undefined ? defaultBody : request.body
     const value = part === 'body' ? body : parseParameters(properties, request[field])
     compiled ??= Compile(schema)
-    const validator = compiled
-    const isValid = validator.Check(value)
-    const details = isValid ? [] : detailsOf(part, schema, findErrors(validator, schema, value), value)
+    // The compiled check is fast for valid values, but walks a list before it checks its length.
+    const isLarge = part === 'body' && request.rawBody.length > MAX_BYTES_TO_CHECK_FIRST
+    const largeBodyErrors = isLarge ? findSchemaErrors(schema as RequestValueSchema, value) : []
+    const isValid = largeBodyErrors.length === 0 && compiled.Check(value)
+    const details = isValid ? [] : detailsOf(part, schema, largeBodyErrors, value)
     // Only an escape sequence can produce a text that cannot be stored: JSON and URLs contain no raw NUL, and UTF-8 has no
     // unpaired surrogates.
     if (part === 'body' ? request.rawBody.includes('\\u') : request.raw?.url?.includes('%')) {
@@ -70,10 +73,11 @@ function compilePartValidator(part: RequestPart, schema: TSchema) {
   }
 }
 
-function detailsOf(part: RequestPart, schema: TSchema, errors: TLocalizedValidationError[], value: unknown): Detail[] {
+function detailsOf(part: RequestPart, schema: TSchema, knownErrors: SchemaError[], value: unknown): Detail[] {
   if (part === 'body' && value === undefined) return [{ path: 'body', message: 'a JSON body is required' }]
-  const details = toDetails(schema, errors, pathPrefixes[part], value)
-  return details.length > 0 ? details : [{ path: pathPrefixes[part] || 'body', message: 'has too many errors to list' }]
+  const errors = knownErrors.length > 0 ? knownErrors : findSchemaErrors(schema as RequestValueSchema, value)
+  const details = errors.flatMap((error) => describeError(error, pathPrefixes[part]))
+  return details.length > 0 ? details : [{ path: pathPrefixes[part] || 'body', message: 'is not valid' }]
 }
 
 /** Returns a copy of the value without the properties that the schema ignores. */
@@ -84,7 +88,6 @@ function pickKnownProperties({ properties, additionalProperties }: ObjectSchema,
 
 interface ObjectSchema {
   additionalProperties?: unknown
-  required?: string[]
   properties?: Record<string, PropertySchema>
 }
 
@@ -115,55 +118,28 @@ function parseParameter(text: string, type: string | undefined): unknown {
   return text
 }
 
-/** Converts the errors of TypeBox into one detail each, with the path of the invalid property. */
-function toDetails(schema: TSchema, errors: TLocalizedValidationError[], prefix: string, value: unknown): Detail[] {
-  const details = new Map<string, Detail>()
-  const relevantErrors = keepErrorsOfClosestMember(errors)
-  // If a schema restricts additional properties, TypeBox reports an invalid one both as invalid and as unknown.
-  const invalidPaths = new Set(
-    relevantErrors.filter(({ keyword }) => keyword !== 'boolean').map(({ instancePath }) => instancePath),
-  )
-  for (const error of relevantErrors) {
-    for (const { unknownAt, ...detail } of describeError(schema, error, prefix, value))
-      if (unknownAt === undefined || !invalidPaths.has(unknownAt))
-        details.set(`${detail.path}\n${detail.message}`, detail)
-  }
-  return [...details.values()]
-}
-
-/** A detail; `unknownAt` is the JSON pointer of the unknown property that it is about, if any. */
-type DescribedError = Detail & { unknownAt?: string }
-
-function describeError(
-  schema: TSchema,
-  error: TLocalizedValidationError,
-  prefix: string,
-  value: unknown,
-): DescribedError[] {
-  const pathOf = (name?: string) => readablePath(error.instancePath, prefix, value, name)
+function describeError(error: SchemaError, prefix: string): Detail[] {
+  const pathOf = (name?: string) => readablePath(error, prefix, name)
   switch (error.keyword) {
-    case 'boolean':
-      return [] // repeated by additionalProperties, with the name
     case 'required':
-      return error.params.requiredProperties.map((name) => ({
+      return error.names.map((name) => ({
         path: pathOf(name),
-        message: customMessage(schemaAt(schema, error.schemaPath), name) ?? 'is required',
+        message: customMessage(error.schema, name) ?? 'is required',
       }))
-    case 'additionalProperties':
-      return error.params.additionalProperties.map((name, _index, { length }) => ({
+    case 'additionalProperties': {
+      const { names, unlistedNames, schema } = error
+      const withHints = names.length <= MAX_UNKNOWN_PROPERTIES_WITH_HINTS
+      const details = names.map((name) => ({
         path: pathOf(name),
-        unknownAt: `${error.instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-        message: unknownPropertyMessage(
-          name,
-          schemaAt(schema, error.schemaPath),
-          length <= MAX_UNKNOWN_PROPERTIES_WITH_HINTS,
-        ),
+        message: unknownPropertyMessage(name, schema, withHints),
       }))
+      if (unlistedNames > 0) details.push({ path: pathOf(), message: `has ${unlistedNames} more unknown properties` })
+      return details
+    }
     default: {
-      const message = messageFor(error) + objectHint(schema, error)
+      const message = messageFor(error) + objectHint(error)
       const hasAdvice = message.includes(';')
-      const received = hasAdvice ? '' : describeReceivedValue(error, prefix, valueAt(value, error.instancePath))
-      return [{ path: pathOf(), message: message + received }]
+      return [{ path: pathOf(), message: message + (hasAdvice ? '' : describeReceivedValue(error, prefix)) }]
     }
   }
 }
@@ -171,10 +147,10 @@ function describeError(
 /** Suggestions are slow, so they are skipped for bodies with many unknown properties. */
 const MAX_UNKNOWN_PROPERTIES_WITH_HINTS = 20
 
-function unknownPropertyMessage(name: string, schema: ObjectSchema | undefined, withHint: boolean): string {
+function unknownPropertyMessage(name: string, schema: RequestValueSchema, withHint: boolean): string {
   const message = customMessage(schema, name)
   if (message) return message
-  const suggestion = withHint && schema?.properties ? closestName(name, Object.keys(schema.properties)) : undefined
+  const suggestion = withHint && schema.properties ? closestName(name, Object.keys(schema.properties)) : undefined
   return suggestion === undefined ? 'is not a known property' : `is not a known property; did you mean ${suggestion}?`
 }
 
@@ -186,26 +162,26 @@ export function setPropertyMessages<Schema extends object>(schema: Schema, messa
   return schema
 }
 
-function customMessage(schema: object | undefined, name: string): string | undefined {
-  const messages = schema && customMessages.get(schema)
+function customMessage(schema: object, name: string): string | undefined {
+  const messages = customMessages.get(schema)
   return messages && Object.hasOwn(messages, name) ? messages[name] : undefined
 }
 
 const MAX_LISTED_PROPERTIES = 4
 
 /** Lists the required properties if the value should have been an object. */
-function objectHint(schema: TSchema, { keyword, params, schemaPath }: TLocalizedValidationError): string {
-  if (keyword !== 'type' || params.type !== 'object') return ''
-  const { required = [] } = schemaAt(schema, schemaPath) ?? {}
+function objectHint({ keyword, schema }: SchemaError): string {
+  if (keyword !== 'type' || schema.type !== 'object') return ''
+  const { required = [] } = schema
   return required.length === 0 || required.length > MAX_LISTED_PROPERTIES ? '' : ` with ${required.join(' and ')}`
 }
 
 /** Describes the received value. Texts of a body are shown only if they are IDs or keywords: others may be personal data. */
-function describeReceivedValue(error: TLocalizedValidationError, prefix: string, value: unknown): string {
+function describeReceivedValue({ keyword, schema, value }: SchemaError, prefix: string): string {
   const isParameter = prefix !== ''
-  switch (error.keyword) {
+  switch (keyword) {
     case 'type': {
-      const isShown = isParameter || (typeof value === 'number' && error.params.type === 'integer')
+      const isShown = isParameter || (typeof value === 'number' && schema.type === 'integer')
       return `; got ${isShown ? showValue(value) : kindOf(value)}`
     }
     case 'minimum':
@@ -214,7 +190,7 @@ function describeReceivedValue(error: TLocalizedValidationError, prefix: string,
     case 'const':
       return `; got ${showValue(value)}`
     case 'pattern':
-      return isParameter || idPrefix(String(error.params.pattern)) ? `; got ${showValue(value)}` : ''
+      return isParameter || idPrefix(schema.pattern!) ? `; got ${showValue(value)}` : ''
     default:
       return ''
   }
@@ -233,57 +209,42 @@ function kindOf(value: unknown): string {
   return withArticle(Array.isArray(value) ? 'array' : typeof value)
 }
 
-/** Returns the part of a schema at a path such as `#/properties/skills/items`. */
-function schemaAt(schema: TSchema, path: string): ObjectSchema | undefined {
-  return valueAt(schema, path) as ObjectSchema | undefined
-}
-
-function valueAt(value: unknown, pointer: string): unknown {
-  let found = value
-  for (const name of pointerParts(pointer)) found = (found as Record<string, unknown> | undefined | null)?.[name]
-  return found
-}
-
-function pointerParts(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-}
-
-function messageFor(error: TLocalizedValidationError): string {
+function messageFor(error: SchemaError): string {
+  const { schema } = error
   switch (error.keyword) {
     case 'type':
-      return `must be ${withArticle(String(error.params.type))}`
+      return `must be ${withArticle(schema.type!)}`
     case 'const':
-      return `must be ${JSON.stringify(error.params.allowedValue)}`
+      return `must be ${JSON.stringify(schema.const)}`
     case 'enum':
-      return `must be one of ${error.params.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`
+      return `must be one of ${error.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`
     case 'pattern':
-      return patternMessage(String(error.params.pattern))
+      return patternMessage(schema.pattern!)
+    case 'format':
+      return formatMessages[schema.format!] ?? `must have the format ${schema.format}`
     case 'minLength':
-      return `must have at least ${countNoun(error.params.limit, 'character')}`
+      return `must have at least ${countNoun(schema.minLength!, 'character')}`
     case 'maxLength':
-      return `must have at most ${countNoun(error.params.limit, 'character')}`
+      return `must have at most ${countNoun(schema.maxLength!, 'character')}`
     case 'minItems':
-      return `must have at least ${countNoun(error.params.limit, 'item')}`
+      return `must have at least ${countNoun(schema.minItems!, 'item')}`
     case 'maxItems':
-      return `must have at most ${countNoun(error.params.limit, 'item')}`
-    case 'minProperties':
-      return `must have at least ${countNoun(error.params.limit, 'property')}`
+      return `must have at most ${countNoun(schema.maxItems!, 'item')}`
     case 'maxProperties':
-      return `must have at most ${error.params.limit} properties`
+      return `must have at most ${schema.maxProperties} properties`
     case 'minimum':
-      return `must be at least ${error.params.limit}`
+      return `must be at least ${schema.minimum}`
     case 'maximum':
-      return `must be at most ${error.params.limit}`
+      return `must be at most ${schema.maximum}`
     case 'uniqueItems':
       return 'must not contain duplicate items'
-    case 'anyOf':
-      return 'does not match any of the accepted forms'
     default:
-      return error.message
+      return 'is not valid'
   }
+}
+
+const formatMessages: Record<string, string> = {
+  'date-time': 'must be a time in the format of RFC 3339, such as 2026-03-14T09:30:00Z',
 }
 
 /** Pattern of a text that contains more than white space. */
@@ -317,15 +278,11 @@ function countNoun(number: number, noun: string) {
   return `${number} ${number === 1 ? noun : `${noun}s`}`
 }
 
-/** Converts a JSON pointer into a readable path: `/skills/2/skill_id` becomes `skills[2].skill_id`. */
-function readablePath(pointer: string, prefix: string, value: unknown, name?: string): string {
-  const parts = pointerParts(pointer)
-  if (name !== undefined) parts.push(name)
-  let path = prefix
-  let current = value
-  for (const part of parts) {
-    path += Array.isArray(current) ? `[${part}]` : path ? `.${part}` : part
-    current = (current as Record<string, unknown> | undefined | null)?.[part]
-  }
-  return path || 'body'
+/** Returns the path of a value as callers write it: `skills[2].skill_id`. */
+function readablePath({ path }: SchemaError, prefix: string, name?: string): string {
+  const keys = pathKeys(path)
+  if (name !== undefined) keys.push(name)
+  let text = prefix
+  for (const key of keys) text += typeof key === 'number' ? `[${key}]` : text ? `.${key}` : key
+  return text || 'body'
 }

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LoadShedder } from './load-shedding.ts'
+
+const TICK_MS = 100
+const OVERLOAD = { lagMs: 200, cpuShare: 1 }
+const NO_LOAD = { lagMs: 1, cpuShare: 0.1 }
+
+interface Caller {
+  name: string
+  requestsPerSecond: number
+  bodyBytes?: number
+}
+
+/** Simulates callers with constant rates. Returns the share of each caller's requests that were rejected after the first second. */
+function simulate(callers: Caller[], seconds: number, sample: (admittedPerSecond: number) => typeof OVERLOAD) {
+  let now = 0
+  let random = 0
+  const shedder = new LoadShedder(
+    () => now,
+    () => (random = (random + 0.618) % 1), // evenly distributed
+  )
+  const counts = new Map(callers.map(({ name }) => [name, { sent: 0, rejected: 0 }]))
+  for (; now < seconds * 1000; now += TICK_MS) {
+    let admitted = 0
+    for (const { name, requestsPerSecond, bodyBytes = 0 } of callers) {
+      for (let sent = 0; sent < (requestsPerSecond * TICK_MS) / 1000; sent++) {
+        const isRejected = shedder.shouldReject(name, bodyBytes)
+        if (!isRejected) admitted++
+        if (now < 1000) continue
+        const count = counts.get(name)!
+        count.sent++
+        if (isRejected) count.rejected++
+      }
+    }
+    shedder.sample(sample((admitted * 1000) / TICK_MS))
+  }
+  const rejectedShares = new Map([...counts].map(([name, { sent, rejected }]) => [name, rejected / sent]))
+  return { rejectedShares, shedder }
+}
+
+test('while the server is overloaded, the busiest caller is rejected and ordinary callers are not', () => {
+  const callers = [
+    { name: 'flood', requestsPerSecond: 10_000 },
+    { name: 'integration', requestsPerSecond: 100 },
+    { name: 'person', requestsPerSecond: 10 },
+  ]
+  const { rejectedShares } = simulate(callers, 20, (admitted) => (admitted > 2000 ? OVERLOAD : NO_LOAD))
+  assert.ok(rejectedShares.get('flood')! > 0.6, `${rejectedShares.get('flood')}`)
+  assert.equal(rejectedShares.get('integration'), 0)
+  assert.equal(rejectedShares.get('person'), 0)
+})
+
+test('a caller with large bodies is rejected before one with as many small requests', () => {
+  const callers = [
+    { name: 'large', requestsPerSecond: 50, bodyBytes: 200_000 },
+    { name: 'small', requestsPerSecond: 50 },
+  ]
+  const { rejectedShares } = simulate(callers, 10, (admitted) => (admitted > 60 ? OVERLOAD : NO_LOAD))
+  assert.ok(rejectedShares.get('large')! > 0.3, `${rejectedShares.get('large')}`)
+  assert.equal(rejectedShares.get('small'), 0)
+})
+
+test('after the overload, all requests are accepted again', () => {
+  const { shedder } = simulate([{ name: 'a', requestsPerSecond: 1000 }], 5, () => OVERLOAD)
+  assert.equal(shedder.isShedding, true)
+  for (let tick = 0; tick < 200; tick++) shedder.sample(NO_LOAD)
+  assert.equal(shedder.isShedding, false)
+})
+
+test('a short delay of the event loop, or one that other processes cause, rejects nothing', () => {
+  const busyTicks = simulate([{ name: 'a', requestsPerSecond: 1000 }], 0.4, () => OVERLOAD)
+  assert.equal(busyTicks.shedder.isShedding, false)
+  const starved = simulate([{ name: 'a', requestsPerSecond: 1000 }], 5, () => ({ lagMs: 500, cpuShare: 0.1 }))
+  assert.equal(starved.shedder.isShedding, false)
+})

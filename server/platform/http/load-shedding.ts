@@ -1,0 +1,180 @@
+import type { FastifyRequest } from 'fastify'
+import { Counter } from 'prom-client'
+import { type Problem, problem } from '../../api/problem.ts'
+import { BoundedMap } from '../bounded-map.ts'
+import type { Metrics } from '../metrics.ts'
+import type { App } from './server.ts'
+
+/**
+ * Decides which requests to reject while the event loop is overloaded. Each caller may use at most `allowance` units per second; the
+ * allowance shrinks while the event loop lags and grows when it does not, so the callers with the most work are rejected first, and
+ * callers at an ordinary rate are not affected. A unit is a request with a small body.
+ */
+
+/** A request with a body counts as one more unit per this many bytes. */
+const BYTES_PER_UNIT = 4096
+/** The time over which the rate of a caller is averaged. */
+const RATE_WINDOW_MS = 1000
+const MAX_CALLERS = 10_000
+/** With a lag above this for several ticks, the allowance shrinks. */
+const OVERLOAD_LAG_MS = 60
+const OVERLOAD_TICKS = 5
+/** With a lag below this, the allowance grows. */
+const NORMAL_LAG_MS = 25
+const SHRINK_FACTOR = 0.8
+const GROWTH_FACTOR = 1.05
+const MIN_ALLOWANCE = 20
+/** If the process gets less of a CPU core than this, the lag is caused by other processes, and rejecting requests would not help. */
+const MIN_CPU_SHARE = 0.3
+
+export interface LoadSample {
+  /** The longest delay of the event loop since the last sample. */
+  lagMs: number
+  /** The share of one CPU core that the process used since the last sample. */
+  cpuShare: number
+}
+
+interface CallerRate {
+  unitsPerSecond: number
+  updatedAt: number
+}
+
+export class LoadShedder {
+  readonly #rates = new BoundedMap<string, CallerRate>(MAX_CALLERS)
+  readonly #now: () => number
+  readonly #random: () => number
+  #allowance = Number.POSITIVE_INFINITY
+  #overloadedTicks = 0
+  /** The highest rate of a caller since the last sample. */
+  #highestRate = 0
+
+  constructor(now: () => number = () => performance.now(), random: () => number = Math.random) {
+    this.#now = now
+    this.#random = random
+  }
+
+  get isShedding(): boolean {
+    return this.#allowance !== Number.POSITIVE_INFINITY
+  }
+
+  /** Counts a request, and returns whether to reject it. */
+  shouldReject(caller: string, bodyBytes: number): boolean {
+    const now = this.#now()
+    const rate = this.#rates.get(caller) ?? { unitsPerSecond: 0, updatedAt: now }
+    const decay = Math.exp((rate.updatedAt - now) / RATE_WINDOW_MS)
+    rate.unitsPerSecond = rate.unitsPerSecond * decay + ((1 + bodyBytes / BYTES_PER_UNIT) * 1000) / RATE_WINDOW_MS
+    rate.updatedAt = now
+    this.#rates.set(caller, rate)
+    this.#highestRate = Math.max(this.#highestRate, rate.unitsPerSecond)
+    // Reject the share of the caller's requests that exceeds the allowance.
+    return rate.unitsPerSecond > this.#allowance && this.#random() > this.#allowance / rate.unitsPerSecond
+  }
+
+  /** Adjusts the allowance to the load. */
+  sample({ lagMs, cpuShare }: LoadSample): void {
+    const highestRate = this.#highestRate
+    this.#highestRate = 0
+    if (lagMs > OVERLOAD_LAG_MS && cpuShare >= MIN_CPU_SHARE) {
+      if (++this.#overloadedTicks < OVERLOAD_TICKS) return
+      this.#allowance = Math.max(MIN_ALLOWANCE, Math.min(this.#allowance, highestRate) * SHRINK_FACTOR)
+      return
+    }
+    this.#overloadedTicks = 0
+    if (!this.isShedding || lagMs > NORMAL_LAG_MS) return
+    this.#allowance *= GROWTH_FACTOR
+    if (this.#allowance > 2 * highestRate) this.#allowance = Number.POSITIVE_INFINITY
+  }
+}
+
+const PROBE_INTERVAL_MS = 20
+const SAMPLE_INTERVAL_MS = 100
+
+/** Measures the load of this process and passes samples to `onSample`. Returns a function that stops. */
+export function measureLoad(onSample: (sample: LoadSample) => void): () => void {
+  let expectedAt = performance.now() + PROBE_INTERVAL_MS
+  let sampledAt = performance.now()
+  let usedCpu = process.cpuUsage()
+  let lagMs = 0
+  const timer = setInterval(() => {
+    const now = performance.now()
+    lagMs = Math.max(lagMs, now - expectedAt)
+    expectedAt = now + PROBE_INTERVAL_MS
+    const elapsedMs = now - sampledAt
+    if (elapsedMs < SAMPLE_INTERVAL_MS) return
+    const { user, system } = process.cpuUsage(usedCpu)
+    onSample({ lagMs, cpuShare: (user + system) / 1000 / elapsedMs })
+    usedCpu = process.cpuUsage()
+    sampledAt = now
+    lagMs = 0
+  }, PROBE_INTERVAL_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+/** Probes must be answered under load: a process that is restarted because it is busy makes the load on the others worse. */
+const EXEMPT_PATHS = ['/healthz', '/readyz', '/metrics']
+/** Responses to rejected requests are held back for up to this long, because many clients retry immediately. */
+const REJECTION_DELAY_MS = 250
+const MAX_DELAYED_REJECTIONS = 1000
+const RETRY_AFTER_SECONDS = 1
+/** Long enough to tell keys apart, and not enough of a session key to use it. */
+const SHOWN_KEY_LENGTH = 24
+
+export interface LoadSheddingOptions {
+  metrics: Metrics
+  /** Returns whether the guards of an API have accepted the caller's key. */
+  isAuthenticated: (request: FastifyRequest) => boolean
+}
+
+/** Rejects requests of the busiest callers with status 503 while the event loop is overloaded. */
+export function shedLoad(app: App, { metrics, isAuthenticated }: LoadSheddingOptions): void {
+  const shedder = new LoadShedder()
+  // An unknown key must not give its sender a share of its own, so it counts as a part of the address's share.
+  const acceptedKeys = new BoundedMap<string, true>(MAX_CALLERS)
+  const rejectedRequests = new Counter({
+    name: 'attestry_rejected_requests_total',
+    help: 'Number of requests that were rejected with status 503 because the event loop was overloaded.',
+    registers: [metrics.registry],
+  })
+  let delayedRejections: (() => void)[] = []
+  const stopMeasuring = measureLoad((sample) => shedder.sample(sample))
+  const timer = setInterval(sendDelayedRejections, REJECTION_DELAY_MS).unref()
+  app.addHook('onClose', async () => {
+    stopMeasuring()
+    clearInterval(timer)
+    sendDelayedRejections()
+  })
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (EXEMPT_PATHS.includes(request.raw.url!)) return done()
+    const keyName = callerKey(request)
+    const caller = keyName !== undefined && acceptedKeys.has(keyName) ? keyName : request.ip
+    if (!shedder.shouldReject(caller, Number(request.headers['content-length'] ?? 0) || 0)) return done()
+    rejectedRequests.inc()
+    if (delayedRejections.length >= MAX_DELAYED_REJECTIONS) return done(overloadedProblem())
+    delayedRejections.push(() => done(overloadedProblem()))
+  })
+  app.addHook('onResponse', (request, _reply, done) => {
+    const keyName = callerKey(request)
+    if (keyName !== undefined && !acceptedKeys.has(keyName) && isAuthenticated(request)) acceptedKeys.set(keyName, true)
+    done()
+  })
+
+  function sendDelayedRejections() {
+    const rejections = delayedRejections
+    delayedRejections = []
+    for (const reject of rejections) reject()
+  }
+}
+
+function callerKey({ ip, headers }: FastifyRequest): string | undefined {
+  const key = headers['x-api-key']
+  return typeof key === 'string' ? `${ip} ${key.slice(0, SHOWN_KEY_LENGTH)}` : undefined
+}
+
+function overloadedProblem(): Problem {
+  return problem(
+    'SERVICE_UNAVAILABLE',
+    'The server is overloaded and rejects part of the requests of its busiest callers. Nothing was changed. Retry after the time in the Retry-After header.',
+    { retryAfter: RETRY_AFTER_SECONDS },
+  )
+}

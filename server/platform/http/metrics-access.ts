@@ -1,0 +1,61 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Registry } from 'prom-client'
+import { problem } from '../../api/problem.ts'
+import { coalesce } from '../coalesce.ts'
+import { secretsEqual } from '../secret-comparison.ts'
+import { isLoopbackAddress } from './proxies.ts'
+
+export interface MetricsAccess {
+  /** Metrics are served only on this port. */
+  port: number | undefined
+  /** Metrics are served to callers with this bearer token. */
+  token: string | undefined
+}
+
+/** How long rendered metrics are reused: rendering takes milliseconds, and monitoring systems read them every few seconds. */
+const CACHE_MS = 1000
+
+/** Returns a function that renders the metrics at most once per second. */
+export function createMetricsRenderer(registry: Registry): () => Promise<string> {
+  let cached: { text: string; expiresAt: number } | undefined
+  const render = coalesce(async () => {
+    const text = await registry.metrics()
+    cached = { text, expiresAt: performance.now() + CACHE_MS }
+    return text
+  })
+  return async () => (cached && performance.now() < cached.expiresAt ? cached.text : render())
+}
+
+/** Throws a problem unless the caller may read metrics on the main port: with the token, or directly from this machine. */
+export function requireMetricsAccess({ port, token }: MetricsAccess, request: IncomingMessage): void {
+  if (port !== undefined) throw problem('NOT_FOUND', `Metrics are served on port ${port} only.`)
+  const { headers, socket } = request
+  if (token !== undefined) {
+    const sentToken = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+    if (sentToken !== undefined && secretsEqual(sentToken, token)) return
+    throw problem('ACCESS_DENIED', 'Send METRICS_TOKEN as a bearer token in the Authorization header.')
+  }
+  const isProxied = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
+  if (isLoopbackAddress(socket.remoteAddress) && !isProxied) return
+  throw problem(
+    'ACCESS_DENIED',
+    'Metrics are available on this machine only. To read them from elsewhere, set METRICS_TOKEN or METRICS_PORT.',
+  )
+}
+
+/** Starts a server that serves only metrics. */
+export async function startMetricsServer(registry: Registry, host: string, port: number): Promise<Server> {
+  const render = createMetricsRenderer(registry)
+  const server = createServer((request, response) => {
+    if (request.url?.split('?')[0] !== '/metrics') return void response.writeHead(404).end()
+    render().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  server.listen(port, host)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('listening', resolve).once('error', reject)
+  await promise
+  return server
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Compile } from 'typebox/compile'
+import { parseJson } from '../../server/platform/http/json.ts'
+import {
+  findSchemaErrors,
+  type RequestValueSchema,
+  supportedKeywords,
+} from '../../server/platform/http/schema-errors.ts'
+import { compileRequestValidator } from '../../server/platform/http/validation.ts'
+import { listRequestSchemas } from './request-schemas.ts'
+
+const MAX_BODY_BYTES = 262_144
+const MAX_CPU_MS = 5
+
+const requestSchemas = listRequestSchemas()
+
+/** Calls `visit` for a schema and the schemas inside it. */
+function visitSchemas(schema: RequestValueSchema, visit: (schema: RequestValueSchema) => void): void {
+  visit(schema)
+  const inner = [
+    schema.items,
+    schema.propertyNames,
+    typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined,
+    ...Object.values(schema.properties ?? {}),
+    ...(schema.anyOf ?? []),
+  ]
+  for (const innerSchema of inner) if (innerSchema) visitSchemas(innerSchema, visit)
+}
+
+test('request schemas use only the keywords that the search for errors supports', () => {
+  assert.ok(requestSchemas.length > 100)
+  for (const { route, part, schema } of requestSchemas) {
+    visitSchemas(schema as RequestValueSchema, (inner) => {
+      for (const keyword of Object.keys(inner))
+        assert.ok(supportedKeywords.has(keyword), `${route} ${part} uses ${keyword}`)
+      if (inner.items) assert.ok(inner.maxItems !== undefined, `${route}: a list of the ${part} has no maximum length`)
+    })
+  }
+})
+
+/** Generates values that match a schema in most places and violate it in some. */
+function valuesFor(schema: RequestValueSchema): fc.Arbitrary<unknown> {
+  const wrongValue = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constant(''), fc.constant(-1), fc.constant([]))
+  return fc.oneof({ arbitrary: plausibleValues(schema), weight: 6 }, { arbitrary: wrongValue, weight: 1 })
+}
+
+function plausibleValues(schema: RequestValueSchema): fc.Arbitrary<unknown> {
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map(valuesFor))
+  if ('const' in schema) return fc.constant(schema.const)
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  switch (schema.type) {
+    case 'object': {
+      const properties = Object.entries(schema.properties ?? {}).map(([name, inner]) => [name, valuesFor(inner)])
+      const known = fc.record(Object.fromEntries(properties), { requiredKeys: [] })
+      return fc
+        .tuple(known, fc.dictionary(fc.string({ maxLength: 5 }), fc.string(), { maxKeys: 1 }))
+        .map(([values, others]) => ({ ...others, ...values }))
+    }
+    case 'array':
+      return fc.array(schema.items ? valuesFor(schema.items) : fc.anything(), { maxLength: (schema.maxItems ?? 3) + 1 })
+    case 'string': {
+      const text = fc.oneof(
+        fc.string({ maxLength: Math.min((schema.maxLength ?? 20) + 2, 300) }),
+        fc.string({ unit: 'grapheme', maxLength: Math.min((schema.maxLength ?? 20) + 2, 300) }),
+      )
+      return schema.pattern?.startsWith('^') ? fc.oneof(text, fc.stringMatching(new RegExp(schema.pattern, 'u'))) : text
+    }
+    case 'integer':
+    case 'number':
+      return fc.oneof(fc.integer({ min: (schema.minimum ?? 0) - 1, max: (schema.maximum ?? 1000) + 1 }), fc.double())
+    case 'boolean':
+      return fc.boolean()
+    default:
+      return fc.jsonValue({ maxDepth: 1 })
+  }
+}
+
+test('the search for errors finds one exactly if TypeBox rejects the value', () => {
+  for (const { route, part, schema } of requestSchemas.filter(({ part }) => part !== 'params')) {
+    const validator = Compile(schema)
+    fc.assert(
+      fc.property(valuesFor(schema as RequestValueSchema), (value) => {
+        const errors = findSchemaErrors(schema as RequestValueSchema, value)
+        assert.equal(errors.length === 0, validator.Check(value), `${route} ${part}`)
+      }),
+      { numRuns: 30 },
+    )
+  }
+})
+
+/** Returns values that are expensive to validate: as many items, properties or characters as fit in a body. */
+function hostileValues(schema: RequestValueSchema): Map<string, unknown> {
+  const values = new Map<string, unknown>([
+    [
+      'unknown properties',
+      Object.fromEntries(Array.from({ length: 1_900 }, (_, index) => [`p${index}`, 'x'.repeat(100)])),
+    ],
+    ['a long text', 'x'.repeat(MAX_BODY_BYTES - 100)],
+    ['a list of objects', Array.from({ length: 9_900 }, () => ({}))],
+    ['a list of numbers', Array.from({ length: 19_900 }, (_, index) => index)],
+    ['a list of lists', Array.from({ length: 9_900 }, () => [])],
+  ])
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    values.set(`${name}: blank text`, { [name]: ' '.repeat(MAX_BODY_BYTES - 100) })
+    values.set(`${name}: letters`, { [name]: 'a'.repeat(MAX_BODY_BYTES - 100) })
+    values.set(`${name}: astral characters`, { [name]: '𝒳'.repeat(MAX_BODY_BYTES / 4 - 100) })
+    if (!property.items && !property.properties && !property.additionalProperties) continue
+    const { maxItems = 1000 } = property
+    const items: [string, unknown][] = [
+      ['empty objects', {}],
+      ['objects with unknown properties', { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }],
+      ['objects with required properties of the wrong type', objectWithWrongTypes(property.items ?? property)],
+      ['short texts', 'a'],
+      ['nested lists', [[[[]]]]],
+    ]
+    for (const [label, item] of items) {
+      const size = Buffer.byteLength(JSON.stringify(item)) + 1
+      const fitting = Math.min(Math.floor((MAX_BODY_BYTES - 100) / size), Math.floor(19_900 / (countValues(item) + 1)))
+      values.set(`${name}: ${label}, as many as fit`, { [name]: Array.from({ length: fitting }, () => item) })
+      values.set(`${name}: ${label}, as many as allowed`, {
+        [name]: Array.from({ length: Math.min(fitting, maxItems) }, () => item),
+      })
+      values.set(`${name}: an object of ${label}`, {
+        [name]: Object.fromEntries(Array.from({ length: Math.min(fitting, 1_900) }, (_, index) => [`p${index}`, item])),
+      })
+    }
+  }
+  return values
+}
+
+function objectWithWrongTypes(schema: RequestValueSchema): object {
+  const properties = schema.properties ?? schema.anyOf?.[0]?.properties ?? {}
+  return Object.fromEntries(Object.keys(properties).map((name) => [name, [{ x: [] }]]))
+}
+
+function countValues(value: unknown): number {
+  if (value === null || typeof value !== 'object') return 1
+  return 1 + Object.values(value).reduce((sum: number, inner) => sum + countValues(inner), 0)
+}
+
+/** JSON texts that are expensive to parse. */
+const hostileJson = new Map([
+  ['empty objects', `[${'{},'.repeat(87_000)}{}]`],
+  ['objects with different names', `[${Array.from({ length: 19_000 }, (_, i) => `{"${i.toString(36)}":0}`).join()}]`],
+  ['many names', `{${Array.from({ length: 24_000 }, (_, i) => `"${i.toString(36)}":0`).join()}}`],
+  ['deep lists', `${'['.repeat(131_000)}${']'.repeat(131_000)}`],
+  ['deep objects', `${'{"a":'.repeat(43_000)}0${'}'.repeat(43_000)}`],
+  ['escapes', `{"a":"${'\\u0041'.repeat(43_000)}"}`],
+  ['unpaired surrogates', `{"a":"${'\\ud800'.repeat(43_000)}"}`],
+  ['an unfinished text', `{"a":"${'x'.repeat(262_000)}`],
+  ['numbers with many digits', `[${`${'9'.repeat(400)},`.repeat(650)}1]`],
+])
+
+const MAX_RUNS = 20
+
+/** Returns the CPU time of the fastest run in milliseconds: other work on the machine slows single runs down. */
+function cpuTime(run: () => void): number {
+  let fastest = Number.POSITIVE_INFINITY
+  for (let runs = 0; runs < MAX_RUNS && fastest > MAX_CPU_MS / 2; runs++) {
+    const start = process.cpuUsage()
+    run()
+    const { user, system } = process.cpuUsage(start)
+    fastest = Math.min(fastest, (user + system) / 1000)
+  }
+  return fastest
+}
+
+test('any rejected body of up to 256 KB takes at most 5 ms of CPU time, on every route', (t) => {
+  let slowest = { ms: 0, what: '' }
+  const measure = (what: string, rawBody: Buffer, validate: (body: unknown) => number) => {
+    assert.ok(rawBody.length <= MAX_BODY_BYTES, `${what} has ${rawBody.length} bytes`)
+    const ms = cpuTime(() => {
+      try {
+        validate(parseJson(rawBody))
+      } catch {
+        // rejected before validation
+      }
+    })
+    if (ms > slowest.ms) slowest = { ms, what }
+    assert.ok(ms <= MAX_CPU_MS, `${what} took ${ms.toFixed(1)} ms of CPU time`)
+  }
+  for (const { route, part, schema } of requestSchemas) {
+    if (part !== 'body') continue
+    const validator = compileRequestValidator({ body: schema })
+    const validateBody = (rawBody: Buffer) => (body: unknown) =>
+      validator({ params: {}, query: {}, body, rawBody }).length
+    for (const [label, value] of hostileValues(schema as RequestValueSchema)) {
+      const rawBody = Buffer.from(JSON.stringify(value))
+      measure(`${route}, ${label}`, rawBody, validateBody(rawBody))
+    }
+  }
+  for (const [label, json] of hostileJson) measure(label, Buffer.from(json), () => 0)
+  t.diagnostic(`slowest: ${slowest.what}, ${slowest.ms.toFixed(2)} ms`)
+})
