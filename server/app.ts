@@ -3,7 +3,9 @@ import { analyticsRoutes } from './analytics/routes.ts'
 import { CATALOGUE_BASE, CONSOLE_BASE, PARTNER_BASE, VERIFICATION_BASE } from './api/envelope.ts'
 import { candidatePageRoutes } from './campaigns/candidate-page/page-routes.ts'
 import { CANDIDATE_BASE, candidateRoutes } from './campaigns/candidate-page/routes.ts'
+import { createMessageReportHandler } from './campaigns/contact/email-reports.ts'
 import { createInboundHandler } from './campaigns/contact/inbound.ts'
+import { findUnsubscribingCandidate } from './campaigns/contact/unsubscribe.ts'
 import { campaignRoutes, creditRoutes } from './campaigns/routes.ts'
 import { catalogueAdminRoutes } from './catalogue/public/admin-routes.ts'
 import { publicSkillRoutes, selectedSkillRoutes } from './catalogue/public/routes.ts'
@@ -16,6 +18,9 @@ import { consoleRoutes } from './console/routes.ts'
 import type { Context } from './context.ts'
 import { docsRoutes } from './docs.ts'
 import { eventRoutes } from './events/routes.ts'
+import { reportRoutes } from './mail/report-routes.ts'
+import { type FindUnsubscribeTarget, findUnsubscribingRecipient } from './mail/unsubscribe.ts'
+import { unsubscribeRoutes } from './mail/unsubscribe-routes.ts'
 import { mandateRoutes } from './mandates/routes.ts'
 import { lookupRoutes } from './places/routes.ts'
 import { EMPTY_BODY, hasBody, readBody } from './platform/http/body.ts'
@@ -107,6 +112,17 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
   app.register(async (scope) => inboundRoutes(scope as App, context, createInboundHandler(context)), {
     prefix: HOOKS_BASE,
   })
+  const findUnsubscribeTarget: FindUnsubscribeTarget = async (queries, tokenHash) =>
+    (await findUnsubscribingRecipient(context)(queries, tokenHash)) ??
+    (await findUnsubscribingCandidate(context)(queries, tokenHash))
+  app.register(async (scope) => unsubscribeRoutes(scope as App, context, findUnsubscribeTarget))
+  app.register(
+    async (scope) => {
+      const handleMessageReport = createMessageReportHandler(context)
+      reportRoutes(scope as App, context, { findUnsubscribeTarget, handleMessageReport })
+    },
+    { prefix: HOOKS_BASE },
+  )
   app.register(async (scope) => {
     healthRoutes(scope as App, { db: context.db, metrics, metricsAccess: config.metrics, isDraining })
     docsRoutes(scope as App)

@@ -18,6 +18,14 @@ export interface Config {
   masterKey: Buffer | undefined
   smtpUrl: string | undefined
   mailFrom: string
+  /** Address that receives delivery reports (bounces), without a name. */
+  mailBounce: string | undefined
+  /** Secret in the URL that receives delivery reports and complaints by HTTP. */
+  mailHookToken: string | undefined
+  /** Lower-case addresses, or domains such as `@example.com`, that TEST mode may send emails to. */
+  testMailAllow: string[]
+  /** Maximum number of emails per Indian day: of one organisation, and to one mailbox from all of them. */
+  mailLimits: { perOrganisation: number; perRecipient: number }
   ai: { baseUrl: string; apiKey: string | undefined; model: string } | undefined
   requireHttps: boolean
   /** IP addresses or CIDR ranges of proxies whose X-Forwarded-* headers are trusted. */
@@ -77,6 +85,32 @@ export function readConfig(env: Environment, isTerminal = false): Config {
       parseMailbox,
       'an email address, or a name and an email address such as Attestry <no-reply@example.com>',
     ),
+    mailBounce: read('MAIL_BOUNCE', undefined, parseAddress, 'an email address such as bounces@example.com'),
+    mailHookToken: readSecret(
+      'MAIL_HOOK_TOKEN',
+      parseMailHookToken,
+      '16 to 128 letters, digits, hyphens or underscores',
+    ),
+    testMailAllow: read(
+      'TEST_MAIL_ALLOW',
+      [],
+      parseMailAllowList,
+      'a comma-separated list of email addresses and domains such as asha@example.com,@example.org',
+    ),
+    mailLimits: {
+      perOrganisation: read(
+        'MAIL_ORG_DAILY_CAP',
+        1000,
+        wholeNumberParser(1, 100_000_000),
+        'a whole number from 1 to 100000000',
+      ),
+      perRecipient: read(
+        'MAIL_RECIPIENT_DAILY_CAP',
+        10,
+        wholeNumberParser(1, 100_000_000),
+        'a whole number from 1 to 100000000',
+      ),
+    },
     ai: readAi(),
     requireHttps: read('REQUIRE_HTTPS', !isLoopback(host), parseBoolean, 'true or false'),
     trustProxy: read('TRUST_PROXY', [], parseAddressRanges, 'a comma-separated list of IP addresses or CIDR ranges'),
@@ -199,6 +233,19 @@ function parseMasterKey(text: string) {
 function parseMailbox(text: string) {
   const address = /^[^<>\r\n]*<([^<>\s]+)>$/.exec(text)?.[1] ?? text
   return /^[^\s@<>]+@[^\s@<>]+$/.test(address) ? text : undefined
+}
+
+function parseAddress(text: string) {
+  return /^[^\s@<>+]+@[^\s@<>]+$/.test(text) ? text : undefined
+}
+
+function parseMailHookToken(text: string) {
+  return /^[\w-]{16,128}$/.test(text) ? text : undefined
+}
+
+function parseMailAllowList(text: string) {
+  const entries = text.split(',').map((entry) => entry.trim().toLowerCase())
+  return entries.every((entry) => /^[^\s@<>]*@[^\s@<>]+$/.test(entry)) ? entries : undefined
 }
 
 function parseBoolean(text: string) {

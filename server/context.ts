@@ -4,6 +4,7 @@ import type { Catalogue } from './catalogue/catalogue.ts'
 import type { ChannelAdapters } from './channels/channel.ts'
 import type { Config } from './config.ts'
 import type { Ledger } from './events/ledger.ts'
+import type { MailboxHasher } from './mail/mailbox-hash.ts'
 import type { SmtpTransport } from './mail/smtp.ts'
 import type { Clock } from './platform/clock.ts'
 import type { ConnectionSettings } from './platform/database/connection-settings.ts'
@@ -25,6 +26,7 @@ export interface Context {
   listener: Listener
   db: Database
   vault: Vault
+  mailboxes: MailboxHasher
   queue: Queue
   keyring: Keyring
   limits: RateLimits

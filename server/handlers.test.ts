@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
 import { registerHandlers } from './handlers.ts'
+import { isMemberAddress } from './mail/mail.ts'
 import { beforeMandateArchived } from './mandates/mandates.ts'
 import { defineHook, type Hook } from './platform/hook.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
@@ -17,6 +18,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   skillApproved: { hook: skillApproved, modules: ['mandates'] },
   skillRequestResolved: { hook: skillRequestResolved, modules: ['mandates'] },
   candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics'] },
+  isMemberAddress: { hook: isMemberAddress, modules: ['console'] },
   endpointFailing: { hook: endpointFailing, modules: ['console'] },
 }
 

@@ -2,7 +2,9 @@ import { addCounts } from './analytics/rollups.ts'
 import { requireNoOpenCampaign } from './campaigns/campaigns.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
+import { isMember } from './console/auth/members.ts'
 import { emailOwnersAboutFailingEndpoint } from './console/organisation/failing-endpoints.ts'
+import { isMemberAddress } from './mail/mail.ts'
 import { countMandates } from './mandates/mandate-rows.ts'
 import { beforeMandateArchived } from './mandates/mandates.ts'
 import { recordRequestResolved, resolvePendingSkills } from './mandates/skill-requests.ts'
@@ -20,5 +22,6 @@ export function registerHandlers(): void {
   skillApproved.register({ mandates: resolvePendingSkills })
   skillRequestResolved.register({ mandates: recordRequestResolved })
   candidatesChanged.register({ results: recordResultEvents, analytics: addCounts })
+  isMemberAddress.register({ console: isMember })
   endpointFailing.register({ console: emailOwnersAboutFailingEndpoint })
 }

@@ -50,7 +50,7 @@ async function openAll(
 ): Promise<Context> {
   const { jobs, work, clock = systemClock, log = createLog(config.logLevel), progress } = options
   const metrics = createMetrics()
-  const { db, connection, vault, adminKey } = await openStore(
+  const { db, connection, vault, mailboxes, adminKey } = await openStore(
     config,
     'server',
     { log, clock, ...(progress ? { progress } : {}) },
@@ -89,6 +89,7 @@ async function openAll(
     listener,
     db,
     vault,
+    mailboxes,
     keyring,
     limits,
     catalogue,

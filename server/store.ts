@@ -1,6 +1,7 @@
 import { loadBuiltInCatalogue } from './catalogue/built-in.ts'
 import type { Config } from './config.ts'
 import { registerHandlers } from './handlers.ts'
+import { type MailboxHasher, openMailboxHasher } from './mail/mailbox-hash.ts'
 import type { Clock } from './platform/clock.ts'
 import type { ConnectionSettings } from './platform/database/connection-settings.ts'
 import { type Database, openDatabase } from './platform/database/database.ts'
@@ -15,6 +16,7 @@ export interface Store {
   connection: ConnectionSettings
   db: Database
   vault: Vault
+  mailboxes: MailboxHasher
   adminKey: string
   masterKey: Buffer
 }
@@ -51,7 +53,8 @@ export async function openStore(
   await loadBuiltInCatalogue(db, clock, log)
   const masterKey = (config.masterKey ?? localSecrets?.masterKey)!
   const vault = await openVault(db, masterKey, clock)
-  return { connection, db, vault, adminKey: (config.adminKey ?? localSecrets?.adminKey)!, masterKey }
+  const mailboxes = await openMailboxHasher(db, vault, clock)
+  return { connection, db, vault, mailboxes, adminKey: (config.adminKey ?? localSecrets?.adminKey)!, masterKey }
 
   async function connect(): Promise<ConnectionSettings> {
     if (config.databaseUrl) return { connectionString: config.databaseUrl }

@@ -88,11 +88,19 @@ async function checkRedis({ redisUrl }: Config, addFinding: AddFinding) {
   else addFinding('redis', 'ok', 'reachable')
 }
 
-async function checkMail({ smtpUrl }: Config, addFinding: AddFinding) {
+async function checkMail({ smtpUrl, mailFrom, mailBounce, mailHookToken }: Config, addFinding: AddFinding) {
   if (!smtpUrl) return addFinding('mail', 'ok', 'not configured; emails are stored, not sent')
   const error = await tryConnect(smtpUrl, { 'smtp:': 587, 'smtps:': 465 })
   if (error) addFinding('mail', 'failed', `the mail server is not reachable: ${error}`)
   else addFinding('mail', 'ok', 'the mail server is reachable')
+  if (mailFrom.endsWith('@localhost>'))
+    addFinding('mail sender', 'warning', 'MAIL_FROM is not set, so that most mail servers reject the emails; set it')
+  if ((mailBounce === undefined) !== (mailHookToken === undefined))
+    addFinding(
+      'bounces',
+      'warning',
+      'MAIL_BOUNCE and MAIL_HOOK_TOKEN work together: set both, so that bounces and complaints are processed',
+    )
 }
 
 async function checkAi({ ai }: Config, addFinding: AddFinding) {

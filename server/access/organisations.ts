@@ -1,7 +1,9 @@
+import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
+import { linkErrors } from '../platform/text/links.ts'
 
 export interface Organisation {
   org_id: string
@@ -13,6 +15,8 @@ export interface Organisation {
 const organisationColumns = ['org_id', 'name', 'service_off', 'created_at'] as const
 
 export async function createOrganisation(tx: Tx, name: string, clock: Clock): Promise<Organisation> {
+  const linkDetails = linkErrors([['name', name]])
+  if (linkDetails.length > 0) throw invalid(linkDetails)
   const now = clock.now()
   return tx
     .insertInto('organisations')

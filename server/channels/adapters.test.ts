@@ -38,6 +38,7 @@ function outgoingMessage(overrides: Partial<OutgoingMessage> = {}): OutgoingMess
     language: 'en',
     prompts: [yesNoPrompt(3)],
     link: LINK,
+    unsubscribeUrl: 'https://verify.example.com/unsubscribe/abc',
     company: 'Metro Ltd',
     title: 'Electrician',
     ...overrides,
@@ -309,9 +310,9 @@ test('email: messages are sent through the SMTP server of the organisation or el
   assert.equal(sendResult.providerId, '<MS_01J00000000000000000000000@metro.example>')
   const receivedEmail = await PostalMime.parse(ownServer.received[0]!)
   assert.equal(receivedEmail.from!.address, 'jobs@metro.example')
-  assert.deepEqual(receivedEmail.to, [{ name: 'Asha Bcc: all@example.com Rao', address: 'asha@example.com' }])
+  assert.deepEqual(receivedEmail.to, [{ name: 'Asha Bcc: all@example. com Rao', address: 'asha@example.com' }])
   assert.equal(receivedEmail.bcc, undefined)
-  assert.match(receivedEmail.subject!, /Fitter Bcc: all@example.com <b>/)
+  assert.match(receivedEmail.subject!, /Fitter Bcc: all@example\. com <b>/)
   assert.ok(receivedEmail.text!.includes(LINK))
   assert.ok(receivedEmail.html!.includes(`href="${LINK}"`))
   assert.ok(!receivedEmail.html!.includes('<b>'))

@@ -19,6 +19,8 @@ export interface OutgoingMessage {
   prompts: RenderedPrompt[]
   /** The candidate's personal link, included in every written message. */
   link: string
+  /** The link with which the candidate opts out, included in every email. */
+  unsubscribeUrl: string
   company: string
   title: string
   /** 0 for the first message, then 1, 2, … for the follow-ups; absent in a response to a reply. */
@@ -39,11 +41,14 @@ export class SendError extends Error {
   readonly reason: SendErrorReason
   /** Seconds for which the organisation must not send anything to a busy provider. */
   readonly retryAfter: number | undefined
+  /** Whether the email address does not exist. */
+  readonly isUnknownAddress: boolean
 
-  constructor(reason: SendErrorReason, message: string, retryAfter?: number) {
+  constructor(reason: SendErrorReason, message: string, retryAfter?: number, isUnknownAddress = false) {
     super(message)
     this.reason = reason
     this.retryAfter = retryAfter
+    this.isUnknownAddress = isUnknownAddress
   }
 }
 

@@ -7,6 +7,7 @@ import { catalogueRoutes } from './operator/catalogue-routes.ts'
 import { importRoutes } from './operator/import-routes.ts'
 import { jobAndEmailRoutes } from './operator/jobs-and-emails-routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
+import { suppressionRoutes } from './operator/suppression-routes.ts'
 import { exportRoutes } from './organisation/export-routes.ts'
 import { keyRoutes } from './organisation/key-routes.ts'
 import { phoneRoutes } from './organisation/phone-routes.ts'
@@ -38,6 +39,7 @@ export function consoleRoutes(
   catalogueRoutes(app, context)
   importRoutes(app, context)
   jobAndEmailRoutes(app, context, requestLogger)
+  suppressionRoutes(app, context)
   app.register(
     async (scope) => {
       scope.setSerializerCompiler(createLazySerializers() as never)

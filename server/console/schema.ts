@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { ModeSchema } from '../access/schema.ts'
-import { emailKinds, emailStatuses } from '../mail/mail.ts'
+import { emailKinds, emailStatuses, emailStatusReasons } from '../mail/mail.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { describePattern } from '../platform/http/validation.ts'
 
@@ -50,6 +50,8 @@ const emailFields = {
   to_name: orNull(text),
   to_address: text,
   status: Type.Enum([...emailStatuses]),
+  status_reason: orNull(Type.Enum([...emailStatusReasons])),
+  explanation: Type.Union([text, Type.Null()], { description: 'The status reason as a sentence.' }),
   attempts: Type.Integer(),
   last_error: orNull(text),
   created_at: text,

@@ -16,11 +16,18 @@ export interface Recipient {
   name: string
 }
 
+/**
+ * How a prompt reaches the candidate. In a text message or on the candidate's page, a reply of STOP opts out. Replies to emails are
+ * not read, and calls name a key to press: both have their own words.
+ */
+export type Medium = 'text' | 'email' | 'call'
+
 export function render(
   promptToRender: Prompt,
   language: Language,
   flow: ConversationFlow,
   { name }: Recipient,
+  medium: Medium = 'text',
 ): RenderedPrompt {
   const { step, point } = promptToRender
   const values = { name, company: flow.company_name, title: flow.title }
@@ -32,8 +39,10 @@ export function render(
     choices,
   })
   switch (promptToRender.kind) {
-    case 'consent':
-      return yesNo(prompt('consent', language, { ...values, minutes: String(estimateMinutes(flow)) }))
+    case 'consent': {
+      const question = prompt('consent', language, { ...values, minutes: String(estimateMinutes(flow)) })
+      return yesNo(medium === 'text' ? `${question} ${prompt('reply_stop', language)}` : question)
+    }
     case 'language': {
       const choices = flow.languages.map((code) => ({ value: code, label: prompt('language_name', code) }))
       return { step, kind: 'choices', text: prompt('language_choice', language), choices }

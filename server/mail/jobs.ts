@@ -1,17 +1,26 @@
 import type { Context } from '../context.ts'
-import type { Worker } from '../platform/jobs/queue.ts'
-import { getEmail, recordSendAttempt, sendEmail } from './mail.ts'
+import { defineJob, type Worker } from '../platform/jobs/queue.ts'
+import { deleteOldCounts } from './daily-limits.ts'
+import { findSendObstacle, getEmail, recordSendAttempt, sendEmail } from './mail.ts'
 import { SmtpSendError, senderDomain } from './smtp.ts'
+import { suppressMailbox } from './suppressions.ts'
+import { unsubscribeHeaders } from './unsubscribe-links.ts'
 
-export const emailJobs = [sendEmail]
+const cleanUpEmailCounts = defineJob<Record<string, never>>('tidy-mail-counts')
 
-export function handleEmailJobs(worker: Worker, { db, clock, config, vault, log, smtp }: Context): void {
+export const emailJobs = [sendEmail, cleanUpEmailCounts]
+
+export function handleEmailJobs(worker: Worker, context: Context): void {
+  const { db, clock, config, vault, log, smtp } = context
   worker.handle(sendEmail, async ({ mail_id: emailId }) => {
     const email = await getEmail(db.queries, vault, emailId)
-    if (email.status === 'sent' || email.status === 'failed') return
-    const recordStatus = (status: 'sent' | 'failed' | 'queued' | 'kept', error?: string) =>
-      db.transaction((tx) => recordSendAttempt(tx, emailId, clock.now(), { status, ...(error ? { error } : {}) }))
-    if (!smtp) return recordStatus('kept')
+    if (email.status !== 'queued') return
+    const recordOutcome = (outcome: Parameters<typeof recordSendAttempt>[3]) =>
+      db.transaction((tx) => recordSendAttempt(tx, emailId, clock.now(), outcome))
+    // The mailbox may have been suppressed, or the member removed, since the email was queued.
+    const obstacle = await findSendObstacle(db.queries, context, email)
+    if (obstacle) return recordOutcome(obstacle)
+    if (!smtp) return recordOutcome({ status: 'kept', reason: 'no_smtp' })
     try {
       await smtp.send({
         from: config.mailFrom,
@@ -21,15 +30,30 @@ export function handleEmailJobs(worker: Worker, { db, clock, config, vault, log,
         html: email.html,
         replyTo: email.replyTo,
         messageId: `<${emailId}@${senderDomain(config)}>`,
+        reportId: emailId,
+        bounceAddress: config.mailBounce,
+        headers: unsubscribeHeaders(config, email.unsubscribeUrl),
       })
     } catch (error) {
       if (!(error instanceof SmtpSendError)) throw error
       const isFinal = error.permanent || email.attempts >= sendEmail.options.retries!
-      await recordStatus(isFinal ? 'failed' : 'queued', error.message)
+      await db.transaction(async (tx) => {
+        const status = isFinal ? 'failed' : 'queued'
+        await recordSendAttempt(tx, emailId, clock.now(), { status, error: error.message })
+        if (error.isUnknownAddress && email.org_id !== null)
+          await suppressMailbox(tx, context, {
+            address: email.to_address,
+            audience: 'all',
+            reason: 'bounced',
+            causedBy: emailId,
+          })
+      })
       if (!isFinal) throw error
       log.warn({ email: emailId, reason: error.message }, 'sending an email failed, giving up')
       return
     }
-    await recordStatus('sent')
+    await recordOutcome({ status: 'sent' })
   })
+  worker.handle(cleanUpEmailCounts, () => db.transaction((tx) => deleteOldCounts(tx, clock.now())))
+  worker.schedule(cleanUpEmailCounts, '47 * * * *')
 }

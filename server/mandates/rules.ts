@@ -4,6 +4,7 @@ import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import { nameKey } from '../catalogue/names.ts'
 import { employmentTypes, shifts } from '../places/choices.ts'
 import { listCountries } from '../places/countries.ts'
+import { linkErrors } from '../platform/text/links.ts'
 import { type MandateBody, pendingSkillNames, skillsToVerify } from './body.ts'
 
 /** Validation rules across several fields of a mandate. Pure functions: callers pass in all data. */
@@ -55,6 +56,10 @@ export function requireConsistency(
     ...rangeDetails(body),
     ...skillDetails(body, loadedSkills, requestedNameKeys),
     ...questionDetails(body),
+    ...linkErrors([
+      ['title', body.title],
+      ['company_name', body.company_name],
+    ]),
   ]
   if (details.length > 0) throw invalid(details)
 }

@@ -46,7 +46,9 @@ for (const language of LANGUAGES) {
         `${key}: ${text}`,
       )
     }
-    assert.match(prompt('consent', language, SLOT_VALUES), /STOP/)
+    assert.match(prompt('reply_stop', language), /STOP/)
+    assert.doesNotMatch(prompt('consent', language, SLOT_VALUES), /STOP/)
+    assert.doesNotMatch(prompt('email_stop', language, SLOT_VALUES), /STOP/)
   })
 }
 

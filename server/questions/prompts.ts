@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
 import type { Language } from '../platform/text/languages.ts'
+import { breakLinks } from '../platform/text/links.ts'
 import { toSingleLine } from '../platform/text/strip-invisible.ts'
 
 /** Fixed texts of a conversation in all languages, from `data/prompts/`. */
 
 export const PROMPT_KEYS = [
-  ...['language_name', 'consent', 'language_choice', 'yes', 'no', 'skip', 'yes_or_no', 'own_words', 'type_or_say'],
-  ...['choose_number', 'enrichment_intro', 'skills_intro', 'skill_intro', 'interest', 'not_understood'],
+  ...['language_name', 'consent', 'reply_stop', 'language_choice', 'yes', 'no', 'skip', 'yes_or_no', 'own_words'],
+  ...['type_or_say', 'choose_number', 'enrichment_intro', 'skills_intro', 'skill_intro', 'interest', 'not_understood'],
   ...['thanks_completed', 'thanks_knocked_out', 'thanks_not_interested', 'thanks_refused', 'thanks_stopped'],
   ...['follow_up_1', 'follow_up_2', 'follow_up_3', 'follow_up_4', 'follow_up_5', 'link', 'email_subject'],
+  'email_stop',
   ...['call_opening', 'press_1', 'press_2', 'press_option', 'press_repeat', 'press_stop', 'speak_now', 'call_goodbye'],
   ...['paused', 'expired', 'ended', 'page_send', 'page_language', 'page_progress', 'page_offline', 'page_retry'],
   ...['page_failed', 'page_loading', 'page_answer', 'page_back', 'page_repeat', 'page_speak', 'page_stop'],
@@ -21,6 +23,9 @@ const SLOT_PATTERN = /\{(\w+)\}/g
 /** Longer values are truncated, so that text messages stay short. */
 const MAX_VALUE_LENGTH = 120
 
+/** Slots with text of partners, in which a web address must not become a link. Skills come from the catalogue: ASP.NET is no link. */
+const LINK_FREE_SLOTS = new Set(['name', 'company', 'title'])
+
 const textsByLanguage = new Map<Language, Map<string, string>>()
 
 /** Returns a text with its slots filled. Values are user text: they are reduced to one line and cannot fill other slots. */
@@ -28,7 +33,7 @@ export function prompt(key: PromptKey, language: Language, values: Record<string
   return textOf(key, language).replace(SLOT_PATTERN, (_, slot: string) => {
     const value = values[slot]
     if (value === undefined) throw new Error(`prompt ${key} requires a value for {${slot}}`)
-    return slot === 'link' ? value : toOneLine(value)
+    return slot === 'link' ? value : toOneLine(value, LINK_FREE_SLOTS.has(slot))
   })
 }
 
@@ -52,8 +57,8 @@ function textOf(key: PromptKey, language: Language): string {
   return text
 }
 
-function toOneLine(value: string): string {
-  const singleLine = toSingleLine(value)
+function toOneLine(value: string, withoutLinks: boolean): string {
+  const singleLine = withoutLinks ? breakLinks(toSingleLine(value)) : toSingleLine(value)
   const characters = [...singleLine]
   return characters.length <= MAX_VALUE_LENGTH
     ? singleLine

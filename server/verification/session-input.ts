@@ -1,5 +1,6 @@
 import { invalid } from '../api/invalid.ts'
 import type { Detail } from '../api/problem.ts'
+import { linkErrors } from '../platform/text/links.ts'
 import { invalidWebAddressDetail, isEmail, isWebAddress } from './fields.ts'
 import type { Items } from './items.ts'
 import type { SessionInput } from './schema.ts'
@@ -11,7 +12,7 @@ export interface Student {
   phone?: string
 }
 
-/** Checks rules that the schema cannot express: email and web addresses, duplicate IDs, and at least one item. */
+/** Checks rules that the schema cannot express: email and web addresses, links in names, duplicate IDs, and at least one item. */
 export function readSessionInput(input: SessionInput): {
   student: Student
   items: Items
@@ -27,6 +28,23 @@ export function readSessionInput(input: SessionInput): {
       if (url !== undefined && !isWebAddress(url)) details.push(invalidWebAddressDetail(`${name}[${index}].url`))
     })
   }
+  details.push(
+    ...linkErrors([
+      ['name', name],
+      ...projects.flatMap(({ projectName, role }, index) => [
+        [`projects[${index}].projectName`, projectName] as const,
+        [`projects[${index}].role`, role] as const,
+      ]),
+      ...workExperiences.flatMap(({ companyName, role }, index) => [
+        [`workExperiences[${index}].companyName`, companyName] as const,
+        [`workExperiences[${index}].role`, role] as const,
+      ]),
+      ...certificates.flatMap(({ certificateName, issuer }, index) => [
+        [`certificates[${index}].certificateName`, certificateName] as const,
+        [`certificates[${index}].issuer`, issuer] as const,
+      ]),
+    ]),
+  )
   rejectDuplicates('projects', 'externalProjectId', projects)
   rejectDuplicates('workExperiences', 'externalExperienceId', workExperiences)
   rejectDuplicates('certificates', 'externalCertificateId', certificates)

@@ -18,7 +18,7 @@ import {
 } from './sessions.ts'
 import { MAX_SKILLS_PER_SOURCE, requireReviewerAvailable, requireSourcesAvailable } from './source-rules.ts'
 
-type StepDeps = Pick<Context, 'queue' | 'clock' | 'vault' | 'config'>
+type StepDeps = Pick<Context, 'queue' | 'clock' | 'vault' | 'config' | 'mailboxes'>
 
 /** Step 1: stores the skills to verify, and replaces those stored before. */
 export async function storeSkills(

@@ -1,5 +1,6 @@
 import { readConfig } from '../../server/config.ts'
 import { registerHandlers } from '../../server/handlers.ts'
+import { openMailboxHasher } from '../../server/mail/mailbox-hash.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
 import { openListener } from '../../server/platform/database/listener.ts'
 import { openQueue } from '../../server/platform/jobs/queue.ts'
@@ -17,9 +18,10 @@ const log = createLog('silent')
 const connection = { connectionString: config.databaseUrl! }
 const db = openDatabase({ connection, name: 'worker under test', maxConnections: 4, onError: () => {} })
 const vault = await openVault(db, config.masterKey!, clock)
+const mailboxes = await openMailboxHasher(db, vault, clock)
 const listener = await openListener(connection, log)
 const metrics = createMetrics()
 const queue = await openQueue({ connection, db, clock, log, metrics, jobs })
 registerHandlers()
-startDelivery({ config, clock, log, connection, db, vault, listener, metrics, queue, timeoutMs: 300 })
+startDelivery({ config, clock, log, connection, db, vault, mailboxes, listener, metrics, queue, timeoutMs: 300 })
 process.stdout.write('ready\n')

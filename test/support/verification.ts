@@ -69,7 +69,8 @@ export async function startVerification(t: Cleanup, options: StartAppOptions = {
  */
 export function sharedVerification(): () => Promise<VerificationCalls> {
   const startShared = oncePerFile(async (t) => {
-    const app = await startApp(t)
+    // All tests of a file write to the same reviewers.
+    const app = await startApp(t, { config: { mailLimits: { perRecipient: 1000, perOrganisation: 1000 } } })
     return { app, writer: app.context.writer }
   })
   return async () => {

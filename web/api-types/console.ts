@@ -196,7 +196,10 @@ export interface EmailDetails {
   about: string | null
   to_name: string | null
   to_address: string
-  status: 'queued' | 'sent' | 'failed' | 'kept'
+  status: 'queued' | 'sent' | 'failed' | 'kept' | 'skipped' | 'bounced'
+  status_reason: 'no_smtp' | 'test_mode' | 'recipient_limit' | 'organisation_limit' | 'suppressed' | 'complained' | null
+  /** The status reason as a sentence. */
+  explanation: string | null
   attempts: number
   last_error: string | null
   created_at: string
@@ -208,7 +211,7 @@ export interface EmailDetails {
 
 export interface EmailFilters {
   kinds: ('review_request' | 'review_reminder' | 'review_outcome' | 'sign_in' | 'notice' | 'candidate')[]
-  statuses: ('queued' | 'sent' | 'failed' | 'kept')[]
+  statuses: ('queued' | 'sent' | 'failed' | 'kept' | 'skipped' | 'bounced')[]
 }
 
 export interface EmailSummary {
@@ -219,7 +222,10 @@ export interface EmailSummary {
   about: string | null
   to_name: string | null
   to_address: string
-  status: 'queued' | 'sent' | 'failed' | 'kept'
+  status: 'queued' | 'sent' | 'failed' | 'kept' | 'skipped' | 'bounced'
+  status_reason: 'no_smtp' | 'test_mode' | 'recipient_limit' | 'organisation_limit' | 'suppressed' | 'complained' | null
+  /** The status reason as a sentence. */
+  explanation: string | null
   attempts: number
   last_error: string | null
   created_at: string
@@ -584,6 +590,22 @@ export interface SubSkillChoice {
 
 export interface SubSkillChoiceList {
   items: SubSkillChoice[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
+export interface Suppression {
+  suppression_id: string
+  /** The role in which the person gets no more emails. */
+  audience: 'reviewer' | 'student' | 'candidate' | 'all'
+  org_id: string | null
+  reason: 'unsubscribed' | 'bounced' | 'complained' | 'operator'
+  caused_by: string | null
+  created_at: string
+}
+
+export interface SuppressionList {
+  items: Suppression[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }

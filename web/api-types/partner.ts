@@ -561,6 +561,7 @@ export type PartnerErrorCode =
   | 'DAILY_CAP'
   | 'SERVER_ERROR'
   | 'SERVICE_DISABLED'
+  | 'SERVICE_UNAVAILABLE'
 
 export interface PendingSkill {
   name: string

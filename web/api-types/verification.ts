@@ -267,6 +267,7 @@ export type VerificationErrorCode =
   | 'NO_DATA'
   | 'NO_SKILLS'
   | 'UNAUTHORIZED'
+  | 'HTTPS_REQUIRED'
   | 'ASSESSMENT_LOCKED'
   | 'ATTEMPTS_EXHAUSTED'
   | 'INVALID_TOKEN'
@@ -280,6 +281,7 @@ export type VerificationErrorCode =
   | 'DUPLICATE_SKILLS_IN_BUNDLE'
   | 'MAX_SKILLS_PER_SOURCE'
   | 'NO_OPEN_ATTEMPT'
+  | 'REVIEWER_UNREACHABLE'
   | 'SESSION_LOCKED'
   | 'TOO_MANY_REVIEWERS'
   | 'LINK_EXPIRED'
@@ -288,6 +290,7 @@ export type VerificationErrorCode =
   | 'RATE_LIMITED'
   | 'GENERATION_FAILED'
   | 'INTERNAL_ERROR'
+  | 'SERVICE_UNAVAILABLE'
 
 /** `human`: a reviewer confirms the skills. `assessment`: the student answers questions. */
 export type VerificationMethod = 'human' | 'assessment'

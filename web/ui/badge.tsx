@@ -17,6 +17,7 @@ const STATE_TONES: Record<string, 'good' | 'bad' | 'wait' | 'quiet'> = {
   revoked: 'bad',
   declined: 'bad',
   unknown: 'bad',
+  bounced: 'bad',
   preparing: 'wait',
   pending: 'wait',
   scheduled: 'wait',

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { unsubscribeUrl } from '../../mail/unsubscribe-links.ts'
 import type { Candidacy } from '../candidacy.ts'
 import { tokenPurpose } from '../enrolment.ts'
 
@@ -8,4 +9,12 @@ export function candidatePageUrl(
   candidate: Pick<Candidacy, 'candidate_id' | 'token'>,
 ) {
   return `${config.publicUrl ?? ''}/c/${vault.open(candidate.token, tokenPurpose(candidate.candidate_id))}`
+}
+
+/** Returns the URL with which the candidate opts out of all messages of the organisation. */
+export function candidateUnsubscribeUrl(
+  { vault, config }: Pick<Context, 'vault' | 'config'>,
+  candidate: Pick<Candidacy, 'candidate_id' | 'token'>,
+) {
+  return unsubscribeUrl(config, vault.open(candidate.token, tokenPurpose(candidate.candidate_id)))
 }

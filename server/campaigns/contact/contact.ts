@@ -15,7 +15,7 @@ import { nextContactTime } from './contact-hours.ts'
 import { queueMessages } from './messages.ts'
 import { findOptedOut } from './opt-outs.ts'
 
-export type ContactDeps = Pick<Context, 'clock' | 'config'>
+export type ContactDeps = Pick<Context, 'clock' | 'config' | 'mailboxes'>
 
 /** Time after the last message until a candidate who never replied expires. */
 const NO_REPLY_TIMEOUT_HOURS = 72

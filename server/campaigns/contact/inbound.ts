@@ -3,7 +3,7 @@ import type { CallAnswer, CallTurn, InboundHandler, InboundReply } from '../../c
 import { matchChoice, questionIn } from '../../channels/message-text.ts'
 import { keyMeaning } from '../../channels/twilio/twiml.ts'
 import { currentPrompts, MAX_MISSES, type Prompt } from '../../conversation/conversation.ts'
-import { type RenderedPrompt, render } from '../../conversation/render.ts'
+import { type Medium, type RenderedPrompt, render } from '../../conversation/render.ts'
 import type { ConversationInput } from '../../conversation/reply-meaning.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { isOptOutReply, prompt } from '../../questions/prompts.ts'
@@ -78,7 +78,7 @@ function turnOf(candidate: Candidacy, prompts: Prompt[], withGreeting: boolean):
   const isClosed = status !== 'pending' && state.ending === null // expired or ended by the campaign
   const renderedPrompts = isClosed
     ? [noticePrompt(state.step, prompt('ended', language))]
-    : renderAll(candidate, prompts)
+    : renderAll(candidate, prompts, 'call')
   return { language, greeting, prompts: renderedPrompts, isOver: status !== 'pending' }
 }
 
@@ -86,8 +86,8 @@ function noticePrompt(step: number, text: string): RenderedPrompt {
   return { step, kind: 'notice', text, choices: [] }
 }
 
-function renderAll(candidate: Candidacy, prompts: Prompt[]): RenderedPrompt[] {
-  return prompts.map((each) => render(each, candidate.state.language, candidate.flow, candidate))
+function renderAll(candidate: Candidacy, prompts: Prompt[], medium: Medium = 'text'): RenderedPrompt[] {
+  return prompts.map((each) => render(each, candidate.state.language, candidate.flow, candidate, medium))
 }
 
 function currentQuestion(candidate: Candidacy): RenderedPrompt | undefined {

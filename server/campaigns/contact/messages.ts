@@ -95,9 +95,10 @@ function outcomeOf({ candidate, channel, inCall }: NewMessage): QueueOutcome {
   return personaOf(candidate.phone) === 'unreachable' ? 'failed' : 'delivered'
 }
 
-function renderContent({ candidate, prompts, followUpNumber }: NewMessage): RenderedPrompt[] {
+function renderContent({ candidate, channel, prompts, followUpNumber }: NewMessage): RenderedPrompt[] {
   const { state, flow } = candidate
-  const renderedPrompts = prompts.map((prompt) => render(prompt, state.language, flow, candidate))
+  const medium = channel === 'email' ? 'email' : channel === 'voice' ? 'call' : 'text'
+  const renderedPrompts = prompts.map((prompt) => render(prompt, state.language, flow, candidate, medium))
   return followUpNumber
     ? [renderFollowUp(followUpNumber, state.step, state.language, flow, candidate), ...renderedPrompts]
     : renderedPrompts

@@ -4,11 +4,13 @@ import { findCredentials, sendRates } from '../../channels/credentials.ts'
 import { pauseUntil, reserveSlot } from '../../channels/send-rate.ts'
 import type { Context } from '../../context.ts'
 import type { RenderedPrompt } from '../../conversation/render.ts'
+import { countEmail, secondsUntilReset, uncountEmail } from '../../mail/daily-limits.ts'
+import { findSuppression, suppressMailbox } from '../../mail/suppressions.ts'
 import { MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { getWorkflow } from '../../workflows/workflows.ts'
 import { type Candidacy, lockCandidacy } from '../candidacy.ts'
-import { candidatePageUrl } from '../candidate-page/links.ts'
+import { candidatePageUrl, candidateUnsubscribeUrl } from '../candidate-page/links.ts'
 import { type CandidateChange, type CandidateTransition, recordTransitions } from '../progress.ts'
 import { stagesUpTo } from '../stages.ts'
 import { type ContactDeps, contactCandidates, declineOptedOut, recordContacts, scheduleNextContact } from './contact.ts'
@@ -84,15 +86,57 @@ async function deferOverRate(tx: Tx, claimed: ClaimedMessage[], now: number): Pr
 
 export type SendOutcome =
   | { errorReason: undefined; providerId: string | undefined }
-  | { errorReason: SendErrorReason; message: string; retryAfter: number | undefined }
+  | {
+      errorReason: SendErrorReason
+      message: string
+      retryAfter: number | undefined
+      /** Whether the email address does not exist. */
+      isUnknownAddress?: boolean
+    }
 
 /** Sends one message to its provider, outside of any transaction. */
 export async function sendMessage(
-  context: Pick<Context, 'db' | 'vault' | 'channels' | 'config' | 'clock' | 'log'>,
+  context: Pick<Context, 'db' | 'vault' | 'channels' | 'config' | 'clock' | 'log' | 'mailboxes'>,
   message: ClaimedMessage,
   candidate: Candidacy,
 ): Promise<SendOutcome> {
   if (candidate.mode === 'test') return { errorReason: undefined, providerId: undefined } // the simulator delivers without a provider
+  if (message.channel !== 'email') return callProvider(context, message, candidate)
+  const obstacle = await findEmailObstacle(context, candidate)
+  if (obstacle) return obstacle
+  const outcome = await callProvider(context, message, candidate)
+  if (outcome.errorReason !== undefined && outcome.errorReason !== 'unknown')
+    await context.db.transaction((tx) => uncountEmail(tx, context, { group: 'candidate', address: candidate.email! }))
+  return outcome
+}
+
+/** Returns why a candidate must not get an email now, or counts the email for the daily limit of their mailbox. */
+async function findEmailObstacle(
+  context: Pick<Context, 'db' | 'config' | 'clock' | 'mailboxes'>,
+  { org_id: orgId, email }: Candidacy,
+): Promise<SendOutcome | undefined> {
+  const { db, clock } = context
+  const address = email!
+  const suppression = await findSuppression(db.queries, context, { address, audience: 'candidate', orgId })
+  if (suppression?.reason === 'bounced')
+    return { errorReason: 'unreachable', message: 'earlier emails to this address bounced', retryAfter: undefined }
+  if (suppression)
+    return { errorReason: 'stopped', message: 'the mailbox is on the suppression list', retryAfter: undefined }
+  const limit = await db.transaction((tx) => countEmail(tx, context, { orgId: undefined, group: 'candidate', address }))
+  return (
+    limit && {
+      errorReason: 'busy',
+      message: 'the daily limit of emails to this mailbox is reached',
+      retryAfter: secondsUntilReset(clock.now()),
+    }
+  )
+}
+
+async function callProvider(
+  context: Pick<Context, 'db' | 'vault' | 'channels' | 'config' | 'clock' | 'log'>,
+  message: ClaimedMessage,
+  candidate: Candidacy,
+): Promise<SendOutcome> {
   const signal = AbortSignal.timeout(SEND_TIMEOUT_MS)
   try {
     const credentials = await findCredentials(context.db.queries, context.vault, message.org_id, message.channel)
@@ -104,6 +148,7 @@ export async function sendMessage(
       language: candidate.state.language,
       prompts: JSON.parse(message.content) as RenderedPrompt[],
       link: candidatePageUrl(context, candidate),
+      unsubscribeUrl: candidateUnsubscribeUrl(context, candidate),
       company: candidate.flow.company_name,
       title: candidate.flow.title,
       ...(message.contact_step === null ? {} : { followUpNumber: message.contact_step }),
@@ -120,8 +165,10 @@ export async function sendMessage(
         { org: message.org_id, channel: message.channel, reason: redactNumbers(error.message) },
         'provider rejected a message; check the credentials and the template',
       )
-    if (error instanceof SendError)
-      return { errorReason: error.reason, message: error.message, retryAfter: error.retryAfter }
+    if (error instanceof SendError) {
+      const { reason: errorReason, message, retryAfter, isUnknownAddress } = error
+      return { errorReason, message, retryAfter, isUnknownAddress }
+    }
     return {
       errorReason: 'unknown',
       message: error instanceof Error ? error.message : String(error),
@@ -154,6 +201,13 @@ export async function completeSend(
       error = ${outcome.errorReason === undefined ? null : outcome.message.slice(0, 500)}
     where message_id = ${message.message_id} and state = 'sending' returning 1`.execute(tx)
   if (rows.length === 0) return // another process has settled the send
+  if (outcome.errorReason !== undefined && outcome.isUnknownAddress)
+    await suppressMailbox(tx, deps, {
+      address: candidate.email!,
+      audience: 'all',
+      reason: 'bounced',
+      causedBy: message.message_id,
+    })
   if (outcome.errorReason === 'stopped') return applyOptOut(tx, deps, candidate, message)
   if (candidate.status !== 'pending') return countLateSend(tx, deps, candidate, message, state)
   await scheduleTestReplies(tx, deps.clock, [candidate])

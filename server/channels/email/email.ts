@@ -1,6 +1,8 @@
 import type { Context } from '../../context.ts'
 import { toHeaderValue } from '../../mail/mail.ts'
 import { openSmtp, SmtpSendError, type SmtpTransport, senderDomain } from '../../mail/smtp.ts'
+import { unsubscribeHeaders } from '../../mail/unsubscribe-links.ts'
+import { breakLinks } from '../../platform/text/links.ts'
 import { type ChannelAdapter, SendError } from '../channel.ts'
 import type { EmailSettings } from '../settings.ts'
 import { emailContent } from './message.ts'
@@ -21,10 +23,14 @@ export function openEmail({ config, smtp }: Pick<Context, 'config' | 'smtp'>): C
       const messageId = `<${message.message_id}@${senderDomain({ mailFrom: sender })}>`
       const sendPromise = transport.send({
         from: sender,
-        to: { name: toHeaderValue(message.name), address: message.to },
+        to: { name: breakLinks(toHeaderValue(message.name)), address: message.to },
         ...emailContent(message),
         replyTo: settings?.reply_to,
         messageId,
+        reportId: message.message_id,
+        // An organisation's own mail server may reject a sender of another domain.
+        ...(settings?.smtp_url ? {} : { bounceAddress: config.mailBounce }),
+        headers: unsubscribeHeaders({ ...config, mailFrom: settings?.reply_to ?? sender }, message.unsubscribeUrl),
       })
       try {
         await withAbort(signal, sendPromise)
@@ -65,10 +71,10 @@ function withAbort(signal: AbortSignal, sending: Promise<void>): Promise<void> {
 const CONNECTION_ERROR = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Connection timeout|Greeting never/
 
 /** SMTP status codes are definite; if the connection breaks during transmission, the outcome is unknown. */
-function toSendError({ message, smtp }: SmtpSendError): SendError {
+function toSendError({ message, smtp, isUnknownAddress }: SmtpSendError): SendError {
   const { code, responseCode } = smtp
   if (responseCode !== undefined && responseCode >= 400 && responseCode < 500) return new SendError('busy', message)
-  if (code === 'EENVELOPE') return new SendError('unreachable', message)
+  if (code === 'EENVELOPE') return new SendError('unreachable', message, undefined, isUnknownAddress)
   if (code === 'EAUTH' || (responseCode !== undefined && responseCode >= 500)) return new SendError('rejected', message)
   if (code === 'EDNS' || code === 'ETLS' || CONNECTION_ERROR.test(smtp.message)) return new SendError('busy', message)
   return new SendError('unknown', message)

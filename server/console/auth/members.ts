@@ -49,6 +49,11 @@ export async function findMemberRole(queries: Queries, orgId: string, email: str
   return row?.role as MemberRole | undefined
 }
 
+/** Returns whether an address belongs to a member of the organisation. */
+export async function isMember(queries: Queries, orgId: string, email: string): Promise<boolean> {
+  return (await findMemberRole(queries, orgId, email)) !== undefined
+}
+
 export async function listMembers(
   queries: Queries,
   orgId: string,

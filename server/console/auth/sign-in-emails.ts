@@ -1,12 +1,10 @@
-import type { Context } from '../../context.ts'
-import { queueEmail } from '../../mail/mail.ts'
+import { type EmailDeps, queueEmail } from '../../mail/mail.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { defineJob } from '../../platform/jobs/queue.ts'
+import { breakLinks } from '../../platform/text/links.ts'
 import { escapeHtml } from '../../web-assets/assets.ts'
 import { listMemberships, type Member } from './members.ts'
 import { createSignInLink, EMAIL_LINK_VALID_MS, signInUrl } from './sign-in-links.ts'
-
-type EmailDeps = Pick<Context, 'clock' | 'vault' | 'queue' | 'config'>
 
 /**
  * Job that emails a sign-in link. It is queued for every submitted address, and only the job checks whether a member has it: the
@@ -35,13 +33,14 @@ export async function sendSignInLink(tx: Tx, deps: EmailDeps, submittedEmail: st
 /** Queues an email that links to the sign-in page. It contains no sign-in link, which would expire too soon. */
 export async function sendInvitation(tx: Tx, deps: EmailDeps, member: Member, organisation: string): Promise<void> {
   const link = `${deps.config.publicUrl}/console`
-  const intro = `You now have access to ${organisation} on Attestry, with the role ${member.role}.`
+  const organisationName = breakLinks(organisation)
+  const intro = `You now have access to ${organisationName} on Attestry, with the role ${member.role}.`
   const instructions = `To sign in, open ${link} and enter ${member.email}. You will receive a sign-in link by email.`
   await queueEmail(tx, deps, {
     kind: 'notice',
     to: { address: member.email },
     scope: { orgId: member.org_id, mode: 'live' },
-    subject: `You have been added to ${organisation}`,
+    subject: `You have been added to ${organisationName}`,
     text: [intro, instructions].join('\n\n'),
     html: emailHtml([emailParagraph(intro), emailParagraph(instructions), emailLink('Open the console', link)]),
   })

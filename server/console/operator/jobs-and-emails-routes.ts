@@ -138,7 +138,14 @@ export function jobAndEmailRoutes(app: App, context: Context, requestLogger: Req
     '/operator/mails/:mail_id',
     { config, schema: { params: EmailParams, response: { 200: success(EmailDetails) } } },
     async ({ params }) => {
-      const { subject, text, html: _, replyTo, ...head } = await getEmail(db.queries, vault, params.mail_id)
+      const {
+        subject,
+        text,
+        html: _html,
+        unsubscribeUrl: _url,
+        replyTo,
+        ...head
+      } = await getEmail(db.queries, vault, params.mail_id)
       return successResponse('Email', { ...emailRecord(head), subject, text, ...(replyTo ? { replyTo } : {}) })
     },
   )

@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { ModeSchema } from '../../access/schema.ts'
 import { MasterSkillName, skillRequestFields } from '../../catalogue/schema.ts'
 import { emailKinds, emailStatuses } from '../../mail/mail.ts'
+import { audiences, suppressionReasons } from '../../mail/suppressions.ts'
 import { named } from '../../platform/http/named-schemas.ts'
 import { jobStates } from '../../platform/jobs/queued-jobs.ts'
 import { EmailRecord, organisationFields } from '../schema.ts'
@@ -110,6 +111,18 @@ export const EmailDetails = named(
     subject: text,
     text,
     replyTo: Type.Optional(text),
+  }),
+)
+
+export const SuppressionRecord = named(
+  'Suppression',
+  Type.Object({
+    suppression_id: text,
+    audience: Type.Enum([...audiences], { description: 'The role in which the person gets no more emails.' }),
+    org_id: orNull(text),
+    reason: Type.Enum([...suppressionReasons]),
+    caused_by: orNull(text),
+    created_at: text,
   }),
 )
 

@@ -1,5 +1,6 @@
 import { queueEmail } from '../../mail/mail.ts'
 import type { Tx } from '../../platform/database/database.ts'
+import { breakLinks } from '../../platform/text/links.ts'
 import type { HealthDeps } from '../../webhooks/delivery/health.ts'
 import { emailHtml, emailLink, emailParagraph } from '../auth/sign-in-emails.ts'
 
@@ -14,7 +15,8 @@ export async function emailOwnersAboutFailingEndpoint(tx: Tx, deps: HealthDeps, 
     .where('m.role', '=', 'owner')
     .orderBy('m.member_id')
     .execute()
-  for (const { org_id: orgId, mode, url, name, email } of owners) {
+  for (const { org_id: orgId, mode, url, name: organisationName, email } of owners) {
+    const name = breakLinks(organisationName)
     const link = `${deps.config.publicUrl}/console/${orgId}/${mode}/webhooks/${webhookId}`
     const intro = `All deliveries to the webhook endpoint ${url} of ${name} (${mode.toUpperCase()}) have failed for a day.`
     const instructions =

@@ -1,5 +1,5 @@
 import type { CandidateMessage } from '../../campaigns/contact/messages.ts'
-import { linkLine, promptText } from '../../channels/message-text.ts'
+import { emailText } from '../../channels/email/message.ts'
 import { smsText } from '../../channels/twilio/sms.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import { prompt } from '../../questions/prompts.ts'
@@ -10,6 +10,7 @@ export interface PreviewContext {
   /** Language of messages whose language cannot be detected. */
   language: Language
   link: string
+  unsubscribeUrl: string
 }
 
 /**
@@ -18,7 +19,7 @@ export interface PreviewContext {
  */
 export function previewMessages(
   messages: CandidateMessage[],
-  { languages, language, link }: PreviewContext,
+  { languages, language, link, unsubscribeUrl }: PreviewContext,
 ): (string | null)[] {
   let currentLanguage = detectLanguage(messages, languages) ?? language
   return messages.map(({ direction, channel, content }) => {
@@ -27,9 +28,9 @@ export function previewMessages(
       return null
     }
     if (direction !== 'out') return null
-    const message = { prompts: content, language: currentLanguage, link }
+    const message = { prompts: content, language: currentLanguage, link, unsubscribeUrl }
     if (channel === 'sms') return smsText(message)
-    return channel === 'email' ? `${promptText(message)}\n\n${linkLine(message)}` : null
+    return channel === 'email' ? emailText(message) : null
   })
 }
 

@@ -1,7 +1,7 @@
 import type { OrgScope } from '../../access/caller.ts'
 import { problem } from '../../api/problem.ts'
 import { type Candidacy, findCandidacy } from '../../campaigns/candidacy.ts'
-import { candidatePageUrl } from '../../campaigns/candidate-page/links.ts'
+import { candidatePageUrl, candidateUnsubscribeUrl } from '../../campaigns/candidate-page/links.ts'
 import { type CandidateMessage, listMessages } from '../../campaigns/contact/messages.ts'
 import { personaOf } from '../../channels/simulator/test-numbers.ts'
 import type { Context } from '../../context.ts'
@@ -50,7 +50,12 @@ export async function candidateRecord(
   const nextContactAt = await findNextContactTime(queries, candidate.candidate_id)
   // The link gives access without signing in: in LIVE only the candidate gets it, in TEST also recruiters, who may reply.
   const link = mode === 'test' && isAtLeast(role, 'recruiter') ? candidatePageUrl(context, candidate) : null
-  const preview = { languages: flow.languages, language: state.language, link: link ?? redactedLink(context) }
+  const preview = {
+    languages: flow.languages,
+    language: state.language,
+    link: link ?? redactedLink(context),
+    unsubscribeUrl: link === null ? redactedLink(context) : candidateUnsubscribeUrl(context, candidate),
+  }
   return {
     candidate_id: candidate.candidate_id,
     campaign_id: candidate.campaign_id,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { OrgScope } from '../../access/caller.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { type EmailSummary, listEmails } from '../../mail/mail.ts'
+import { describeStatusReason, type EmailSummary, listEmails } from '../../mail/mail.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
@@ -119,5 +119,10 @@ function reviewerRecord({ name, email, company, website, link, submittedAt }: Re
 }
 
 export function emailRecord({ created_at, sent_at, ...email }: EmailSummary) {
-  return { ...email, created_at: created_at.toISOString(), sent_at: sent_at?.toISOString() ?? null }
+  return {
+    ...email,
+    explanation: describeStatusReason(email.status_reason) ?? null,
+    created_at: created_at.toISOString(),
+    sent_at: sent_at?.toISOString() ?? null,
+  }
 }

@@ -43,10 +43,14 @@ test('an email has one button and loads no external resources', () => {
     link: 'https://verify.example/verify/SV_1#token=vrt_1',
     expiresAt: Date.parse('2026-04-10T06:30:00Z'),
     reminder: false,
+    unsubscribeUrl: 'https://verify.example/unsubscribe/1',
   })
   assert.doesNotMatch(html, /<img|<link|<style|<script|url\(|@import/i)
   const linkTargets = new Set([...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target]) => target))
-  assert.deepEqual([...linkTargets], ['https://verify.example/verify/SV_1#token=vrt_1'])
+  assert.deepEqual(
+    [...linkTargets],
+    ['https://verify.example/verify/SV_1#token=vrt_1', 'https://verify.example/unsubscribe/1'],
+  )
   assert.match(text, /until 10 April 2026/)
   assert.ok(html.length < 20_000, 'some email clients truncate long emails')
 })

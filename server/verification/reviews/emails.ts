@@ -1,4 +1,5 @@
 import type { EmailContent, EmailKind } from '../../mail/mail.ts'
+import { breakLinks } from '../../platform/text/links.ts'
 import { toSingleLine } from '../../platform/text/strip-invisible.ts'
 import type { EndorsementType, SkillOutcome, VerificationSource } from '../schema.ts'
 
@@ -21,6 +22,8 @@ export interface ReviewRequest {
   /** Expiry time of the link in epoch milliseconds. */
   expiresAt: number
   reminder: boolean
+  /** Link with which the reviewer stops all review requests. */
+  unsubscribeUrl: string
 }
 
 const ROLE_PHRASES: Record<EndorsementType, string> = {
@@ -32,10 +35,10 @@ const ROLE_PHRASES: Record<EndorsementType, string> = {
 }
 
 export function reviewRequestEmail(request: ReviewRequest): ReviewEmail {
-  const { endorsementType, link, expiresAt, reminder } = request
+  const { endorsementType, link, expiresAt, reminder, unsubscribeUrl } = request
   const reviewer = nameOf(request.reviewer)
-  const student = nameOf(request.student)
-  const skills = request.skills.map(toShortLine)
+  const student = studentName(request.student)
+  const skills = request.skills.map(toSkillLine)
   const sourceText = sourceLine(request.source)
   const expiryDate = formatDate(expiresAt)
   const requestText = `${student} asks you, ${ROLE_PHRASES[endorsementType]}, to confirm ${skills.length === 1 ? 'a skill' : 'skills'} from work that you have seen:`
@@ -57,6 +60,7 @@ export function reviewRequestEmail(request: ReviewRequest): ReviewEmail {
       `Review: ${link}`,
       ...closing,
       hindi,
+      ...unsubscribeLines(REVIEWER_UNSUBSCRIBE, unsubscribeUrl),
     ].join('\n\n'),
     html: pageHtml(
       subject,
@@ -67,6 +71,7 @@ export function reviewRequestEmail(request: ReviewRequest): ReviewEmail {
         buttonHtml('Review now', link),
         ...closing.map(paragraphHtml),
         hindiParagraphHtml(hindi),
+        unsubscribeHtml(REVIEWER_UNSUBSCRIBE, unsubscribeUrl),
       ].join('\n'),
     ),
     replyTo: request.student.email,
@@ -80,12 +85,17 @@ export interface ReviewOutcome {
   skills: SkillOutcome[]
   /** The reviewer's reason, if the review was declined. */
   declined?: string
+  /** Link with which the student stops all emails about reviews. */
+  unsubscribeUrl: string
 }
 
 export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
-  const student = nameOf(outcome.student)
+  const student = studentName(outcome.student)
   const reviewer = nameOf(outcome.reviewer)
   const sourceText = sourceLine(outcome.source)
+  const { unsubscribeUrl } = outcome
+  const footerLines = unsubscribeLines(STUDENT_UNSUBSCRIBE, unsubscribeUrl)
+  const footerHtml = unsubscribeHtml(STUDENT_UNSUBSCRIBE, unsubscribeUrl)
   if (outcome.declined !== undefined) {
     const subject = `${reviewer} could not review your skills`
     const intro = `${reviewer} declined to review your skills. Their reason:`
@@ -95,7 +105,7 @@ export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
     return {
       kind: 'review_outcome',
       subject,
-      text: [`Hello ${student},`, intro, `“${reason}”`, sourceText, nextStep, hindi].join('\n\n'),
+      text: [`Hello ${student},`, intro, `“${reason}”`, sourceText, nextStep, hindi, ...footerLines].join('\n\n'),
       html: pageHtml(
         subject,
         [
@@ -104,13 +114,14 @@ export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
           boxHtml(sourceText, [`“${reason}”`]),
           paragraphHtml(nextStep),
           hindiParagraphHtml(hindi),
+          footerHtml,
         ].join('\n'),
       ),
     }
   }
   const lines = outcome.skills.map(({ name, outcome: verdict, rating }) => {
     const ratingText = rating === undefined ? '' : `, ${rating} of 5`
-    return `${toShortLine(name)}: ${verdict === 'endorsed' ? 'confirmed' : 'not confirmed'}${ratingText}`
+    return `${toSkillLine(name)}: ${verdict === 'endorsed' ? 'confirmed' : 'not confirmed'}${ratingText}`
   })
   const subject = `${reviewer} has reviewed your skills`
   const intro = `${reviewer} has submitted the review of your skills. The result:`
@@ -118,9 +129,13 @@ export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
   return {
     kind: 'review_outcome',
     subject,
-    text: [`Hello ${student},`, intro, [sourceText, ...lines.map((line) => `- ${line}`)].join('\n'), hindi].join(
-      '\n\n',
-    ),
+    text: [
+      `Hello ${student},`,
+      intro,
+      [sourceText, ...lines.map((line) => `- ${line}`)].join('\n'),
+      hindi,
+      ...footerLines,
+    ].join('\n\n'),
     html: pageHtml(
       subject,
       [
@@ -128,9 +143,33 @@ export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
         paragraphHtml(intro),
         boxHtml(sourceText, lines),
         hindiParagraphHtml(hindi),
+        footerHtml,
       ].join('\n'),
     ),
   }
+}
+
+interface UnsubscribeText {
+  en: string
+  hi: string
+}
+
+const REVIEWER_UNSUBSCRIBE: UnsubscribeText = {
+  en: 'Do not want review requests, from anyone? Unsubscribe:',
+  hi: 'समीक्षा के अनुरोध नहीं चाहिए? इस लिंक से बंद करें:',
+}
+const STUDENT_UNSUBSCRIBE: UnsubscribeText = {
+  en: 'Do not want emails about reviews? Unsubscribe:',
+  hi: 'समीक्षा की मेल नहीं चाहिए? इस लिंक से बंद करें:',
+}
+
+function unsubscribeLines({ en, hi }: UnsubscribeText, url: string): string[] {
+  return [`${en}\n${hi}\n${url}`]
+}
+
+function unsubscribeHtml({ en, hi }: UnsubscribeText, url: string): string {
+  const href = escapeHtml(url)
+  return `<p style="margin:0 0 16px;${FONT_STYLE};font-size:13px;line-height:20px;color:#52606d">${escapeHtml(en)}<br><span lang="hi">${escapeHtml(hi)}</span><br><a href="${href}" style="color:#1d5fbf;word-break:break-all">${href}</a></p>`
 }
 
 function sourceLine({ title, subtitle, meta }: VerificationSource): string {
@@ -145,11 +184,24 @@ function nameOf({ name, email }: Person): string {
   return toShortLine(name) || email
 }
 
+/** Returns the name of the student, which a stranger reads: an address instead of the name is no link either. */
+function studentName({ name, email }: Person): string {
+  return nameOf({ name, email: breakLinks(email) })
+}
+
 const MAX_LINE_LENGTH = 500
 
-/** Reduces user text to one line that cannot look like another part of the email. */
+/** Reduces user text to one line that cannot look like another part of the email and contains no link. */
 function toShortLine(text: string): string {
-  const singleLine = toSingleLine(text)
+  return shorten(breakLinks(toSingleLine(text)))
+}
+
+/** Returns the name of a skill, which comes from the catalogue: its dots, as in ASP.NET, are no links. */
+function toSkillLine(name: string): string {
+  return shorten(toSingleLine(name))
+}
+
+function shorten(singleLine: string): string {
   return [...singleLine].length > MAX_LINE_LENGTH
     ? `${[...singleLine].slice(0, MAX_LINE_LENGTH).join('')}…`
     : singleLine

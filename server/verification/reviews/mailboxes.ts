@@ -12,6 +12,11 @@ export function isSameMailbox(firstAddress: string, secondAddress: string): bool
   return first.mailbox === second.mailbox && (first.tag === second.tag || first.tag === '' || second.tag === '')
 }
 
+/** Returns a form that is the same for all addresses of a mailbox: in lower case, without tags and without dots that are ignored. */
+export function mailboxOf(address: string): string {
+  return parseAddress(address).mailbox
+}
+
 function parseAddress(address: string) {
   const atIndex = address.lastIndexOf('@')
   const domain = address.slice(atIndex + 1).toLowerCase()

@@ -1,7 +1,10 @@
 import { problem } from '../../api/problem.ts'
+import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
-import { type EmailKind, listEmails, queueEmail } from '../../mail/mail.ts'
+import { type EmailDeps, type EmailKind, listEmails, queueEmail } from '../../mail/mail.ts'
+import { findSuppression } from '../../mail/suppressions.ts'
+import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
 import { DAY, formatWait, MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { randomToken } from '../../platform/ids.ts'
@@ -18,12 +21,10 @@ const LINK_LIFETIME_MS = 30 * DAY
 /** Delays of the reminders after the review request email. */
 const REMINDER_DELAYS_MS = [3 * DAY, 7 * DAY] as const
 
-type ReviewRequestDeps = Pick<Context, 'queue' | 'clock' | 'vault' | 'config'>
-
 /** Emails the review request to the reviewer once skills, items and reviewer are all stored. */
 export async function requestReview(
   tx: Tx,
-  deps: ReviewRequestDeps,
+  deps: EmailDeps,
   session: Session,
   review: Review | undefined,
 ): Promise<Session> {
@@ -34,6 +35,7 @@ export async function requestReview(
   const now = clock.now()
   await requireSourcesAvailable(tx, session, now)
   await requireReviewerAvailable(tx, session, review.email, now)
+  await requireNotSuppressed(tx, deps, session, review.email)
   await requireDailyLimit(tx, now, session.id, 'review_request', MAX_REQUESTS_PER_DAY) // limits repeated changes of the reviewer address
   const token = `vrt_${randomToken(32)}`
   const link = `${config.publicUrl}/verify/${session.id}#token=${token}`
@@ -51,14 +53,27 @@ export async function requestReview(
     .where('verification_id', '=', session.id)
     .execute()
   const changedSession = await changeSession(tx, session, now, { status: 'pending_review', extendsSession: true })
-  await queueEmail(tx, deps, buildRequestEmail(changedSession, review, link, expiresAt, false))
+  const email = buildRequestEmail(config, changedSession, review, { link, expiresAt, reminder: false })
+  await queueEmail(tx, deps, { ...email, rejectOverLimit: true })
   if (review.requestedAt === undefined) {
     await recordEvent(tx, session.scope, clock, 'verification.requested', eventData(changedSession))
   }
   return changedSession
 }
 
-function buildRequestEmail(session: Session, review: Review, link: string, expiresAt: number, reminder: boolean) {
+interface RequestEmailOptions {
+  link: string
+  expiresAt: number
+  reminder: boolean
+}
+
+function buildRequestEmail(
+  config: Pick<Config, 'publicUrl'>,
+  session: Session,
+  review: Review,
+  { link, expiresAt, reminder }: RequestEmailOptions,
+) {
+  const unsubscribeLink = createUnsubscribeLink(config)
   return {
     ...reviewRequestEmail({
       reviewer: review,
@@ -69,11 +84,27 @@ function buildRequestEmail(session: Session, review: Review, link: string, expir
       link,
       expiresAt,
       reminder,
+      unsubscribeUrl: unsubscribeLink.url,
     }),
     to: { name: review.name, address: review.email },
     scope: session.scope,
     subjectId: session.id,
+    unsubscribeLink,
   }
+}
+
+/** Rejects a reviewer whose mailbox is suppressed. The message does not reveal whether they unsubscribed or emails bounced. */
+export async function requireNotSuppressed(
+  tx: Tx,
+  deps: Pick<Context, 'mailboxes'>,
+  { scope }: Session,
+  address: string,
+): Promise<void> {
+  if (await findSuppression(tx, deps, { address, audience: 'reviewer', orgId: scope.orgId }))
+    throw problem(
+      'REVIEWER_UNREACHABLE',
+      'email: this address does not accept review requests. Use another reviewer, or another address of this reviewer.',
+    )
 }
 
 function linkPurpose(verificationId: string) {
@@ -87,7 +118,7 @@ function unsealLink(vault: Vault, verificationId: string, sealed: Buffer): strin
 const BATCH_SIZE = 100
 
 /** Reminds reviewers who have not responded, each in its own transaction, so that one failure does not stop the others. */
-export async function remindReviewers(deps: ReviewRequestDeps & Pick<Context, 'db' | 'log'>): Promise<number> {
+export async function remindReviewers(deps: EmailDeps & Pick<Context, 'db' | 'log'>): Promise<number> {
   const { db, clock, log } = deps
   let sentCount = 0
   for (let lastId = ''; ; ) {
@@ -111,9 +142,12 @@ export async function remindReviewers(deps: ReviewRequestDeps & Pick<Context, 'd
   }
 }
 
-/** Schedules the next reminder, and sends one if the review is still pending. Returns whether it was sent. */
-async function remindReviewer(tx: Tx, deps: ReviewRequestDeps, verificationId: string): Promise<boolean> {
-  const { clock, vault } = deps
+/**
+ * Schedules the next reminder, and queues one if the review is still pending. Returns whether it was queued. A reminder over a daily
+ * limit, or to a suppressed mailbox, is stored as skipped.
+ */
+async function remindReviewer(tx: Tx, deps: EmailDeps, verificationId: string): Promise<boolean> {
+  const { clock, vault, config } = deps
   const now = clock.now()
   const session = await lockVerification(tx, verificationId)
   const review = await findReview(tx, verificationId)
@@ -128,17 +162,18 @@ async function remindReviewer(tx: Tx, deps: ReviewRequestDeps, verificationId: s
     return false
   }
   if (now < link.sentAt + REMINDER_DELAYS_MS[0]) return false // the address has changed: its first reminder is due later
+  const unsealedLink = unsealLink(vault, verificationId, link.sealed)
   await queueEmail(
     tx,
     deps,
-    buildRequestEmail(session, review, unsealLink(vault, verificationId, link.sealed), link.expiresAt, true),
+    buildRequestEmail(config, session, review, { link: unsealedLink, expiresAt: link.expiresAt, reminder: true }),
   )
   return true
 }
 
 /** Sends the review request again with the current link, in case the email was lost. Used by the console only. */
-export async function resendRequest(tx: Tx, deps: ReviewRequestDeps, verificationId: string): Promise<Session> {
-  const { clock, vault } = deps
+export async function resendRequest(tx: Tx, deps: EmailDeps, verificationId: string): Promise<Session> {
+  const { clock, vault, config } = deps
   const now = clock.now()
   const session = await lockVerification(tx, verificationId)
   const review = await findReview(tx, verificationId)
@@ -149,9 +184,12 @@ export async function resendRequest(tx: Tx, deps: ReviewRequestDeps, verificatio
       'This verification has no pending review, or its review link has expired, so there is no email to resend.',
     )
   }
+  if (await findSuppression(tx, deps, { address: review.email, audience: 'reviewer', orgId: session.scope.orgId }))
+    throw problem('CONFLICT', 'The reviewer does not accept review requests any more, so the email cannot be resent.')
   await requireReminderAllowed(tx, now, session)
   const unsealedLink = unsealLink(vault, verificationId, link.sealed)
-  await queueEmail(tx, deps, buildRequestEmail(session, review, unsealedLink, link.expiresAt, true))
+  const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true }
+  await queueEmail(tx, deps, { ...buildRequestEmail(config, session, review, options), rejectOverLimit: true })
   return session
 }
 

@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto'
 import { invalid } from '../../api/invalid.ts'
 import { type Detail, problem } from '../../api/problem.ts'
 import { skillId, skillNumber } from '../../catalogue/ids.ts'
-import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
-import { queueEmail } from '../../mail/mail.ts'
+import { type EmailDeps, queueEmail } from '../../mail/mail.ts'
+import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { stripInvisible } from '../../platform/text/strip-invisible.ts'
 import { hashToken } from '../../platform/token-hash.ts'
@@ -78,16 +78,14 @@ export function requirePendingReview({ submittedAt, link }: Review, now: number)
   if (now >= link!.expiresAt) throw linkExpiredProblem()
 }
 
-type ReviewSubmissionDeps = Pick<Context, 'queue' | 'clock' | 'vault'>
-
 /** Stores the review, publishes the event and emails the student. */
 export async function submitReview(
   tx: Tx,
-  deps: ReviewSubmissionDeps,
+  deps: EmailDeps,
   { session, review }: { session: Session; review: Review },
   input: ReviewInput,
 ): Promise<{ session: Session; skills: SkillOutcome[] }> {
-  const { clock } = deps
+  const { clock, config } = deps
   const now = clock.now()
   const decision = readDecision(session, input)
   await tx
@@ -109,6 +107,7 @@ export async function submitReview(
   const submittedReview = 'reason' in decision ? review : { ...review, decisions: decision.decisions }
   const skills = skillOutcomes(endedSession, status, submittedReview, undefined)
   await recordEvent(tx, session.scope, clock, `verification.${status}`, eventData(endedSession, skills))
+  const unsubscribeLink = createUnsubscribeLink(config)
   await queueEmail(tx, deps, {
     ...reviewOutcomeEmail({
       student: session.student,
@@ -116,10 +115,12 @@ export async function submitReview(
       source: mainSourceOf(session.items, session.sources)!,
       skills,
       ...('reason' in decision ? { declined: decision.reason } : {}),
+      unsubscribeUrl: unsubscribeLink.url,
     }),
     to: { name: session.student.name, address: session.student.email },
     scope: session.scope,
     subjectId: session.id,
+    unsubscribeLink,
   })
   return { session: endedSession, skills }
 }

@@ -1,10 +1,10 @@
 import { problem } from '../../api/problem.ts'
-import type { Context } from '../../context.ts'
+import type { EmailDeps } from '../../mail/mail.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { changeSession, type Session, sessionNotFoundProblem } from '../sessions.ts'
 import { requireReviewerAvailable } from '../source-rules.ts'
 import { isSameMailbox } from './mailboxes.ts'
-import { requestReview } from './review-requests.ts'
+import { requestReview, requireNotSuppressed } from './review-requests.ts'
 import { alreadySubmittedProblem, findReview, linkExpiredProblem, type Review } from './reviews.ts'
 
 /** Maximum number of different reviewer addresses per session. */
@@ -17,12 +17,10 @@ export interface ReviewerDetails {
   website: string | undefined
 }
 
-type ReviewerDeps = Pick<Context, 'queue' | 'clock' | 'vault' | 'config'>
-
 /** Stores or replaces the reviewer. The reviewer is emailed once all steps are complete; a new address gets a new email. */
 export async function storeReviewer(
   tx: Tx,
-  deps: ReviewerDeps,
+  deps: EmailDeps,
   session: Session,
   input: ReviewerDetails,
 ): Promise<Review> {
@@ -49,6 +47,7 @@ export async function storeReviewer(
     )
   }
   await requireReviewerAvailable(tx, session, email, now)
+  await requireNotSuppressed(tx, deps, session, email)
   const { name, company, website } = input
   const row = { name, email, company, website: website ?? null, addresses }
   await tx

@@ -396,7 +396,7 @@ test('a reviewer cannot be stored in an expired session before an email was sent
 
 test('user text cannot inject headers or markup into emails', async () => {
   const calls = await setUp()
-  const evil = 'Eve\r\nBcc: all@example.com\r\n\r\n<script>alert("x")</script>'
+  const evil = 'Eve\r\nBcc: everyone\r\n\r\n<script>alert("x")</script>'
   const student = {
     name: evil,
     workExperiences: [{ externalExperienceId: 'w-1', companyName: evil, role: `"><img src=x onerror=alert(1)>` }],

@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
+import { linkErrors } from '../../platform/text/links.ts'
 import { fieldOf, isEmail, isMissing, isWebAddress, requireField } from '../fields.ts'
 import { success, toStorableId } from '../routes.ts'
 import {
@@ -34,7 +36,7 @@ export function reviewRoutes(app: App, context: Context): void {
         tags,
         summary: 'Store the reviewer',
         description:
-          "The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the reviewer's email address changes, a new email is sent and the old link stops working. A session can have at most three different reviewer addresses.",
+          "The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the reviewer's email address changes, a new email is sent and the old link stops working. A session can have at most three different reviewer addresses. A mailbox gets a limited number of review emails per day from all sessions and organisations; then the response is 429 with Retry-After. An address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE.",
         security: [{ key: [] }, { session: [] }],
         body: ReviewerInput,
         response: { 200: successResponse(Reviewer) },
@@ -148,5 +150,10 @@ function readReviewer(request: FastifyRequest) {
   }
   validateRequest(request, request.routeOptions.config)
   const { name, email, company } = body as ReviewerInput
+  const linkDetails = linkErrors([
+    ['name', name],
+    ['company', company],
+  ])
+  if (linkDetails.length > 0) throw invalid(linkDetails)
   return { name, email, company, website: isMissing(website) ? undefined : (website as string) }
 }

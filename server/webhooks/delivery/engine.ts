@@ -15,7 +15,10 @@ import { openRecorder } from './recorder.ts'
 import { loadHttpClient } from './sender.ts'
 
 export interface DeliveryOptions
-  extends Pick<Context, 'config' | 'db' | 'clock' | 'log' | 'metrics' | 'vault' | 'listener' | 'connection' | 'queue'> {
+  extends Pick<
+    Context,
+    'config' | 'db' | 'clock' | 'log' | 'metrics' | 'vault' | 'listener' | 'connection' | 'queue' | 'mailboxes'
+  > {
   resolve?: ResolveHost
   /** Timeout of a whole attempt. */
   timeoutMs?: number

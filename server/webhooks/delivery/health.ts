@@ -22,7 +22,7 @@ export function nextHealth(health: EndpointHealth, delivered: boolean, attempted
 }
 
 /** The dependencies of `endpointFailing` handlers. */
-export type HealthDeps = Pick<Context, 'clock' | 'config' | 'queue' | 'vault'>
+export type HealthDeps = Pick<Context, 'clock' | 'config' | 'queue' | 'vault' | 'mailboxes'>
 
 /** Runs once when an endpoint is marked `failing`, in the transaction that marks it, to notify its owners. */
 export const endpointFailing =

@@ -21,6 +21,7 @@ export default function OperatorEmail({ params }: { params: Params }) {
       <h1>
         {data.subject} <Badge state={data.status} />
       </h1>
+      {data.explanation && <Notice kind="wait">{data.explanation}</Notice>}
       {data.last_error && <Notice kind="bad">{data.last_error}</Notice>}
       <DescriptionList>
         <DescriptionItem name="To">

@@ -31,7 +31,11 @@ export default function OperatorEmails() {
           yourself.
         </Notice>
       )}
-      <p class="soft">Only operators can read these emails, because they contain sign-in links.</p>
+      <p class="soft">
+        Only operators can read these emails, because they contain sign-in links. TEST emails are stored, not sent,
+        except to members of the organisation and to allowed addresses.{' '}
+        <Link to="/operator/suppressions">Suppressed mailboxes</Link> get no emails.
+      </p>
       <div class="row filters">
         <Choice label="Kind" allLabel="All kinds" name="kind" value={kind} choices={choices?.kinds} />
         <Choice label="Status" allLabel="All statuses" name="status" value={status} choices={choices?.statuses} />
@@ -62,7 +66,7 @@ export default function OperatorEmails() {
           },
           { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
           { name: 'Attempts', right: true, cell: ({ attempts }) => attempts },
-          { name: 'Last error', cell: ({ last_error }) => last_error ?? '–' },
+          { name: 'Reason or last error', cell: ({ explanation, last_error }) => explanation ?? last_error ?? '–' },
         ]}
       />
     </>

@@ -47,6 +47,7 @@ export const operatorPages: Record<string, LoadPage> = {
   '/limits': () => import('../operator/limits.tsx'),
   '/mails': () => import('../operator/emails.tsx'),
   '/mails/:mail_id': () => import('../operator/email.tsx'),
+  '/suppressions': () => import('../operator/suppressions.tsx'),
   '/audit': () => import('../operator/audit.tsx'),
 }
 

@@ -88,7 +88,10 @@ export default function VerificationPage({ params }: { params: Params }) {
           },
           { name: 'To', cell: ({ to_address }) => to_address },
           { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
-          { name: 'Last error', cell: ({ last_error }) => last_error ?? '–' },
+          {
+            name: 'Reason or last error',
+            cell: ({ explanation, last_error }) => explanation ?? last_error ?? '–',
+          },
         ]}
       />
     </>

@@ -1,0 +1,39 @@
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
+import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../platform/database/database.ts'
+import type { Vault } from '../platform/vault.ts'
+import { mailboxOf } from '../verification/reviews/mailboxes.ts'
+
+/** Computes keyed hashes of mailboxes, for limits and suppressions that store no addresses. */
+export interface MailboxHasher {
+  /** Returns the same hash for all addresses of a mailbox. */
+  hash(address: string): Buffer
+}
+
+const KEY_PURPOSE = 'key of the mailbox hashes'
+const KEY_BYTES = 32
+
+/** Loads the key of the hashes; creates it on the first start. */
+export async function openMailboxHasher(db: Database, vault: Vault, clock: Clock): Promise<MailboxHasher> {
+  const sealedKey = (await findSealedKey(db)) ?? (await createSealedKey(db, vault, clock))
+  const key = createSecretKey(Buffer.from(vault.open(sealedKey, KEY_PURPOSE), 'base64'))
+  return {
+    hash: (address) => createHmac('sha256', key).update(mailboxOf(address)).digest(),
+  }
+}
+
+async function findSealedKey(db: Database): Promise<Buffer | undefined> {
+  return (await db.queries.selectFrom('mailbox_hash_keys').select('sealed_key').executeTakeFirst())?.sealed_key
+}
+
+async function createSealedKey(db: Database, vault: Vault, clock: Clock): Promise<Buffer> {
+  const sealed_key = vault.seal(randomBytes(KEY_BYTES).toString('base64'), KEY_PURPOSE)
+  await db.transaction((tx) =>
+    tx
+      .insertInto('mailbox_hash_keys')
+      .values({ key_id: 1, sealed_key, created_at: new Date(clock.now()) })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute(),
+  )
+  return (await findSealedKey(db))! // a process that started at the same time may have created the key
+}

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerAddress } from '../access/client-address.ts'
+import type { Rule } from '../access/limits/limiter.ts'
+import { problem } from '../api/problem.ts'
+import type { Context } from '../context.ts'
+import { formatSeconds } from '../platform/clock.ts'
+import { readRawBody } from '../platform/http/body.ts'
+import type { App } from '../platform/http/server.ts'
+import { hashToken } from '../platform/token-hash.ts'
+import { escapeHtml } from '../web-assets/assets.ts'
+import type { FindUnsubscribeTarget, UnsubscribeTarget } from './unsubscribe.ts'
+import { type PageLanguage, pageLanguageOf, UNKNOWN_LINK_TEXTS, type UnsubscribeTexts } from './unsubscribe-texts.ts'
+
+/** A POST request of one-click unsubscribing has a form with one field. */
+const MAX_BODY_BYTES = 4 * 1024
+/** A high limit, because an email provider sends the requests of all its users from few addresses. */
+const ADDRESS_RULE: Rule = { name: 'unsubscribe-address', kind: 'fixed', limit: 600, seconds: 60 }
+const UNKNOWN_TOKEN_RULE: Rule = { name: 'unknown-unsubscribe-tokens', kind: 'fixed', limit: 60, seconds: 60 }
+
+/**
+ * The page behind the unsubscribe link of an email, as plain HTML. GET only shows a form, because link scanners open every link. POST
+ * stops the emails, without signing in: from the form, or by one click in the email program (RFC 8058).
+ */
+export function unsubscribeRoutes(app: App, context: Context, findTargetByToken: FindUnsubscribeTarget): void {
+  const { db, clock, limits } = context
+  app.addHook('preParsing', async (request) => {
+    if (request.is404) return
+    await charge(request, ADDRESS_RULE)
+    request.rawBody = await readRawBody(request.raw, MAX_BODY_BYTES)
+  })
+
+  app.get('/unsubscribe/:token', async (request: FastifyRequest, reply: FastifyReply) => {
+    const target = await findTarget(request)
+    if (!target) return sendUnknownLink(request, reply)
+    const { language, texts } = inPageLanguage(target, request)
+    const form = `<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>${escapeHtml(texts.button)}</button></form>`
+    const page = { language, title: texts.title, body: `<p>${escapeHtml(texts.question)}</p>${form}` }
+    return sendPage(reply, 200, {
+      ...page,
+      otherLanguage: target.language === undefined ? otherLanguageOf(language) : undefined,
+    })
+  })
+
+  app.post('/unsubscribe/:token', async (request: FastifyRequest, reply: FastifyReply) => {
+    const target = await findTarget(request)
+    if (!target) return sendUnknownLink(request, reply)
+    await db.transaction((tx) => target.unsubscribe(tx))
+    const { language, texts } = inPageLanguage(target, request)
+    return sendPage(reply, 200, { language, title: texts.title, body: `<p>${escapeHtml(texts.done)}</p>` })
+  })
+
+  async function findTarget(request: FastifyRequest): Promise<UnsubscribeTarget | undefined> {
+    const { token } = request.params as { token: string }
+    const target = await findTargetByToken(db.queries, hashToken(token))
+    if (!target) await charge(request, UNKNOWN_TOKEN_RULE)
+    return target
+  }
+
+  async function charge({ ip }: FastifyRequest, rule: Rule) {
+    const { rejectedBy, retryAfter } = await limits.limiter.take(callerAddress(ip), [rule], clock.now())
+    if (rejectedBy !== undefined)
+      throw problem('RATE_LIMITED', `Too many requests. Try again in ${formatSeconds(retryAfter)}.`, { retryAfter })
+  }
+}
+
+function inPageLanguage({ language, texts }: UnsubscribeTarget, request: FastifyRequest) {
+  if (language !== undefined) return { language, texts: texts as UnsubscribeTexts }
+  const pageLanguage = pageLanguageOf(request)
+  return { language: pageLanguage, texts: (texts as Record<PageLanguage, UnsubscribeTexts>)[pageLanguage] }
+}
+
+function sendUnknownLink(request: FastifyRequest, reply: FastifyReply) {
+  const language = pageLanguageOf(request)
+  const { title, text } = UNKNOWN_LINK_TEXTS[language]
+  return sendPage(reply, 404, { language, title, body: `<p>${escapeHtml(text)}</p>` })
+}
+
+interface Page {
+  language: string
+  title: string
+  /** Escaped markup. */
+  body: string
+  otherLanguage?: { code: PageLanguage; name: string } | undefined
+}
+
+const STYLE = `body{margin:0;padding:24px 16px;font:18px/1.5 system-ui,'Noto Sans',sans-serif;color:#1f2933;background:#fff}
+main{max-width:36rem;margin:0 auto}h1{font-size:1.4em;line-height:1.3}
+button{min-height:48px;padding:8px 24px;border:0;border-radius:6px;background:#1d5fbf;color:#fff;font:inherit;font-weight:600}
+button:focus-visible,a:focus-visible{outline:3px solid #f0b429;outline-offset:2px}a{color:#1d5fbf}`
+
+const HEADERS = {
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+}
+
+function sendPage(reply: FastifyReply, status: number, { language, title, body, otherLanguage }: Page) {
+  const languageLink = otherLanguage
+    ? `<p><a href="?lang=${otherLanguage.code}" lang="${otherLanguage.code}">${escapeHtml(otherLanguage.name)}</a></p>`
+    : ''
+  const html = `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escapeHtml(title)}</h1>
+${body}
+${languageLink}
+</main>
+</body>
+</html>
+`
+  return reply.status(status).type('text/html; charset=utf-8').headers(HEADERS).send(html)
+}
+
+function otherLanguageOf(language: string): { code: PageLanguage; name: string } {
+  return language === 'hi' ? { code: 'en', name: 'English' } : { code: 'hi', name: 'हिन्दी' }
+}
