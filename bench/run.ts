@@ -3,6 +3,7 @@ import { isCi } from '../test/runner/arguments.ts'
 import { runBenchmark as analytics } from './analytics.ts'
 import { runBenchmark as campaignSimulator } from './campaign-simulator.ts'
 import { runBenchmark as consoleLists } from './console-lists.ts'
+import { runBenchmark as endorsementRings } from './endorsement-rings.ts'
 import { runBenchmark as enrolment } from './enrolment.ts'
 import { runBenchmark as http } from './http.ts'
 import { runBenchmark as mandates } from './mandates.ts'
@@ -40,6 +41,7 @@ const benchmarks: Record<string, Benchmark> = {
   'skill-extract': skillExtract,
   'skill-quality': skillQuality,
   'skill-route': skillRoute,
+  'endorsement-rings': endorsementRings,
   enrolment,
   'campaign-simulator': campaignSimulator,
   analytics,

@@ -262,3 +262,11 @@ test('doctor reports the state of every dependency', async (t) => {
   assert.match(failedCheck.stdout, /✗ redis .*not reachable/)
   assert.match(failedCheck.stdout, /✗ mail .*ECONNREFUSED/)
 })
+
+test('doctor recommends a security contact if other machines can reach the server', async (t) => {
+  const { cli, env } = await createDeployment(t)
+  env.PUBLIC_URL = 'https://verify.example.com'
+  assert.match((await cli('doctor')).stdout, /! security .*SECURITY_CONTACT is not set/)
+  env.SECURITY_CONTACT = 'security@example.com'
+  assert.doesNotMatch((await cli('doctor')).stdout, /SECURITY_CONTACT/)
+})

@@ -15,6 +15,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   request: async () => (await import('./commands/request.ts')).requestCommand(),
   listen: async () => (await import('./commands/listen.ts')).listenCommand(),
   events: async () => (await import('./commands/events.ts')).eventsCommand(),
+  endorsements: async () => (await import('./commands/endorsements.ts')).endorsementsCommand(),
   mail: async () => (await import('./commands/mail.ts')).mailCommand(),
   'master-key': async () => (await import('./commands/master-key.ts')).masterKeyCommand(),
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),

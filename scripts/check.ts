@@ -27,6 +27,7 @@ const steps: Step[] = [
   { name: 'OpenAPI: generated types match', command: ['scripts/api-types.ts', '--check'] },
   { name: 'import boundaries', command: ['scripts/boundaries.ts'] },
   { name: 'types: pages', command: [TSC, '--noEmit', '-p', 'web/tsconfig.json'] },
+  { name: 'packages: sources, licences and SBOM', command: ['scripts/sbom.ts', '--check'] },
   { name: 'tables: types match the migrations', command: ['scripts/tables.ts', '--check'] },
 ]
 

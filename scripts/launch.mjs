@@ -112,6 +112,8 @@ const tasks = {
   openapi: { script: 'scripts/openapi.ts', dev: true },
   'api-types': { script: 'scripts/api-types.ts', dev: true },
   tables: { script: 'scripts/tables.ts', dev: true },
+  sbom: { script: 'scripts/sbom.ts', dev: true },
+  'scan-dependencies': { script: 'scripts/scan-dependencies.ts', dev: true },
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

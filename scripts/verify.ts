@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 
 const steps: [name: string, args: string[]][] = [
   ['checks without a database', ['scripts/check.ts']],
+  ['known vulnerabilities of packages', ['scripts/scan-dependencies.ts']],
   ['types of the tables, compared with a migrated database', ['scripts/tables.ts', '--check', '--database']],
   ['tests on the embedded PostgreSQL', ['scripts/test.ts']],
   ['tests on an external PostgreSQL', ['scripts/test.ts', '--external']],

@@ -27,6 +27,7 @@ import { EMPTY_BODY, hasBody, readBody } from './platform/http/body.ts'
 import { healthRoutes } from './platform/http/health.ts'
 import { parseJson } from './platform/http/json.ts'
 import { shedLoad } from './platform/http/load-shedding.ts'
+import { securityTextRoutes } from './platform/http/security-text.ts'
 import { type App, createHttp, validateRequest } from './platform/http/server.ts'
 import { resultRoutes } from './results/routes.ts'
 import { assessmentRoutes } from './verification/assessments/routes.ts'
@@ -125,6 +126,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
   )
   app.register(async (scope) => {
     healthRoutes(scope as App, { db: context.db, metrics, metricsAccess: config.metrics, isDraining })
+    securityTextRoutes(scope as App, context)
     docsRoutes(scope as App)
     const pages = pageRoutes(scope as App)
     candidatePageRoutes(scope as App, context, pages)

@@ -51,6 +51,11 @@ test('an invalid value is reported in one line with the variable, the value and 
     { ROLES: 'api,scheduler' },
     { MAIL_FROM: 'not-an-address' },
     { LOG_LEVEL: 'loud' },
+    { SECURITY_CONTACT: 'security' },
+    { SECURITY_CONTACT: 'http://example.com/report' },
+    { SECURITY_CONTACT: 'javascript:alert(1)' },
+    { SECURITY_CONTACT: 'security@example.com,' },
+    { SECURITY_CONTACT: 'security@example.com\nPolicy: https://evil.example' },
   ]) {
     const [[name, value]] = Object.entries(env) as [[string, string]]
     const lines = errorLinesFor(env)
@@ -138,6 +143,11 @@ test('lists of values are separated by commas', () => {
     'fd00::/8',
     '192.168.0.7',
   ])
+  assert.deepEqual(
+    readConfig({ SECURITY_CONTACT: 'security@example.com, https://example.com/report,tel:+91-11-5550100' })
+      .securityContacts,
+    ['mailto:security@example.com', 'https://example.com/report', 'tel:+91-11-5550100'],
+  )
   assert.deepEqual(readConfig({ ROLES: 'worker' }).roles, ['worker'])
   assert.deepEqual(readConfig({ ROLES: ' api , worker ,api' }).roles, ['api', 'worker'])
 })

@@ -32,12 +32,16 @@ export interface Config {
   trustProxy: string[]
   /** Private host names, IP addresses or CIDR ranges that webhooks may be delivered to. */
   webhookAllow: string[]
+  /** File with further domains of disposable mailboxes, one per line. */
+  disposableDomainsFile: string | undefined
   /** Whether to reject requests of the busiest callers while the process is overloaded. */
   shedLoad: boolean
   /** Host names under which the server may be called, in addition to the host of `publicUrl`, `localhost` and IP addresses. */
   allowedHosts: string[]
   /** Who may read `/metrics`. Without a port or a token, only callers on this machine. */
   metrics: { port: number | undefined; token: string | undefined }
+  /** URLs for reports of vulnerabilities, preferred ones first; published in security.txt. */
+  securityContacts: string[]
   roles: Role[]
   logLevel: LogLevel
 }
@@ -120,12 +124,19 @@ export function readConfig(env: Environment, isTerminal = false): Config {
       parseHostsOrRanges,
       'a comma-separated list of host names, IP addresses or CIDR ranges',
     ),
+    disposableDomainsFile: env.DISPOSABLE_DOMAINS_FILE ? resolve(env.DISPOSABLE_DOMAINS_FILE) : undefined,
     shedLoad: read('LOAD_SHEDDING', true, parseBoolean, 'true or false'),
     allowedHosts: read('ALLOWED_HOSTS', [], parseHostNames, 'a comma-separated list of host names'),
     metrics: {
       port: read('METRICS_PORT', undefined, wholeNumberParser(1, 65_535), 'a whole number from 1 to 65535'),
       token: readSecret('METRICS_TOKEN', parseMetricsToken, '16 to 512 printable ASCII characters without spaces'),
     },
+    securityContacts: read(
+      'SECURITY_CONTACT',
+      [],
+      parseContacts,
+      'a comma-separated list of email addresses and of https:, mailto: or tel: URLs',
+    ),
     roles: read('ROLES', ['api', 'worker'], parseRoles, 'api, worker, or api,worker'),
     logLevel: read('LOG_LEVEL', isTerminal ? 'warn' : 'info', enumParser(logLevels), `one of ${logLevels.join(', ')}`),
   }
@@ -246,6 +257,24 @@ function parseMailHookToken(text: string) {
 function parseMailAllowList(text: string) {
   const entries = text.split(',').map((entry) => entry.trim().toLowerCase())
   return entries.every((entry) => /^[^\s@<>]*@[^\s@<>]+$/.test(entry)) ? entries : undefined
+}
+
+/** Returns contacts as URLs. Plain http is not accepted: RFC 9116 requires https. */
+function parseContacts(text: string) {
+  const contacts = text.split(',').map((part) => parseContact(part.trim()))
+  return contacts.includes(undefined) ? undefined : (contacts as string[])
+}
+
+function parseContact(text: string) {
+  if (!/^[\x21-\x7e]+$/.test(text)) return undefined
+  if (/^[^\s@<>:/]+@[^\s@<>:/]+$/.test(text)) return `mailto:${text}`
+  const url = URL.parse(text)
+  if (!url || url.username || url.password) return undefined
+  const isComplete =
+    url.protocol === 'https:' ||
+    (url.protocol === 'mailto:' && url.pathname.includes('@')) ||
+    (url.protocol === 'tel:' && /\d/.test(url.pathname))
+  return isComplete ? text : undefined
 }
 
 function parseBoolean(text: string) {

@@ -15,6 +15,7 @@ import type { Log } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
 import type { Vault } from './platform/vault.ts'
 import type { QuestionWriter } from './questions/questions.ts'
+import type { EmailDomains } from './verification/endorsements/email-domains.ts'
 
 /** The dependencies of routes and jobs, opened by `openContext`. Domain functions take a `Pick` of the fields they use. */
 export interface Context {
@@ -36,5 +37,6 @@ export interface Context {
   /** Undefined if SMTP_URL is not set: emails are then stored for reading in the console, not sent. */
   smtp: SmtpTransport | undefined
   channels: ChannelAdapters
+  emailDomains: EmailDomains
   adminKey: string
 }

@@ -13,6 +13,7 @@ import { createLog, type Log } from './platform/log.ts'
 import { createMetrics, observePool, observeQueues } from './platform/metrics.ts'
 import { openWriter } from './questions/open-writer.ts'
 import { openStore } from './store.ts'
+import { openEmailDomains } from './verification/endorsements/email-domains.ts'
 import { fanOut } from './webhooks/deliveries.ts'
 
 export interface ContextOptions {
@@ -50,6 +51,7 @@ async function openAll(
 ): Promise<Context> {
   const { jobs, work, clock = systemClock, log = createLog(config.logLevel), progress } = options
   const metrics = createMetrics()
+  const emailDomains = await openEmailDomains(config.disposableDomainsFile)
   const { db, connection, vault, mailboxes, adminKey } = await openStore(
     config,
     'server',
@@ -97,6 +99,7 @@ async function openAll(
     writer,
     smtp,
     channels,
+    emailDomains,
     adminKey,
   }
   const queue = await openQueue({

@@ -8,7 +8,7 @@ export function recordCliChange(tx: Tx, clock: Clock, change: Omit<NewAuditEntry
   return recordAuditEntry(tx, clock, { who: `cli:${accountName()}`, ...change })
 }
 
-function accountName(): string {
+export function accountName(): string {
   try {
     return userInfo().username
   } catch {

@@ -1,12 +1,13 @@
 import { Command } from 'commander'
 import { sql } from 'kysely'
 import { pingRedis } from '../../server/access/rate-limits.ts'
-import { type Config, isLoopback, readConfig } from '../../server/config.ts'
+import { type Config, isLocalOnly, isLoopback, readConfig } from '../../server/config.ts'
 import { systemClock } from '../../server/platform/clock.ts'
 import { countApisWithSeparateLimits } from '../../server/platform/database/process-heartbeat.ts'
 import { errorText } from '../../server/platform/error-text.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { openStore } from '../../server/store.ts'
+import { openEmailDomains } from '../../server/verification/endorsements/email-domains.ts'
 import { examples } from '../examples.ts'
 import { print } from '../print.ts'
 import { tryConnect } from '../try-connect.ts'
@@ -36,6 +37,7 @@ export function doctorCommand(): Command {
       await checkMail(config, addFinding)
       await checkAi(config, addFinding)
       checkExposure(config, addFinding)
+      await checkEmailDomains(config, addFinding)
       print(command, findings, () =>
         findings.map(({ check, state, message }) => `${STATE_MARKS[state]} ${check.padEnd(14)} ${message}`).join('\n'),
       )
@@ -73,6 +75,16 @@ async function checkDatabase(config: Config, addFinding: AddFinding) {
       )
   } catch (error) {
     addFinding('database', 'failed', `${location}: ${errorText(error)}`)
+  }
+}
+
+async function checkEmailDomains({ disposableDomainsFile }: Config, addFinding: AddFinding) {
+  if (!disposableDomainsFile) return
+  try {
+    await openEmailDomains(disposableDomainsFile)
+    addFinding('email domains', 'ok', `${disposableDomainsFile} can be read`)
+  } catch (error) {
+    addFinding('email domains', 'failed', errorText(error))
   }
 }
 
@@ -123,5 +135,11 @@ function checkExposure(config: Config, addFinding: AddFinding) {
       'admin key',
       'warning',
       'ADMIN_API_KEY is shorter than 24 characters; set a longer one (generate it with: openssl rand -base64 32)',
+    )
+  if (config.securityContacts.length === 0 && !isLocalOnly(config))
+    addFinding(
+      'security',
+      'warning',
+      'SECURITY_CONTACT is not set, so /.well-known/security.txt does not name a contact for reports of vulnerabilities; set it to an email address or an https URL',
     )
 }

@@ -6,6 +6,7 @@ import { sessionRoutes } from './auth/session-routes.ts'
 import { catalogueRoutes } from './operator/catalogue-routes.ts'
 import { importRoutes } from './operator/import-routes.ts'
 import { jobAndEmailRoutes } from './operator/jobs-and-emails-routes.ts'
+import { ringRoutes } from './operator/ring-routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { suppressionRoutes } from './operator/suppression-routes.ts'
 import { exportRoutes } from './organisation/export-routes.ts'
@@ -40,6 +41,7 @@ export function consoleRoutes(
   importRoutes(app, context)
   jobAndEmailRoutes(app, context, requestLogger)
   suppressionRoutes(app, context)
+  ringRoutes(app, context)
   app.register(
     async (scope) => {
       scope.setSerializerCompiler(createLazySerializers() as never)

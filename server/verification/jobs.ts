@@ -2,6 +2,9 @@ import { sql } from 'kysely'
 import type { Context } from '../context.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
 import { countFailedAttempts, MAX_FAILED_ATTEMPTS } from './assessments/attempts.ts'
+import { addMissingEndorsements } from './endorsements/endorsements.ts'
+import { deleteOldOrigins } from './endorsements/origins.ts'
+import { updateAllRings } from './endorsements/rings.ts'
 import { remindReviewers } from './reviews/review-requests.ts'
 import { changeSession, lockVerification } from './sessions.ts'
 
@@ -9,13 +12,27 @@ import { changeSession, lockVerification } from './sessions.ts'
 const sendReviewReminders = defineJob<Record<string, never>>('review-reminders')
 const endVerifications = defineJob<Record<string, never>>('end-verifications')
 
-export const verificationJobs = [sendReviewReminders, endVerifications]
+const checkEndorsements = defineJob<Record<string, never>>('check-endorsements', {
+  timeoutSeconds: 1800,
+  concurrency: 1,
+})
+
+export const verificationJobs = [sendReviewReminders, endVerifications, checkEndorsements]
 
 export function handleVerificationJobs(worker: Worker, context: Context): void {
   worker.handle(sendReviewReminders, async () => void (await remindReviewers(context)))
   worker.schedule(sendReviewReminders, '*/5 * * * *')
   worker.handle(endVerifications, () => storeExpiredStatuses(context))
   worker.schedule(endVerifications, '*/10 * * * *')
+  worker.handle(checkEndorsements, () => runEndorsementChecks(context))
+  worker.schedule(checkEndorsements, '17 2 * * *')
+}
+
+/** Deletes old origins, adds endorsements that were never stored, and searches all of them for rings. */
+async function runEndorsementChecks(context: Pick<Context, 'db' | 'clock' | 'emailDomains'>): Promise<void> {
+  await context.db.transaction((tx) => deleteOldOrigins(tx, context.clock.now()))
+  await addMissingEndorsements(context)
+  await updateAllRings(context)
 }
 
 const BATCH_SIZE = 500

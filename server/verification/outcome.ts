@@ -1,4 +1,5 @@
 import { skillId } from '../catalogue/ids.ts'
+import type { Evidence } from './endorsements/evidence.ts'
 import { mainSourceOf } from './items.ts'
 import type { Review } from './reviews/reviews.ts'
 import type { SkillOutcome, VerificationOutcome, VerificationStatus } from './schema.ts'
@@ -50,8 +51,8 @@ export function skillOutcomes(
   })
 }
 
-/** Builds the payload of a verification event; final events include the outcome of each skill. */
-export function eventData(session: Session, skills?: SkillOutcome[]) {
+/** Builds the payload of a verification event; final events include the outcome of each skill, and the evidence of endorsements. */
+export function eventData(session: Session, skills?: SkillOutcome[], evidence?: Evidence) {
   return {
     serviceVerificationId: session.id,
     serviceUserId: session.userId,
@@ -59,6 +60,7 @@ export function eventData(session: Session, skills?: SkillOutcome[]) {
     verificationMethod: session.method,
     status: session.status,
     ...(skills ? { skills } : {}),
+    ...evidence,
     version: session.version,
   }
 }
@@ -69,6 +71,7 @@ export function verificationRecord(
   now: number,
   review: Review | undefined,
   assessment: AssessmentState | undefined,
+  evidence: Evidence | undefined,
 ) {
   const status = statusAt(session, now, review, assessment)
   const source = mainSourceOf(session.items, session.sources)
@@ -81,6 +84,7 @@ export function verificationRecord(
     endorsementType: session.endorsementType,
     ...(source ? { source } : {}),
     skills: skillOutcomes(session, status, session.method === 'human' ? review : undefined, assessment),
+    ...evidence,
     score: assessment?.score ?? null,
     ...(session.completedAt === undefined ? {} : { completedAt: new Date(session.completedAt).toISOString() }),
     ...(status === 'declined' && review?.declineReason ? { declineReason: review.declineReason } : {}),

@@ -2,6 +2,7 @@ import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
+import { recordOrigin } from './endorsements/origins.ts'
 import { fieldOf, isMissing, requireField } from './fields.ts'
 import { itemRecords } from './items.ts'
 import {
@@ -178,6 +179,7 @@ export function stepRoutes(app: App, context: Context): void {
       const loaded = await context.catalogue.load({ ids: body.skills.map(({ skillId: id }) => id) })
       const session = await db.transaction(async (tx) => {
         const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
+        if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
         return storeSkills(tx, context, current, body, loaded)
       })
       const { id, endorsementType } = session
@@ -211,6 +213,7 @@ export function stepRoutes(app: App, context: Context): void {
           throw problem('INVALID_VERIFICATION_METHOD', 'verificationMethod must be human or assessment.')
         }
         validateRequest(request, routeOptions.config)
+        if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
         return chooseMethod(tx, context, current, body)
       })
       return success({ serviceVerificationId: session.id, verificationMethod: session.method! }, 'Method stored')
@@ -239,6 +242,7 @@ export function stepRoutes(app: App, context: Context): void {
       validateRequest(request, routeOptions.config)
       const session = await db.transaction(async (tx) => {
         const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
+        if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
         return storeItems(tx, context, current, body)
       })
       const selectedItems = itemRecords(session.userId, session.items, session.sources)

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { nameAfter, named } from '../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
+import { evidenceCodes, evidenceEffects, evidenceLevels } from './endorsements/evidence.ts'
 
 /** Schemas of the verification API. Unknown properties are ignored. Fields with their own error codes are checked in `fields.ts`. */
 
@@ -146,6 +147,26 @@ export const Reviewer = named(
 
 export const Student = named('Student', Type.Object(studentFields))
 
+const EvidenceReason = named(
+  'EvidenceReason',
+  Type.Object({
+    code: oneOf(evidenceCodes),
+    effect: oneOf(evidenceEffects),
+    text: Type.String({ description: 'The reason in English. New texts and codes may be added.' }),
+  }),
+)
+const evidenceFields = {
+  evidenceLevel: Type.Optional(
+    Type.Unsafe<(typeof evidenceLevels)[number]>(
+      Type.Enum([...evidenceLevels], {
+        description:
+          'How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return.',
+      }),
+    ),
+  ),
+  reasons: Type.Optional(Type.Array(EvidenceReason, { description: 'The reasons for `evidenceLevel`.' })),
+}
+
 export const FullSession = named(
   'VerificationSession',
   Type.Object({
@@ -161,6 +182,7 @@ export const FullSession = named(
     skills: Type.Array(SessionSkill),
     stored: SelectedItems,
     reviewer: orNull(Reviewer),
+    ...evidenceFields,
     expiresAt: time,
     returnUrl: Type.Optional(Type.String()),
   }),
@@ -197,6 +219,7 @@ export const Verification = named(
     endorsementType: EndorsementTypeSchema,
     source: Type.Optional(VerificationSource),
     skills: Type.Array(SkillOutcome),
+    ...evidenceFields,
     score: orNull(Type.Integer()),
     completedAt: Type.Optional(time),
     declineReason: Type.Optional(Type.String()),

@@ -1,5 +1,6 @@
 import type { Queries } from '../platform/database/database.ts'
 import { readAssessment } from './assessments/attempts.ts'
+import { findEvidence } from './endorsements/endorsements.ts'
 import { itemRecords } from './items.ts'
 import { statusAt, verificationRecord } from './outcome.ts'
 import { findReview, reviewerRecord } from './reviews/reviews.ts'
@@ -20,6 +21,7 @@ export async function readFullSession(queries: Queries, session: Session, now: n
     skills: session.skills.map(skillRecord),
     stored: itemRecords(session.userId, session.items, session.sources),
     reviewer: review ? reviewerRecord(session.id, review) : null,
+    ...(await findEvidence(queries, session, review)),
     expiresAt: new Date(session.expiresAt).toISOString(),
     ...(session.returnUrl === undefined ? {} : { returnUrl: session.returnUrl }),
   }
@@ -28,5 +30,6 @@ export async function readFullSession(queries: Queries, session: Session, now: n
 /** Builds the status and the outcome of each skill for the partner. */
 export async function readVerification(queries: Queries, session: Session, now: number) {
   const review = session.method === 'human' ? await findReview(queries, session.id) : undefined
-  return verificationRecord(session, now, review, await readAssessment(queries, session, now))
+  const evidence = await findEvidence(queries, session, review)
+  return verificationRecord(session, now, review, await readAssessment(queries, session, now), evidence)
 }

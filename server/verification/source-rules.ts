@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
-import type { Tx } from '../platform/database/database.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
+import { isSameMailbox } from './reviews/mailboxes.ts'
 import type { EndorsementType } from './schema.ts'
 import type { Session } from './sessions.ts'
 
@@ -53,17 +54,39 @@ export async function requireSourcesAvailable(tx: Tx, session: Session, now: num
   if (session.method === 'assessment') await requireNotPassed(tx, session, skillNumbers)
 }
 
-/** Rejects a reviewer who already reviews the same source under another endorsement type. */
+/**
+ * Rejects a reviewer whose mailbox already reviews the same source under another endorsement type, or under another spelling of the
+ * address: one mailbox is one reviewer of a source.
+ */
 export async function requireReviewerAvailable(tx: Tx, session: Session, email: string, now: number): Promise<void> {
   const relatedSessions = await findRelatedSessions(tx, session, now)
-  if (
-    relatedSessions.some((related) => related.email === email && related.endorsement_type !== session.endorsementType)
-  ) {
+  const sameMailboxSessions = relatedSessions.filter((related) => isSameMailbox(related.email, email))
+  if (sameMailboxSessions.some((related) => related.endorsement_type !== session.endorsementType)) {
     throw problem(
       'DUPLICATE_REVIEWER_EMAIL',
-      'This reviewer already reviews the same source under a different endorsement type.',
+      'This reviewer already reviews the same source under a different endorsement type. Choose another reviewer.',
     )
   }
+  if (sameMailboxSessions.some((related) => related.email !== email)) {
+    throw problem(
+      'DUPLICATE_REVIEWER_EMAIL',
+      'Another spelling of this address already reviews the same source. Use the address as it was sent before, or choose another reviewer.',
+    )
+  }
+}
+
+/** Rejects every address of the student: the one of this session, and those of their other sessions. */
+export async function requireNotStudent(tx: Tx, { userId }: Session, email: string): Promise<void> {
+  if (await isMailboxOfStudent(tx, userId, email)) {
+    throw problem('INVALID_EMAIL', 'email: students cannot review themselves. Send the address of another person.')
+  }
+}
+
+/** Returns whether a student has used a mailbox as their own address, in any session. */
+export async function isMailboxOfStudent(queries: Queries, userId: string, email: string): Promise<boolean> {
+  const { rows } = await sql<{ email: string }>`
+    select distinct student ->> 'email' as email from verification_sessions where user_id = ${userId}`.execute(queries)
+  return rows.some((row) => isSameMailbox(row.email, email))
 }
 
 async function findRelatedSessions(tx: Tx, { id, userId, sources }: Session, now: number): Promise<RelatedSession[]> {

@@ -108,6 +108,30 @@ test('requests to other hosts are rejected and fail the test, also from redirect
   })
 })
 
+test('violations of the Content-Security-Policy fail the test', async (t) => {
+  const violations = {
+    script: '<script>document.title = "run"</script>',
+    handler: '<img src="data:," onerror="document.title = 1">',
+    style: '<p style="color: red">text</p>',
+    image: '<img src="/picture.png">',
+    frame: '<iframe src="/frame"></iframe>',
+    request: '<script src="/request.js"></script>',
+  }
+  const policy = `<meta http-equiv="content-security-policy" content="default-src 'none'; img-src data:; script-src 'self'">`
+  const pages = Object.entries(violations).map(([name, html]) => [`/${name}`, `<!doctype html>${policy}${html}`])
+  const url = await startServer(t, {
+    ...Object.fromEntries(pages),
+    '/allowed': `<!doctype html>${policy}<img src="data:,">`,
+    '/request.js': `fetch('/anything').catch(() => {})`,
+  })
+  for (const name of Object.keys(violations)) {
+    const cleanups = new CleanupList()
+    await (await newPage(cleanups)).goto(url + name)
+    await assert.rejects(cleanups.run(), /violated its policy: .*Content Security Policy/, name)
+  }
+  await (await newPage(t)).goto(`${url}allowed`)
+})
+
 test('pages on all loopback host names open', async (t) => {
   const url = await startServer(t, { '/': PAGE_HTML })
   const page = await newPage(t)

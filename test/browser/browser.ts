@@ -22,21 +22,24 @@ import { delimiter, join, relative } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Cleanup } from '../support/cleanup.ts'
 import { CHROMIUM_ADVICE, hasPackagedChromium, installedBrowsers } from './find-chromium.ts'
 
 type ChromiumSources = { modules: string; installed: string[] }
 type ChromiumProgram = { executablePath: string; env: NodeJS.ProcessEnv }
-export type PageOptions = Omit<BrowserContextOptions, 'viewport' | 'proxy'> & { width?: number; height?: number }
+export type PageOptions = Omit<BrowserContextOptions, 'viewport' | 'proxy'> & {
+  width?: number
+  height?: number
+  /** For tests whose page shows hostile content, which its policy must block. */
+  allowPolicyViolations?: boolean
+}
 
 const MODULES_FOLDER = fileURLToPath(new URL('../../node_modules', import.meta.url))
 /** Each installed npm package of this scope adds the fonts of one writing system. */
 const FONT_SCOPE = '@expo-google-fonts'
 /** Long, because a busy machine must not fail a test: only a missing element takes this long. */
 const PAGE_TIMEOUT_MS = 40_000
-/** If Chromium does not open or close a page within this time, it no longer responds. */
-const BROWSER_TIMEOUT_MS = 30_000
 const EXIT_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** `<-loopback>` removes Chromium's implicit exceptions, which let link-local addresses bypass a proxy. */
 const PROXY_BYPASS = '<-loopback>,127.0.0.0/8,[::1],localhost,*.localhost'
@@ -56,6 +59,9 @@ const CHROMIUM_FLAGS = [
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp', // the name of the flag in newer versions
 ]
+
+/** Chromium's message about a violation: "Refused to …, because it violates the following Content Security Policy directive: …". */
+const POLICY_VIOLATION_PATTERN = /violates the (?:following )?(?:document's )?Content Security Policy/i
 
 let sharedBrowser: Promise<Browser> | undefined
 let openTests = 0
@@ -82,15 +88,19 @@ export async function openBrowser(t: Cleanup): Promise<Browser> {
 }
 
 /**
- * Opens a page in a new browser context. The test fails if the page throws an uncaught error or requests a host that is not
- * loopback. Start servers first: `t.after` hooks that are registered later do not run if this one fails.
+ * Opens a page in a new browser context. The test fails if the page throws an uncaught error, violates its Content-Security-Policy or
+ * requests a host that is not loopback. Start servers first: `t.after` hooks that are registered later do not run if this one fails.
  */
-export async function newPage(t: Cleanup, { width = 1280, height = 800, ...options }: PageOptions = {}): Promise<Page> {
+export async function newPage(
+  t: Cleanup,
+  { width = 1280, height = 800, allowPolicyViolations = false, ...options }: PageOptions = {},
+): Promise<Page> {
+  const browser = await openBrowser(t)
   const problems = new Set<string>()
   const proxy = await startRejectingProxy((target) => {
     if (target !== AUTOFILL_HOST) problems.add(`requested ${target}, which is not on this machine`)
   })
-  const { context, page: firstPage } = await openPage(t, {
+  const context = await browser.newContext({
     ...options,
     viewport: { width, height },
     proxy: { server: proxy.url, bypass: PROXY_BYPASS },
@@ -98,52 +108,19 @@ export async function newPage(t: Cleanup, { width = 1280, height = 800, ...optio
   t.after(async () => {
     // Errors and unhandled rejections are reported at the end of the turn in which they happen.
     for (const page of context.pages())
-      await withTimeout(page.evaluate('new Promise((done) => setTimeout(done, 20))')).catch(() => {})
-    await withTimeout(context.close()).catch(abandonBrowser)
+      await page.evaluate('new Promise((done) => setTimeout(done, 20))').catch(() => {})
+    await context.close()
     proxy.close()
     if (problems.size > 0) throw new Error(`The page\n${[...problems].map((problem) => `- ${problem}`).join('\n')}`)
   })
   context.on('weberror', (event) => problems.add(`threw ${event.error().stack || event.error().message}`))
-  const reportCrash = (page: Page) => page.on('crash', () => problems.add(`crashed at ${page.url()}`))
-  context.on('page', reportCrash)
-  reportCrash(firstPage)
+  context.on('console', (message) => {
+    if (!allowPolicyViolations && POLICY_VIOLATION_PATTERN.test(message.text()))
+      problems.add(`violated its policy: ${message.text()}`)
+  })
+  context.on('page', (page) => page.on('crash', () => problems.add(`crashed at ${page.url()}`)))
   context.setDefaultTimeout(PAGE_TIMEOUT_MS)
-  return firstPage
-}
-
-/** Opens a context and its first page. If Chromium does not respond, it is replaced by a new one. */
-async function openPage(t: Cleanup, options: BrowserContextOptions): Promise<{ context: BrowserContext; page: Page }> {
-  const open = async (browser: Browser) => {
-    const context = await browser.newContext(options)
-    return { context, page: await context.newPage() }
-  }
-  try {
-    return await withTimeout(open(await openBrowser(t)))
-  } catch (error) {
-    if (!(error instanceof BrowserTimeout)) throw error
-    abandonBrowser()
-    return withTimeout(open(await openBrowser(t)))
-  }
-}
-
-class BrowserTimeout extends Error {
-  override message = `Chromium did not respond within ${BROWSER_TIMEOUT_MS / 1000} seconds`
-}
-
-/** Rejects with a `BrowserTimeout` if an operation that has no timeout of its own takes too long. */
-async function withTimeout<Value>(operation: Promise<Value>): Promise<Value> {
-  const timedOut = Promise.withResolvers<never>()
-  const timer = setTimeout(() => timedOut.reject(new BrowserTimeout()), BROWSER_TIMEOUT_MS)
-  try {
-    return await Promise.race([operation, timedOut.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** Lets the next test start a new Chromium; the old one ends with this process. */
-function abandonBrowser() {
-  sharedBrowser = undefined
+  return context.newPage()
 }
 
 /** Starts a proxy that rejects and reports all requests of pages, frames and workers to other hosts. */
@@ -177,7 +154,7 @@ async function closeBrowser() {
   const closingBrowser = sharedBrowser
   sharedBrowser = undefined
   const browser = await closingBrowser?.catch(() => undefined)
-  if (browser) await withTimeout(browser.close()).catch(() => {})
+  await browser?.close()
 }
 
 async function exitOnSignal(signal: (typeof EXIT_SIGNALS)[number]) {

@@ -211,8 +211,29 @@ test('the documentation pages to which the code refers exist', () => {
   }
 })
 
-test('the index links to every guide and every page of the reference', () => {
+test('the threat model names an existing test for every threat, in each category of STRIDE', () => {
+  const rows = findTable(readPage('docs/threat-model.md'), 'Threat')
+  const categories = rows.filter(([threat]) => threat!.startsWith('**')).map(([category]) => category)
+  assert.deepEqual(
+    categories,
+    [
+      'Spoofing',
+      'Tampering',
+      'Repudiation',
+      'Information disclosure',
+      'Denial of service',
+      'Elevation of privilege',
+    ].map((name) => `**${name}**`),
+  )
+  for (const [threat, control, tests] of rows.filter(([threat]) => !threat!.startsWith('**'))) {
+    const files = tests!.split(', ').map(withoutBackticks)
+    assert.ok(control, `${threat} has a control`)
+    for (const file of files) assert.ok(file.endsWith('.test.ts') && existsSync(join(root, file)), `${threat}: ${file}`)
+  }
+})
+
+test('the index links to every guide, every page of the reference and the threat model', () => {
   const linkedPages = new Set(findLinks('docs/README.md').map(({ target }) => target))
-  for (const file of globSync('docs/{guides,reference}/*', { cwd: root }))
+  for (const file of globSync(['docs/{guides,reference}/*', 'docs/threat-model.md'], { cwd: root }))
     assert.ok(linkedPages.has(file), `docs/README.md links to ${file}`)
 })

@@ -232,6 +232,30 @@ export async function requestReview(app: TestApp, student: object = {}) {
   return { ...api, session, link: /https?:\/\/\S+#token=\S+/.exec(email!.text)![0] }
 }
 
+/** Has a student endorsed by a manager at once, and returns the session. */
+export async function endorseStudent(
+  calls: VerificationCalls,
+  reviewer: string,
+  student: string,
+): Promise<TestSession> {
+  calls.clock.advance(60_000)
+  const { session, token } = await calls.requestReview({
+    reviewer: { email: reviewer },
+    student: { externalStudentId: student, email: student },
+  })
+  await expectOk(calls.submitReview(session, token, { decisions: [{ skillId: BRICKLAYING, endorsed: true }] }))
+  return session
+}
+
+/** Has three people endorse each other in a circle, with different spellings of their addresses. */
+export async function plantRing(calls: VerificationCalls): Promise<TestSession[]> {
+  return [
+    await endorseStudent(calls, 'amit.k@gmail.com', 'bina.m@gmail.com'),
+    await endorseStudent(calls, 'binam+work@gmail.com', 'carl.s@googlemail.com'),
+    await endorseStudent(calls, 'carl.s@gmail.com', 'amitk@gmail.com'),
+  ]
+}
+
 /** Awaits a response and throws unless its status is below 300. */
 export async function expectOk(pendingResponse: Promise<TestResponse>): Promise<TestResponse> {
   const response = await pendingResponse

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { OFFLINE } from '../api.ts'
 import type { VerificationSession } from '../api-types/verification.ts'
@@ -85,8 +86,13 @@ export function StudentPage({ token }: { token: string }) {
         </>
       )
     }
-    if (status === 'completed')
-      return <Ending title={pageTexts.completedTitle} text={pageTexts.completedText} good {...endingProps} />
+    if (status === 'completed') {
+      return (
+        <Ending title={pageTexts.completedTitle} text={pageTexts.completedText} good {...endingProps}>
+          <EvidenceReasons session={current} pageTexts={pageTexts} />
+        </Ending>
+      )
+    }
     if (status === 'declined')
       return <Ending title={pageTexts.declinedTitle} text={pageTexts.declinedText} {...endingProps} />
     if (status === 'failed')
@@ -190,15 +196,32 @@ function WaitingForReviewer({
   )
 }
 
+/** How well the endorsement supports the skills, and why. */
+function EvidenceReasons({ session, pageTexts }: { session: VerificationSession; pageTexts: StudentTexts }) {
+  const { evidenceLevel, reasons = [] } = session
+  if (!evidenceLevel) return null
+  return (
+    <div class="stack-tight">
+      <p>{pageTexts.evidenceLevels[evidenceLevel]}</p>
+      <ul class="soft">
+        {reasons.map(({ code, text }) => (
+          <li key={code}>{pageTexts.evidenceReasons[code] ?? text}</li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
 interface EndingProps {
   title: string
   text: string
   pageTexts: StudentTexts
   good?: boolean
   returnUrl?: string | null
+  children?: ComponentChildren
 }
 
-function Ending({ title, text, pageTexts, good = false, returnUrl }: EndingProps) {
+function Ending({ title, text, pageTexts, good = false, returnUrl, children }: EndingProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   return (
@@ -208,6 +231,7 @@ function Ending({ title, text, pageTexts, good = false, returnUrl }: EndingProps
         {title}
       </h1>
       <p class="soft">{text}</p>
+      {children}
       {returnUrl && (
         <a class="button" href={returnUrl} rel="noopener">
           {pageTexts.returnTo}

@@ -5,7 +5,7 @@ import { newPage } from '../../test/browser/browser.ts'
 import { saveScreenshot } from '../../test/browser/screenshots.ts'
 import { startApp } from '../../test/support/app.ts'
 import { runClock } from '../../test/support/clock.ts'
-import { BRICKLAYING, PLASTERING, startVerification } from '../../test/support/verification.ts'
+import { BRICKLAYING, expectOk, PLASTERING, startVerification } from '../../test/support/verification.ts'
 
 const PHONE = { width: 320, height: 640, hasTouch: true, isMobile: true }
 
@@ -97,6 +97,23 @@ test('a student takes an assessment in Hindi, one question at a time, and resume
   await page.getByText('पास होने के लिए 70 % चाहिए').waitFor()
   await saveScreenshot(page, 'student-phone-score')
   await assertAccessible(page)
+})
+
+test('the page shows how well the confirmation supports the skills, and why', async (t) => {
+  const calls = await startVerification(t)
+  const { session, token } = await calls.requestReview({ reviewer: { email: 'ravi@gmail.com' } })
+  await expectOk(calls.submitReview(session, token, { decisions: [{ skillId: BRICKLAYING, endorsed: true }] }))
+  const page = await newPage(t, PHONE)
+  await page.goto(`${calls.app.url}/session#token=${session.token}`)
+  await page.getByRole('heading', { name: 'Your skills are verified' }).waitFor()
+  await page.getByText(/How well this confirmation supports your skills: weak/).waitFor()
+  assert.deepEqual(await page.getByRole('main').getByRole('listitem').allTextContents(), [
+    'Your reviewer uses a mail service where anyone can open a mailbox.',
+    'Your reviewer is your manager, mentor, client or teacher.',
+    'Your reviewer answered within two minutes of the email.',
+  ])
+  await assertAccessible(page)
+  await saveScreenshot(page, 'student-phone-evidence')
 })
 
 test('an expired link shows that the session has expired', async (t) => {

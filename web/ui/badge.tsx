@@ -11,6 +11,7 @@ const STATE_TONES: Record<string, 'good' | 'bad' | 'wait' | 'quiet'> = {
   passed: 'good',
   endorsed: 'good',
   verified: 'good',
+  strong: 'good',
   failed: 'bad',
   failing: 'bad',
   rejected: 'bad',
@@ -18,6 +19,7 @@ const STATE_TONES: Record<string, 'good' | 'bad' | 'wait' | 'quiet'> = {
   declined: 'bad',
   unknown: 'bad',
   bounced: 'bad',
+  weak: 'bad',
   preparing: 'wait',
   pending: 'wait',
   scheduled: 'wait',
@@ -26,6 +28,7 @@ const STATE_TONES: Record<string, 'good' | 'bad' | 'wait' | 'quiet'> = {
   sending: 'wait',
   pending_review: 'wait',
   in_assessment: 'wait',
+  moderate: 'wait',
 }
 
 /** A state as a coloured label; the text alone carries the meaning. */

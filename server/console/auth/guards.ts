@@ -82,7 +82,7 @@ export function guardConsoleRoutes(app: App, context: Context): void {
 }
 
 /** Returns the name of the console user for the audit log. */
-function actorName({ email }: SignedInSession): string {
+export function actorName({ email }: SignedInSession): string {
   return email ?? 'operator'
 }
 

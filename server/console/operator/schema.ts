@@ -5,6 +5,8 @@ import { emailKinds, emailStatuses } from '../../mail/mail.ts'
 import { audiences, suppressionReasons } from '../../mail/suppressions.ts'
 import { named } from '../../platform/http/named-schemas.ts'
 import { jobStates } from '../../platform/jobs/queued-jobs.ts'
+import { ringKinds } from '../../verification/endorsements/ring-detection.ts'
+import { ringStatuses } from '../../verification/endorsements/rings.ts'
 import { EmailRecord, organisationFields } from '../schema.ts'
 
 /** Schemas of the responses of the operator's routes. */
@@ -174,5 +176,52 @@ export const ImportRecord = named(
     started_by: text,
     started_at: text,
     ended_at: orNull(text),
+  }),
+)
+
+const ringFields = {
+  ring_id: text,
+  mode: ModeSchema,
+  kind: Type.Enum([...ringKinds]),
+  status: Type.Enum([...ringStatuses]),
+  size: count,
+  /** Masked addresses, each with the member's number in the ring. */
+  members: Type.Array(text),
+  score: Type.Number(),
+  evidence: Type.Object({
+    endorsements: count,
+    expected_endorsements: Type.Number(),
+    reciprocal_pairs: count,
+    shortest_cycle: count,
+    inside_share: Type.Number(),
+    superior_relations: count,
+    free_or_disposable_mail: count,
+    quick_answers: count,
+    same_device_or_network: count,
+  }),
+  note: orNull(text),
+  noted_by: orNull(text),
+  noted_at: orNull(text),
+  found_at: text,
+  updated_at: text,
+}
+
+export const EndorsementRing = named('EndorsementRing', Type.Object(ringFields))
+
+export const EndorsementRingDetails = named(
+  'EndorsementRingDetails',
+  Type.Object({
+    ...ringFields,
+    endorsements: Type.Array(
+      Type.Object({
+        verification_id: text,
+        org_id: text,
+        reviewer: text,
+        student: text,
+        endorsement_type: text,
+        facts: Type.Array(text),
+        endorsed_at: text,
+      }),
+    ),
   }),
 )

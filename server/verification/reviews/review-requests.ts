@@ -13,7 +13,7 @@ import type { Vault } from '../../platform/vault.ts'
 import { mainSourceOf } from '../items.ts'
 import { eventData } from '../outcome.ts'
 import { changeSession, lockVerification, type Session } from '../sessions.ts'
-import { requireReviewerAvailable, requireSourcesAvailable } from '../source-rules.ts'
+import { requireNotStudent, requireReviewerAvailable, requireSourcesAvailable } from '../source-rules.ts'
 import { reviewRequestEmail } from './emails.ts'
 import { findReview, type Review } from './reviews.ts'
 
@@ -34,6 +34,7 @@ export async function requestReview(
   const { clock, vault, config } = deps
   const now = clock.now()
   await requireSourcesAvailable(tx, session, now)
+  await requireNotStudent(tx, session, review.email)
   await requireReviewerAvailable(tx, session, review.email, now)
   await requireNotSuppressed(tx, deps, session, review.email)
   await requireDailyLimit(tx, now, session.id, 'review_request', MAX_REQUESTS_PER_DAY) // limits repeated changes of the reviewer address

@@ -2,12 +2,14 @@ import { timingSafeEqual } from 'node:crypto'
 import { invalid } from '../../api/invalid.ts'
 import { type Detail, problem } from '../../api/problem.ts'
 import { skillId, skillNumber } from '../../catalogue/ids.ts'
+import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
 import { type EmailDeps, queueEmail } from '../../mail/mail.ts'
 import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { stripInvisible } from '../../platform/text/strip-invisible.ts'
 import { hashToken } from '../../platform/token-hash.ts'
+import { recordEndorsement } from '../endorsements/endorsements.ts'
 import { isMissing } from '../fields.ts'
 import { mainSourceOf } from '../items.ts'
 import { eventData, skillOutcomes, statusAt } from '../outcome.ts'
@@ -78,10 +80,12 @@ export function requirePendingReview({ submittedAt, link }: Review, now: number)
   if (now >= link!.expiresAt) throw linkExpiredProblem()
 }
 
-/** Stores the review, publishes the event and emails the student. */
+type ReviewSubmissionDeps = EmailDeps & Pick<Context, 'emailDomains'>
+
+/** Stores the review and the endorsement, publishes the event and emails the student. */
 export async function submitReview(
   tx: Tx,
-  deps: EmailDeps,
+  deps: ReviewSubmissionDeps,
   { session, review }: { session: Session; review: Review },
   input: ReviewInput,
 ): Promise<{ session: Session; skills: SkillOutcome[] }> {
@@ -106,7 +110,9 @@ export async function submitReview(
   const endedSession = await changeSession(tx, session, now, { status, completedAt: now })
   const submittedReview = 'reason' in decision ? review : { ...review, decisions: decision.decisions }
   const skills = skillOutcomes(endedSession, status, submittedReview, undefined)
-  await recordEvent(tx, session.scope, clock, `verification.${status}`, eventData(endedSession, skills))
+  const isEndorsement = skills.some(({ outcome }) => outcome === 'endorsed')
+  const evidence = isEndorsement ? await recordEndorsement(tx, deps, endedSession, review) : undefined
+  await recordEvent(tx, session.scope, clock, `verification.${status}`, eventData(endedSession, skills, evidence))
   const unsubscribeLink = createUnsubscribeLink(config)
   await queueEmail(tx, deps, {
     ...reviewOutcomeEmail({

@@ -2,8 +2,7 @@ import { problem } from '../../api/problem.ts'
 import type { EmailDeps } from '../../mail/mail.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { changeSession, type Session, sessionNotFoundProblem } from '../sessions.ts'
-import { requireReviewerAvailable } from '../source-rules.ts'
-import { isSameMailbox } from './mailboxes.ts'
+import { requireNotStudent, requireReviewerAvailable } from '../source-rules.ts'
 import { requestReview, requireNotSuppressed } from './review-requests.ts'
 import { alreadySubmittedProblem, findReview, linkExpiredProblem, type Review } from './reviews.ts'
 
@@ -36,9 +35,7 @@ export async function storeReviewer(
     if (now >= currentReview!.link!.expiresAt) throw linkExpiredProblem()
   } else if (now >= session.expiresAt) throw sessionNotFoundProblem()
   const email = input.email.toLowerCase()
-  if (isSameMailbox(email, session.student.email)) {
-    throw problem('INVALID_EMAIL', 'email: students cannot review themselves.')
-  }
+  await requireNotStudent(tx, session, email)
   const addresses = [...new Set([...(currentReview?.addresses ?? []), email])]
   if (addresses.length > MAX_REVIEWER_ADDRESSES) {
     throw problem(

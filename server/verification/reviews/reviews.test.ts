@@ -11,6 +11,7 @@ import {
 } from '../../../test/support/verification.ts'
 import { DAY, HOUR } from '../../platform/clock.ts'
 import { storeExpiredStatuses } from '../jobs.ts'
+import { mailboxOf } from './mailboxes.ts'
 import { remindReviewers, resendRequest } from './review-requests.ts'
 
 const endorsedDecision = (skillId: string, overrides: object = {}) => ({ skillId, endorsed: true, ...overrides })
@@ -93,7 +94,7 @@ test('a reviewer gets an email, opens the page and endorses; partner and student
     verificationMethod: 'human',
   }
   assert.deepEqual(
-    events.map(({ type, data: { version, ...data } }) => ({ type, ...data })),
+    events.map(({ type, data: { version, evidenceLevel, reasons, ...data } }) => ({ type, ...data })),
     [
       { type: 'verification.requested', ...commonData, status: 'pending_review' },
       { type: 'verification.completed', ...commonData, status: 'completed', skills },
@@ -202,10 +203,78 @@ test('students cannot review themselves with another spelling of their address',
   assert.equal(await storeReviewerOf('asha+school@example.com', 'asha+SCHOOL@EXAMPLE.com'), invalidEmailOutcome)
   assert.equal(await storeReviewerOf('asha.rao@gmail.com', 'a.s.h.a.rao+boss@googlemail.com'), invalidEmailOutcome)
   assert.equal(await storeReviewerOf('asha@bücher.example', 'asha@xn--bcher-kva.example'), invalidEmailOutcome)
-  // Other domains distinguish dots, and different tags may be different people who share a mailbox.
-  assert.equal(await storeReviewerOf('class+asha@example.com', 'class+teacher@example.com'), '200')
+  assert.equal(await storeReviewerOf('asha+one@example.com', 'asha+two@example.com'), invalidEmailOutcome)
+  assert.equal(await storeReviewerOf('asha@icloud.com', 'asha+x@me.com'), invalidEmailOutcome)
+  assert.equal(await storeReviewerOf('asha-jobs@yahoo.co.in', 'asha-boss@yahoo.co.in'), invalidEmailOutcome)
+  // Other domains distinguish dots and hyphens.
   assert.equal(await storeReviewerOf('asha.rao@example.com', 'asharao@example.com'), '200')
+  assert.equal(await storeReviewerOf('asha-rao@example.com', 'asha@example.com'), '200')
   assert.equal(await storeReviewerOf('asha@gmail.com', 'asha@example.com'), '200')
+})
+
+test('an address that the student used in another session cannot review', async () => {
+  const calls = await setUp()
+  await calls.openSession({ email: 'asha.private@gmail.com' })
+  const session = await calls.openPreparedSession('human', { student: { email: 'asha@example.com' } })
+  assert.equal(
+    outcomeOf(await calls.storeReviewer(session, { email: 'ashaprivate+boss@gmail.com' })),
+    '400 INVALID_EMAIL',
+  )
+  // The student can also use the address of a stored reviewer before the review is requested.
+  const laterSession = await calls.openSession()
+  await expectOk(calls.chooseMethod(laterSession, 'human'))
+  await expectOk(calls.storeReviewer(laterSession, { email: 'second.asha@gmail.com' }))
+  await expectOk(calls.storeSkills(laterSession))
+  await calls.openSession({ email: 'secondasha@gmail.com' })
+  assert.equal(outcomeOf(await calls.storeItems(laterSession)), '400 INVALID_EMAIL')
+  assert.deepEqual(await calls.listEmails(laterSession), [])
+})
+
+test('one mailbox is one reviewer of a source, however the address is spelled', async () => {
+  const calls = await setUp()
+  await calls.requestReview({ reviewer: { email: 'bigboss@gmail.com' } })
+  const storeReviewer = async (type: string, email: string, skill = WIRING) => {
+    const session = await calls.openPreparedSession('human', { type, skills: [skill] })
+    return outcomeOf(await calls.storeReviewer(session, { email }))
+  }
+  for (const [type, email] of [
+    ['peer', 'bigboss@gmail.com'],
+    ['peer', 'big.boss@gmail.com'],
+    ['mentor', 'bigboss+2@gmail.com'],
+    ['client', 'BigBoss@GoogleMail.com'],
+    ['manager', 'b.i.g.boss@gmail.com'],
+    ['manager', 'ｂｉｇｂｏｓｓ+x@gmail.com'],
+  ] as const)
+    assert.equal(await storeReviewer(type, email), '409 DUPLICATE_REVIEWER_EMAIL', `${type} ${email}`)
+  assert.equal(await storeReviewer('manager', 'BIGBOSS@gmail.com'), '200', 'the same reviewer, for another skill')
+  assert.equal(await storeReviewer('peer', 'bigboss@metro.example'), '200')
+})
+
+test('addresses of one mailbox are recognised by the rules of each provider', () => {
+  const sameMailbox: [string, string][] = [
+    ['Ravi+a@metro.example', 'ravi@METRO.example'],
+    ['ravi@xn--bcher-kva.example', 'ravi@BÜCHER.example'],
+    ['r.a.v.i@gmail.com', 'ravi+x@googlemail.com'],
+    ['ravi-shop@yahoo.com', 'ravi-news@ymail.com'],
+    ['ravi-shop@yahoo.co.uk', 'ravi@yahoo.co.uk'],
+    ['shop@ravi.fastmail.com', 'ravi+x@fastmail.fm'],
+    ['ravi@mac.com', 'ravi@icloud.com'],
+    ['ravi+x@hotmail.com', 'ravi@outlook.com'],
+    ['ra.vi_k-m@proton.me', 'ravikm+x@pm.me'],
+    ['ravi.k@yandex.ru', 'ravi-k@ya.ru'],
+  ]
+  for (const [first, second] of sameMailbox) assert.equal(mailboxOf(first), mailboxOf(second), `${first} ${second}`)
+  const differentMailboxes: [string, string][] = [
+    ['ra.vi@metro.example', 'ravi@metro.example'],
+    ['ravi-k@metro.example', 'ravi@metro.example'],
+    ['ravi@yahoo.com', 'ravi@yahoo.co.in'],
+    ['ravi@gmail.com', 'ravi@gmail.co'],
+    ['+ravi@metro.example', '+asha@metro.example'],
+    ['ravi@fastmail.com', 'ravi@sent.com'],
+    ['x@ravi.metro.example', 'ravi@metro.example'],
+  ]
+  for (const [first, second] of differentMailboxes)
+    assert.notEqual(mailboxOf(first), mailboxOf(second), `${first} ${second}`)
 })
 
 test('a new reviewer address gets a new email and invalidates the old link, up to three addresses', async () => {

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
 import { linkErrors } from '../../platform/text/links.ts'
+import { recordOrigin } from '../endorsements/origins.ts'
 import { fieldOf, isEmail, isMissing, isWebAddress, requireField } from '../fields.ts'
 import { success, toStorableId } from '../routes.ts'
 import {
@@ -50,6 +51,7 @@ export function reviewRoutes(app: App, context: Context): void {
         if (!session || session.id !== request.body.serviceVerificationId) throw verificationNotFoundProblem()
         if (request.sessionCaller.scope && !belongsTo(session, request.sessionCaller.scope))
           throw verificationNotFoundProblem()
+        if (ownSession) await recordOrigin(tx, context, session, 'student', request)
         return storeReviewer(tx, context, session, input)
       })
       return success(reviewerRecord(request.body.serviceVerificationId, review), 'Reviewer stored')
@@ -128,6 +130,7 @@ export function reviewRoutes(app: App, context: Context): void {
         const lockedReview = await lockReview(tx, toStorableId(String(body.serviceVerificationId)), body.token)
         requirePendingReview(lockedReview.review, clock.now())
         validateRequest(request, routeOptions.config)
+        await recordOrigin(tx, context, lockedReview.session, 'reviewer', request)
         return submitReview(tx, context, lockedReview, body)
       })
       return success({ serviceVerificationId: session.id, status: session.status, skills }, 'Review submitted')

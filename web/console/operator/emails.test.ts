@@ -31,7 +31,7 @@ test('the email preview shows styles, but runs no scripts and follows no links',
       html: MALICIOUS_HTML,
     }),
   )
-  const page = await openConsolePage(t, app)
+  const page = await openConsolePage(t, app, { allowPolicyViolations: true })
   await page.goto(`${app.url}/console/operator/mails`)
   await page.getByRole('link', { name: 'notice' }).click()
   await waitForHeading(page, /^Welcome/)

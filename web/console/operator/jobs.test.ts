@@ -33,7 +33,7 @@ test('an operator retries jobs, sees active limits and reads emails in a sandbox
   const { key } = await app.fixtures.createOrg()
   for (let n = 0; n < 140; n++) await app.as(key).post('/skill-requests', { name: '' })
 
-  const page = await openConsolePage(t, app)
+  const page = await openConsolePage(t, app, { allowPolicyViolations: true })
   await getNavLink(page, 'Jobs').click()
   await waitForHeading(page, 'Jobs')
   await page.getByText('the mail server is away').waitFor()

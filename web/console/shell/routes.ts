@@ -48,6 +48,8 @@ export const operatorPages: Record<string, LoadPage> = {
   '/mails': () => import('../operator/emails.tsx'),
   '/mails/:mail_id': () => import('../operator/email.tsx'),
   '/suppressions': () => import('../operator/suppressions.tsx'),
+  '/rings': () => import('../operator/rings.tsx'),
+  '/rings/:ring_id': () => import('../operator/ring.tsx'),
   '/audit': () => import('../operator/audit.tsx'),
 }
 
@@ -91,5 +93,6 @@ export const operatorNavigation: { path: string; name: string }[] = [
   { path: '/jobs', name: 'Jobs' },
   { path: '/limits', name: 'Limits' },
   { path: '/mails', name: 'Emails' },
+  { path: '/rings', name: 'Rings' },
   { path: '/audit', name: 'Full audit log' },
 ]

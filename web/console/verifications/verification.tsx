@@ -56,6 +56,22 @@ export default function VerificationPage({ params }: { params: Params }) {
           <Time at={data.completed_at} />
         </DescriptionItem>
       </DescriptionList>
+      {data.outcome.evidenceLevel && (
+        <>
+          <h2>
+            Evidence <Badge state={data.outcome.evidenceLevel} />
+          </h2>
+          <p class="soft">How well the endorsement supports the skills. Nothing is rejected because of its level.</p>
+          <ul aria-label="Reasons for the level">
+            {data.outcome.reasons?.map(({ code, effect, text }) => (
+              <li key={code}>
+                {text}
+                {effect === 'neutral' ? '' : ` (${effect} it)`}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
       <h2>Skills</h2>
       <Table
         caption="Skills and their outcome"

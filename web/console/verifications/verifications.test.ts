@@ -1,8 +1,9 @@
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkPage, getButton, openConsolePage } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
-import { requestReview } from '../../../test/support/verification.ts'
+import { BRICKLAYING, expectOk, PLASTERING, requestReview } from '../../../test/support/verification.ts'
 
 test('verifications can be filtered by status, and the review email can be resent', async (t) => {
   const app = await startApp(t, { worker: true })
@@ -24,4 +25,21 @@ test('verifications can be filtered by status, and the review email can be resen
   await checkPage(page, 'verification')
   await page.getByRole('link', { name: 'review request' }).first().click()
   await page.getByRole('heading', { level: 1, name: /Asha Rao/ }).waitFor()
+})
+
+test('a verification shows how well its endorsement supports the skills', async (t) => {
+  const app = await startApp(t)
+  const { orgId, session, submitReview, getReviewToken } = await requestReview(app)
+  const decisions = [BRICKLAYING, PLASTERING].map((skillId) => ({ skillId, endorsed: true }))
+  app.clock.advance(3_600_000)
+  await expectOk(submitReview(session, await getReviewToken(session), { decisions }))
+  const page = await openConsolePage(t, app)
+  await page.goto(`${app.url}/console/${orgId}/live/verifications/${session.id}`)
+  await page.getByRole('heading', { level: 2, name: 'Evidence moderate' }).waitFor()
+  const reasons = page.getByRole('list', { name: 'Reasons for the level' }).getByRole('listitem')
+  assert.deepEqual(await reasons.allTextContents(), [
+    'No company website was given to compare the email address with.',
+    'The reviewer is a manager, mentor, client or teacher of the student. (supports it)',
+  ])
+  await checkPage(page, 'verification-evidence')
 })
