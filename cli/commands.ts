@@ -17,6 +17,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   events: async () => (await import('./commands/events.ts')).eventsCommand(),
   endorsements: async () => (await import('./commands/endorsements.ts')).endorsementsCommand(),
   mail: async () => (await import('./commands/mail.ts')).mailCommand(),
+  'dead-letters': async () => (await import('./commands/dead-letters.ts')).deadLettersCommand(),
   'master-key': async () => (await import('./commands/master-key.ts')).masterKeyCommand(),
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
 }

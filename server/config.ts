@@ -43,8 +43,13 @@ export interface Config {
   /** URLs for reports of vulnerabilities, preferred ones first; published in security.txt. */
   securityContacts: string[]
   roles: Role[]
+  /** How long the server, when it is told to stop, reports that it is not ready and still accepts connections. */
+  drainSeconds: number
   logLevel: LogLevel
 }
+
+/** Long enough for a load balancer that checks `/readyz` every second or two. */
+const DEFAULT_DRAIN_SECONDS = 5
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 type LogLevel = (typeof logLevels)[number]
@@ -138,6 +143,12 @@ export function readConfig(env: Environment, isTerminal = false): Config {
       'a comma-separated list of email addresses and of https:, mailto: or tel: URLs',
     ),
     roles: read('ROLES', ['api', 'worker'], parseRoles, 'api, worker, or api,worker'),
+    drainSeconds: read(
+      'DRAIN_SECONDS',
+      isTerminal ? 0 : DEFAULT_DRAIN_SECONDS,
+      wholeNumberParser(0, 300),
+      'a whole number from 0 to 300',
+    ),
     logLevel: read('LOG_LEVEL', isTerminal ? 'warn' : 'info', enumParser(logLevels), `one of ${logLevels.join(', ')}`),
   }
   if (env.DATABASE_URL) {

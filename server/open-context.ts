@@ -1,5 +1,6 @@
 import { openKeyring } from './access/keyring.ts'
 import { openRateLimits } from './access/rate-limits.ts'
+import { observeBacklogs } from './backlogs.ts'
 import { openCatalogue } from './catalogue/catalogue.ts'
 import { openChannels } from './channels/adapters.ts'
 import type { Config } from './config.ts'
@@ -72,6 +73,7 @@ async function openAll(
     db,
     clock,
     log,
+    metrics,
     listener,
     onSequenced: (tx, sequenced) => fanOut(tx, sequenced, clock),
   })
@@ -113,5 +115,6 @@ async function openAll(
   })
   openedResources.defer(() => queue.stop())
   observeQueues(metrics, () => queue.depths())
+  observeBacklogs(metrics, services)
   return Object.assign(services, { queue })
 }

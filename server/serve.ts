@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureDemoKeys, writeServerAddress } from './access/demo.ts'
 import { buildApp } from './app.ts'
 import { startupBanner } from './banner.ts'
@@ -8,13 +9,17 @@ import { createSignInLink, signInUrl } from './console/auth/sign-in-links.ts'
 import type { Context } from './context.ts'
 import { type ContextOptions, openContext } from './open-context.ts'
 import { startHeartbeat } from './platform/database/process-heartbeat.ts'
+import { prepareGracefulClose } from './platform/http/graceful-close.ts'
 import { startMetricsServer } from './platform/http/metrics-access.ts'
 import { collectGarbageWhenIdle } from './platform/idle-gc.ts'
 import { buildPages } from './web-assets/build.ts'
 import { jobs, registerWork } from './worker.ts'
 
-/** Time given to requests and jobs in flight when the process stops. */
-const DRAIN_TIMEOUT_MS = 25_000
+/** Time given to requests and jobs in flight when the process stops, after the time in which load balancers notice. */
+const STOP_TIMEOUT_MS = 20_000
+
+/** Signals that follow the first one within this time are duplicates: a supervisor may signal the launcher, which forwards it, and the server. */
+const DUPLICATE_SIGNAL_MS = 1000
 
 /** Runs the server until the process receives SIGTERM or SIGINT. */
 export async function serve(config: Config): Promise<void> {
@@ -33,6 +38,7 @@ export async function serve(config: Config): Promise<void> {
   })
   let isDraining = false
   const app = buildApp(context, () => isDraining)
+  const gracefulClose = prepareGracefulClose(app.server)
   const stopHeartbeat = await startHeartbeat({
     ...context,
     roles: config.roles,
@@ -56,9 +62,21 @@ export async function serve(config: Config): Promise<void> {
         })
   // Signals are handled before the banner is printed: a supervisor may stop the server as soon as it has read the address.
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
+  /** Ends the time in which the process still accepts connections. */
+  const drainController = new AbortController()
+  let firstSignalAt: number | undefined
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      firstSignalAt ??= performance.now()
+      if (performance.now() - firstSignalAt >= DUPLICATE_SIGNAL_MS) drainController.abort()
+      stop(signal)
+    })
   // The channel closes when the launcher that started this process is killed.
-  if (process.channel) process.on('disconnect', () => stop('disconnect'))
+  if (process.channel)
+    process.on('disconnect', () => {
+      drainController.abort()
+      stop('disconnect')
+    })
   const { port } = app.server.address() as AddressInfo
   const localUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   context.config.publicUrl ??= localUrl
@@ -72,20 +90,27 @@ export async function serve(config: Config): Promise<void> {
 
   const signal = await stopped
   isDraining = true
-  context.log.info({ signal }, 'stopping')
-  const drainTimer = setTimeout(() => {
-    context.log.error(`requests or jobs in flight did not finish within ${DRAIN_TIMEOUT_MS / 1000} s, exiting`)
+  gracefulClose.startDraining()
+  const { drainSeconds } = config
+  context.log.info(
+    { signal },
+    drainSeconds > 0
+      ? `stopping; not ready from now on, and still accepting connections for ${drainSeconds} s (DRAIN_SECONDS)`
+      : 'stopping',
+  )
+  await sleep(drainSeconds * 1000, undefined, { signal: drainController.signal }).catch(() => {})
+  const stopTimer = setTimeout(() => {
+    context.log.error(`requests or jobs in flight did not finish within ${STOP_TIMEOUT_MS / 1000} s, exiting`)
     process.exit(1)
-  }, DRAIN_TIMEOUT_MS)
-  // Close connections as they become idle, rather than wait for the client to close them.
-  const idleCloser = setInterval(() => app.server.closeIdleConnections(), 50)
+  }, STOP_TIMEOUT_MS)
+  context.events.release() // long polls must not delay the shutdown
+  await gracefulClose.close()
   await app.close()
   metricsServer?.close()
   metricsServer?.closeAllConnections()
-  clearInterval(idleCloser)
   await stopHeartbeat()
   await closeContext()
-  clearTimeout(drainTimer)
+  clearTimeout(stopTimer)
   process.exit(0)
 }
 

@@ -6,6 +6,7 @@ import type { Clock } from './platform/clock.ts'
 import type { ConnectionSettings } from './platform/database/connection-settings.ts'
 import { type Database, openDatabase } from './platform/database/database.ts'
 import { migrate, readMigrations } from './platform/database/migrate.ts'
+import { waitForDatabase } from './platform/database/outage.ts'
 import { installQueue } from './platform/jobs/queue.ts'
 import { loadLocalSecrets } from './platform/local-secrets.ts'
 import type { Log } from './platform/log.ts'
@@ -20,6 +21,9 @@ export interface Store {
   adminKey: string
   masterKey: Buffer
 }
+
+/** How long a server that starts waits for a database that is starting or restarting. */
+const DATABASE_WAIT_MS = 60_000
 
 export interface StoreOptions {
   log: Log
@@ -44,6 +48,8 @@ export async function openStore(
     onError: (error) => log.warn({ err: error }, 'database connection lost, the pool will reconnect'),
   })
   openedResources.defer(() => db.close())
+  if (role === 'server')
+    await waitForDatabase(db, DATABASE_WAIT_MS, (text) => (progress ?? ((line) => log.warn(line)))(text))
   const appliedMigrations = await migrate(db.pool, await readMigrations())
   if (appliedMigrations.length > 0) {
     progress?.('Migrating the database…')

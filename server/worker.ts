@@ -1,5 +1,6 @@
 import { accessJobs, handleAccessJobs } from './access/jobs.ts'
 import { startAggregationWorker } from './analytics/aggregation-worker.ts'
+import { watchBacklogs } from './backlogs.ts'
 import { startContactEngine } from './campaigns/contact/engine.ts'
 import { campaignJobs, handleCampaignJobs } from './campaigns/jobs.ts'
 import { consoleJobs, handleConsoleJobs } from './console/jobs.ts'
@@ -36,4 +37,5 @@ export function registerWork(worker: Worker, context: Context): void {
   handleCampaignJobs(worker, context)
   worker.run(() => startContactEngine(context))
   worker.run(() => startAggregationWorker(context))
+  worker.run(() => watchBacklogs(context))
 }

@@ -48,7 +48,7 @@ export function createDeployment(): BenchDeployment {
       const port = await findFreePort()
       const startedAt = performance.now()
       const child = spawn('node', [join(root, 'scripts/launch.mjs'), 'start'], {
-        env: { ...serverEnv, PORT: String(port) },
+        env: { ...serverEnv, PORT: String(port), DRAIN_SECONDS: '0' },
         stdio: ['ignore', 'ignore', 'inherit'],
       })
       const url = `http://127.0.0.1:${port}`

@@ -1,8 +1,10 @@
 import { Command } from 'commander'
 import { sql } from 'kysely'
 import { pingRedis } from '../../server/access/rate-limits.ts'
+import { MAX_COUNTED_ROWS, readBacklogs, readDiskSpace } from '../../server/backlogs.ts'
 import { type Config, isLocalOnly, isLoopback, readConfig } from '../../server/config.ts'
-import { systemClock } from '../../server/platform/clock.ts'
+import { formatWait, systemClock } from '../../server/platform/clock.ts'
+import type { Queries } from '../../server/platform/database/database.ts'
 import { countApisWithSeparateLimits } from '../../server/platform/database/process-heartbeat.ts'
 import { errorText } from '../../server/platform/error-text.ts'
 import { createLog } from '../../server/platform/log.ts'
@@ -66,6 +68,7 @@ async function checkDatabase(config: Config, addFinding: AddFinding) {
         'ok',
         `PostgreSQL ${version}, ${location}, ${size}; migrations applied; secrets can be decrypted with the master key`,
       )
+    await checkBacklogs(db.queries, config, addFinding)
     const apiCount = await countApisWithSeparateLimits(db, Date.now())
     if (apiCount > 1)
       addFinding(
@@ -86,6 +89,35 @@ async function checkEmailDomains({ disposableDomainsFile }: Config, addFinding: 
   } catch (error) {
     addFinding('email domains', 'failed', errorText(error))
   }
+}
+
+async function checkBacklogs(queries: Queries, config: Config, addFinding: AddFinding) {
+  const backlogs = await readBacklogs(queries, Date.now())
+  const lateBacklogs = backlogs.filter(({ isTooOld }) => isTooOld)
+  for (const { rows, ageSeconds, meaning } of lateBacklogs)
+    addFinding(
+      'backlog',
+      'warning',
+      `${rows}${rows === MAX_COUNTED_ROWS ? ' or more' : ''} ${meaning}, the oldest for ${formatWait(Math.ceil(ageSeconds))}; check that a process with the role worker is running, and its log`,
+    )
+  if (lateBacklogs.length === 0) addFinding('backlog', 'ok', 'no background work is late')
+  const deadLetterCount = backlogs.find(({ name }) => name === 'dead_letters')!.rows
+  if (deadLetterCount > 0)
+    addFinding(
+      'dead letters',
+      'warning',
+      `${deadLetterCount} ${deadLetterCount === 1 ? 'row' : 'rows'} could not be processed; list them with \`npx attestry dead-letters list\``,
+    )
+  const space = await readDiskSpace(config)
+  if (!space) return
+  const freeText = `${formatGigabytes(space.freeBytes)} of ${formatGigabytes(space.totalBytes)} free`
+  if (space.isTooSmall)
+    addFinding('disk', 'warning', `${freeText} where DATA_DIR is; make room before the database stops`)
+  else addFinding('disk', 'ok', freeText)
+}
+
+function formatGigabytes(bytes: number): string {
+  return `${(bytes / 1024 ** 3).toFixed(1)} GB`
 }
 
 async function checkRedis({ redisUrl }: Config, addFinding: AddFinding) {

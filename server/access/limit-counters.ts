@@ -2,9 +2,13 @@ import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/database/database.ts'
+import { indianDayStart } from '../platform/india-time.ts'
 import type { Log } from '../platform/log.ts'
+import type { DayCount, DayCountStore } from './limits/durable-day-caps.ts'
 import type { SavedCounterRow } from './limits/key-state.ts'
 import type { MemoryLimiter } from './limits/memory.ts'
+import type { BucketName } from './limits/table.ts'
+import { DAY_SLACK_MS } from './limits/windows.ts'
 
 const SAVE_INTERVAL_MS = 250
 
@@ -102,15 +106,53 @@ class DayCounts {
   }
 }
 
-/** Adds the increments to the stored counts of the same day. A stored count of the next day and a later cooldown are kept. */
-async function upsertRows(db: Database, rows: SavedCounterRow[]) {
+/** Opens the durable counts of daily limits. They are the same rows that a process without Redis restores at its start. */
+export function openDayCountStore(db: Database, clock: Clock): DayCountStore {
+  return {
+    async load() {
+      const { rows } = await sql<StoredCounter>`
+        select key_id, name, value from limit_counters where name like 'day:%' and expires_at > ${new Date(clock.now())}`.execute(
+        db.queries,
+      )
+      return rows.map(toDayCount)
+    },
+    async add(counts) {
+      const storedRows = await upsertRows(
+        db,
+        counts.map(({ key, bucket, day, count }) => ({
+          key,
+          name: `day:${bucket}`,
+          value: [day, count],
+          expiresAt: indianDayStart(day + 1) + DAY_SLACK_MS,
+        })),
+      )
+      return storedRows.map(toDayCount)
+    },
+  }
+}
+
+interface StoredCounter {
+  key_id: string
+  name: string
+  value: number[]
+}
+
+function toDayCount({ key_id, name, value }: StoredCounter): DayCount {
+  return { key: key_id, bucket: name.slice('day:'.length) as BucketName, day: value[0]!, count: value[1]! }
+}
+
+/**
+ * Adds the increments to the stored counts of the same day. A stored count of the next day and a later cooldown are kept. Returns the
+ * stored rows.
+ */
+async function upsertRows(db: Database, rows: SavedCounterRow[]): Promise<StoredCounter[]> {
   const columns = {
     keys: rows.map(({ key }) => key),
     names: rows.map(({ name }) => name),
     values: rows.map(({ value }) => JSON.stringify(value)),
     expiries: rows.map(({ expiresAt }) => new Date(expiresAt)),
   }
-  await sql`
+  const { rows: storedRows } = await sql<StoredCounter>`
     insert into limit_counters as stored (key_id, name, value, expires_at)
     select * from unnest(${columns.keys}::text[], ${columns.names}::text[], ${columns.values}::jsonb[], ${columns.expiries}::timestamptz[])
       order by 1, 2
@@ -119,5 +161,7 @@ async function upsertRows(db: Database, rows: SavedCounterRow[]) {
       when stored.name like 'day:%' and (stored.value ->> 0)::int = (excluded.value ->> 0)::int
         then jsonb_build_array(stored.value -> 0, (stored.value ->> 1)::bigint + (excluded.value ->> 1)::bigint)
       when stored.name like 'day:%' and (stored.value ->> 0)::int = (excluded.value ->> 0)::int + 1 then stored.value
-      else excluded.value end`.execute(db.queries)
+      else excluded.value end
+    returning key_id, name, value`.execute(db.queries)
+  return storedRows
 }

@@ -8,7 +8,8 @@ import { defineJob } from '../platform/jobs/queue.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { callerAddress } from './client-address.ts'
-import { persistLimitCounters } from './limit-counters.ts'
+import { openDayCountStore, persistLimitCounters } from './limit-counters.ts'
+import { DurableDayCaps } from './limits/durable-day-caps.ts'
 import { FallbackLimiter } from './limits/fallback.ts'
 import type { Limiter, MinuteWindow, RateLimitDecision, Rule } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory.ts'
@@ -36,7 +37,11 @@ export async function openRateLimits({ config, db, clock, log, metrics }: RateLi
   const memory = new MemoryLimiter({ trackChanges: config.redisUrl === undefined })
   const stopPersisting =
     config.redisUrl === undefined ? await persistLimitCounters(memory, { db, clock, log }) : undefined
-  const limiter = config.redisUrl ? await openSharedLimiter(config.redisUrl, memory, log, metrics) : memory
+  const shared =
+    config.redisUrl === undefined
+      ? undefined
+      : await openSharedLimiter(config.redisUrl, memory, { db, clock, log, metrics })
+  const limiter = shared?.limiter ?? memory
   const sweepTimer = setInterval(() => memory.sweep(clock.now()), 1000)
   sweepTimer.unref()
   return {
@@ -49,6 +54,7 @@ export async function openRateLimits({ config, db, clock, log, metrics }: RateLi
     async close() {
       clearInterval(sweepTimer)
       await stopPersisting?.()
+      await shared?.stopStoring()
       await limiter.close()
     },
   }
@@ -100,7 +106,14 @@ function applyDecision(decision: RateLimitDecision, limits: KeyLimits, reply: Fa
   throw problem(errorCode, message, { retryAfter })
 }
 
-async function openSharedLimiter(url: string, memory: MemoryLimiter, log: Log, metrics: Metrics): Promise<Limiter> {
+const STORE_INTERVAL_MS = 1000
+
+/** Opens a limiter whose counts are shared in Redis, and whose daily limits are also stored in the database. */
+async function openSharedLimiter(
+  url: string,
+  memory: MemoryLimiter,
+  { db, clock, log, metrics }: Omit<RateLimitsOptions, 'config'>,
+): Promise<{ limiter: Limiter; stopStoring(): Promise<void> }> {
   const redisDownGauge = new Gauge({
     name: 'attestry_redis_down',
     help: '1 while Redis does not respond and each process counts rate limits separately.',
@@ -108,17 +121,36 @@ async function openSharedLimiter(url: string, memory: MemoryLimiter, log: Log, m
   })
   // Imported on demand: most deployments run without Redis, and its client takes memory.
   const { RedisLimiter } = await import('./limits/redis.ts')
-  const limiter = new FallbackLimiter(new RedisLimiter(url), memory, {
+  const sharedLimiter = new FallbackLimiter(new RedisLimiter(url), memory, {
     onSwitch(engine, reason) {
       redisDownGauge.set(engine === 'memory' ? 1 : 0)
       if (engine === 'memory') {
         metrics.alarms.inc({ alarm: 'redis_down' })
         log.error({ reason }, 'Redis is not responding, counting rate limits in each process until it does')
-      } else log.warn('Redis is responding again, sharing rate limits between processes')
+      } else {
+        log.warn('Redis is responding again, sharing rate limits between processes')
+        void store(() => limiter.refresh()) // Redis may have lost its counts
+      }
     },
   })
-  await limiter.ready
-  return limiter
+  const limiter = new DurableDayCaps(sharedLimiter, openDayCountStore(db, clock))
+  await sharedLimiter.ready
+  await limiter.refresh()
+  let storing = Promise.resolve()
+  const timer = setInterval(() => void store(() => limiter.flush()), STORE_INTERVAL_MS)
+  timer.unref()
+  return {
+    limiter,
+    async stopStoring() {
+      clearInterval(timer)
+      await store(() => limiter.flush())
+    },
+  }
+
+  function store(run: () => Promise<void>): Promise<void> {
+    storing = storing.then(run).catch((error) => log.warn({ err: error }, 'storing daily limits failed, retrying'))
+    return storing
+  }
 }
 
 /** Returns the error if Redis does not respond, else undefined. */

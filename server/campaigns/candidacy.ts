@@ -80,14 +80,20 @@ export async function findCandidacy(tx: Queries, candidateId: string): Promise<C
   return (await toCandidacies(tx, rows))[0]
 }
 
-/** Returns the candidacies that match `where`. `order` is an `order by` clause, with or without a limit. */
+/**
+ * Returns the candidacies that match `where`, a condition on `candidate_progress p`. `order` is an `order by` clause, with or without
+ * a limit. The page is selected before the joins: after a large enrolment the statistics of the tables are outdated, and PostgreSQL
+ * would otherwise join and sort all candidates for each page.
+ */
 export async function selectCandidacies(
   tx: Queries,
   where: ReturnType<typeof sql>,
   order: ReturnType<typeof sql>,
 ): Promise<(Candidacy & { listed_at: Date })[]> {
   const { rows } = await sql<CandidacyRow & { listed_at: Date }>`
-    select ${columns}, p.listed_at from ${joinedTables} where ${where} ${order}`.execute(tx)
+    with page as materialized (select * from candidate_progress p where ${where} ${order})
+    select ${columns}, p.listed_at from page p join candidates c using (candidate_id)
+      join campaigns g on g.campaign_id = p.campaign_id ${order}`.execute(tx)
   return (await toCandidacies(tx, rows)) as (Candidacy & { listed_at: Date })[]
 }
 

@@ -38,3 +38,8 @@ export async function recordEvents(
   notifyAfterCommit(tx, EVENTS_RECORDED)
   return ids
 }
+
+/** Deletes an event that was recorded and cannot be sequenced. */
+export async function discardRecordedEvent(tx: Tx, eventId: string): Promise<void> {
+  await sql`delete from event_outbox where event_id = ${eventId}`.execute(tx)
+}

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { sign } from '../../sdk/index.ts'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import type { TestKey } from '../../test/support/call.ts'
+import { TestClock } from '../../test/support/clock.ts'
 import { until } from '../../test/support/until.ts'
 import type { OrgScope } from '../access/caller.ts'
 import { setKeyLimits } from '../access/key-limits.ts'
@@ -279,7 +280,7 @@ test('after thirty days an event is no longer returned, and its partition is dro
   app.clock.advance(30 * DAY + 1)
   assert.deepEqual((await app.as(key).get('/events?acknowledged=all')).body.data.items, [])
   app.clock.advance(2 * DAY)
-  await dropOldPartitions(app.context.db, app.clock.now())
+  await dropOldPartitions(app.context.db, app.clock)
   const { rows } = await sql<{ count: number }>`select count(*)::int as count from events`.execute(
     app.context.db.queries,
   )
@@ -291,4 +292,66 @@ test('after thirty days an event is no longer returned, and its partition is dro
   const [lastId] = await recordTestEvents(app, key, 1)
   const { body } = await app.as(key).post('/events/ack', { up_to: lastId })
   assert.equal(body.data.acknowledged, 1, 'events older than the retention period are not counted')
+})
+
+test('a follower misses no event if a clock is set back across midnight', async (t) => {
+  const app = await startApp(t)
+  const { key } = await app.fixtures.createOrg()
+  app.clock.set('2026-03-12T00:00:10.000Z')
+  const [firstId] = await recordTestEvents(app, key, 1)
+  assert.equal((await app.as(key).get('/events')).body.data.items.length, 1)
+
+  app.clock.set('2026-03-11T23:59:40.000Z')
+  const [secondId] = await recordTestEvents(app, key, 1)
+  const { body } = await app.as(key).get(`/events?after=${firstId}`)
+  assert.deepEqual(
+    body.data.items.map(({ event_id }: { event_id: string }) => event_id),
+    [secondId],
+  )
+})
+
+test('the partitions of the next seven days exist before they are needed', async (t) => {
+  const app = await startApp(t, { clock: new TestClock('2026-05-11T06:30:00.000Z') })
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
+    where inhparent = 'events'::regclass and relname > 'events_202605' order by 1`.execute(app.context.db.queries)
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    Array.from({ length: 8 }, (_, index) => `events_202605${11 + index}`),
+  )
+})
+
+test('a backup that runs for days stops neither events nor readers, and old partitions are dropped after it', async (t) => {
+  const app = await startApp(t)
+  const { db } = app.context
+  const { key } = await app.fixtures.createOrg()
+  await recordTestEvents(app, key, 1)
+  await app.context.events.sequence()
+  // pg_dump holds one snapshot, and a lock of this kind on every table, until it ends.
+  const backup = await db.pool.connect()
+  await backup.query('begin isolation level repeatable read')
+  await backup.query('lock table events, webhook_deliveries in access share mode')
+  await backup.query('select count(*) from events')
+
+  app.clock.advance(10 * DAY)
+  const [secondId] = await recordTestEvents(app, key, 1)
+  const idsOfPage = async () => {
+    const { body } = await app.as(key).get('/events?acknowledged=all')
+    return body.data.items.map(({ event_id }: { event_id: string }) => event_id)
+  }
+  assert.equal((await idsOfPage()).length, 2)
+
+  app.clock.advance(23 * DAY)
+  const oldPartition = 'events_20260311'
+  const { dropped, postponed } = await dropOldPartitions(db, app.clock)
+  assert.deepEqual([dropped.includes(oldPartition), postponed.includes(oldPartition)], [false, true])
+  const [thirdId] = await recordTestEvents(app, key, 1)
+  assert.deepEqual(await idsOfPage(), [secondId, thirdId])
+
+  await backup.query('rollback')
+  backup.release()
+  const later = await dropOldPartitions(db, app.clock)
+  assert.equal(later.dropped.includes(oldPartition), true)
+  assert.deepEqual(later.postponed, [])
+  assert.deepEqual(await idsOfPage(), [secondId, thirdId])
 })

@@ -5,6 +5,13 @@ import { recordEvents } from '../events/record.ts'
 import type { EventType } from '../events/types.ts'
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts'
 import type { Database, Tx } from '../platform/database/database.ts'
+import { isDatabaseUnavailable } from '../platform/database/outage.ts'
+import {
+  deleteDeadLetter,
+  isNoDeadLetter,
+  nextDeadLetterRetry,
+  recordDeadLetter,
+} from '../platform/jobs/dead-letters.ts'
 import { type DuePoller, startDuePoller } from '../platform/jobs/due-poller.ts'
 import type { Language } from '../platform/text/languages.ts'
 import { WriterError, type WriterErrorReason } from '../questions/writer-error.ts'
@@ -113,7 +120,7 @@ export function openPreparer(deps: PreparationDeps): Preparer {
 
   /** Prepares one batch of mandates and returns its size. */
   async function prepareBatch(): Promise<number> {
-    const claimedBatch = await claimDueMandates(db, clock, batchSize)
+    const claimedBatch = await claimDueMandates(deps, batchSize)
     if (claimedBatch.length === 0) return 0
     for (const each of claimedBatch) claimedMandates.add(each)
     const stopTimer = metrics.jobs.startTimer({ queue: 'prepare-mandate' })
@@ -203,24 +210,42 @@ interface WrittenMandate extends WrittenFlow {
   claimed: ClaimedMandate
 }
 
-/** Returns the time at which the next mandate is due or the next lease expires. */
+/** Returns the time at which the next mandate is due, the next lease expires, or a mandate that could not be read is retried. */
 async function findNextDueTime(db: Database): Promise<number | undefined> {
   const { rows } = await sql<{ at: Date | null }>`
-    select min(prepare_at) as at from mandates where status = 'preparing'`.execute(db.queries)
+    select least(
+      (select min(prepare_at) from mandates where status = 'preparing' and ${isNoDeadLetter('prepare-mandate', sql`mandate_id`)}),
+      ${nextDeadLetterRetry('prepare-mandate')}) as at`.execute(db.queries)
   return rows[0]!.at?.getTime()
 }
 
-/** Claims due mandates; concurrent processes skip locked rows. */
-async function claimDueMandates(db: Database, clock: Clock, limit: number): Promise<ClaimedMandate[]> {
+/** Claims due mandates; concurrent processes skip locked rows. A mandate that cannot be read becomes a dead letter. */
+async function claimDueMandates(deps: PreparationDeps, limit: number): Promise<ClaimedMandate[]> {
+  const { db, clock } = deps
   const now = clock.now()
-  const { rows } = await sql<MandateRow & { languages: Language[]; attempts: number }>`
+  const { rows } = await sql<MandateRow & { languages: Language[]; attempts: number; is_dead_letter: boolean }>`
     update mandates set prepare_at = ${new Date(now + LEASE_MS)}, attempts = attempts + 1
     from workflows
     where workflows.workflow_id = mandates.workflow_id and mandate_id = any (array(
       select mandate_id from mandates where status = 'preparing' and prepare_at <= ${new Date(now)}
+        and ${isNoDeadLetter('prepare-mandate', sql`mandate_id`, now)}
       order by prepare_at limit ${limit} for update skip locked))
-    returning ${sql.join(mandateColumns.map((column) => sql.ref(column)))}, languages, attempts`.execute(db.queries)
-  return rows.map(({ languages, attempts, ...row }) => ({ mandate: mandateFromRow(row), languages, attempts }))
+    returning ${sql.join(mandateColumns.map((column) => sql.ref(column)))}, languages, attempts,
+      exists (select from dead_letters where queue = 'prepare-mandate' and subject_id = mandate_id) as is_dead_letter`.execute(
+    db.queries,
+  )
+  const claimedMandates: ClaimedMandate[] = []
+  for (const { languages, attempts, is_dead_letter, ...row } of rows) {
+    const { mandate_id: id, org_id: orgId, mode } = row
+    try {
+      claimedMandates.push({ mandate: mandateFromRow(row), languages, attempts })
+      if (is_dead_letter) await db.transaction((tx) => deleteDeadLetter(tx, 'prepare-mandate', id))
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error
+      await recordDeadLetter(deps, 'prepare-mandate', { id, orgId, mode: mode as 'test' | 'live' }, error)
+    }
+  }
+  return claimedMandates
 }
 
 /** Stores the flows and records the events; skips mandates that were changed or archived in the meantime. */
@@ -264,6 +289,13 @@ async function markFailed(tx: Tx, clock: Clock, { mandate }: ClaimedMandate, fai
     .returning(mandateColumns)
     .executeTakeFirst()
   if (row) await recordMandateEvents(tx, clock, 'mandate.failed', [mandateFromRow(row)])
+}
+
+/** Marks a mandate that cannot be read as failed. Without its content there is no event; replacing the mandate prepares it again. */
+export async function failUnreadableMandate(tx: Tx, clock: Clock, mandateId: string): Promise<void> {
+  const failure = 'The stored mandate cannot be read. Replace it, or create it again.'
+  await sql`update mandates set status = 'failed', failure = ${failure}, version = version + 1, updated_at = ${new Date(clock.now())}
+    where mandate_id = ${mandateId} and status = 'preparing'`.execute(tx)
 }
 
 async function recordMandateEvents(

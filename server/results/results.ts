@@ -38,7 +38,10 @@ export async function listResults(
   const conditions = [sql`p.org_id = ${orgId} and p.mode = ${mode} and p.listed_at is not null`]
   if (campaign_id !== undefined) conditions.push(sql`p.campaign_id = ${campaign_id}`)
   if (mandate_id !== undefined) conditions.push(sql`p.mandate_id = ${mandate_id}`)
-  if (job_id !== undefined) conditions.push(sql`g.job_id = ${job_id}`)
+  if (job_id !== undefined)
+    conditions.push(
+      sql`p.campaign_id in (select campaign_id from campaigns where org_id = ${orgId} and mode = ${mode} and job_id = ${job_id})`,
+    )
   if (status !== undefined) conditions.push(sql`p.status = ${status}`)
   if (updated_after !== undefined) conditions.push(sql`p.listed_at > ${updated_after}`)
   if (after !== undefined)

@@ -94,10 +94,13 @@ function selectFailed({ webhook_id }: Webhook, { from, to }: ReplayInput, now: n
     ${timeCondition(from, to, now)}`
 }
 
-/** Excludes events older than the retention period. An event's `day` is never before `created_at`, so it can select the partitions. */
+/**
+ * Excludes events older than the retention period. The `day` of an event, which selects the partitions, is before `created_at` only
+ * if the clock of the process that recorded the event was ahead.
+ */
 function timeCondition(from: string | undefined, to: string | undefined, now: number) {
   const oldestTime = now - RETENTION_DAYS * DAY + 1
   const startTime = from === undefined ? oldestTime : Math.max(oldestTime, Date.parse(from))
-  const startCondition = sql`and e.created_at >= ${new Date(startTime)} and e.day >= ${dayOf(startTime)}::date`
+  const startCondition = sql`and e.created_at >= ${new Date(startTime)} and e.day >= ${dayOf(startTime - DAY)}::date`
   return to === undefined ? startCondition : sql`${startCondition} and e.created_at < ${new Date(to)}`
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { aMandate, startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
@@ -197,4 +198,34 @@ test('a key without the scope is rejected', async () => {
   const reader = app.as(await fixtures.createPartnerKey(scope.orgId, { scopes: ['workflows:read'] }))
   const response = await reader.post('/workflows', { name: 'x' })
   assert.deepEqual([response.status, response.body.error.code], [403, problem('SCOPE_MISSING', '').code])
+})
+
+test('the number of mandates of a workflow is exact, and reading it does not read the mandates', async (t) => {
+  const app = await startApp(t)
+  const { context, fixtures } = app
+  const { orgId, key } = await app.fixtures.createOrg()
+  const scope = { orgId, mode: 'live' as const }
+  const first = await fixtures.createWorkflow(scope)
+  const second = await fixtures.createWorkflow(scope)
+  const mandates = await Promise.all(
+    [first, first, first, second].map(({ workflow_id }) => fixtures.createMandate(scope, { workflow_id })),
+  )
+  assert.equal((await app.as(key).delete(`/mandates/${mandates[0]!.mandate_id}`)).status, 200)
+  // Reading a locked table would wait until the end of this transaction.
+  const blocker = await context.db.pool.connect()
+  await blocker.query('begin')
+  await blocker.query('lock table mandates in access exclusive mode')
+  const timeout = AbortSignal.timeout(20_000)
+  const unblocked = once(timeout, 'abort').then(() => undefined)
+  const response = await Promise.race([app.as(key).get('/workflows'), unblocked])
+  await blocker.query('rollback')
+  blocker.release()
+  const items = response?.body.data.items ?? []
+  assert.deepEqual(
+    items.map(({ workflow_id, mandates: count }: any) => [workflow_id, count]),
+    [
+      [second.workflow_id, 1],
+      [first.workflow_id, 2],
+    ],
+  )
 })

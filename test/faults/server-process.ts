@@ -10,12 +10,18 @@ export interface KillableServer {
 }
 
 /** Starts a server process on the database of a test. The test kills the process. */
-export async function startServerProcess(t: Cleanup, config: Config, env: object = {}): Promise<KillableServer> {
+export async function startServerProcess(
+  t: Cleanup,
+  config: Config,
+  env: object = {},
+  onErrorOutput?: (text: string) => void,
+): Promise<KillableServer> {
   const child = spawn(process.execPath, [new URL('../../server/main.ts', import.meta.url).pathname], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', onErrorOutput ? 'pipe' : 'inherit'],
     env: { ...process.env, ...databaseEnv(config), PORT: '0', LOG_LEVEL: 'error', ...env },
   })
   t.after(() => child.kill('SIGKILL'))
+  if (onErrorOutput) child.stderr!.on('data', (chunk: Buffer) => onErrorOutput(chunk.toString()))
   let output = ''
   for (;;) {
     const [chunk] = (await once(child.stdout!, 'data')) as [Buffer]

@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { loadBuiltInCatalogue } from '../../server/catalogue/built-in.ts'
+import { ensurePartitions } from '../../server/events/partitions.ts'
 import { systemClock } from '../../server/platform/clock.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
 import { migrate, readMigrations } from '../../server/platform/database/migrate.ts'
 import { installQueue } from '../../server/platform/jobs/queue.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { startEmbeddedPostgres } from '../../server/platform/postgres/embedded.ts'
+import { TestClock } from '../support/clock.ts'
 
 export const TEMPLATE_DATABASE = 'attestry_template'
 
@@ -49,6 +51,7 @@ export async function prepareTemplate(url: string): Promise<void> {
   try {
     await migrate(db.pool, await readMigrations())
     await loadBuiltInCatalogue(db, systemClock, log)
+    await ensurePartitions(db, new TestClock()) // most tests start at this time
   } finally {
     await db.close()
   }

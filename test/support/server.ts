@@ -59,6 +59,7 @@ export async function createDeployment(t: Cleanup, options: { embedded?: boolean
     ...inherited,
     DATA_DIR: dataDir,
     PORT: '0',
+    DRAIN_SECONDS: '0',
     ATTESTRY_PROFILE: join(dataDir, 'no-profile.json'),
     ...(database
       ? { DATABASE_URL: database.url, ADMIN_API_KEY: ADMIN_KEY, MASTER_KEY: randomBytes(32).toString('base64') }

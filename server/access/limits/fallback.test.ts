@@ -31,7 +31,10 @@ class FakeSharedLimiter extends MemoryLimiter {
   }
 }
 
-function openLimiter(shared: SharedLimiter, options: { timeoutMs?: number; probeIntervalMs?: number } = {}) {
+function openLimiter(
+  shared: SharedLimiter,
+  options: { timeoutMs?: number; probeIntervalMs?: number; now?: () => number } = {},
+) {
   const switches: string[] = []
   const limiter = new FallbackLimiter(shared, new MemoryLimiter(), {
     onSwitch: (to, reason) => switches.push(reason ? `${to}: ${reason}` : to),
@@ -70,7 +73,7 @@ test('calls during a failure are decided in the process, and the switch is repor
 
 test('a call waits for a hanging engine no longer than the timeout', async (t) => {
   const shared = new FakeSharedLimiter()
-  const { limiter, switches, call } = openLimiter(shared as SharedLimiter)
+  const { limiter, switches, call } = openLimiter(shared as SharedLimiter, { now: () => 0 })
   await limiter.ready
   shared.behaviour = 'hangs'
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -82,6 +85,22 @@ test('a call waits for a hanging engine no longer than the timeout', async (t) =
   t.mock.timers.tick(1)
   assert.equal((await decision).errorCode, undefined)
   assert.deepEqual(switches, ['memory: no response within 30 ms'])
+  await limiter.close()
+})
+
+test('a stall of this process does not count as a failure of the shared engine', async () => {
+  const shared = new FakeSharedLimiter()
+  const { limiter, switches, call } = openLimiter(shared as SharedLimiter)
+  await limiter.ready
+  const decide = shared.decide.bind(shared)
+  // Like a response from a socket, this one is read after the timers that are due.
+  shared.decide = ((...args: Parameters<typeof decide>) =>
+    new Promise((resolve) => setImmediate(() => setImmediate(() => resolve(decide(...args)))))) as never
+  const decision = call()
+  const stalledUntil = performance.now() + 100
+  while (performance.now() < stalledUntil);
+  assert.equal((await decision).errorCode, undefined)
+  assert.deepEqual(switches, [])
   await limiter.close()
 })
 

@@ -1,4 +1,4 @@
-import { timeoutError, withDeadline } from '../../platform/deadline.ts'
+import { timeoutError } from '../../platform/deadline.ts'
 import type {
   CallerDecision,
   LimitError,
@@ -25,7 +25,13 @@ export interface FallbackLimiterOptions {
   timeoutMs?: number
   /** Time between two attempts to return to the shared engine. */
   probeIntervalMs?: number
+  /** Monotonic time in milliseconds. */
+  now?: () => number
 }
+
+/** A timer that fires later than this was delayed by the event loop of this process. */
+const MAX_TIMER_DELAY_MS = 20
+const MAX_TIMER_RESTARTS = 3
 
 /**
  * Uses the shared engine while it responds, and the local one otherwise. A call during which the shared engine fails is decided by the
@@ -39,6 +45,7 @@ export class FallbackLimiter implements Limiter {
   readonly #onSwitch: FallbackLimiterOptions['onSwitch']
   readonly #timeoutMs: number
   readonly #probeIntervalMs: number
+  readonly #now: () => number
   #usesShared = false
   /** Engine of the last `onSwitch` call. Redis at first, so that starting with Redis is not reported. */
   #reportedEngine: 'redis' | 'memory' = 'redis'
@@ -48,13 +55,14 @@ export class FallbackLimiter implements Limiter {
   constructor(
     shared: SharedLimiter,
     local: Limiter,
-    { onSwitch, timeoutMs = 250, probeIntervalMs = 500 }: FallbackLimiterOptions,
+    { onSwitch, timeoutMs = 250, probeIntervalMs = 500, now = () => performance.now() }: FallbackLimiterOptions,
   ) {
     this.#shared = shared
     this.#local = local
     this.#onSwitch = onSwitch
     this.#timeoutMs = timeoutMs
     this.#probeIntervalMs = probeIntervalMs
+    this.#now = now
     this.ready = this.#start()
   }
 
@@ -107,7 +115,7 @@ export class FallbackLimiter implements Limiter {
       let done = false
       const finish = (result: MaybePromise<T>) => {
         done = true
-        clearTimeout(timer)
+        stopTimer()
         resolve(result)
       }
       const fallBack = (error: Error) => {
@@ -116,8 +124,34 @@ export class FallbackLimiter implements Limiter {
         this.#fail(error)
         finish(operation(this.#local))
       }
-      const timer = setTimeout(() => fallBack(timeoutError(this.#timeoutMs)), this.#timeoutMs)
+      const stopTimer = this.#startResponseTimer(() => fallBack(timeoutError(this.#timeoutMs)))
       Promise.resolve(operation(this.#shared)).then(finish, fallBack)
+    })
+  }
+
+  /**
+   * Calls `onTimeout` after the timeout, unless the timer is stopped. If this process was busy when the time passed, a response may
+   * have arrived that it has not read yet, so the timer starts again. Returns a function that stops the timer.
+   */
+  #startResponseTimer(onTimeout: () => void): () => void {
+    let timer: NodeJS.Timeout
+    let restarts = 0
+    const start = () => {
+      const dueAt = this.#now() + this.#timeoutMs
+      timer = setTimeout(() => {
+        const wasStalled = this.#now() > dueAt + MAX_TIMER_DELAY_MS
+        if (wasStalled && restarts++ < MAX_TIMER_RESTARTS) start()
+        else onTimeout()
+      }, this.#timeoutMs)
+    }
+    start()
+    return () => clearTimeout(timer)
+  }
+
+  #waitForResponse<T>(response: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const stopTimer = this.#startResponseTimer(() => reject(timeoutError(this.#timeoutMs)))
+      response.then(resolve, reject).finally(stopTimer)
     })
   }
 
@@ -139,7 +173,7 @@ export class FallbackLimiter implements Limiter {
   /** Returns to the shared engine if it responds in time, else probes again later. */
   async #probe(): Promise<void> {
     try {
-      await withDeadline(this.#shared.probe(), this.#timeoutMs)
+      await this.#waitForResponse(this.#shared.probe())
     } catch (error) {
       return this.#fail(error as Error)
     }

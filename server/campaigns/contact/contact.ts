@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts'
 import { currentPrompts } from '../../conversation/conversation.ts'
 import { HOUR } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
+import { type DueRow, isNoDeadLetter, nextDeadLetterRetry } from '../../platform/jobs/dead-letters.ts'
 import { getWorkflow, type Workflow } from '../../workflows/workflows.ts'
 import { type Candidacy, lockAvailableCandidacies } from '../candidacy.ts'
 import { type CandidateChange, type CandidateTransition, recordTransitions } from '../progress.ts'
@@ -35,11 +36,11 @@ interface DueContact {
   step: number
 }
 
-/** Processes up to `limit` due contacts and returns their number. */
-export async function processDueContacts(tx: Tx, deps: ContactDeps, limit: number): Promise<number> {
+/** Processes up to `limit` due contacts, or only that of the candidate `onlyId`, and returns their number. */
+export async function processDueContacts(tx: Tx, deps: ContactDeps, limit: number, onlyId?: string): Promise<number> {
   const now = deps.clock.now()
   const { rows: dueContacts } = await sql<DueContact>`
-    select candidate_id, kind, step from contacts where due_at <= ${new Date(now)} and not held
+    select candidate_id, kind, step from contacts where ${isContactDue(now, onlyId)}
     order by due_at limit ${limit} for update skip locked`.execute(tx)
   if (dueContacts.length === 0) return 0
   const dueById = new Map(dueContacts.map((row) => [row.candidate_id, row]))
@@ -77,6 +78,20 @@ export async function processDueContacts(tx: Tx, deps: ContactDeps, limit: numbe
       })),
   )
   return dueContacts.length
+}
+
+function isContactDue(now: number, onlyId?: string) {
+  return sql`due_at <= ${new Date(now)} and not held
+    and ${onlyId === undefined ? isNoDeadLetter('contacts', sql`candidate_id`) : sql`candidate_id = ${onlyId}`}`
+}
+
+/** Lists the contacts that `processDueContacts` would process. */
+export async function listDueContacts(queries: Queries, now: number, limit: number): Promise<DueRow[]> {
+  const { rows } = await sql<DueRow>`
+    select candidate_id as id, org_id as "orgId", mode from (
+      select candidate_id, due_at from contacts where ${isContactDue(now)} order by due_at limit ${limit}
+    ) as due left join candidates using (candidate_id) order by due_at`.execute(queries)
+  return rows
 }
 
 /** Returns the transition that declines a candidate who has opted out and refunds the credit if the candidate was never contacted. */
@@ -298,11 +313,13 @@ async function handleExhausted(tx: Tx, deps: ContactDeps, attempts: (ContactAtte
   await scheduleNextContact(tx, deps, possiblyReachedAttempts)
 }
 
-/** Returns the earliest due time of contacts, simulated replies and lost sends, in epoch milliseconds. It may be in the past. */
+/** Returns the earliest due time of contacts, simulated replies, lost sends and their retries, in epoch milliseconds. It may be in the past. */
 export async function nextContactDue(queries: Queries): Promise<number | undefined> {
   const { rows } = await sql<{ due: Date | null }>`
-    select least((select min(due_at) from contacts where due_at is not null and not held),
-      (select min(due_at) from simulator_turns),
-      (select min(leased_until) from messages where state = 'sending')) as due`.execute(queries)
+    select least(
+      (select min(due_at) from contacts where due_at is not null and not held and ${isNoDeadLetter('contacts', sql`candidate_id`)}),
+      (select min(due_at) from simulator_turns where ${isNoDeadLetter('test-replies', sql`candidate_id`)}),
+      (select min(leased_until) from messages where state = 'sending' and ${isNoDeadLetter('lost-sends', sql`message_id`)}),
+      ${nextDeadLetterRetry('contacts', 'test-replies', 'lost-sends')}) as due`.execute(queries)
   return rows[0]!.due?.getTime()
 }

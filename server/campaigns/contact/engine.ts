@@ -1,11 +1,21 @@
+import { listDueReplies } from '../../channels/simulator/pending-replies.ts'
 import type { Context } from '../../context.ts'
+import { type IsolatedWork, processIsolated } from '../../platform/jobs/dead-letters.ts'
 import { startDuePoller } from '../../platform/jobs/due-poller.ts'
 import type { BackgroundActivity } from '../../platform/jobs/queue.ts'
 import { findCandidacy } from '../candidacy.ts'
-import { nextContactDue, processDueContacts } from './contact.ts'
+import { listDueContacts, nextContactDue, processDueContacts } from './contact.ts'
 import { CONTACT_DUE } from './messages.ts'
 import { answerForTestNumbers } from './replies.ts'
-import { type ClaimedMessage, claimSends, completeSend, nextSendDue, sendMessage, settleLostSends } from './sends.ts'
+import {
+  type ClaimedMessage,
+  claimSends,
+  completeSend,
+  listLostSends,
+  nextSendDue,
+  sendMessage,
+  settleLostSends,
+} from './sends.ts'
 
 const BATCH_SIZE = 100
 /** Concurrent sends per process. */
@@ -56,15 +66,30 @@ export function startContactEngine(context: Context): BackgroundActivity {
   }
 }
 
-/** Processes all due contacts, test replies and lost sends in batches. */
+/** Processes all due contacts, test replies and lost sends in batches. A row that cannot be processed does not stop the others. */
 async function processAllDue(context: Context, isStopped: () => boolean): Promise<void> {
-  const { db } = context
+  const { clock } = context
+  const works: IsolatedWork[] = [
+    {
+      queue: 'lost-sends',
+      process: (tx, limit, onlyId) => settleLostSends(tx, context, limit, onlyId),
+      listDue: (queries, limit) => listLostSends(queries, clock.now(), limit),
+    },
+    {
+      queue: 'test-replies',
+      process: (tx, limit, onlyId) => answerForTestNumbers(tx, context, limit, onlyId),
+      listDue: (queries, limit) => listDueReplies(queries, clock, limit),
+    },
+    {
+      queue: 'contacts',
+      process: (tx, limit, onlyId) => processDueContacts(tx, context, limit, onlyId),
+      listDue: (queries, limit) => listDueContacts(queries, clock.now(), limit),
+    },
+  ]
   let hasMore = true
   while (hasMore && !isStopped()) {
-    const lostSendCount = await db.transaction((tx) => settleLostSends(tx, context, BATCH_SIZE))
-    const replyCount = await db.transaction((tx) => answerForTestNumbers(tx, context, BATCH_SIZE))
-    const contactCount = await db.transaction((tx) => processDueContacts(tx, context, BATCH_SIZE))
-    hasMore = lostSendCount === BATCH_SIZE || replyCount === BATCH_SIZE || contactCount === BATCH_SIZE
+    hasMore = false
+    for (const work of works) if ((await processIsolated(context, work, BATCH_SIZE)) === BATCH_SIZE) hasMore = true
   }
 }
 

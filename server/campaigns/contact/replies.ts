@@ -143,9 +143,9 @@ async function scheduleExpiry(tx: Tx, { clock }: ContactDeps, candidates: Candid
       and contact_step is not null`.execute(tx)
 }
 
-/** Sends the due replies of test numbers, up to `limit`, and returns how many were due. */
-export async function answerForTestNumbers(tx: Tx, deps: ContactDeps, limit: number): Promise<number> {
-  const dueReplies = await claimDueReplies(tx, deps.clock, limit)
+/** Sends the due replies of test numbers, up to `limit`, or only that of the candidate `onlyId`; returns how many were due. */
+export async function answerForTestNumbers(tx: Tx, deps: ContactDeps, limit: number, onlyId?: string): Promise<number> {
+  const dueReplies = await claimDueReplies(tx, deps.clock, limit, onlyId)
   if (dueReplies.length === 0) return 0
   const stepByCandidateId = new Map(dueReplies.map((reply) => [reply.candidate_id, reply.conversation_step]))
   const candidates = await lockAvailableCandidacies(tx, [...stepByCandidateId.keys()])

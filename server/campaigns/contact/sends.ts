@@ -8,6 +8,7 @@ import { countEmail, secondsUntilReset, uncountEmail } from '../../mail/daily-li
 import { findSuppression, suppressMailbox } from '../../mail/suppressions.ts'
 import { MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
+import { type DueRow, isNoDeadLetter } from '../../platform/jobs/dead-letters.ts'
 import { getWorkflow } from '../../workflows/workflows.ts'
 import { type Candidacy, lockCandidacy } from '../candidacy.ts'
 import { candidatePageUrl, candidateUnsubscribeUrl } from '../candidate-page/links.ts'
@@ -311,10 +312,10 @@ function busyDelayMs({ attempts }: ClaimedMessage, retryAfter: number | undefine
 }
 
 /** Settles sends whose process died. They may have been sent, so they are not repeated; the next follow-up is scheduled. */
-export async function settleLostSends(tx: Tx, deps: ContactDeps, limit: number): Promise<number> {
+export async function settleLostSends(tx: Tx, deps: ContactDeps, limit: number, onlyId?: string): Promise<number> {
   const { rows } = await sql<ClaimedMessage>`
     select message_id, candidate_id, org_id, channel, contact_step, content, attempts, created_at from messages
-    where state = 'sending' and leased_until < ${new Date(deps.clock.now())}
+    where ${isSendLost(deps.clock.now(), onlyId)}
     order by leased_until limit ${limit} for update skip locked`.execute(tx)
   for (const message of rows) {
     await completeSend(tx, deps, message, {
@@ -324,4 +325,17 @@ export async function settleLostSends(tx: Tx, deps: ContactDeps, limit: number):
     })
   }
   return rows.length
+}
+
+function isSendLost(now: number, onlyId?: string) {
+  return sql`state = 'sending' and leased_until < ${new Date(now)}
+    and ${onlyId === undefined ? isNoDeadLetter('lost-sends', sql`message_id`) : sql`message_id = ${onlyId}`}`
+}
+
+/** Lists the sends that `settleLostSends` would settle. */
+export async function listLostSends(queries: Queries, now: number, limit: number): Promise<DueRow[]> {
+  const { rows } = await sql<DueRow>`
+    select message_id as id, org_id as "orgId", mode from messages where ${isSendLost(now)}
+    order by leased_until limit ${limit}`.execute(queries)
+  return rows
 }

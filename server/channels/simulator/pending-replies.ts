@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Clock } from '../../platform/clock.ts'
-import type { Tx } from '../../platform/database/database.ts'
+import type { Queries, Tx } from '../../platform/database/database.ts'
+import { type DueRow, isNoDeadLetter } from '../../platform/jobs/dead-letters.ts'
 import { REPLY_DELAY_MS, TEST_NUMBER_WAIT_MS } from './test-numbers.ts'
 
 /** Schedules the replies of test numbers to the question at `step`. */
@@ -18,15 +19,30 @@ export async function scheduleReplies(
   )
 }
 
-/** Locks due replies, skipping those that another worker has locked. */
+/** Locks due replies, or only that of the candidate `onlyId`, skipping those that another worker has locked. */
 export async function claimDueReplies(
   tx: Tx,
   clock: Clock,
   limit: number,
+  onlyId?: string,
 ): Promise<{ candidate_id: string; conversation_step: number }[]> {
   const { rows } = await sql<{ candidate_id: string; conversation_step: number }>`
-    select candidate_id, conversation_step from simulator_turns where due_at <= ${new Date(clock.now())}
+    select candidate_id, conversation_step from simulator_turns where ${isReplyDue(clock, onlyId)}
     order by due_at limit ${limit} for update skip locked`.execute(tx)
+  return rows
+}
+
+function isReplyDue(clock: Clock, onlyId?: string) {
+  return sql`due_at <= ${new Date(clock.now())}
+    and ${onlyId === undefined ? isNoDeadLetter('test-replies', sql`candidate_id`) : sql`candidate_id = ${onlyId}`}`
+}
+
+/** Lists the replies that `claimDueReplies` would lock. */
+export async function listDueReplies(queries: Queries, clock: Clock, limit: number): Promise<DueRow[]> {
+  const { rows } = await sql<DueRow>`
+    select candidate_id as id, org_id as "orgId", mode from (
+      select candidate_id, due_at from simulator_turns where ${isReplyDue(clock)} order by due_at limit ${limit}
+    ) as due left join candidates using (candidate_id) order by due_at`.execute(queries)
   return rows
 }
 

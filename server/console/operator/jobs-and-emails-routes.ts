@@ -4,6 +4,12 @@ import type { Context } from '../../context.ts'
 import { emailKinds, emailStatuses, getEmail, listEmails } from '../../mail/mail.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
+import {
+  type DeadLetter,
+  type DeadLetterPosition,
+  deadLetterQueues,
+  listDeadLetters,
+} from '../../platform/jobs/dead-letters.ts'
 import { jobStates, type ListedJob, listJobs, retryJob } from '../../platform/jobs/queued-jobs.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import type { RequestLogger } from '../organisation/request-log.ts'
@@ -11,12 +17,25 @@ import { emailRecord } from '../organisation/verification-routes.ts'
 import { paginate } from '../paginate.ts'
 import { EmailRecord, successResponse } from '../schema.ts'
 import { findActiveCooldowns, findRecentlyRateLimitedKeys } from './cooldowns.ts'
-import { ActiveLimits, EmailDetails, EmailFilters, JobQueue, JobRecord, ServerStatus } from './schema.ts'
+import { discard, retryNow } from './dead-letters.ts'
+import {
+  ActiveLimits,
+  DeadLetterRecord,
+  EmailDetails,
+  EmailFilters,
+  JobQueue,
+  JobRecord,
+  ServerStatus,
+} from './schema.ts'
 import { operatorStatus } from './status.ts'
 
 const JobParams = Type.Object({
   queue: Type.String({ pattern: '^[a-z][a-z0-9-]{0,99}$' }),
   job_id: Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
+})
+const DeadLetterParams = Type.Object({
+  queue: Type.Enum([...deadLetterQueues]),
+  subject_id: Type.String({ minLength: 1, maxLength: 100 }),
 })
 const JobsQuery = Type.Object({
   ...PageQuery.properties,
@@ -38,7 +57,7 @@ const EMAIL_HTML_HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
-/** Routes for the server's status, its jobs, active limits and emails. */
+/** Routes for the server's status, its jobs, dead letters, active limits and emails. */
 export function jobAndEmailRoutes(app: App, context: Context, requestLogger: RequestLogger): void {
   const { db, vault, queue, clock } = context
   const config = { role: 'operator' } as const
@@ -86,6 +105,42 @@ export function jobAndEmailRoutes(app: App, context: Context, requestLogger: Req
       return successResponse('Job queued for retry', jobRecord(job))
     },
   )
+
+  app.get(
+    '/operator/dead-letters',
+    { config, schema: { querystring: PageQuery, response: { 200: success(listOf(DeadLetterRecord)) } } },
+    async ({ query }) => {
+      const resultPage = await paginate(
+        vault,
+        'dead letters',
+        query,
+        (after: DeadLetterPosition | undefined, limit) => listDeadLetters(db.queries, { after, limit }),
+        ({ first_failed_at, queue: name, subject_id }) => ({
+          at: first_failed_at.toISOString(),
+          queue: name,
+          id: subject_id,
+        }),
+        deadLetterRecord,
+      )
+      return successResponse('Dead letters', resultPage)
+    },
+  )
+
+  for (const [action, apply] of Object.entries({ retry: retryNow, discard })) {
+    app.post(
+      `/operator/dead-letters/:queue/:subject_id/${action}`,
+      { config, schema: { params: DeadLetterParams, response: { 200: success(DeadLetterRecord) } } },
+      async (request) => {
+        const { queue: name, subject_id } = request.params
+        const letter = await db.transaction(async (tx) => {
+          const changedLetter = await apply(tx, clock, name, subject_id)
+          await recordRequestAudit(tx, context, request, `dead_letter.${action}`, subject_id, { queue: name })
+          return changedLetter
+        })
+        return successResponse(action === 'retry' ? 'Retry scheduled' : 'Discarded', deadLetterRecord(letter))
+      },
+    )
+  }
 
   app.get('/operator/limits', { config, schema: { response: { 200: success(ActiveLimits) } } }, async () => {
     await requestLogger.flush()
@@ -162,5 +217,14 @@ function jobRecord({ created_at, start_after, completed_at, ...job }: ListedJob)
     created_at: created_at.toISOString(),
     start_after: start_after.toISOString(),
     completed_at: completed_at?.toISOString() ?? null,
+  }
+}
+
+function deadLetterRecord({ first_failed_at, last_failed_at, retry_at, ...letter }: DeadLetter) {
+  return {
+    ...letter,
+    first_failed_at: first_failed_at.toISOString(),
+    last_failed_at: last_failed_at.toISOString(),
+    retry_at: retry_at?.toISOString() ?? null,
   }
 }

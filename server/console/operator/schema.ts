@@ -4,6 +4,7 @@ import { MasterSkillName, skillRequestFields } from '../../catalogue/schema.ts'
 import { emailKinds, emailStatuses } from '../../mail/mail.ts'
 import { audiences, suppressionReasons } from '../../mail/suppressions.ts'
 import { named } from '../../platform/http/named-schemas.ts'
+import { deadLetterQueues } from '../../platform/jobs/dead-letters.ts'
 import { jobStates } from '../../platform/jobs/queued-jobs.ts'
 import { ringKinds } from '../../verification/endorsements/ring-detection.ts'
 import { ringStatuses } from '../../verification/endorsements/rings.ts'
@@ -64,6 +65,7 @@ export const ServerStatus = named(
     workers: count,
     jobs: Type.Object({ waiting: count, active: count, failed: count, oldest_seconds: Type.Number() }),
     mails: Type.Object({ failed_today: count, queued: count }),
+    dead_letters: Type.Integer({ description: 'Number of rows that cannot be processed.' }),
     failing_endpoints: Type.Array(FailingEndpoint),
     failed_calls: Type.Array(FailedRequest, {
       description: 'The latest requests of the last hour whose response had a 5xx status, at most 20.',
@@ -91,6 +93,21 @@ export const JobRecord = named(
     created_at: text,
     start_after: text,
     completed_at: orNull(text),
+  }),
+)
+
+export const DeadLetterRecord = named(
+  'DeadLetter',
+  Type.Object({
+    queue: Type.Enum([...deadLetterQueues]),
+    subject_id: Type.String({ description: 'The ID of the row that cannot be processed.' }),
+    org_id: orNull(text),
+    mode: orNull(ModeSchema),
+    attempts: count,
+    error: text,
+    first_failed_at: text,
+    last_failed_at: text,
+    retry_at: Type.Union([text, Type.Null()], { description: 'The next automatic retry; null after the last one.' }),
   }),
 )
 

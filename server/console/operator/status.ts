@@ -39,6 +39,7 @@ export async function operatorStatus(context: Context) {
       select (select service_off from service_switch) as service_off,
         (select count(*) from organisations where service_off)::int as organisations_off,
         (select count(*) from skill_requests where status = 'pending')::int as skill_requests,
+        (select count(*) from dead_letters)::int as dead_letters,
         mails.failed, mails.queued
       from (
         select count(*) filter (where status = 'failed' and created_at > ${new Date(now - DAY)})::int as failed,
@@ -77,6 +78,7 @@ export async function operatorStatus(context: Context) {
       oldest_seconds: Math.max(0, ...queueDepths.map(({ oldestSeconds }) => oldestSeconds)),
     },
     mails: { failed_today: totals.failed!, queued: totals.queued! },
+    dead_letters: totals.dead_letters!,
     failing_endpoints: endpoints.map((endpoint) => ({
       ...endpoint,
       failing_since: endpoint.failing_since?.toISOString() ?? null,

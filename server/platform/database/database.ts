@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { ConnectionSettings } from './connection-settings.ts'
 import { destroyUnresponsiveConnections } from './connection-watchdog.ts'
 import { type Notifications, openNotifications } from './notifications.ts'
+import { markOutcome } from './outage.ts'
 import type { DB as Tables } from './tables.ts'
 
 export type Tx = Transaction<Tables>
@@ -92,11 +93,19 @@ export function openDatabase({
 
   async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     let topics: Set<string> | undefined
-    const result = await queries.transaction().execute(async (tx) => {
-      const value = await work(tx)
-      topics = topicsToPublish.get(tx)
-      return value
-    })
+    let isCommitting = false
+    const result = await queries
+      .transaction()
+      .execute(async (tx) => {
+        const value = await work(tx)
+        topics = topicsToPublish.get(tx)
+        isCommitting = true
+        return value
+      })
+      .catch((error) => {
+        markOutcome(error, isCommitting)
+        throw error
+      })
     for (const topic of topics ?? []) notifications.publish(topic)
     return result
   }

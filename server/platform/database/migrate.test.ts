@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { databaseUrl, dropDatabase, runStatements } from '../../../test/runner/cluster.ts'
 import { getPostgresUrl } from '../../../test/support/app.ts'
-import { migrate, pendingMigrations, readMigrations } from './migrate.ts'
+import { migrate, pendingMigrations, readMigrations, SchemaTooNewError } from './migrate.ts'
 import { splitStatements } from './split-statements.ts'
 
 async function createEmptyDatabase(t: TestContext) {
@@ -107,4 +107,27 @@ create function f() returns void language sql as $body$ select 1; select 2; $bod
     { text: 'create function f() returns void language sql as $body$ select 1; select 2; $body$', line: 3 },
     { text: `insert into t values ('it''s; fine')`, line: 5 },
   ])
+})
+
+test('a version runs on a newer schema only if the newer migrations allow it', async (t) => {
+  const openPool = await createEmptyDatabase(t)
+  const oldFiles = { '0001_first.sql': 'select 1;', '0002_second.sql': 'select 1;' }
+  const readFiles = async (files: Record<string, string>) => readMigrations(await createMigrationFolder(t, files))
+  const oldMigrations = await readFiles(oldFiles)
+  const olderMigrations = oldMigrations.slice(0, 1)
+  const compatibleFiles = { ...oldFiles, '0003_third.sql': '-- compatible with: 0002\nselect 1;' }
+  await migrate(openPool(), await readFiles(compatibleFiles))
+  assert.deepEqual(await migrate(openPool(), oldMigrations), [])
+  await assert.rejects(migrate(openPool(), olderMigrations), (error: Error) => {
+    assert.ok(error instanceof SchemaTooNewError)
+    assert.match(
+      error.message,
+      /has migration 0002_second\.sql, and this version knows migrations up to 0001\. Start the newer version/,
+    )
+    return true
+  })
+
+  await migrate(openPool(), await readFiles({ ...compatibleFiles, '0004_fourth.sql': 'select 1;' }))
+  await assert.rejects(migrate(openPool(), oldMigrations), /has migration 0004_fourth\.sql/)
+  await assert.rejects(pendingMigrations(openPool(), oldMigrations), SchemaTooNewError)
 })

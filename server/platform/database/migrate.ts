@@ -7,10 +7,14 @@ export interface Migration {
   name: string
   sql: string
   checksum: string
+  /** Number of the migration that a version must know to run on a database with this migration; null: this migration itself. */
+  compatibleWith: string | null
 }
 
 const MIGRATIONS_FOLDER = new URL('../../../migrations/', import.meta.url)
 const FILE_NAME_PATTERN = /^\d{4}_[a-z0-9_]+\.sql$/
+/** Comment in a migration that versions without it can run with, such as `-- compatible with: 0021`. */
+const COMPATIBILITY_PATTERN = /^-- compatible with: (\d{4})$/m
 /** Arbitrary, but different from the other advisory locks in the database. */
 const ADVISORY_LOCK_ID = 7_411_001
 
@@ -26,7 +30,12 @@ export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<M
   return Promise.all(
     names.map(async (name) => {
       const sql = await readFile(new URL(name, folder), 'utf8')
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+      return {
+        name,
+        sql,
+        checksum: createHash('sha256').update(sql).digest('hex'),
+        compatibleWith: COMPATIBILITY_PATTERN.exec(sql)?.[1] ?? null,
+      }
     }),
   )
 }
@@ -45,6 +54,7 @@ export async function migrate(
     await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCK_ID])
     await client.query(`create table if not exists schema_migrations (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
+    await addCompatibilityColumn(client)
     const pending = await findPending(client, migrations)
     for (const migration of pending) {
       await applyMigration(client, migration)
@@ -57,7 +67,15 @@ export async function migrate(
   }
 }
 
-/** Returns the names of the migrations that have not been applied. */
+/** Adds the column that earlier versions did not have. Checks first, because altering a table waits for a running backup. */
+async function addCompatibilityColumn(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query(
+    `select from pg_attribute where attrelid = 'schema_migrations'::regclass and attname = 'compatible_with'`,
+  )
+  if (rows.length === 0) await client.query('alter table schema_migrations add column compatible_with text')
+}
+
+/** Returns the names of the migrations that have not been applied. Throws a SchemaTooNewError if the database is too new. */
 export async function pendingMigrations(pool: pg.Pool, migrations: Migration[]): Promise<string[]> {
   const client = await pool.connect()
   try {
@@ -71,10 +89,34 @@ export async function pendingMigrations(pool: pg.Pool, migrations: Migration[]):
   }
 }
 
+/** The database has migrations that this version does not know, and that it cannot run with. */
+export class SchemaTooNewError extends Error {
+  constructor(unknownName: string, newestKnownNumber: string) {
+    super(
+      `the database was migrated by a newer version of Attestry: it has migration ${unknownName}, and this version knows migrations up to ${newestKnownNumber}. Start the newer version; to return to this one, restore a backup from before the upgrade`,
+    )
+  }
+}
+
+/** Throws unless this version can run with the applied migrations that it does not know. */
+function requireCompatible(applied: { name: string; compatible_with?: string | null }[], migrations: Migration[]) {
+  const knownNames = new Set(migrations.map(({ name }) => name))
+  const newestKnownNumber = migrations.at(-1)?.name.slice(0, 4) ?? '0000'
+  const incompatible = applied
+    .filter(
+      ({ name, compatible_with }) =>
+        !knownNames.has(name) && !(compatible_with && compatible_with <= newestKnownNumber),
+    )
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  if (incompatible[0]) throw new SchemaTooNewError(incompatible[0].name, newestKnownNumber)
+}
+
 async function findPending(client: pg.PoolClient, migrations: Migration[]): Promise<Migration[]> {
-  const { rows } = await client.query<{ name: string; checksum: string }>(
-    'select name, checksum from schema_migrations',
+  // The column `compatible_with` is missing until this version has migrated the database.
+  const { rows } = await client.query<{ name: string; checksum: string; compatible_with?: string | null }>(
+    'select * from schema_migrations',
   )
+  requireCompatible(rows, migrations)
   const appliedChecksums = new Map(rows.map((row) => [row.name, row.checksum]))
   for (const { name, checksum } of migrations) {
     const appliedChecksum = appliedChecksums.get(name)
@@ -87,7 +129,7 @@ async function findPending(client: pg.PoolClient, migrations: Migration[]): Prom
   return migrations.filter(({ name }) => !appliedChecksums.has(name))
 }
 
-async function applyMigration(client: pg.PoolClient, { name, sql, checksum }: Migration) {
+async function applyMigration(client: pg.PoolClient, { name, sql, checksum, compatibleWith }: Migration) {
   await client.query('begin')
   let current: Statement | undefined
   try {
@@ -95,7 +137,11 @@ async function applyMigration(client: pg.PoolClient, { name, sql, checksum }: Mi
       current = statement
       await client.query(statement.text)
     }
-    await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [name, checksum])
+    await client.query('insert into schema_migrations (name, checksum, compatible_with) values ($1, $2, $3)', [
+      name,
+      checksum,
+      compatibleWith,
+    ])
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => {})

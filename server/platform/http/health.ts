@@ -1,5 +1,5 @@
 import { type Database, pingDatabase } from '../database/database.ts'
-import { pendingMigrations, readMigrations } from '../database/migrate.ts'
+import { pendingMigrations, readMigrations, SchemaTooNewError } from '../database/migrate.ts'
 import { withDeadline } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
 import { createMetricsRenderer, type MetricsAccess, requireMetricsAccess } from './metrics-access.ts'
@@ -37,8 +37,8 @@ export function healthRoutes(app: App, { db, metrics, metricsAccess, isDraining 
       await withDeadline(pingDatabase(db), DATABASE_TIMEOUT_MS)
       const pending = await withDeadline(pendingMigrations(db.pool, await readMigrations()), DATABASE_TIMEOUT_MS)
       return pending.map((name) => `migration ${name} is not applied`)
-    } catch {
-      return ['the database does not respond']
+    } catch (error) {
+      return [error instanceof SchemaTooNewError ? error.message : 'the database does not respond']
     }
   }
 }

@@ -14,6 +14,8 @@ import fastify, {
 import { apiOfPath, errorEnvelope, pathOf, unexpectedProblem } from '../../api/envelope.ts'
 import { invalid } from '../../api/invalid.ts'
 import { type Detail, Problem, problem } from '../../api/problem.ts'
+import { isDatabaseUnavailable, isWithoutEffect } from '../database/outage.ts'
+import { errorText } from '../error-text.ts'
 import { randomCode } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -232,13 +234,61 @@ function headersTooLargeProblem() {
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const api = apiOfPath(request.raw.url ?? '/')
-  const knownProblem = error instanceof Problem ? error : unroutableProblem(error as FastifyError, request)
+  const knownProblem =
+    error instanceof Problem
+      ? error
+      : (outageProblem(error, request) ?? unroutableProblem(error as FastifyError, request))
   if (!knownProblem)
     request.log.error({ request_id: request.id, err: error }, 'unexpected error, responding with status 500')
   const { status, code, body } = errorEnvelope(api, knownProblem ?? unexpectedProblem(api))
   request.errorCode = code
   if (knownProblem?.retryAfter !== undefined) reply.header('retry-after', knownProblem.retryAfter)
   return reply.status(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
+}
+
+/** The database usually returns within a few seconds, after a restart or a failover. */
+const OUTAGE_RETRY_AFTER_SECONDS = 2
+const OUTAGE_LOG_INTERVAL_MS = 1000
+let outageLoggedAt = Number.NEGATIVE_INFINITY
+let unloggedOutageErrors = 0
+
+/**
+ * Returns the problem for a request that failed because the database is not available; undefined for other errors. Only a request that
+ * certainly changed nothing gets a Retry-After header, because clients repeat it without an Idempotency-Key.
+ */
+function outageProblem(error: unknown, request: FastifyRequest): Problem | undefined {
+  if (!isDatabaseUnavailable(error)) return undefined
+  logOutage(error, request)
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  if (isRead || isWithoutEffect(error))
+    return problem(
+      'SERVICE_UNAVAILABLE',
+      'The database is not available at the moment. Nothing was changed. Retry after the time in the Retry-After header.',
+      { retryAfter: OUTAGE_RETRY_AFTER_SECONDS },
+    )
+  return problem(
+    'SERVICE_UNAVAILABLE',
+    'The database became unavailable while the request was being stored, so the request may have taken effect. Retry it with the same Idempotency-Key, or check the resource first.',
+  )
+}
+
+/** Logs one line per second of an outage, not one per request. */
+function logOutage(error: unknown, request: FastifyRequest) {
+  const now = performance.now()
+  if (now - outageLoggedAt < OUTAGE_LOG_INTERVAL_MS) {
+    unloggedOutageErrors++
+    return
+  }
+  request.log.error(
+    {
+      request_id: request.id,
+      reason: errorText(error),
+      ...(unloggedOutageErrors > 0 ? { more: unloggedOutageErrors } : {}),
+    },
+    'the database is not available, responding with status 503',
+  )
+  outageLoggedAt = now
+  unloggedOutageErrors = 0
 }
 
 /** Returns the problem for a URL or a method that Fastify itself rejects; undefined for other errors. */

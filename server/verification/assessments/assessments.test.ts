@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../../../test/support/until.ts'
 import {
   BRICKLAYING,
   expectOk,
@@ -12,7 +13,7 @@ import {
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import type { ItemsRequest } from '../../questions/questions.ts'
 import { storeExpiredStatuses } from '../jobs.ts'
-import { generateAssessment } from './assessments.ts'
+import { generateAssessment, LEASE_MS } from './assessments.ts'
 
 /** Generates the questions and answers them correctly, except the first `wrongCount` ones. */
 async function answerQuestions(calls: VerificationCalls, session: TestSession, wrongCount = 0) {
@@ -489,16 +490,51 @@ test('a writer that fails, times out or returns too few items leaves the session
   assert.equal(outcomeOf(await calls.generateAssessment(session)), '200')
 })
 
+test('a call that generates questions keeps its claim for as long as it takes', async () => {
+  const calls = await setUp()
+  const { db, writer } = calls.app.context
+  const session = await calls.openPreparedSession('assessment')
+  const { promise: writing, resolve: startWriting } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  let writeCount = 0
+  calls.app.context.writer = {
+    kind: 'ai',
+    translate: async () => undefined,
+    async writeItems(request: ItemsRequest) {
+      writeCount++
+      startWriting()
+      await released
+      return writer.writeItems(request)
+    },
+  }
+  const generation = calls.generateAssessment(session)
+  await writing
+  for (let renewals = 0; renewals < 2; renewals++) {
+    calls.clock.advance(LEASE_MS - 1)
+    await until(async () => {
+      const { generating_until } = await db.queries
+        .selectFrom('verification_sessions')
+        .select('generating_until')
+        .where('verification_id', '=', session.id)
+        .executeTakeFirstOrThrow()
+      return generating_until!.getTime() === calls.clock.now() + LEASE_MS
+    })
+  }
+  release()
+  assert.equal((await generation).status, 200)
+  assert.equal(writeCount, 1)
+})
+
 test('a process that died while generating questions does not block the session permanently', async () => {
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment')
   await calls.app.context.db.queries
     .updateTable('verification_sessions')
-    .set({ generating_by: 'dead-process', generating_until: new Date(calls.clock.now() + 100_000) })
+    .set({ generating_by: 'dead-process', generating_until: new Date(calls.clock.now() + LEASE_MS) })
     .where('verification_id', '=', session.id)
     .execute()
   const pendingGeneration = calls.generateAssessment(session)
-  calls.clock.advance(100_000)
+  calls.clock.advance(LEASE_MS)
   assert.equal((await pendingGeneration).status, 200)
 })
 

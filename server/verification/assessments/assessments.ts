@@ -6,7 +6,7 @@ import { type Problem, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
 import { SECOND } from '../../platform/clock.ts'
-import type { Tx } from '../../platform/database/database.ts'
+import type { Database, Tx } from '../../platform/database/database.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import type { Item } from '../../questions/questions.ts'
 import { eventData, skillOutcomes } from '../outcome.ts'
@@ -25,8 +25,12 @@ import {
 import { generationFailedProblem, writeItems } from './question-set.ts'
 
 const GENERATION_TIMEOUT_MS = 90 * SECOND
-/** How long the claim of a session lasts if its process dies while it generates questions; other calls wait until then. */
-const CLAIM_LIFETIME_MS = GENERATION_TIMEOUT_MS + 10 * SECOND
+/**
+ * How long the claim of a session is valid without renewal. If the process dies, or loses the database, while it generates
+ * questions, other calls wait this long before they generate them.
+ */
+export const LEASE_MS = 6 * SECOND
+const LEASE_RENEWAL_INTERVAL_MS = 2 * SECOND
 /** Real time (not test clock time) between checks whether a concurrent call has generated the questions. */
 const POLL_INTERVAL_MS = 100
 
@@ -38,7 +42,8 @@ export interface GeneratedAssessment {
 
 /**
  * Returns the session's questions and generates them if needed. Generation takes up to 90 seconds and runs outside any
- * transaction. The first call claims the session; concurrent calls wait until it has stored the questions.
+ * transaction. The first call claims the session and renews its claim until it has stored the questions; concurrent calls wait. If
+ * the claim is no longer renewed, one of them generates the questions instead.
  */
 export async function generateAssessment(
   context: Pick<Context, 'db' | 'clock' | 'writer' | 'catalogue' | 'log'>,
@@ -46,7 +51,7 @@ export async function generateAssessment(
   scope: OrgScope | undefined,
   { timeout = GENERATION_TIMEOUT_MS, language = 'en' }: { timeout?: number; language?: Language } = {},
 ): Promise<GeneratedAssessment> {
-  const { db, clock } = context
+  const { db, clock, log } = context
   const deadline = performance.now() + timeout
   const claimant = randomUUID()
   for (;;) {
@@ -74,18 +79,28 @@ export async function generateAssessment(
     if (lastAttempt && isOpen(lastAttempt, now)) return { session, attempt: lastAttempt, alreadyGenerated: true }
     await requireSourcesAvailable(tx, session, now)
     if (session.generatingBy !== null && now < session.generatingUntil) return { busy: true }
-    await claimSession(tx, session.id, claimant, now + CLAIM_LIFETIME_MS)
+    await claimSession(tx, session.id, claimant, now + LEASE_MS)
     return { session }
   }
 
   async function generateQuestions(session: Session): Promise<GeneratedAssessment> {
+    const renewalTimer = setInterval(
+      () => void renewClaim(db, session.id, claimant, clock.now() + LEASE_MS).catch(logRenewalError),
+      LEASE_RENEWAL_INTERVAL_MS,
+    )
     try {
       const items = await writeItems(context, session, { seed: claimant, deadline, language })
       return await db.transaction((tx) => storeQuestions(tx, items))
     } catch (error) {
       await db.transaction((tx) => releaseSession(tx, session.id, claimant)).catch(() => {}) // otherwise the claim expires
       throw error
+    } finally {
+      clearInterval(renewalTimer)
     }
+  }
+
+  function logRenewalError(error: unknown) {
+    log.warn({ err: error }, 'renewing the claim of an assessment failed, retrying')
   }
 
   async function storeQuestions(tx: Tx, items: Item[]): Promise<GeneratedAssessment> {
@@ -115,6 +130,12 @@ export async function generateAssessment(
 async function claimSession(tx: Tx, verificationId: string, claimant: string, until: number) {
   await sql`update verification_sessions set generating_by = ${claimant}, generating_until = ${new Date(until)}
     where verification_id = ${verificationId}`.execute(tx)
+}
+
+/** Extends the claim, unless it has expired and another call has claimed the session. */
+async function renewClaim(db: Database, verificationId: string, claimant: string, until: number) {
+  await sql`update verification_sessions set generating_until = ${new Date(until)}
+    where verification_id = ${verificationId} and generating_by = ${claimant}`.execute(db.queries)
 }
 
 async function releaseSession(tx: Tx, verificationId: string, claimant: string) {

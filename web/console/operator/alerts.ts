@@ -38,6 +38,11 @@ export function alertsFor(status: ServerStatus): Alert[] {
       to: '/operator/jobs',
       action: 'View and retry the jobs',
     },
+    status.dead_letters > 0 && {
+      text: `${countedNoun(status.dead_letters, 'row')} could not be processed; the other rows are not affected.`,
+      to: '/operator/jobs',
+      action: 'View, retry or discard them',
+    },
     mails.failed_today > 0 && {
       text: `${countedNoun(mails.failed_today, 'email')} could not be sent in the last day.`,
       to: '/operator/mails?status=failed',

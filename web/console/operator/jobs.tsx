@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { JobQueue, JobQueueList, QueuedJob } from '../../api-types/console.ts'
+import type { DeadLetter, JobQueue, JobQueueList, QueuedJob } from '../../api-types/console.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -23,7 +23,7 @@ export default function OperatorJobs() {
       pollMs: POLL_INTERVAL_MS,
     },
   )
-  const [notice, setNotice] = useState<{ kind: 'good' | 'bad'; text: string }>()
+  const [notice, setNotice] = useState<PageNotice>()
   return (
     <>
       <h1>Jobs</h1>
@@ -94,6 +94,7 @@ export default function OperatorJobs() {
       />
       {/* Shown after the list above has loaded, so that it does not move. */}
       {(jobs.items || jobs.error) && <Queues queues={queues} />}
+      {(jobs.items || jobs.error) && <DeadLetters onNotice={setNotice} />}
     </>
   )
 
@@ -107,6 +108,75 @@ export default function OperatorJobs() {
     await Promise.all([jobs.reload(), queues.reload()])
   }
 }
+
+interface PageNotice {
+  kind: 'good' | 'bad'
+  text: string
+}
+
+/** Rows that cannot be processed. Hidden if there are none. */
+function DeadLetters({ onNotice }: { onNotice: (notice: PageNotice) => void }) {
+  const letters = useList<DeadLetter>('/operator/dead-letters', { pollMs: POLL_INTERVAL_MS })
+  if (!letters.error && !letters.items?.length) return null
+  return (
+    <section class="stack-tight">
+      <h2>Rows that cannot be processed</h2>
+      <p class="soft">
+        Each of these rows failed when it was processed alone; the others are not affected. Retry a row after the cause
+        is fixed, or discard it: a discarded contact ends with the result “failed”.
+      </p>
+      {letters.error && <Notice kind="bad">{letters.error.message}</Notice>}
+      <Table
+        caption="Rows that cannot be processed"
+        rows={letters.items}
+        keyOf={({ queue, subject_id }) => `${queue} ${subject_id}`}
+        loadMore={letters.more}
+        empty={<p class="soft">No such rows.</p>}
+        columns={[
+          { name: 'Since', cell: ({ first_failed_at }) => <Time at={first_failed_at} /> },
+          { name: 'Queue', cell: ({ queue }) => <code>{queue}</code> },
+          { name: 'Row', cell: ({ subject_id }) => <code>{subject_id}</code> },
+          { name: 'Organisation', cell: ({ org_id }) => (org_id ? <code>{org_id}</code> : '–') },
+          { name: 'Attempts', right: true, cell: ({ attempts }) => attempts },
+          { name: 'Next retry', cell: ({ retry_at }) => (retry_at ? <Time at={retry_at} /> : 'none') },
+          { name: 'Error', cell: ({ error }) => error },
+          {
+            name: 'Actions',
+            cell: (letter) => (
+              <span class="row">
+                {(['retry', 'discard'] as const).map((action) => (
+                  <button
+                    key={action}
+                    type="button"
+                    class="plain flush"
+                    aria-label={`${ACTION_LABELS[action]}: ${letter.subject_id}`}
+                    onClick={() => void apply(action, letter)}
+                  >
+                    {ACTION_LABELS[action]}
+                  </button>
+                ))}
+              </span>
+            ),
+          },
+        ]}
+      />
+    </section>
+  )
+
+  async function apply(action: 'retry' | 'discard', { queue, subject_id }: DeadLetter) {
+    const response = await api(`/operator/dead-letters/${queue}/${encodeURIComponent(subject_id)}/${action}`, {
+      method: 'POST',
+    })
+    onNotice(
+      response.ok
+        ? { kind: 'good', text: `${action === 'retry' ? 'Retry scheduled' : 'Discarded'}: ${subject_id}.` }
+        : { kind: 'bad', text: response.error.message },
+    )
+    await letters.reload()
+  }
+}
+
+const ACTION_LABELS = { retry: 'Retry', discard: 'Discard' }
 
 function Queues({ queues }: { queues: Loaded<JobQueueList> }) {
   const busyQueues = queues.data?.items.filter(({ waiting, active, failed }) => waiting + active + failed > 0)
