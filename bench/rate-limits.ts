@@ -8,7 +8,7 @@ import { Redis } from 'ioredis'
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import { MemoryLimiter } from '../server/access/limits/memory.ts'
 import { RedisLimiter } from '../server/access/limits/redis.ts'
-import { limitsFor } from '../server/access/limits/table.ts'
+import { combineLimits, type KeyLimits, limitsFor } from '../server/access/limits/table.ts'
 import { redisSkipReason, startRedis } from '../test/limits/private-redis.ts'
 import {
   type BenchmarkOptions,
@@ -35,6 +35,17 @@ const SHORT: Sizes = { rounds: 1, roundMs: 50, keyCount: 5_000 }
 /** Rates so high that every call is allowed and all nine meters are charged. */
 const HIGH_RATES = { rate: 1e6, burst: 1e6, minute: 1e9, day: 1e9 }
 const limits = limitsFor('live', { buckets: { key: HIGH_RATES, reads: HIGH_RATES, recruiter: HIGH_RATES } })
+const KEYS_PER_ORGANISATION = 4
+
+/** Returns the limits of each key, with the limits that the keys of an organisation share. */
+function createLimits(keyCount: number): KeyLimits[] {
+  const sharedLimits = combineLimits([limits], 3)
+  const organisations = Array.from({ length: Math.ceil(keyCount / KEYS_PER_ORGANISATION) }, (_, i) => ({
+    ...limits,
+    shared: { id: `ORG_01HZX${i} live`, limits: sharedLimits },
+  }))
+  return Array.from({ length: keyCount }, (_, i) => organisations[Math.floor(i / KEYS_PER_ORGANISATION)]!)
+}
 
 const keyName = (i: number) => `VFN_LIVE_01KAQ0Z8M4T6${String(i).padStart(12, '0')}`
 const recruiterName = (i: number) => `recruiter-${i}@example.com`
@@ -77,11 +88,12 @@ async function measureInProcess(sizes: Sizes): Promise<BenchmarkRow[]> {
 async function measureThroughput(keyCount: number, sizes: Sizes) {
   const decideWithPeer = createPeer((options) => new RateLimiterMemory(options))
   const [keys, recruiters] = [createNames(keyCount, keyName), createNames(keyCount, recruiterName)]
+  const limitsOfKeys = createLimits(keyCount)
   const createDecider = (limiter: MemoryLimiter) => {
     const nextIndex = scatteredIndexes(keyCount)
     return () => {
       const index = nextIndex()
-      limiter.decide(keys[index]!, limits, 'reads', recruiters[index]!, Date.now())
+      limiter.decide(keys[index]!, limitsOfKeys[index]!, 'reads', recruiters[index]!, Date.now())
     }
   }
   const savingLimiter = new MemoryLimiter({ trackChanges: true })
@@ -132,9 +144,11 @@ async function measureRedis(sizes: Sizes): Promise<BenchmarkRow[]> {
   const storeClient = new Redis(server.url)
   const decideWithPeer = createPeer((options) => new RateLimiterRedis({ ...options, storeClient }))
   const [keys, recruiters] = [createNames(SMALL_KEY_COUNT, keyName), createNames(SMALL_KEY_COUNT, recruiterName)]
+  const limitsOfKeys = createLimits(SMALL_KEY_COUNT)
   const [ourRate, peerRate] = await bestRatesInTurns(
     createConcurrentRound(async (i) => {
-      await ourLimiter.decide(keys[i % SMALL_KEY_COUNT]!, limits, 'reads', recruiters[i % SMALL_KEY_COUNT]!, Date.now())
+      const index = i % SMALL_KEY_COUNT
+      await ourLimiter.decide(keys[index]!, limitsOfKeys[index]!, 'reads', recruiters[index]!, Date.now())
     }, sizes),
     createConcurrentRound((i) => decideWithPeer(keys[i % SMALL_KEY_COUNT]!, recruiters[i % SMALL_KEY_COUNT]!), sizes),
     sizes,

@@ -249,6 +249,39 @@ test('the master key can be rotated while a server runs, which loads the new key
   assert.match(repeatedFinish.stdout, /^Nothing to finish/)
 })
 
+test('the data key can be rotated while a server runs, without a failed call', async (t) => {
+  const { serve, json, cli, env, external } = await createDeployment(t)
+  const server = await serve()
+  const org = await json('org', 'create', '--name', 'Acme')
+  const key = await json('key', 'create', '--org', org.org_id, '--mode', 'live')
+  const call = async (secret: string) =>
+    (await new AttestryClient({ baseUrl: server.url, keyId: key.key_id, secret }).request('GET', '/shifts')).status
+  for (const limitClass of ['key', 'reads'])
+    await json(
+      ...['key', 'limits', key.key_id, '--class', limitClass],
+      ...['--per-second', '1000000', '--burst', '1000000', '--per-minute', '1000000'],
+    )
+  await until(async () => (await call(key.secret)) === 200)
+  const statuses = new Set<number>()
+  let isRotating = true
+  const calls = (async () => {
+    while (isRotating) statuses.add(await call(key.secret))
+  })()
+  const rotation = await json('master-key', 'rotate', '--data-key')
+  isRotating = false
+  await calls
+  assert.deepEqual([...statuses], [200])
+  assert.ok(rotation.data_key.resealed > 0)
+  if (external) {
+    env.MASTER_KEY = rotation.master_key
+    await json('master-key', 'finish')
+  }
+  const rotatedKey = await json('key', 'rotate', key.key_id)
+  await until(async () => (await call(rotatedKey.secret)) === 200)
+  if (!external) assert.ok((await json('master-key', 'rotate', '--data-key')).data_key.resealed > 0)
+  assert.match((await cli('master-key', 'rotate')).stdout, /The data key and the encrypted secrets are unchanged/)
+})
+
 test('doctor reports the state of every dependency', async (t) => {
   const { cli, json, env } = await createDeployment(t)
   const findings = await json<{ check: string; state: string; message: string }[]>('doctor')

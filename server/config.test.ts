@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
 import { ConfigError, type Environment, isLocalOnly, readConfig } from './config.ts'
 
 const MASTER_KEY = Buffer.alloc(32, 1).toString('base64')
@@ -159,4 +162,53 @@ test('a server is local-only while it listens on loopback and has no public http
   assert.equal(localOnly({ PUBLIC_URL: 'https://127.0.0.1:9000' }), true)
   assert.equal(localOnly({ PUBLIC_URL: 'https://verify.example.com' }), false)
   assert.equal(localOnly({ HOST: '0.0.0.0' }), false)
+})
+
+function createSecretFile(t: TestContext, text: string, mode = 0o600): string {
+  const folder = mkdtempSync(join(tmpdir(), 'attestry-secret-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'secret')
+  writeFileSync(path, text, { mode })
+  return path
+}
+
+test('secrets can be set as files', (t) => {
+  const url = 'postgres://user:password@host/database'
+  const config = readConfig({
+    DATABASE_URL_FILE: createSecretFile(t, `${url}\n`),
+    ADMIN_API_KEY_FILE: createSecretFile(t, 'long-enough-key'),
+    MASTER_KEY_FILE: createSecretFile(t, `${MASTER_KEY}\r\n`, 0o440),
+    SMTP_URL_FILE: createSecretFile(t, 'smtp://user:password@host:587', 0o400),
+  })
+  assert.deepEqual(
+    [config.databaseUrl, config.adminKey, config.masterKey?.toString('base64'), config.smtpUrl],
+    [url, 'long-enough-key', MASTER_KEY, 'smtp://user:password@host:587'],
+  )
+})
+
+test('a secret file that other users can read or change, or that has no valid secret, is rejected', (t) => {
+  const lineFor = (path: string, extra: Environment = {}) => {
+    const lines = errorLinesFor({ MASTER_KEY_FILE: path, ...extra })
+    assert.equal(lines.length, 1, lines.join('\n'))
+    return lines[0]!.replaceAll(path, 'PATH')
+  }
+  const cases: [path: string, line: string][] = [
+    [createSecretFile(t, MASTER_KEY, 0o644), 'MASTER_KEY_FILE="PATH" can be read by other users; run: chmod 600 PATH'],
+    [createSecretFile(t, MASTER_KEY, 0o604), 'MASTER_KEY_FILE="PATH" can be read by other users; run: chmod 600 PATH'],
+    [createSecretFile(t, ''), 'MASTER_KEY_FILE="PATH" is empty'],
+    ['/nowhere/at/all', 'MASTER_KEY_FILE="PATH" does not exist'],
+    [tmpdir(), 'MASTER_KEY_FILE="PATH" is not a regular file'],
+    [createSecretFile(t, 'x'.repeat(70_000)), 'MASTER_KEY_FILE="PATH" is larger than 64 KB'],
+  ]
+  for (const [path, line] of cases) assert.equal(lineFor(path), line)
+  const writable = createSecretFile(t, MASTER_KEY)
+  chmodSync(writable, 0o620)
+  assert.match(lineFor(writable), /can be changed by other users; run: chmod 600 PATH$/)
+  const valid = createSecretFile(t, MASTER_KEY)
+  assert.match(
+    lineFor(createSecretFile(t, 'hunter2')),
+    /^MASTER_KEY_FILE \(value not shown\) is not valid: expected 32 bytes/,
+  )
+  assert.equal(lineFor(valid, { MASTER_KEY }), 'MASTER_KEY and MASTER_KEY_FILE are both set: remove one of them')
+  assert.deepEqual(errorLinesFor({ DATABASE_URL_FILE: createSecretFile(t, 'postgres://host/database') }).length, 2)
 })

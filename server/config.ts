@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { readSecretFile } from './platform/secret-file.ts'
 
 type Role = 'api' | 'worker'
 
@@ -16,6 +17,8 @@ export interface Config {
   /** If undefined, the admin key and the master key are generated on the first start and stored in `dataDir`. */
   adminKey: string | undefined
   masterKey: Buffer | undefined
+  /** If set, the master key was read from this file, which may change while the server runs. */
+  masterKeyFile: string | undefined
   smtpUrl: string | undefined
   mailFrom: string
   /** Address that receives delivery reports (bounces), without a name. */
@@ -42,6 +45,8 @@ export interface Config {
   metrics: { port: number | undefined; token: string | undefined }
   /** URLs for reports of vulnerabilities, preferred ones first; published in security.txt. */
   securityContacts: string[]
+  /** Maximum lifetime of new LIVE keys, which then must have an expiry time. Undefined: they need not expire. */
+  keyMaxDays: number | undefined
   roles: Role[]
   /** How long the server, when it is told to stop, reports that it is not ready and still accepts connections. */
   drainSeconds: number
@@ -66,9 +71,21 @@ export class ConfigError extends Error {
 
 export type Environment = Record<string, string | undefined>
 
+/** Secrets that can be set as a variable, or as a file named by the variable with the suffix `_FILE`. */
+const SECRET_VARIABLES = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'ADMIN_API_KEY',
+  'MASTER_KEY',
+  'SMTP_URL',
+  'AI_API_KEY',
+  'METRICS_TOKEN',
+] as const
+
 /** Reads the configuration; no other code reads the environment. An empty variable counts as unset. */
-export function readConfig(env: Environment, isTerminal = false): Config {
+export function readConfig(environment: Environment, isTerminal = false): Config {
   const errorLines: string[] = []
+  const env = readSecretFiles(environment, errorLines)
   const host = env.HOST || '127.0.0.1'
   const config: Config = {
     host: read('HOST', '127.0.0.1', parseHostName, 'a host name or an IP address'),
@@ -82,11 +99,8 @@ export function readConfig(env: Environment, isTerminal = false): Config {
     ),
     redisUrl: readSecret('REDIS_URL', urlParser('redis:', 'rediss:'), 'a URL such as redis://host:6379'),
     adminKey: readSecret('ADMIN_API_KEY', parseAdminKey, '8 to 512 printable ASCII characters without spaces'),
-    masterKey: readSecret(
-      'MASTER_KEY',
-      parseMasterKey,
-      '32 bytes in base64 (generate it with: openssl rand -base64 32)',
-    ),
+    masterKey: readSecret('MASTER_KEY', parseMasterKey, MASTER_KEY_FORMAT),
+    masterKeyFile: env.MASTER_KEY_FILE || undefined,
     smtpUrl: readSecret('SMTP_URL', urlParser('smtp:', 'smtps:'), 'a URL such as smtp://user:password@host:587'),
     mailFrom: read(
       'MAIL_FROM',
@@ -142,6 +156,7 @@ export function readConfig(env: Environment, isTerminal = false): Config {
       parseContacts,
       'a comma-separated list of email addresses and of https:, mailto: or tel: URLs',
     ),
+    keyMaxDays: read('KEY_MAX_DAYS', undefined, wholeNumberParser(1, 3650), 'a whole number from 1 to 3650'),
     roles: read('ROLES', ['api', 'worker'], parseRoles, 'api, worker, or api,worker'),
     drainSeconds: read(
       'DRAIN_SECONDS',
@@ -153,7 +168,7 @@ export function readConfig(env: Environment, isTerminal = false): Config {
   }
   if (env.DATABASE_URL) {
     for (const name of ['ADMIN_API_KEY', 'MASTER_KEY']) {
-      if (!env[name]) errorLines.push(`${name} is not set: it is required with DATABASE_URL`)
+      if (!env[name] && !env[`${name}_FILE`]) errorLines.push(`${name} is not set: it is required with DATABASE_URL`)
     }
   }
   if (errorLines.length > 0) throw new ConfigError(errorLines)
@@ -182,7 +197,8 @@ export function readConfig(env: Environment, isTerminal = false): Config {
     const text = env[name]
     if (!text) return undefined
     const value = parse(text)
-    if (value === undefined) errorLines.push(`${name} (value not shown) is not valid: expected ${expected}`)
+    const source = env[`${name}_FILE`] ? `${name}_FILE` : name
+    if (value === undefined) errorLines.push(`${source} (value not shown) is not valid: expected ${expected}`)
     return value
   }
 
@@ -200,6 +216,41 @@ export function readConfig(env: Environment, isTerminal = false): Config {
       : { baseUrl, apiKey: env.AI_API_KEY || undefined, model: env.AI_MODEL ?? '' }
   }
 }
+
+/** Returns the environment with the secrets from files, and adds an error for each file that cannot be used. */
+function readSecretFiles(environment: Environment, errorLines: string[]): Environment {
+  const env = { ...environment }
+  for (const name of SECRET_VARIABLES) {
+    const path = env[`${name}_FILE`]
+    if (!path) continue
+    if (env[name]) {
+      errorLines.push(`${name} and ${name}_FILE are both set: remove one of them`)
+      continue
+    }
+    try {
+      env[name] = readSecretFile(path)
+    } catch (error) {
+      errorLines.push(`${name}_FILE=${JSON.stringify(path)} ${fileErrorText(error as NodeJS.ErrnoException)}`)
+    }
+  }
+  return env
+}
+
+function fileErrorText({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'does not exist'
+  if (code === 'EACCES') return 'cannot be read: permission denied'
+  return code === undefined ? message : `cannot be read: ${message}`
+}
+
+/** Reads the master key from MASTER_KEY_FILE again, after the file may have changed. */
+export function readMasterKeyFile(path: string): Buffer {
+  const masterKey = parseMasterKey(readSecretFile(path))
+  if (!masterKey)
+    throw new ConfigError([`MASTER_KEY_FILE (value not shown) is not valid: expected ${MASTER_KEY_FORMAT}`])
+  return masterKey
+}
+
+const MASTER_KEY_FORMAT = '32 bytes in base64 (generate it with: openssl rand -base64 32)'
 
 function wholeNumberParser(min: number, max: number) {
   return (text: string) => {

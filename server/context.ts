@@ -1,3 +1,4 @@
+import type { KeyUses } from './access/key-uses.ts'
 import type { Keyring } from './access/keyring.ts'
 import type { RateLimits } from './access/rate-limits.ts'
 import type { Catalogue } from './catalogue/catalogue.ts'
@@ -30,6 +31,7 @@ export interface Context {
   mailboxes: MailboxHasher
   queue: Queue
   keyring: Keyring
+  keyUses: KeyUses
   limits: RateLimits
   catalogue: Catalogue
   events: Ledger

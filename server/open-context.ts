@@ -1,3 +1,4 @@
+import { openKeyUses } from './access/key-uses.ts'
 import { openKeyring } from './access/keyring.ts'
 import { openRateLimits } from './access/rate-limits.ts'
 import { observeBacklogs } from './backlogs.ts'
@@ -63,8 +64,15 @@ async function openAll(
   const listener = await openListener(connection, log)
   openedResources.defer(() => listener.close())
   await db.listen(listener)
+  const reloadVault = () => {
+    vault.reload().catch((error) => log.error({ err: error }, 'loading the data keys failed; restart the process'))
+  }
+  await listener.on('data_keys_changed', reloadVault)
+  reloadVault() // keys may have changed since the vault was opened
   const keyring = await openKeyring({ db, vault, listener, log })
   openedResources.defer(() => keyring.close())
+  const keyUses = openKeyUses({ db, log })
+  openedResources.defer(() => keyUses.close())
   const limits = await openRateLimits({ config, db, clock, log, metrics })
   openedResources.defer(() => limits.close())
   const catalogue = await openCatalogue({ db, listener, log })
@@ -95,6 +103,7 @@ async function openAll(
     vault,
     mailboxes,
     keyring,
+    keyUses,
     limits,
     catalogue,
     events,

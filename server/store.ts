@@ -1,5 +1,5 @@
 import { loadBuiltInCatalogue } from './catalogue/built-in.ts'
-import type { Config } from './config.ts'
+import { type Config, readMasterKeyFile } from './config.ts'
 import { registerHandlers } from './handlers.ts'
 import { type MailboxHasher, openMailboxHasher } from './mail/mailbox-hash.ts'
 import type { Clock } from './platform/clock.ts'
@@ -11,7 +11,7 @@ import { installQueue } from './platform/jobs/queue.ts'
 import { loadLocalSecrets } from './platform/local-secrets.ts'
 import type { Log } from './platform/log.ts'
 import { startEmbeddedPostgres } from './platform/postgres/embedded.ts'
-import { openVault, type Vault } from './platform/vault.ts'
+import { openVault, type ReadMasterKey, type Vault } from './platform/vault.ts'
 
 export interface Store {
   connection: ConnectionSettings
@@ -57,8 +57,12 @@ export async function openStore(
   }
   await installQueue(connection, log)
   await loadBuiltInCatalogue(db, clock, log)
-  const masterKey = (config.masterKey ?? localSecrets?.masterKey)!
-  const vault = await openVault(db, masterKey, clock)
+  const readMasterKey: ReadMasterKey = async () => {
+    if (config.masterKeyFile) return readMasterKeyFile(config.masterKeyFile)
+    return config.masterKey ?? (await loadLocalSecrets(config.dataDir)).masterKey
+  }
+  const vault = await openVault(db, readMasterKey, clock)
+  const masterKey = await readMasterKey()
   const mailboxes = await openMailboxHasher(db, vault, clock)
   return { connection, db, vault, mailboxes, adminKey: (config.adminKey ?? localSecrets?.adminKey)!, masterKey }
 

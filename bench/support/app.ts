@@ -83,7 +83,12 @@ async function createUnlimitedKey({ context, url }: BenchApp, mode: Mode): Promi
     const { org_id } = await createOrganisation(tx, 'Bench', clock)
     return {
       orgId: org_id,
-      key: await createPartnerKey(tx, vault, clock, { orgId: org_id, mode, scopes: [...allScopes] }),
+      key: await createPartnerKey(tx, vault, clock, {
+        orgId: org_id,
+        mode,
+        scopes: [...allScopes],
+        maxDays: undefined,
+      }),
     }
   })
   await raiseLimits(context, key.keyId)

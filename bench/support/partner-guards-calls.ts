@@ -1,9 +1,10 @@
 import { createHmac, hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HmacKey } from '../../server/access/hmac.ts'
+import type { KeyUses } from '../../server/access/key-uses.ts'
 import type { Keyring, PartnerKey } from '../../server/access/keyring.ts'
 import { MemoryLimiter } from '../../server/access/limits/memory.ts'
-import { limitsFor } from '../../server/access/limits/table.ts'
+import { combineLimits, limitsFor } from '../../server/access/limits/table.ts'
 import { partnerChecks } from '../../server/access/partner-guards.ts'
 import type { RateLimits } from '../../server/access/rate-limits.ts'
 import type { Context } from '../../server/context.ts'
@@ -18,21 +19,24 @@ const CALL_COUNT = Number(process.argv[2])
 const HIGH_RATES = { rate: 1e6, burst: 1e6, minute: 1e9, day: 1e9 }
 const secret = Buffer.from('VFN_SK_a-secret-of-the-usual-length-for-benches-0000')
 const hmacKey = new HmacKey(secret)
+const keyLimits = limitsFor('live', { buckets: { key: HIGH_RATES, mandateWrites: HIGH_RATES, recruiter: HIGH_RATES } })
 const key: PartnerKey = {
   keyId: 'VFN_LIVE_ABCDEFGHJKMNPQRSTVWX',
   orgId: 'ORG_X',
   mode: 'live',
   scopes: new Set(['mandates:write']),
   secrets: () => [hmacKey],
-  limits: limitsFor('live', { buckets: { key: HIGH_RATES, mandateWrites: HIGH_RATES, recruiter: HIGH_RATES } }),
+  limits: { ...keyLimits, shared: { id: 'ORG_X live', limits: combineLimits([keyLimits], 3) } },
   overrides: {},
   expiresAt: Number.POSITIVE_INFINITY,
   revoked: false,
+  allowedAddresses: undefined,
 }
 const keyring: Keyring = {
   refreshIfStale: () => undefined,
   partnerKey: (keyId) => (keyId === key.keyId ? key : undefined),
   sessionKey: () => undefined,
+  limitFactor: () => 3,
   isServiceDisabled: () => false,
   refresh: async () => {},
   close() {},
@@ -42,7 +46,8 @@ const limits: RateLimits = {
   recordFailedAuthentication: () => Promise.reject(new Error('the guards rejected the request')),
   close: async () => {},
 }
-const context = { clock: systemClock, keyring, limits } as Context
+const keyUses: KeyUses = { record() {}, close: async () => {} }
+const context = { clock: systemClock, keyring, keyUses, limits } as Context
 const body = Buffer.from(JSON.stringify({ title: 'Mason', description: 'x'.repeat(1950) }))
 const timestamp = String(Math.floor(Date.now() / 1000))
 const target = '/api/v1/partner/mandates'

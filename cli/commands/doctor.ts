@@ -69,6 +69,22 @@ async function checkDatabase(config: Config, addFinding: AddFinding) {
         `PostgreSQL ${version}, ${location}, ${size}; migrations applied; secrets can be decrypted with the master key`,
       )
     await checkBacklogs(db.queries, config, addFinding)
+    const { rows: keyStatuses } = await sql<{ status: string; master_keys: number }>`
+      select status, count(distinct master_key_id)::int as master_keys from data_keys group by status`.execute(
+      db.queries,
+    )
+    if (keyStatuses.length > 1)
+      addFinding(
+        'data key',
+        'warning',
+        'a rotation of the data key was interrupted; run `npx attestry master-key rotate --data-key` to complete it',
+      )
+    else if (keyStatuses.some(({ master_keys }) => master_keys > 1))
+      addFinding(
+        'master key',
+        'warning',
+        'a rotation of the master key is not finished, so the old key is still valid; run `npx attestry master-key finish` when every process has the new key',
+      )
     const apiCount = await countApisWithSeparateLimits(db, Date.now())
     if (apiCount > 1)
       addFinding(

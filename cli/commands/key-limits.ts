@@ -1,7 +1,14 @@
 import { Command, Option } from 'commander'
 import { getKeyLimits, setKeyLimits } from '../../server/access/key-limits.ts'
 import { findKeyScope, type Mode } from '../../server/access/keys.ts'
-import { BUCKET_NAMES, type BucketName, type KeyLimits, type Rates } from '../../server/access/limits/table.ts'
+import {
+  BUCKET_NAMES,
+  type BucketName,
+  type KeyLimits,
+  LIMIT_PRESETS,
+  type LimitPreset,
+  type Rates,
+} from '../../server/access/limits/table.ts'
 import { problem } from '../../server/api/problem.ts'
 import { examples } from '../examples.ts'
 import { rateParser, wholeNumberParser } from '../options.ts'
@@ -16,6 +23,7 @@ interface Options {
   perMinute?: number
   perDay?: number
   peoplePerDay?: number
+  preset?: LimitPreset
   reset?: boolean
 }
 
@@ -40,12 +48,18 @@ export function limitsCommand(): Command {
       'maximum number of different people enrolled per day, reset at midnight IST',
       wholeNumberParser(1, MAX_LIMIT),
     )
+    .addOption(
+      new Option('--preset <preset>', 'ci: give a TEST key the limits of a LIVE key, for automated tests').choices(
+        LIMIT_PRESETS,
+      ),
+    )
     .option('--reset', 'restore the default limits')
     .addHelpText(
       ...examples(
         'key limits VFN_LIVE_…',
         'key limits VFN_LIVE_… --class skillsMatch --per-second 0.5 --burst 10',
         'key limits VFN_LIVE_… --people-per-day 5000',
+        'key limits VFN_TEST_… --preset ci',
         'key limits VFN_LIVE_… --reset',
       ),
     )
@@ -81,10 +95,10 @@ function readChange(options: Options) {
       'Use --class together with at least one of --per-second, --burst, --per-minute and --per-day.',
     )
   }
-  if (options.reset) {
-    if (changesRates || options.peoplePerDay !== undefined)
-      throw problem('VALIDATION_FAILED', '--reset cannot be combined with other options.')
-    return { reset: true as const }
+  if (options.reset || options.preset) {
+    if (changesRates || options.peoplePerDay !== undefined || (options.reset && options.preset))
+      throw problem('VALIDATION_FAILED', '--reset and --preset cannot be combined with other options.')
+    return options.preset ? { preset: options.preset } : { reset: true as const }
   }
   if (!changesRates && options.peoplePerDay === undefined) return undefined
   return { ...(options.class ? { bucket: options.class, rates } : {}), peoplePerDay: options.peoplePerDay }

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { MAX_ALLOWED_RANGES, parseAllowedRange } from '../../server/access/allowed-addresses.ts'
 import {
   createPartnerKey,
   createSessionKey,
@@ -11,7 +12,9 @@ import {
   type Mode,
   revokeKey,
   rotateKey,
+  setAllowedAddresses,
 } from '../../server/access/keys.ts'
+import { LIMIT_PRESETS, type LimitPreset } from '../../server/access/limits/table.ts'
 import { getOrganisation } from '../../server/access/organisations.ts'
 import { allScopes, type Scope } from '../../server/access/scopes.ts'
 import { problem } from '../../server/api/problem.ts'
@@ -28,6 +31,7 @@ interface CreateOptions {
   kind: KeyKind
   scopes?: Scope[]
   expires?: Date
+  limits?: LimitPreset
 }
 
 export function keyCommand(): Command {
@@ -51,9 +55,16 @@ export function keyCommand(): Command {
       'expiry of the key as an ISO 8601 time (default: the key does not expire)',
       parseFutureTime,
     )
+    .addOption(
+      new Option(
+        '--limits <preset>',
+        'ci: a TEST key with the rate limits of a LIVE key, for automated tests (default: one tenth of them)',
+      ).choices(LIMIT_PRESETS),
+    )
     .addHelpText(
       ...examples(
         'key create --org ORG_… --mode test',
+        'key create --org ORG_… --mode test --limits ci',
         'key create --org ORG_… --mode live --scopes mandates:read,results:read --expires 2030-01-31T00:00:00Z',
         'key create --org ORG_… --mode test --kind session',
       ),
@@ -72,7 +83,10 @@ export function keyCommand(): Command {
       })
       print(command, keys, () =>
         table(
-          ['KEY', 'KIND', 'MODE', 'STATUS', 'SCOPES', 'EXPIRES', 'OLD SECRET VALID UNTIL', 'CREATED'],
+          [
+            ...['KEY', 'KIND', 'MODE', 'STATUS', 'SCOPES', 'EXPIRES', 'OLD SECRET VALID UNTIL', 'CREATED'],
+            ...['LAST USED', 'ALLOWED FROM'],
+          ],
           keys.map((row) => [
             row.key_id,
             row.kind,
@@ -82,6 +96,8 @@ export function keyCommand(): Command {
             row.expires_at ?? 'never',
             dateIfInFuture(row.previous_secret_until) ?? '-',
             row.created_at,
+            row.last_used_at ?? 'never',
+            row.allowed_addresses ?? 'any address',
           ]),
           `${options.org} has no keys yet. Create one: npx attestry key create --org ${options.org} --mode test`,
         ),
@@ -144,6 +160,21 @@ export function keyCommand(): Command {
       )
     })
 
+  key
+    .command('allow')
+    .description('Show or set the IP addresses that a key may be used from (takes effect within one second)')
+    .argument('<key>', 'key ID, VFN_… or VSK_…')
+    .argument('[cidr...]', 'IP addresses or CIDR ranges, which replace the current ones')
+    .option('--any', 'allow any address')
+    .addHelpText(
+      ...examples(
+        'key allow VFN_LIVE_…',
+        'key allow VFN_LIVE_… 203.0.113.7 198.51.100.0/24 2001:db8::/48',
+        'key allow VFN_LIVE_… --any',
+      ),
+    )
+    .action(allowAddresses)
+
   key.addCommand(limitsCommand())
   return key
 }
@@ -152,14 +183,23 @@ async function createKey(options: CreateOptions, command: Command) {
   const { org: orgId, mode, kind, expires } = options
   if (kind === 'session' && options.scopes)
     throw problem('VALIDATION_FAILED', 'Session keys have no scopes; remove --scopes.')
+  if (kind === 'session' && options.limits)
+    throw problem('VALIDATION_FAILED', 'Session keys have the same limits in both modes; remove --limits.')
   const grantedScopes = options.scopes ?? [...allScopes]
-  const createdKey = await withStore(({ db, vault, clock }) =>
+  const createdKey = await withStore(({ config, db, vault, clock }) =>
     db.transaction(async (tx) => {
-      const key = { orgId, mode, expiresAt: expires }
+      const key = { orgId, mode, expiresAt: expires, maxDays: config.keyMaxDays }
       const newKey =
         kind === 'session'
           ? { ...(await createSessionKey(tx, clock, key)), secret: undefined }
-          : { ...(await createPartnerKey(tx, vault, clock, { ...key, scopes: grantedScopes })), key: undefined }
+          : {
+              ...(await createPartnerKey(tx, vault, clock, {
+                ...key,
+                scopes: grantedScopes,
+                preset: options.limits,
+              })),
+              key: undefined,
+            }
       await recordCliChange(tx, clock, { orgId, mode, action: 'key.create', subject: newKey.keyId, details: { kind } })
       return newKey
     }),
@@ -186,6 +226,37 @@ async function createKey(options: CreateOptions, command: Command) {
       `Store the ${kind === 'session' ? 'key' : 'secret'} now; it is not shown again.`,
     ].join('\n'),
   )
+}
+
+async function allowAddresses(keyId: string, texts: string[], options: { any?: boolean }, command: Command) {
+  if (options.any && texts.length > 0) throw problem('VALIDATION_FAILED', '--any cannot be combined with addresses.')
+  if (texts.length > MAX_ALLOWED_RANGES)
+    throw problem('VALIDATION_FAILED', `A key has at most ${MAX_ALLOWED_RANGES} allowed ranges; got ${texts.length}.`)
+  const ranges = [...new Set(texts.map(parseRangeArgument))]
+  const allowedAddresses = await withStore(({ db, clock }) =>
+    db.transaction(async (tx) => {
+      const scope = await findKeyScope(tx, keyId)
+      if (!scope) throw problem('NOT_FOUND', `Key ${keyId} not found.`)
+      if (options.any || ranges.length > 0) {
+        await setAllowedAddresses(tx, keyId, options.any ? null : ranges)
+        const details = { allowed_addresses: options.any ? null : ranges }
+        await recordCliChange(tx, clock, { ...scope, action: 'key.allow', subject: keyId, details })
+      }
+      return (await listKeys(tx, scope.orgId)).find(({ key_id }) => key_id === keyId)!.allowed_addresses
+    }),
+  )
+  print(command, { key_id: keyId, allowed_addresses: allowedAddresses }, () =>
+    fieldList([
+      ['Key', keyId],
+      ['Allowed from', allowedAddresses?.join(', ') ?? 'any address'],
+    ]),
+  )
+}
+
+function parseRangeArgument(text: string): string {
+  const parsed = parseAllowedRange(text)
+  if ('error' in parsed) throw problem('VALIDATION_FAILED', `Invalid address range: ${parsed.error}.`)
+  return parsed.range
 }
 
 function dateIfInFuture(date: Date | null): Date | undefined {

@@ -16,7 +16,7 @@ import {
 /** Secret that is checked for unknown keys, so that response times do not reveal which keys exist. */
 const DUMMY_SECRET = new HmacKey(randomBytes(50))
 
-type AuthenticationDeps = Pick<Context, 'keyring' | 'clock' | 'limits'>
+type AuthenticationDeps = Pick<Context, 'keyring' | 'keyUses' | 'clock' | 'limits'>
 
 /**
  * Sets `request.caller`, or rejects the request with the same error for every cause. Returns a promise only if keys have to be
@@ -54,6 +54,7 @@ function identifyCaller(context: AuthenticationDeps, request: FastifyRequest): u
   if (!key || !hasValidSignature || !isWithinClockWindow || key.revoked || now >= key.expiresAt) {
     return rejectUnauthorized(context, request, key, clockDifferenceSeconds, signedText)
   }
+  context.keyUses.record(keyId, now)
   request.caller = {
     orgId: key.orgId,
     mode: key.mode,
@@ -86,7 +87,15 @@ async function rejectUnauthorized(
   signedText: string,
 ): Promise<never> {
   request.claimedKey = key
-  const waitSeconds = await context.limits.recordFailedAuthentication(request.ip)
+  await countFailedAuthentication(context, request.ip)
+  throw problem('UNAUTHORIZED', UNAUTHORIZED_MESSAGE, {
+    details: key?.mode === 'test' ? debugDetails(request, clockDifferenceSeconds, signedText) : [],
+  })
+}
+
+/** Counts a failure towards the limit of the IP address. Throws if the limit is exceeded. */
+export async function countFailedAuthentication({ limits }: Pick<Context, 'limits'>, ip: string): Promise<void> {
+  const waitSeconds = await limits.recordFailedAuthentication(ip)
   if (waitSeconds > 0) {
     throw problem(
       'RATE_LIMITED',
@@ -94,9 +103,6 @@ async function rejectUnauthorized(
       { retryAfter: waitSeconds },
     )
   }
-  throw problem('UNAUTHORIZED', UNAUTHORIZED_MESSAGE, {
-    details: key?.mode === 'test' ? debugDetails(request, clockDifferenceSeconds, signedText) : [],
-  })
 }
 
 /** Returns debugging details for TEST keys: the string to sign, never the signature. */

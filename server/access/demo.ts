@@ -31,8 +31,14 @@ export async function ensureDemoKeys({
   const created = await db.transaction(async (tx) => {
     if ((await listOrganisations(tx)).length > 0) return false
     const { org_id } = await createOrganisation(tx, 'Demo organisation', clock)
-    const partnerKey = await createPartnerKey(tx, vault, clock, { orgId: org_id, mode: 'test', scopes: [...allScopes] })
-    const sessionKey = await createSessionKey(tx, clock, { orgId: org_id, mode: 'test' })
+    const partnerKey = await createPartnerKey(tx, vault, clock, {
+      orgId: org_id,
+      mode: 'test',
+      scopes: [...allScopes],
+      preset: 'ci',
+      maxDays: undefined,
+    })
+    const sessionKey = await createSessionKey(tx, clock, { orgId: org_id, mode: 'test', maxDays: undefined })
     // Written before the commit: after a crash before the commit, the next start overwrites the file. Writing after the commit could lose the secrets.
     await writeDemoKeys(path, {
       org_id,

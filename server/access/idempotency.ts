@@ -5,6 +5,7 @@ import { errorEnvelope } from '../api/envelope.ts'
 import { Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { DAY } from '../platform/clock.ts'
+import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Tx } from '../platform/database/database.ts'
 import { defineJob } from '../platform/jobs/queue.ts'
 import type { Caller } from './caller.ts'
@@ -180,6 +181,13 @@ function fingerprintOf(request: FastifyRequest): Buffer {
 /** Binds a sealed body to its key. Changing the text makes stored responses unreadable. */
 function sealPurpose(keyId: string, key: string) {
   return `answer to ${keyId} ${key}`
+}
+
+export const sealedResponses: SealedColumn = {
+  table: 'idempotency_records',
+  column: 'sealed_body',
+  id: ['key_id', 'idempotency_key'],
+  purpose: sealPurpose,
 }
 
 export async function deleteOldIdempotencyRecords(tx: Tx, now: number): Promise<void> {

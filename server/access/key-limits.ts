@@ -1,7 +1,14 @@
 import { problem } from '../api/problem.ts'
 import type { Tx } from '../platform/database/database.ts'
-import type { Mode } from './keys.ts'
-import { type BucketName, type KeyLimits, type KeyOverrides, limitsFor, type Rates } from './limits/table.ts'
+import { type Mode, requireTestKey } from './keys.ts'
+import {
+  type BucketName,
+  type KeyLimits,
+  type KeyOverrides,
+  type LimitPreset,
+  limitsFor,
+  type Rates,
+} from './limits/table.ts'
 
 export interface KeyLimitSettings {
   mode: Mode
@@ -11,6 +18,7 @@ export interface KeyLimitSettings {
 
 export type KeyLimitsChange =
   | { reset: true }
+  | { reset?: undefined; preset: LimitPreset }
   | { reset?: undefined; bucket?: BucketName; rates?: Partial<Rates>; peoplePerDay?: number | undefined }
 
 export async function getKeyLimits(tx: Tx, keyId: string): Promise<KeyLimitSettings> {
@@ -32,7 +40,12 @@ export async function setKeyLimits(tx: Tx, keyId: string, change: KeyLimitsChang
     .forUpdate()
     .executeTakeFirst()
   if (!row) throw problem('NOT_FOUND', `Partner key ${keyId} not found.`)
-  const overrides = change.reset ? {} : mergeLimits(row.limits as KeyOverrides, change)
+  if ('preset' in change) requireTestKey(row.mode as Mode)
+  const overrides = change.reset
+    ? {}
+    : 'preset' in change
+      ? { preset: change.preset }
+      : mergeLimits(row.limits as KeyOverrides, change)
   const settings = limitSettings(row.mode as Mode, overrides)
   await tx
     .updateTable('partner_keys')
@@ -44,7 +57,7 @@ export async function setKeyLimits(tx: Tx, keyId: string, change: KeyLimitsChang
 
 function mergeLimits(
   current: KeyOverrides,
-  { bucket, rates, peoplePerDay }: Exclude<KeyLimitsChange, { reset: true }>,
+  { bucket, rates, peoplePerDay }: Exclude<KeyLimitsChange, { reset: true } | { preset: LimitPreset }>,
 ): KeyOverrides {
   const overrides: KeyOverrides = { ...current }
   if (bucket) overrides.buckets = { ...current.buckets, [bucket]: { ...current.buckets?.[bucket], ...rates } }

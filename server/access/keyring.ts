@@ -4,9 +4,11 @@ import type { Listener } from '../platform/database/listener.ts'
 import type { Log } from '../platform/log.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import type { Vault } from '../platform/vault.ts'
+import { type AddressRange, toAddressRanges } from './allowed-addresses.ts'
 import { HmacKey } from './hmac.ts'
 import { type Mode, secretPurpose } from './keys.ts'
-import { type KeyLimits, type KeyOverrides, limitsFor } from './limits/table.ts'
+import { combineLimits, type KeyLimits, type KeyOverrides, limitsFor } from './limits/table.ts'
+import { DEFAULT_LIMIT_FACTOR } from './organisations.ts'
 
 /** A partner key with the parts that every request needs: HMAC keys and effective limits. */
 export interface PartnerKey {
@@ -15,10 +17,13 @@ export interface PartnerKey {
   mode: Mode
   scopes: ReadonlySet<string>
   secrets(now: number): HmacKey[]
+  /** Includes the limits that all keys of the organisation and mode share. */
   limits: KeyLimits
   overrides: KeyOverrides
   expiresAt: number
   revoked: boolean
+  /** Undefined if the key may be used from any address. */
+  allowedAddresses: AddressRange[] | undefined
 }
 
 interface SessionKey {
@@ -27,6 +32,7 @@ interface SessionKey {
   mode: Mode
   expiresAt: number
   revoked: boolean
+  allowedAddresses: AddressRange[] | undefined
 }
 
 /**
@@ -39,6 +45,8 @@ export interface Keyring {
   refreshIfStale(): Promise<void> | undefined
   partnerKey(keyId: string): PartnerKey | undefined
   sessionKey(key: string): SessionKey | undefined
+  /** Multiple of the limits of one key that all keys of the organisation and mode have together. */
+  limitFactor(orgId: string): number
   /** Whether the operator disabled the partner API, for all organisations or for this one. */
   isServiceDisabled(orgId: string): boolean
   refresh(): Promise<void>
@@ -63,6 +71,9 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
   const partnerKeys = new Map<string, PartnerKey>()
   const sessionKeys = new Map<string, SessionKey>()
   const disabledOrganisations = new Set<string>()
+  /** The keys of each organisation and mode, by `sharedLimitsId`, and the factors that operators set for organisations. */
+  const keyGroups = new Map<string, Map<string, PartnerKey>>()
+  const limitFactors = new Map<string, number>()
   let allDisabled = false
   let version = -1
   let refreshedAt = 0
@@ -84,6 +95,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
     },
     partnerKey: (keyId) => partnerKeys.get(keyId),
     sessionKey: (key) => sessionKeys.get(hashToken(key).toString('base64')),
+    limitFactor: (orgId) => limitFactors.get(orgId) ?? DEFAULT_LIMIT_FACTOR,
     isServiceDisabled: (orgId) => allDisabled || disabledOrganisations.has(orgId),
     refresh,
     close: () => clearInterval(pollTimer),
@@ -115,13 +127,21 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
             await tx.selectFrom('session_keys').selectAll().where('version', '>', lastVersion).execute(),
             await tx
               .selectFrom('organisations')
-              .select(['org_id', 'service_off'])
+              .select(['org_id', 'service_off', 'limit_factor'])
               .where('version', '>', lastVersion)
               .execute(),
             await tx.selectFrom('service_switch').select('service_off').executeTakeFirstOrThrow(),
           ] as const,
       )
-    for (const row of partners) partnerKeys.set(row.key_id, partnerKeyFromRow(row))
+    const changedGroups = new Set<string>()
+    for (const row of partners) {
+      const key = partnerKeyFromRow(row)
+      const groupId = sharedLimitsId(key)
+      partnerKeys.set(key.keyId, key)
+      if (!keyGroups.has(groupId)) keyGroups.set(groupId, new Map())
+      keyGroups.get(groupId)!.set(key.keyId, key)
+      changedGroups.add(groupId)
+    }
     for (const row of sessions) {
       sessionKeys.set(row.hash.toString('base64'), {
         keyId: row.key_id,
@@ -129,13 +149,34 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
         mode: row.mode as Mode,
         expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
         revoked: row.revoked_at !== null,
+        allowedAddresses: row.allowed_addresses ? toAddressRanges(row.allowed_addresses) : undefined,
       })
     }
     for (const row of organisations) {
+      const factor = row.limit_factor ?? DEFAULT_LIMIT_FACTOR
+      if (factor !== (limitFactors.get(row.org_id) ?? DEFAULT_LIMIT_FACTOR)) {
+        limitFactors.set(row.org_id, factor)
+        for (const mode of ['test', 'live'] as const) changedGroups.add(sharedLimitsId({ orgId: row.org_id, mode }))
+      }
       if (row.service_off) disabledOrganisations.add(row.org_id)
       else disabledOrganisations.delete(row.org_id)
     }
+    for (const groupId of changedGroups) updateSharedLimits(groupId)
     allDisabled = service.service_off
+  }
+
+  /** Sets the shared limits of the keys of an organisation and mode: a multiple of the highest limits of its keys. */
+  function updateSharedLimits(groupId: string) {
+    const keys = [...(keyGroups.get(groupId)?.values() ?? [])]
+    const usableKeys = keys.filter(({ revoked }) => !revoked)
+    if (usableKeys.length === 0) return
+    const factor = limitFactors.get(usableKeys[0]!.orgId) ?? DEFAULT_LIMIT_FACTOR
+    const limits = combineLimits(
+      usableKeys.map((key) => key.limits),
+      factor,
+    )
+    const shared = { id: groupId, limits }
+    for (const key of usableKeys) key.limits = { ...key.limits, shared }
   }
 
   function partnerKeyFromRow(row: PartnerKeyRow): PartnerKey {
@@ -153,6 +194,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
       overrides,
       expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
       revoked: row.revoked_at !== null,
+      allowedAddresses: row.allowed_addresses ? toAddressRanges(row.allowed_addresses) : undefined,
       secrets(now) {
         current ??= openHmacKey(row.secret)
         if (row.previous_secret === null || now >= previousSecretUntil) return [current]
@@ -167,6 +209,11 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
   }
 }
 
+/** Identifies the counts that the keys of an organisation and mode share. */
+export function sharedLimitsId({ orgId, mode }: { orgId: string; mode: Mode }): string {
+  return `${orgId} ${mode}`
+}
+
 interface PartnerKeyRow {
   key_id: string
   org_id: string
@@ -178,4 +225,5 @@ interface PartnerKeyRow {
   limits: unknown
   expires_at: Date | null
   revoked_at: Date | null
+  allowed_addresses: string[] | null
 }

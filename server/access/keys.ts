@@ -1,19 +1,25 @@
 import { problem } from '../api/problem.ts'
-import { type Clock, HOUR } from '../platform/clock.ts'
+import { type Clock, DAY, HOUR } from '../platform/clock.ts'
+import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { randomCode, randomToken } from '../platform/ids.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import type { Vault } from '../platform/vault.ts'
-import { getOrganisation } from './organisations.ts'
+import type { LimitPreset } from './limits/table.ts'
+import { getOrganisation, lockOrganisationLimits } from './organisations.ts'
 import type { Scope } from './scopes.ts'
 
 export type Mode = 'test' | 'live'
 export type KeyKind = 'partner' | 'session'
 
 export interface NewKey {
+  /** Maximum lifetime in days that the operator requires of LIVE keys (KEY_MAX_DAYS), if any. */
+  maxDays: number | undefined
   orgId: string
   mode: Mode
   expiresAt?: Date | undefined
+  /** CIDR ranges that the key may be used from; any address if omitted. */
+  allowedAddresses?: string[] | undefined
 }
 
 export interface KeySummary {
@@ -27,6 +33,10 @@ export interface KeySummary {
   /** End of the grace period of the previous secret; may be in the past. */
   previous_secret_until: Date | null
   created_at: Date
+  /** Null if the key has never been used. At most a minute late. */
+  last_used_at: Date | null
+  /** CIDR ranges that the key may be used from; null for any address. */
+  allowed_addresses: string[] | null
 }
 
 /** Hours that the previous secret stays valid after a rotation, so that callers can switch without downtime. */
@@ -42,14 +52,23 @@ export function secretPurpose(keyId: string) {
   return `secret of ${keyId}`
 }
 
+export const sealedKeySecrets: SealedColumn[] = ['secret', 'previous_secret'].map((column) => ({
+  table: 'partner_keys',
+  column,
+  id: ['key_id'],
+  purpose: secretPurpose,
+}))
+
 /** Creates a partner key. The secret cannot be retrieved again: the database stores it encrypted. */
 export async function createPartnerKey(
   tx: Tx,
   vault: Vault,
   clock: Clock,
-  key: NewKey & { scopes: Scope[] },
+  key: NewKey & { scopes: Scope[]; preset?: LimitPreset | undefined },
 ): Promise<{ keyId: string; secret: string }> {
-  await getOrganisation(tx, key.orgId)
+  if (key.preset) requireTestKey(key.mode)
+  requireAllowedExpiry(clock, key)
+  await requireRoomForKey(tx, clock, key, 'partner')
   const keyId = `VFN_${key.mode.toUpperCase()}_${randomCode(24)}`
   const secret = newSecret()
   await tx
@@ -60,11 +79,46 @@ export async function createPartnerKey(
       mode: key.mode,
       scopes: key.scopes,
       secret: vault.seal(secret, secretPurpose(keyId)),
+      limits: JSON.stringify(key.preset ? { preset: key.preset } : {}),
+      allowed_addresses: key.allowedAddresses ?? null,
       expires_at: key.expiresAt ?? null,
       created_at: new Date(clock.now()),
     })
     .execute()
   return { keyId, secret }
+}
+
+/** Rejects a LIVE key that does not expire, or expires later than the operator allows. */
+function requireAllowedExpiry(clock: Clock, { mode, expiresAt, maxDays }: NewKey): void {
+  if (mode !== 'live' || maxDays === undefined) return
+  if (expiresAt && expiresAt.getTime() <= clock.now() + maxDays * DAY) return
+  const latest = new Date(clock.now() + maxDays * DAY).toISOString()
+  const message = `must be set, and be at most ${maxDays} days ahead (${latest}): the operator limits the lifetime of LIVE keys`
+  throw problem('VALIDATION_FAILED', `expires_at ${message}.`, { details: [{ path: 'expires_at', message }] })
+}
+
+/** Rejects the preset `ci` for a LIVE key, which has these limits already. */
+export function requireTestKey(mode: Mode): void {
+  if (mode === 'live')
+    throw problem('VALIDATION_FAILED', 'The preset ci is for TEST keys; a LIVE key has these limits by default.')
+}
+
+/** Rejects a key beyond the organisation's cap. Keys that exist already are never affected. */
+async function requireRoomForKey(tx: Tx, clock: Clock, { orgId, mode }: NewKey, kind: KeyKind): Promise<void> {
+  const { maxKeys } = await lockOrganisationLimits(tx, orgId)
+  const { count } = await tx
+    .selectFrom(kind === 'partner' ? 'partner_keys' : 'session_keys')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('org_id', '=', orgId)
+    .where('mode', '=', mode)
+    .where('revoked_at', 'is', null)
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', new Date(clock.now()))]))
+    .executeTakeFirstOrThrow()
+  if (count < maxKeys) return
+  throw problem(
+    'LIMIT_EXCEEDED',
+    `This organisation has ${count} active ${mode.toUpperCase()} ${kind} keys; the limit is ${maxKeys}. Revoke a key that is not used, or ask the operator to raise the limit with \`attestry org limits ${orgId} --max-keys ${Math.max(count + 1, 2 * maxKeys)}\`.`,
+  )
 }
 
 function newSecret() {
@@ -73,7 +127,8 @@ function newSecret() {
 
 /** Creates a session key. The key cannot be retrieved again: the database stores only its hash. */
 export async function createSessionKey(tx: Tx, clock: Clock, key: NewKey): Promise<{ keyId: string; key: string }> {
-  await getOrganisation(tx, key.orgId)
+  requireAllowedExpiry(clock, key)
+  await requireRoomForKey(tx, clock, key, 'session')
   const sessionKey = `VSK_${key.mode.toUpperCase()}_${randomToken(32)}`
   const keyId = sessionKey.slice(0, 'VSK_TEST_'.length + 10)
   await tx
@@ -83,6 +138,7 @@ export async function createSessionKey(tx: Tx, clock: Clock, key: NewKey): Promi
       hash: hashToken(sessionKey),
       org_id: key.orgId,
       mode: key.mode,
+      allowed_addresses: key.allowedAddresses ?? null,
       expires_at: key.expiresAt ?? null,
       created_at: new Date(clock.now()),
     })
@@ -92,13 +148,28 @@ export async function createSessionKey(tx: Tx, clock: Clock, key: NewKey): Promi
 
 export async function listKeys(tx: Queries, orgId: string): Promise<KeySummary[]> {
   await getOrganisation(tx, orgId)
-  const sharedColumns = ['key_id', 'org_id', 'mode', 'expires_at', 'revoked_at', 'created_at'] as const
+  const sharedColumns = [
+    'k.key_id',
+    'org_id',
+    'mode',
+    'expires_at',
+    'revoked_at',
+    'created_at',
+    'allowed_addresses',
+    'last_used_at',
+  ] as const
   const partnerRows = await tx
-    .selectFrom('partner_keys')
+    .selectFrom('partner_keys as k')
+    .leftJoin('key_uses as u', 'u.key_id', 'k.key_id')
     .select([...sharedColumns, 'scopes', 'previous_secret_until'])
     .where('org_id', '=', orgId)
     .execute()
-  const sessionRows = await tx.selectFrom('session_keys').select(sharedColumns).where('org_id', '=', orgId).execute()
+  const sessionRows = await tx
+    .selectFrom('session_keys as k')
+    .leftJoin('key_uses as u', 'u.key_id', 'k.key_id')
+    .select(sharedColumns)
+    .where('org_id', '=', orgId)
+    .execute()
   return [
     ...partnerRows.map((row) => ({ ...row, mode: row.mode as Mode, kind: 'partner' as const })),
     ...sessionRows.map((row) => ({
@@ -165,6 +236,17 @@ export async function rotateKey(
     .where('key_id', '=', keyId)
     .execute()
   return { secret, previousUntil }
+}
+
+/** Sets the CIDR ranges that a key may be used from, or null for any address. Takes effect within a second. */
+export async function setAllowedAddresses(tx: Tx, keyId: string, ranges: string[] | null): Promise<void> {
+  const table = keyId.startsWith('VSK_') ? 'session_keys' : 'partner_keys'
+  const { numUpdatedRows } = await tx
+    .updateTable(table)
+    .set({ allowed_addresses: ranges })
+    .where('key_id', '=', keyId)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw keyNotFoundProblem(`Key ${keyId}`)
 }
 
 /** Returns the organisation and mode of a partner or session key. */

@@ -5,6 +5,11 @@ import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 import { linkErrors } from '../platform/text/links.ts'
 
+/** Active keys that an organisation may have per mode and kind, unless the operator set another limit. */
+export const DEFAULT_MAX_KEYS = 20
+/** The limits of all keys of an organisation and mode together, as a multiple of the limits of one key. */
+export const DEFAULT_LIMIT_FACTOR = 3
+
 export interface Organisation {
   org_id: string
   name: string
@@ -47,4 +52,40 @@ export async function setServiceDisabled(tx: Tx, disabled: boolean, orgId?: stri
   }
   await getOrganisation(tx, orgId)
   await tx.updateTable('organisations').set({ service_off: disabled }).where('org_id', '=', orgId).execute()
+}
+
+export interface OrganisationLimits {
+  maxKeys: number
+  limitFactor: number
+}
+
+/** The limits to set; null restores a default, and an omitted limit is not changed. */
+export type OrganisationLimitsChange = { [Name in keyof OrganisationLimits]?: number | null }
+
+/** Returns the limits of an organisation, and changes them if `change` is given. Takes effect within a second. */
+export async function organisationLimits(
+  tx: Tx,
+  orgId: string,
+  change: OrganisationLimitsChange = {},
+): Promise<OrganisationLimits> {
+  await getOrganisation(tx, orgId)
+  const columns = {
+    ...(change.maxKeys !== undefined ? { max_keys: change.maxKeys } : {}),
+    ...(change.limitFactor !== undefined ? { limit_factor: change.limitFactor } : {}),
+  }
+  if (Object.keys(columns).length > 0)
+    await tx.updateTable('organisations').set(columns).where('org_id', '=', orgId).execute()
+  return lockOrganisationLimits(tx, orgId)
+}
+
+/** Returns the limits of an organisation, and locks them until the transaction ends, so that keys are created one after the other. */
+export async function lockOrganisationLimits(tx: Tx, orgId: string): Promise<OrganisationLimits> {
+  const row = await tx
+    .selectFrom('organisations')
+    .select(['max_keys', 'limit_factor'])
+    .where('org_id', '=', orgId)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (!row) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
+  return { maxKeys: row.max_keys ?? DEFAULT_MAX_KEYS, limitFactor: row.limit_factor ?? DEFAULT_LIMIT_FACTOR }
 }

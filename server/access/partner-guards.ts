@@ -5,7 +5,8 @@ import type { Context } from '../context.ts'
 import { EMPTY_BODY, hasBody, readBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
-import { authenticate, decodeHeader } from './authentication.ts'
+import { addressNotAllowedMessage, isAddressAllowed } from './allowed-addresses.ts'
+import { authenticate, countFailedAuthentication, decodeHeader } from './authentication.ts'
 import type { LimitClass } from './limits/table.ts'
 import { chargeLimits, setRateLimitHeaders } from './rate-limits.ts'
 import type { Scope } from './scopes.ts'
@@ -39,6 +40,7 @@ export type RequestCheck = (
 export const partnerChecks: RequestCheck[] = [
   (context, request) => readRequestBody(context, request), // checks the size, then the media type
   authenticate,
+  requireAllowedAddress,
   requireServiceEnabled,
   chargeLimits, // cooldown, then buckets
   requireScope,
@@ -92,6 +94,20 @@ export function readRequestBody(_context: Context, request: FastifyRequest, maxB
   return readBody(request.raw, maxBytes).then((body) => {
     request.rawBody = body
   })
+}
+
+function requireAllowedAddress(context: Context, request: FastifyRequest, reply: FastifyReply) {
+  const { allowedAddresses } = request.caller.key
+  return allowedAddresses === undefined || isAddressAllowed(request.ip, allowedAddresses)
+    ? undefined
+    : rejectAddress(context, request, reply)
+}
+
+async function rejectAddress(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<never> {
+  // Charged to the address and not to the key, so that a stolen key cannot use up the limits of its owner.
+  await countFailedAuthentication(context, request.ip)
+  await setRateLimitHeaders(context, request, reply)
+  throw problem('FORBIDDEN', addressNotAllowedMessage(request.ip))
 }
 
 function requireServiceEnabled(context: Context, request: FastifyRequest, reply: FastifyReply) {

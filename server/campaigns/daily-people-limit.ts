@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import type { Caller } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
@@ -7,14 +8,13 @@ import { indianDate } from '../platform/india-time.ts'
 import { defineJob } from '../platform/jobs/queue.ts'
 
 /**
- * Counts the distinct people that a key has enrolled today (IST), identified by their phone number or else their email address.
- * Throws if the count exceeds the limit.
+ * Counts the distinct people that a key, and all keys of its organisation and mode together, have enrolled today (IST), identified by
+ * their phone number or else their email address. Throws if a count exceeds its limit.
  */
 export async function countDailyPeople(
   tx: Tx,
   clock: Clock,
-  keyId: string,
-  limit: number,
+  { keyId, key: { limits } }: Pick<Caller, 'keyId' | 'key'>,
   people: { phone: string | null; email: string | null }[],
 ): Promise<void> {
   if (people.length === 0) return
@@ -22,7 +22,17 @@ export async function countDailyPeople(
   const personHashes = [...new Set(people.map(({ phone, email }) => phone ?? email!.toLowerCase()))].map((address) =>
     createHash('sha256').update(address).digest().subarray(0, 16),
   )
-  // Lock the counter row first, so that concurrent requests of one key are counted one after the other.
+  // Always in this order, so that two requests do not wait for each other's counter row.
+  if (limits.shared) {
+    const sharedCount = await countPeople(tx, limits.shared.id, day, personHashes)
+    requireWithinLimit(sharedCount, limits.shared.limits.peoplePerDay, 'day for all keys of your organisation together')
+  }
+  requireWithinLimit(await countPeople(tx, keyId, day, personHashes), limits.peoplePerDay, 'key and day')
+}
+
+/** Returns how many people the key or the organisation has enrolled on the day. */
+async function countPeople(tx: Tx, keyId: string, day: string, personHashes: Buffer[]): Promise<number> {
+  // Lock the counter row first, so that concurrent requests are counted one after the other.
   await sql`insert into people_days (key_id, day, people) values (${keyId}, ${day}, 0)
     on conflict (key_id, day) do update set people = people_days.people`.execute(tx)
   const { rows } = await sql<{ people: number }>`
@@ -32,9 +42,12 @@ export async function countDailyPeople(
     )
     update people_days set people = people + (select count(*) from added)::int
     where key_id = ${keyId} and day = ${day} returning people`.execute(tx)
-  const peopleToday = rows[0]!.people
+  return rows[0]!.people
+}
+
+function requireWithinLimit(peopleToday: number, limit: number, period: string): void {
   if (peopleToday <= limit) return
-  const message = `with this request, ${peopleToday} different people would be enrolled today; the limit is ${limit} per key and day, reset at midnight IST`
+  const message = `with this request, ${peopleToday} different people would be enrolled today; the limit is ${limit} per ${period}, reset at midnight IST`
   throw problem('LIMIT_EXCEEDED', `candidates: ${message}.`, { details: [{ path: 'candidates', message }] })
 }
 

@@ -13,9 +13,10 @@ export function enrolmentInputErrors({ clock }: Pick<Context, 'clock'>, { caller
   const details: Detail[] = []
   const message = typeof starts_at === 'string' ? startsAtError(starts_at, clock.now()) : undefined
   if (message) details.push({ path: 'starts_at', message })
-  const limit = MAX_CANDIDATES_PER_REQUEST[caller.mode]
+  const { scale } = caller.key.limits
+  const limit = MAX_CANDIDATES_PER_REQUEST[scale]
   // The schema enforces the LIVE limit.
-  if (caller.mode === 'test' && Array.isArray(candidates) && candidates.length > limit)
+  if (scale === 'test' && Array.isArray(candidates) && candidates.length > limit)
     details.push({ path: 'candidates', message: `must have at most ${limit} items with a TEST key` })
   if (Array.isArray(candidates)) {
     candidates.slice(0, MAX_CANDIDATES_PER_REQUEST.live).forEach((row, index) => {

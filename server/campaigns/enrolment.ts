@@ -7,6 +7,7 @@ import { personaOf } from '../channels/simulator/test-numbers.ts'
 import type { Context } from '../context.ts'
 import { startConversation } from '../conversation/conversation.ts'
 import { shareLockMandate } from '../mandates/mandate-rows.ts'
+import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
 import { newId, randomToken } from '../platform/ids.ts'
 import { indianDate } from '../platform/india-time.ts'
@@ -131,9 +132,9 @@ export async function enrolCandidates(
     select candidate_id, phone, email from added`.execute(tx)
 
   const acceptedCount = addedCandidates.length
-  requireCampaignCapacity(campaign, acceptedCount)
-  await countDailyPeople(tx, clock, caller.keyId, caller.key.limits.peoplePerDay, addedCandidates)
-  const updatedCampaign = await addToCampaignCounts(tx, campaign, acceptedCount, enrolledAt)
+  requireCampaignCapacity(campaign, acceptedCount, caller.key.limits.scale)
+  await countDailyPeople(tx, clock, caller, addedCandidates)
+  const updatedCampaign = await countEnrolled(tx, campaign, acceptedCount, enrolledAt)
   const creditsLeft = await spendCredits(tx, caller, clock, campaign.campaign_id, acceptedCount)
   const enrolment = {
     accepted: acceptedCount,
@@ -199,8 +200,7 @@ async function publishEnrolments(tx: Tx, { clock }: EnrolmentDeps, candidateIds:
   )
 }
 
-/** Adds newly enrolled candidates to the counts of the campaign, which is then no longer completed. */
-async function addToCampaignCounts(tx: Tx, campaign: Campaign, acceptedCount: number, time: Date): Promise<Campaign> {
+async function countEnrolled(tx: Tx, campaign: Campaign, acceptedCount: number, time: Date): Promise<Campaign> {
   if (acceptedCount === 0) return campaign
   const { rows } = await sql<Campaign>`
     update campaigns set candidates = candidates + ${acceptedCount}, pending = pending + ${acceptedCount}, completed_at = null,
@@ -243,8 +243,8 @@ function withoutDuplicates(rows: CandidateInput[]): CandidateInput[] {
   })
 }
 
-function requireCampaignCapacity({ candidates, mode }: Campaign, acceptedCount: number) {
-  const limit = MAX_CANDIDATES_PER_CAMPAIGN[mode]
+function requireCampaignCapacity({ candidates }: Campaign, acceptedCount: number, scale: 'test' | 'live') {
+  const limit = MAX_CANDIDATES_PER_CAMPAIGN[scale]
   if (candidates + acceptedCount <= limit) return
   const message = `with this request, the campaign would have ${candidates + acceptedCount} candidates; the limit is ${limit}`
   throw problem('LIMIT_EXCEEDED', `candidates: ${message}.`, { details: [{ path: 'candidates', message }] })
@@ -258,4 +258,11 @@ function firstContactTime(mode: Caller['mode'], { phone }: CandidateInput, start
 /** Returns the vault purpose of the token in a candidate's link. */
 export function tokenPurpose(candidateId: string) {
   return `link of ${candidateId}`
+}
+
+export const sealedCandidateTokens: SealedColumn = {
+  table: 'candidates',
+  column: 'token',
+  id: ['candidate_id'],
+  purpose: tokenPurpose,
 }

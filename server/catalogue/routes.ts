@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { runIdempotent } from '../access/idempotency.ts'
 import type { LimitError } from '../access/limits/limiter.ts'
+import type { KeyLimits } from '../access/limits/table.ts'
 import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
@@ -302,10 +303,12 @@ function listJson(message: string, items: SerialisedJson[], nextCursor: string |
 async function countBrowsePage({ limits, clock }: Context, { caller }: FastifyRequest) {
   const error = await limits.limiter.recordPage(caller.keyId, caller.key.limits, clock.now())
   if (!error) return
-  const maxPages = caller.key.limits.browsePagesPerHour
+  const { browsePagesPerHour, shared } = caller.key.limits
   throw limitProblem(
     error,
-    `This key is in cooldown: it may browse at most ${maxPages} pages (GET /skills) per hour. Try again in ${formatWait(error.retryAfter)}.`,
+    error.shared
+      ? `All keys of your organisation are in cooldown: together they may browse at most ${shared!.limits.browsePagesPerHour} pages (GET /skills) per hour. Try again in ${formatWait(error.retryAfter)}.`
+      : `This key is in cooldown: it may browse at most ${browsePagesPerHour} pages (GET /skills) per hour. Try again in ${formatWait(error.retryAfter)}.`,
   )
 }
 
@@ -318,17 +321,19 @@ function countReturnedSkills(
   { caller: { key, keyId } }: FastifyRequest,
   numbers: number[],
 ): undefined | Promise<void> {
-  const maxSkills = key.limits.skillsPerDay
   const error = limits.limiter.recordSkills(keyId, key.limits, numbers, clock.now())
-  if (error instanceof Promise) return error.then((resolved) => throwIfDailyLimitExceeded(resolved, maxSkills))
-  return throwIfDailyLimitExceeded(error, maxSkills)
+  if (error instanceof Promise) return error.then((resolved) => throwIfDailyLimitExceeded(resolved, key.limits))
+  return throwIfDailyLimitExceeded(error, key.limits)
 }
 
-function throwIfDailyLimitExceeded(error: LimitError | undefined, maxSkills: number): undefined {
+function throwIfDailyLimitExceeded(error: LimitError | undefined, { skillsPerDay, shared }: KeyLimits): undefined {
   if (!error) return
+  const allowance = error.shared
+    ? `${shared!.limits.skillsPerDay} different skills per day to all keys of your organisation together`
+    : `${skillsPerDay} different skills per day to this key`
   throw limitProblem(
     error,
-    `Daily limit exceeded: search and browse return at most ${maxSkills} different skills per day to this key. Skills that were already returned today stay readable. Try again in ${formatWait(error.retryAfter)}, at midnight IST.`,
+    `Daily limit exceeded: search and browse return at most ${allowance}. Skills that were already returned today stay readable. Try again in ${formatWait(error.retryAfter)}, at midnight IST.`,
   )
 }
 

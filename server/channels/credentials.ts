@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Clock } from '../platform/clock.ts'
+import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 import type { Vault } from '../platform/vault.ts'
@@ -32,12 +33,12 @@ export async function saveCredentials(
   channel: ChannelName,
   credentials: object,
 ): Promise<string> {
-  const sealedCredentials = vault.seal(JSON.stringify(credentials), credentialsPurpose(orgId, channel))
+  const encryptedCredentials = vault.seal(JSON.stringify(credentials), credentialsPurpose(orgId, channel))
   const now = clock.now()
   const { per_second: rate } = credentials as { per_second?: number }
   const { rows } = await sql<{ channel_id: string }>`
     insert into channel_credentials (org_id, channel, channel_id, per_second, credentials, created_at, updated_at)
-    values (${orgId}, ${channel}, ${newId('CH_', now)}, ${rate ?? null}, ${sealedCredentials}, ${new Date(now)}, ${new Date(now)})
+    values (${orgId}, ${channel}, ${newId('CH_', now)}, ${rate ?? null}, ${encryptedCredentials}, ${new Date(now)}, ${new Date(now)})
     on conflict (org_id, channel) do update set credentials = excluded.credentials, per_second = excluded.per_second,
       updated_at = excluded.updated_at
     returning channel_id`.execute(tx)
@@ -102,4 +103,11 @@ function decryptAccount(vault: Vault, row: AccountRow): ChannelAccount {
 
 function credentialsPurpose(orgId: string, channel: string) {
   return `credentials of ${orgId} for ${channel}`
+}
+
+export const sealedCredentials: SealedColumn = {
+  table: 'channel_credentials',
+  column: 'credentials',
+  id: ['org_id', 'channel'],
+  purpose: credentialsPurpose,
 }

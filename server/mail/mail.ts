@@ -2,6 +2,7 @@ import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { formatWait } from '../platform/clock.ts'
+import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
@@ -365,4 +366,11 @@ export async function recordReport(
 /** Returns the purpose with which the vault encrypts an email's content, so that it cannot be decrypted as that of another email. */
 function contentPurpose(emailId: string) {
   return `mail ${emailId}`
+}
+
+export const sealedEmails: SealedColumn = {
+  table: 'mails',
+  column: 'content',
+  id: ['mail_id'],
+  purpose: contentPurpose,
 }

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { cloneDatabase } from '../../test/support/app.ts'
 import { TestClock } from '../../test/support/clock.ts'
 import { openDatabase } from './database/database.ts'
-import { addMasterKey, openVault, removeOtherMasterKeys } from './vault.ts'
+import { addMasterKey, openVault, type ReadMasterKey, removeOtherMasterKeys } from './vault.ts'
 
 async function openTestDatabase(t: TestContext) {
   const { url, drop } = await cloneDatabase()
@@ -18,8 +18,13 @@ async function openTestDatabase(t: TestContext) {
 
 const clock = new TestClock()
 
+/** Returns a source of a master key. */
+function keySource(masterKey = randomBytes(32)): ReadMasterKey {
+  return async () => masterKey
+}
+
 test('a sealed text opens only for its purpose, and only if it was not changed', async (t) => {
-  const vault = await openVault(await openTestDatabase(t), randomBytes(32), clock)
+  const vault = await openVault(await openTestDatabase(t), keySource(), clock)
   const sealed = vault.seal('VFN_SK_secret', 'secret of A')
   assert.ok(!sealed.includes('VFN_SK_secret'))
   assert.equal(vault.open(sealed, 'secret of A'), 'VFN_SK_secret')
@@ -35,29 +40,29 @@ test('a sealed text opens only for its purpose, and only if it was not changed',
 test('processes that open an empty database together share one data key', async (t) => {
   const db = await openTestDatabase(t)
   const masterKey = randomBytes(32)
-  const vaults = await Promise.all(Array.from({ length: 10 }, () => openVault(db, masterKey, clock)))
+  const vaults = await Promise.all(Array.from({ length: 10 }, () => openVault(db, keySource(masterKey), clock)))
   const sealed = vaults[0]!.seal('text', 'x')
   for (const vault of vaults) assert.equal(vault.open(sealed, 'x'), 'text')
 })
 
 test('opening the vault with another master key fails with an error that names MASTER_KEY', async (t) => {
   const db = await openTestDatabase(t)
-  await openVault(db, randomBytes(32), clock)
-  await assert.rejects(openVault(db, randomBytes(32), clock), /^Error: MASTER_KEY: cannot decrypt the secrets/)
+  await openVault(db, keySource(), clock)
+  await assert.rejects(openVault(db, keySource(), clock), /^Error: MASTER_KEY: cannot decrypt the secrets/)
 })
 
 test('secrets survive a rotation of the master key, and both keys work until it is finished', async (t) => {
   const db = await openTestDatabase(t)
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
-  const runningVault = await openVault(db, oldKey, clock)
+  const runningVault = await openVault(db, keySource(oldKey), clock)
   const sealed = runningVault.seal('text', 'x')
   await db.transaction((tx) => addMasterKey(tx, oldKey, newKey, clock))
-  assert.equal((await openVault(db, oldKey, clock)).open(sealed, 'x'), 'text')
-  assert.equal((await openVault(db, newKey, clock)).open(sealed, 'x'), 'text')
+  assert.equal((await openVault(db, keySource(oldKey), clock)).open(sealed, 'x'), 'text')
+  assert.equal((await openVault(db, keySource(newKey), clock)).open(sealed, 'x'), 'text')
   await db.transaction((tx) => removeOtherMasterKeys(tx, newKey))
-  await assert.rejects(openVault(db, oldKey, clock))
+  await assert.rejects(openVault(db, keySource(oldKey), clock))
   assert.equal(
-    (await openVault(db, newKey, clock)).open(runningVault.seal('sealed meanwhile', 'y'), 'y'),
+    (await openVault(db, keySource(newKey), clock)).open(runningVault.seal('sealed meanwhile', 'y'), 'y'),
     'sealed meanwhile',
   )
 })

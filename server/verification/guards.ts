@@ -1,6 +1,9 @@
 import type { FastifyRequest } from 'fastify'
+import { addressNotAllowedMessage, isAddressAllowed } from '../access/allowed-addresses.ts'
+import { countFailedAuthentication } from '../access/authentication.ts'
 import type { OrgScope } from '../access/caller.ts'
 import { callerAddress } from '../access/client-address.ts'
+import { sharedLimitsId } from '../access/keyring.ts'
 import type { Rule } from '../access/limits/limiter.ts'
 import { describeLimit } from '../access/limits/messages.ts'
 import { Problem, problem } from '../api/problem.ts'
@@ -46,6 +49,8 @@ const AUTH_INSTRUCTIONS = {
 }
 
 const KEY_RATE_LIMIT: Rule = { name: 'session-key', kind: 'tokens', limit: 50, seconds: 1 }
+/** Rate limits of all session keys of an organisation and mode together, by their multiple of the limit of one key. */
+const sharedKeyRateLimits = new Map<number, Rule>()
 const TOKEN_RATE_LIMIT: Rule = { name: 'session-token', kind: 'tokens', limit: 5, seconds: 1 }
 const ADDRESS_RATE_LIMIT: Rule = { name: 'verification-address', kind: 'fixed', limit: 60, seconds: 60 }
 /** A review has a comment of up to 1,000 characters for each skill. */
@@ -99,8 +104,11 @@ async function authenticateSession(
   if (!key && (auth === 'key' || (token === undefined && headerToken(request) === undefined))) {
     throw problem('UNAUTHORIZED', AUTH_INSTRUCTIONS[auth])
   }
-  if (key) await chargeRateLimit(context, key.keyId, KEY_RATE_LIMIT, 'with this key')
-  else {
+  if (key) {
+    await chargeRateLimit(context, key.keyId, KEY_RATE_LIMIT, 'with this key')
+    const sharedLimit = sharedKeyRateLimit(context.keyring.limitFactor(key.orgId))
+    await chargeRateLimit(context, sharedLimitsId(key), sharedLimit, 'with the session keys of this organisation')
+  } else {
     const address = callerAddress(request.ip)
     const { rejectedBy, retryAfter } = await context.limits.limiter.peek(
       address,
@@ -119,8 +127,18 @@ async function authenticateSession(
   return { scope: key && { orgId: key.orgId, mode: key.mode }, token }
 }
 
+function sharedKeyRateLimit(factor: number): Rule {
+  let rule = sharedKeyRateLimits.get(factor)
+  if (!rule) {
+    rule = { ...KEY_RATE_LIMIT, name: `session-keys-${factor}`, limit: factor * KEY_RATE_LIMIT.limit }
+    sharedKeyRateLimits.set(factor, rule)
+  }
+  return rule
+}
+
 /** Validates the key if one is sent, even together with a valid token. */
-async function readKey({ keyring, clock }: Pick<Context, 'keyring' | 'clock'>, { headers }: FastifyRequest) {
+async function readKey(context: Context, { headers, ip }: FastifyRequest) {
+  const { keyring, keyUses, clock } = context
   const keyHeader = headers['x-api-key']
   if (keyHeader === undefined || keyHeader === '') return undefined
   await keyring.refreshIfStale()
@@ -134,6 +152,11 @@ async function readKey({ keyring, clock }: Pick<Context, 'keyring' | 'clock'>, {
       `The session key in the x-api-key header is invalid, expired or revoked.${partnerKeyHint}`,
     )
   }
+  if (key.allowedAddresses !== undefined && !isAddressAllowed(ip, key.allowedAddresses)) {
+    await countFailedAuthentication(context, ip)
+    throw problem('FORBIDDEN', addressNotAllowedMessage(ip))
+  }
+  keyUses.record(key.keyId, clock.now())
   return key
 }
 

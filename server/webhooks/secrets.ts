@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { DAY } from '../platform/clock.ts'
+import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Vault } from '../platform/vault.ts'
 
 /** The encrypted columns of a webhook. */
@@ -43,25 +44,23 @@ export function replaceSecret(
   return { text, columns }
 }
 
-/** Returns the secrets that sign now, the current one first, and the time at which the first of them expires. */
-export function signingSecrets(
-  webhook: WebhookSecrets,
-  vault: Vault,
-  now: number,
-): { secrets: string[]; until: number } {
-  const validPreviousSecrets = previousSecrets(webhook, vault, now)
+/** A secret that signs until a time in milliseconds since 1970. */
+export interface SigningSecret {
+  text: string
+  until: number
+}
+
+/** Returns the secrets that sign from now on, the current one first. */
+export function signingSecrets(webhook: WebhookSecrets, vault: Vault, now: number): SigningSecret[] {
   const currentSecret = vault.open(webhook.secret, secretPurpose(webhook.webhook_id))
-  return {
-    secrets: [currentSecret, ...validPreviousSecrets.map(({ text }) => text)],
-    until: Math.min(Number.POSITIVE_INFINITY, ...validPreviousSecrets.map(({ until }) => until)),
-  }
+  return [{ text: currentSecret, until: Number.POSITIVE_INFINITY }, ...previousSecrets(webhook, vault, now)]
 }
 
 function previousSecrets(
   { webhook_id, previous_secret, previous_secret_until }: WebhookSecrets,
   vault: Vault,
   now: number,
-) {
+): SigningSecret[] {
   if (previous_secret === null || previous_secret_until!.getTime() <= now) return []
   return vault
     .open(previous_secret, secretPurpose(webhook_id))
@@ -77,3 +76,10 @@ function previousSecrets(
 function secretPurpose(webhookId: string) {
   return `webhook secret ${webhookId}`
 }
+
+export const sealedWebhookSecrets: SealedColumn[] = ['secret', 'previous_secret'].map((column) => ({
+  table: 'webhooks',
+  column,
+  id: ['webhook_id'],
+  purpose: secretPurpose,
+}))

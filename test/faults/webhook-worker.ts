@@ -17,7 +17,7 @@ const clock = createFastClock(Number(process.env.CLOCK_STARTED))
 const log = createLog('silent')
 const connection = { connectionString: config.databaseUrl! }
 const db = openDatabase({ connection, name: 'worker under test', maxConnections: 4, onError: () => {} })
-const vault = await openVault(db, config.masterKey!, clock)
+const vault = await openVault(db, async () => config.masterKey!, clock)
 const mailboxes = await openMailboxHasher(db, vault, clock)
 const listener = await openListener(connection, log)
 const metrics = createMetrics()

@@ -9,7 +9,7 @@ import {
   type RateLimitDecision,
   type Rule,
 } from '../../server/access/limits/limiter.ts'
-import type { Bucket, KeyLimits, LimitClass } from '../../server/access/limits/table.ts'
+import type { Bucket, BucketName, KeyLimits, LimitClass } from '../../server/access/limits/table.ts'
 import { DAY, HOUR, MINUTE } from '../../server/platform/clock.ts'
 
 /**
@@ -124,12 +124,21 @@ export class ModelLimiter implements Limiter {
     recruiter: string | undefined,
     now: number,
   ): RateLimitDecision {
-    const { buckets } = limits
+    const { buckets, shared } = limits
     const meters = [
       ...this.#bucket(`${key} key`, buckets.key),
       ...this.#bucket(`${key} ${limitClass}`, buckets[limitClass]),
     ]
-    if (recruiter !== undefined) meters.push(...this.#bucket(`${key} for ${recruiter}`, buckets.recruiter))
+    const bucketNames = ['key', limitClass] as BucketName[]
+    if (recruiter !== undefined) {
+      meters.push(...this.#bucket(`${key} for ${recruiter}`, buckets.recruiter))
+      bucketNames.push('recruiter')
+    }
+    if (shared) {
+      meters.push(...this.#bucket(`${shared.id} key`, shared.limits.buckets.key))
+      meters.push(...this.#bucket(`${shared.id} ${limitClass}`, shared.limits.buckets[limitClass]))
+      bucketNames.push('key', limitClass)
+    }
     for (const meter of meters) meter.advance(now)
 
     const minuteMeter = this.#bucket(`${key} ${limitClass}`, buckets[limitClass])[1]!
@@ -145,23 +154,23 @@ export class ModelLimiter implements Limiter {
       remaining: minuteMeter.remaining(),
       reset: Math.ceil(minuteMeter.reset(now) / 1000),
     })
-    const cooldownMs = this.#cooldownRemaining(key, now)
+    const cooldownMs = this.cooldown(key, limits, now)
     if (cooldownMs > 0) return createDecision('COOLDOWN', cooldownMs)
     const waitsMs = meters.map((meter) => meter.wait(now))
     const longestWaitMs = Math.max(...waitsMs)
     if (longestWaitMs > 0) {
-      const rejectionMeter = this.#rejections(key)
-      rejectionMeter.advance(now)
-      rejectionMeter.count(now)
-      const startsCooldown = rejectionMeter.remaining() === 0
+      const keyCooldownMs = this.#countRejection(key, limits.rejectionsBeforeCooldown, now)
+      const sharedCooldownMs = shared ? this.#countRejection(shared.id, shared.limits.rejectionsBeforeCooldown, now) : 0
       const longestIndex = waitsMs.indexOf(longestWaitMs)
-      const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(longestIndex / METER_NAMES.length)]!
-      const exceeded = { bucket, meter: METER_NAMES[longestIndex % METER_NAMES.length]!, startsCooldown }
-      return createDecision(
-        'RATE_LIMITED',
-        startsCooldown ? Math.max(longestWaitMs, this.#beginCooldown(key, now)) : longestWaitMs,
-        exceeded,
-      )
+      const bucketIndex = Math.floor(longestIndex / METER_NAMES.length)
+      const exceeded: ExceededMeter = {
+        bucket: bucketNames[bucketIndex]!,
+        meter: METER_NAMES[longestIndex % METER_NAMES.length]!,
+        startsCooldown: keyCooldownMs > 0,
+        ...(shared && bucketIndex >= bucketNames.length - 2 ? { shared: true } : {}),
+        ...(sharedCooldownMs > 0 ? { startsSharedCooldown: true } : {}),
+      }
+      return createDecision('RATE_LIMITED', Math.max(longestWaitMs, keyCooldownMs, sharedCooldownMs), exceeded)
     }
     for (const meter of meters) meter.count(now)
     return createDecision(undefined, 0)
@@ -177,34 +186,45 @@ export class ModelLimiter implements Limiter {
     }
   }
 
-  cooldown(key: string, now: number): number {
-    return this.#cooldownRemaining(key, now)
+  cooldown(key: string, { shared }: KeyLimits, now: number): number {
+    return Math.max(this.#cooldownRemaining(key, now), shared ? this.#cooldownRemaining(shared.id, now) : 0)
   }
 
   recordPage(key: string, limits: KeyLimits, now: number): LimitError | undefined {
-    let wait = this.#cooldownRemaining(key, now)
-    if (wait === 0) {
-      const pageMeter = this.#meter(`${key} pages`, () => rollingWindow(limits.browsePagesPerHour, HOUR))
-      pageMeter.advance(now)
-      if (pageMeter.wait(now) === 0) {
-        pageMeter.count(now)
+    const counted = countedTogether(key, limits, 'browsePagesPerHour')
+    const waitsMs: number[] = counted.map(({ id }) => this.#cooldownRemaining(id, now))
+    if (Math.max(...waitsMs) === 0) {
+      const pageMeters = counted.map(({ id, limit }) => this.#meter(`${id} pages`, () => rollingWindow(limit, HOUR)))
+      for (const meter of pageMeters) meter.advance(now)
+      const areFull = pageMeters.map((meter) => meter.wait(now) > 0)
+      if (!areFull.includes(true)) {
+        for (const meter of pageMeters) meter.count(now)
         return undefined
       }
-      wait = this.#beginCooldown(key, now)
+      counted.forEach(({ id }, i) => {
+        if (areFull[i]) waitsMs[i] = this.#beginCooldown(id, now)
+      })
     }
-    return { code: 'COOLDOWN', retryAfter: Math.ceil(wait / 1000) }
+    return createLimitError('COOLDOWN', waitsMs)
   }
 
   recordSkills(key: string, limits: KeyLimits, skills: readonly number[], now: number): LimitError | undefined {
     const currentDay = Math.floor((now - INDIAN_DAY_START_MS) / DAY)
-    const state = this.#skills.get(key) ?? { day: currentDay, seen: new Set() }
-    this.#skills.set(key, state)
-    if (currentDay > state.day) [state.day, state.seen] = [currentDay, new Set()]
-    else if (state.day * DAY + INDIAN_DAY_START_MS - now > DAY / 12) state.day = currentDay
-    const seenSkills = new Set([...state.seen, ...skills])
-    if (seenSkills.size > state.seen.size && seenSkills.size > limits.skillsPerDay)
-      return { code: 'DAILY_CAP', retryAfter: Math.ceil(((state.day + 1) * DAY + INDIAN_DAY_START_MS - now) / 1000) }
-    state.seen = seenSkills
+    const counted = countedTogether(key, limits, 'skillsPerDay').map(({ id, limit }) => {
+      const state = this.#skills.get(id) ?? { day: currentDay, seen: new Set() }
+      this.#skills.set(id, state)
+      if (currentDay > state.day) [state.day, state.seen] = [currentDay, new Set()]
+      else if (state.day * DAY + INDIAN_DAY_START_MS - now > DAY / 12) state.day = currentDay
+      const seenSkills = new Set([...state.seen, ...skills])
+      const isExceeded = seenSkills.size > state.seen.size && seenSkills.size > limit
+      return { state, seenSkills, waitMs: isExceeded ? (state.day + 1) * DAY + INDIAN_DAY_START_MS - now : 0 }
+    })
+    if (counted.some(({ waitMs }) => waitMs > 0))
+      return createLimitError(
+        'DAILY_CAP',
+        counted.map(({ waitMs }) => waitMs),
+      )
+    for (const { state, seenSkills } of counted) state.seen = seenSkills
     return undefined
   }
 
@@ -256,12 +276,17 @@ export class ModelLimiter implements Limiter {
     const previousCooldown = this.#cooldowns.get(key)
     const level = previousCooldown && now - previousCooldown.start <= HOUR ? previousCooldown.level + 1 : 1
     this.#cooldowns.set(key, { start: now, level })
-    this.#rejections(key).clear()
+    const rejectionMeter = this.#meters.get(`${key} rejections`) as ReturnType<typeof rollingWindow> | undefined
+    rejectionMeter?.clear()
     return cooldownSeconds(level) * 1000
   }
 
-  #rejections(key: string) {
-    return this.#meter(`${key} rejections`, () => rollingWindow(100, MINUTE)) as ReturnType<typeof rollingWindow>
+  /** Counts a rejection. Returns the length of the cooldown that it starts, or 0. */
+  #countRejection(key: string, limit: number, now: number): number {
+    const rejectionMeter = this.#meter(`${key} rejections`, () => rollingWindow(limit, MINUTE))
+    rejectionMeter.advance(now)
+    rejectionMeter.count(now)
+    return rejectionMeter.remaining() === 0 ? this.#beginCooldown(key, now) : 0
   }
 
   /** Returns the three meters of a bucket: tokens, minute, day. */
@@ -288,4 +313,16 @@ function createMeter({ kind, limit, seconds }: Rule): Meter {
 
 function cooldownSeconds(level: number): number {
   return [60, 120, 240, 480][level - 1] ?? 900
+}
+
+/** Returns the key, and the organisation if the key shares limits, each with its limit. */
+function countedTogether(key: string, limits: KeyLimits, limit: 'browsePagesPerHour' | 'skillsPerDay') {
+  const own = { id: key, limit: limits[limit] }
+  return limits.shared ? [own, { id: limits.shared.id, limit: limits.shared.limits[limit] }] : [own]
+}
+
+/** Returns the error for the longer wait; the first one is that of the key. */
+function createLimitError(code: LimitError['code'], [keyMs, sharedMs = 0]: number[]): LimitError {
+  const retryAfter = Math.ceil(Math.max(keyMs!, sharedMs) / 1000)
+  return sharedMs > keyMs! ? { code, retryAfter, shared: true } : { code, retryAfter }
 }

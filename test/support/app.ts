@@ -103,13 +103,21 @@ export async function startApp(t: Cleanup, options: StartAppOptions = {}): Promi
     },
     async createPartnerKey(orgId, { mode = 'live', scopes: grantedScopes = [...allScopes], expiresAt } = {}) {
       const createdKey = await context.db.transaction((tx) =>
-        createPartnerKey(tx, context.vault, clock, { orgId, mode, scopes: grantedScopes, expiresAt }),
+        createPartnerKey(tx, context.vault, clock, {
+          orgId,
+          mode,
+          scopes: grantedScopes,
+          expiresAt,
+          maxDays: undefined,
+        }),
       )
       await context.keyring.refresh()
       return { orgId, mode, ...createdKey }
     },
     async createSessionKey(orgId, mode = 'live') {
-      const { key } = await context.db.transaction((tx) => createSessionKey(tx, clock, { orgId, mode }))
+      const { key } = await context.db.transaction((tx) =>
+        createSessionKey(tx, clock, { orgId, mode, maxDays: undefined }),
+      )
       await context.keyring.refresh()
       return key
     },

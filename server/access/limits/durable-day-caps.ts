@@ -103,7 +103,7 @@ export class DurableDayCaps implements Limiter {
     bucket: BucketName,
     now: number,
   ): Promise<RateLimitDecision> {
-    const cooldownMs = await this.#engine.cooldown(key, now)
+    const cooldownMs = await this.#engine.cooldown(key, limits, now)
     return {
       ...(await this.#engine.minuteWindow(key, limits, limitClass, now)),
       ...(cooldownMs > 0

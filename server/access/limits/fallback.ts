@@ -74,8 +74,8 @@ export class FallbackLimiter implements Limiter {
     return this.#run<MinuteWindow>((engine) => engine.minuteWindow(key, limits, limitClass, now))
   }
 
-  cooldown(key: string, now: number) {
-    return this.#run<number>((engine) => engine.cooldown(key, now))
+  cooldown(key: string, limits: KeyLimits, now: number) {
+    return this.#run<number>((engine) => engine.cooldown(key, limits, now))
   }
 
   recordPage(key: string, limits: KeyLimits, now: number) {

@@ -1,6 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { MAX_NAME_LENGTH, shortenName } from './names.ts'
 
+// Per process and not per object, so that a fingerprint can be stored with the object that it identifies.
+const seedA = randomInt(2 ** 32) | 0
+const seedB = randomInt(2 ** 32) | 0
+
 /** Buffer for one name; large enough for the longest name in UTF-8. */
 const nameBytes = Buffer.allocUnsafeSlow(512)
 const nameWords = new Int32Array(nameBytes.buffer)
@@ -16,12 +20,10 @@ const nameWords = new Int32Array(nameBytes.buffer)
 export class Fingerprint {
   hashA = 0
   hashB = 0
-  readonly #seedA = randomInt(2 ** 32) | 0
-  readonly #seedB = randomInt(2 ** 32) | 0
 
   /** Hashes a name. */
   of(name: string): this {
-    return this.within(this.#seedA, this.#seedB, name)
+    return this.within(seedA, seedB, name)
   }
 
   /** Hashes a name within the namespace of another fingerprint. */

@@ -1,10 +1,9 @@
 import { HOUR, MINUTE } from '../../platform/clock.ts'
 import { indianDayStart } from '../../platform/india-time.ts'
 import { Cooldown } from './cooldown.ts'
-import { type LimitError, REJECTIONS_BEFORE_COOLDOWN } from './limiter.ts'
 import { RollingLog } from './rolling-log.ts'
 import { SeenSkills } from './seen-skills.ts'
-import { clockSlackMs, DAY_SLACK_MS, toWholeSeconds } from './windows.ts'
+import { clockSlackMs, DAY_SLACK_MS } from './windows.ts'
 
 /** A counter that survives a restart: a row to upsert by key and name. */
 export interface SavedCounterRow {
@@ -19,7 +18,7 @@ export interface SavedCounterRow {
 const PAGES_PER_ROW = 25
 const SKILLS_PER_ROW = 128
 
-/** State of a key other than its buckets: cooldown, rejections, browsed pages and seen skills. Created only when needed. */
+/** State of a key, or of all keys of an organisation, other than its buckets: cooldown, rejections, browsed pages and seen skills. Created only when needed. */
 export class KeyState {
   readonly key: string
   readonly cooldown = new Cooldown()
@@ -38,38 +37,41 @@ export class KeyState {
   }
 
   /** Counts a rejection. Returns the length in milliseconds of the cooldown that it starts, or 0. */
-  recordRejection(now: number): number {
+  recordRejection(limit: number, now: number): number {
     this.#rejections.times.push(this.#rejections.prune(now))
-    return this.#rejections.times.length < REJECTIONS_BEFORE_COOLDOWN ? 0 : this.#beginCooldown(now)
+    return this.#rejections.times.length < limit ? 0 : this.beginCooldown(now)
   }
 
-  recordPage(limit: number, now: number): LimitError | undefined {
-    let wait = this.cooldown.remaining(now)
-    if (wait === 0) {
-      const time = this.#pages.prune(now)
-      if (this.#pages.times.length < limit) {
-        this.#pages.times.push(time)
-        this.#pagesCounted++
-        return undefined
-      }
-      wait = this.#beginCooldown(now)
-    }
-    return { code: 'COOLDOWN', retryAfter: toWholeSeconds(wait) }
+  isPageLimitReached(limit: number, now: number): boolean {
+    return this.#pages.count(now) >= limit
   }
 
-  recordSkills(skills: readonly number[], limit: number, now: number): LimitError | undefined {
+  countPage(now: number): void {
+    this.#pages.times.push(this.#pages.prune(now))
+    this.#pagesCounted++
+  }
+
+  /** Returns the skills that were not returned today, each once. */
+  unseenSkills(skills: readonly number[], now: number): Set<number> {
     this.#skills ??= new SeenSkills()
-    const seenSkills = this.#skills
-    seenSkills.advanceTo(now)
+    this.#skills.advanceTo(now)
     const unseenIds = new Set<number>()
-    for (const id of skills) if (!seenSkills.has(id)) unseenIds.add(id)
-    if (unseenIds.size > 0 && seenSkills.count + unseenIds.size > limit)
-      return { code: 'DAILY_CAP', retryAfter: toWholeSeconds(indianDayStart(seenSkills.day + 1) - now) }
-    for (const id of unseenIds) seenSkills.add(id)
-    return undefined
+    for (const id of skills) if (!this.#skills.has(id)) unseenIds.add(id)
+    return unseenIds
   }
 
-  #beginCooldown(now: number): number {
+  /** Returns the milliseconds until the skills can be counted; 0 if they can be now. Call `unseenSkills` first. */
+  skillsWait(unseenIds: ReadonlySet<number>, limit: number, now: number): number {
+    const { count, day } = this.#skills!
+    return unseenIds.size > 0 && count + unseenIds.size > limit ? indianDayStart(day + 1) - now : 0
+  }
+
+  countSkills(unseenIds: ReadonlySet<number>): void {
+    for (const id of unseenIds) this.#skills!.add(id)
+  }
+
+  /** Starts a cooldown and returns its length in milliseconds. */
+  beginCooldown(now: number): number {
     this.cooldown.begin(now)
     this.#rejections.times.length = 0
     return this.cooldown.remaining(now)

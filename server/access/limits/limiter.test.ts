@@ -6,7 +6,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Limiter, RateLimitDecision } from './limiter.ts'
 import { MemoryLimiter } from './memory.ts'
 import { RedisLimiter } from './redis.ts'
-import { type KeyOverrides, LIMIT_CLASSES, type LimitClass, limitsFor } from './table.ts'
+import { combineLimits, type KeyOverrides, LIMIT_CLASSES, type LimitClass, limitsFor } from './table.ts'
 
 // The start of a minute, nine hours before midnight in India.
 const NOW = Date.UTC(2026, 4, 4, 9, 30)
@@ -65,6 +65,61 @@ function defineTests(name: string, open: () => Limiter, skip: string | false = f
       for (let ms = 0; ms < 3 * MINUTE; ms += 125)
         if (!(await key.call('reads', NOW + ms)).errorCode) allowedIn[Math.floor(ms / MINUTE)]!++
       assert.deepEqual(allowedIn, [470, 470, 470])
+    })
+
+    test('the keys of an organisation share limits, which more keys do not multiply', async () => {
+      const own = limitsFor('live')
+      const limits = { ...own, shared: { id: `ORG_${keys++} live`, limits: combineLimits([own], 3) } }
+      const callWith = (key: string, now: number) => limiter.decide(key, limits, 'campaignWrites', undefined, now)
+      const decisions: RateLimitDecision[] = []
+      for (let i = 0; i < 20; i++)
+        for (let n = 0; n < own.buckets.campaignWrites.burst; n++)
+          decisions.push(await callWith(`${limits.shared.id} ${i}`, NOW))
+      assert.equal(allowedCount(decisions), 3 * own.buckets.campaignWrites.burst)
+      assert.deepEqual(decisions.at(-1)!.exceeded, {
+        bucket: 'campaignWrites',
+        meter: 'second',
+        shared: true,
+        startsCooldown: false,
+      })
+      assert.equal((await callWith('another key', NOW)).remaining, 30, 'a rejected call is charged to no bucket')
+    })
+
+    test('300 rejections of the keys of an organisation start a cooldown of all its keys', async () => {
+      const own = limitsFor('live')
+      const limits = { ...own, shared: { id: `ORG_${keys++} live`, limits: combineLimits([own], 3) } }
+      const codes: (string | undefined)[] = []
+      let last: RateLimitDecision | undefined
+      for (let i = 0; i < 12; i++)
+        for (let n = 0; n < 40; n++) {
+          last = await limiter.decide(`${limits.shared.id} ${i}`, limits, 'campaignWrites', undefined, NOW)
+          codes.push(last.errorCode)
+          if (last.exceeded?.startsSharedCooldown) break
+        }
+      assert.equal(codes.filter((code) => code === 'RATE_LIMITED').length, 300)
+      assert.equal(last!.errorCode, 'COOLDOWN')
+      assert.equal(await limiter.cooldown('another key', limits, NOW + 1000), 59_000)
+      const unrelated = await limiter.decide('another key', own, 'campaignWrites', undefined, NOW + 1000)
+      assert.equal(unrelated.errorCode, undefined)
+    })
+
+    test('the keys of an organisation share the limits of browse pages and of skills per day', async () => {
+      const own = { ...limitsFor('live'), browsePagesPerHour: 4, skillsPerDay: 4 }
+      const limits = { ...own, shared: { id: `ORG_${keys++} live`, limits: combineLimits([own], 2) } }
+      for (const key of ['A', 'B', 'C', 'D'])
+        for (let page = 0; page < 2; page++)
+          assert.equal(await limiter.recordPage(`${limits.shared.id} ${key}`, limits, NOW), undefined)
+      assert.deepEqual(await limiter.recordPage(`${limits.shared.id} E`, limits, NOW), {
+        code: 'COOLDOWN',
+        retryAfter: 60,
+        shared: true,
+      })
+      const skillsOf = async (key: string, ids: number[]) =>
+        limiter.recordSkills(`${limits.shared.id} ${key}`, limits, ids, NOW)
+      assert.equal(await skillsOf('A', [1, 2, 3, 4]), undefined)
+      assert.equal(await skillsOf('B', [5, 6, 7, 8]), undefined)
+      assert.deepEqual(await skillsOf('C', [9]), { code: 'DAILY_CAP', retryAfter: 9 * 3600, shared: true })
+      assert.equal(await skillsOf('C', [1, 2]), undefined, 'skills that another key has seen are counted once')
     })
 
     test('the minute window can be read without charging it', async () => {
@@ -204,11 +259,11 @@ function defineTests(name: string, open: () => Limiter, skip: string | false = f
           remaining: minute - burst,
           reset: 60,
         })
-        assert.equal(await limiter.cooldown(key.id, NOW + 1000), 59_000)
+        assert.equal(await limiter.cooldown(key.id, key.limits, NOW + 1000), 59_000)
         assert.equal((await key.call('campaignWrites', NOW + 59_001)).retryAfter, 1)
         assert.equal((await key.call('reads', NOW + MINUTE)).errorCode, undefined)
-        assert.equal(await limiter.cooldown(key.id, NOW + MINUTE), 0)
-        assert.equal(await limiter.cooldown('VFN_UNKNOWN', NOW), 0)
+        assert.equal(await limiter.cooldown(key.id, key.limits, NOW + MINUTE), 0)
+        assert.equal(await limiter.cooldown('VFN_UNKNOWN', liveLimits, NOW), 0)
       }
     })
 

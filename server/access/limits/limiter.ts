@@ -9,8 +9,9 @@ export type MaybePromise<T> = T | Promise<T>
  */
 export interface Limiter {
   /**
-   * Decides one call of the partner API: checks the key's cooldown, then the buckets of the whole key, the rate limit
-   * class and the recruiter. Charges every meter or none. A rejection counts towards the cooldown.
+   * Decides one call of the partner API: checks the cooldown, then the buckets of the whole key, the rate limit class and the
+   * recruiter, and the shared buckets of all keys of the organisation. Charges every meter or none. A rejection counts towards the
+   * cooldown of the key and of the organisation.
    */
   decide(
     key: string,
@@ -23,8 +24,8 @@ export interface Limiter {
   /** Returns the minute window of a rate limit class without charging it. */
   minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): MaybePromise<MinuteWindow>
 
-  /** Returns the milliseconds left of the key's cooldown, or 0 if there is none. */
-  cooldown(key: string, now: number): MaybePromise<number>
+  /** Returns the milliseconds left of the cooldown of the key or its organisation, or 0 if there is none. */
+  cooldown(key: string, limits: KeyLimits, now: number): MaybePromise<number>
 
   /** Counts a page of the catalogue that the key browses. Exceeding the hourly limit starts a cooldown. */
   recordPage(key: string, limits: KeyLimits, now: number): MaybePromise<LimitError | undefined>
@@ -58,12 +59,16 @@ export interface RateLimitDecision extends MinuteWindow {
   retryAfter: number
 }
 
-/** The exhausted meter with the longest wait. Ties are resolved in the order key, class, recruiter. */
+/** The exhausted meter with the longest wait. Ties are resolved in the order key, class, recruiter, shared key, shared class. */
 export interface ExceededMeter {
   bucket: BucketName
   meter: MeterName
-  /** Whether the rejection started a cooldown. */
+  /** Set if the meter counts the calls of all keys of the organisation. */
+  shared?: true
+  /** Whether the rejection started a cooldown of the key. */
   startsCooldown: boolean
+  /** Set if the rejection started a cooldown of all keys of the organisation. */
+  startsSharedCooldown?: true
 }
 
 export const METER_NAMES = ['second', 'minute', 'day'] as const
@@ -80,6 +85,8 @@ export interface MinuteWindow {
 export interface LimitError {
   code: 'COOLDOWN' | 'DAILY_CAP'
   retryAfter: number
+  /** Set if the limit of all keys of the organisation was exceeded, and not the limit of the key. */
+  shared?: true
 }
 
 /** A limit on a caller other than a partner key: an address, a session key or a session token. */
@@ -123,9 +130,6 @@ export interface LimitedCaller {
   /** Time from which calls are allowed again, in milliseconds since 1970. */
   until: number
 }
-
-/** The 100th rejection within a rolling minute starts a cooldown, also for TEST keys. */
-export const REJECTIONS_BEFORE_COOLDOWN = 100
 
 /** Maximum number of callers that `listLimited` returns. */
 export const MAX_LIMITED_CALLERS = 10_000

@@ -16,7 +16,7 @@ import { MemoryCallers } from './memory-callers.ts'
 import { shortenName } from './names.ts'
 import { Records } from './records.ts'
 import { BUCKET_NAMES, type BucketName, type KeyLimits, type LimitClass } from './table.ts'
-import { DAY_SLACK_MS, minuteNumber, toWholeSeconds } from './windows.ts'
+import { DAY_SLACK_MS, minuteNumber, toLimitError, toWholeSeconds } from './windows.ts'
 
 export interface MemoryLimiterOptions {
   /** Track the changes that must survive a restart. Requires regular calls of `snapshot`. */
@@ -36,7 +36,7 @@ const RECRUITER_PREFIX = 'recruiter '
 
 /** Rate limiter in the process. Exact for one process; counts are lost at exit, except for those that `snapshot` returns. */
 export class MemoryLimiter implements Limiter {
-  /** Buckets of keys and classes. Not capped: their number is bounded by the number of keys. */
+  /** Buckets of keys and organisations and their classes. Not capped: their number is bounded by the number of keys. */
   readonly #keys = new Records(BUCKET_RECORD_WORDS, Infinity)
   /** Buckets of recruiters. Separate because callers choose the names: recruiters evict each other, never a key. */
   readonly #recruiters: Records
@@ -46,6 +46,8 @@ export class MemoryLimiter implements Limiter {
   readonly #keyView = new BucketView()
   readonly #classView = new BucketView()
   readonly #recruiterView = new BucketView()
+  readonly #sharedKeyView = new BucketView()
+  readonly #sharedClassView = new BucketView()
   readonly #callsPerSweep: number
   #callsSinceSweep = 0
   #stateSweep: Iterator<KeyState> | undefined
@@ -73,7 +75,7 @@ export class MemoryLimiter implements Limiter {
     now: number,
   ): RateLimitDecision {
     this.#sweepIfDue(now)
-    const { buckets } = limits
+    const { buckets, shared } = limits
     const [minute, day] = [minuteNumber(now), indianDayNumber(now)]
     const { hashA, hashB } = this.#fingerprint.of(key)
     let waitMs = this.#keyView.read(this.#keys, hashA, hashB, buckets.key, now, minute, day)
@@ -102,25 +104,84 @@ export class MemoryLimiter implements Limiter {
       )
       if (recruiterWaitMs > waitMs) [waitMs, bucket] = [recruiterWaitMs, 'recruiter']
     }
-
-    const cooldownMs = this.#states.size === 0 ? 0 : (this.#states.get(key)?.cooldown.remaining(now) ?? 0)
-    if (cooldownMs > 0) return this.#toDecision('COOLDOWN', cooldownMs, limits, limitClass, now)
-    if (waitMs > 0) {
-      const newCooldownMs = this.#stateForChange(key).recordRejection(now)
-      const exceeded = { bucket, meter: this.#viewOf(bucket).exceededMeter, startsCooldown: newCooldownMs > 0 }
-      return this.#toDecision('RATE_LIMITED', Math.max(waitMs, newCooldownMs), limits, limitClass, now, exceeded)
+    const ownWaitMs = waitMs
+    if (shared !== undefined) {
+      const sharedBuckets = shared.limits.buckets
+      if (shared.hashA === undefined) {
+        const { hashA, hashB } = this.#fingerprint.of(shared.id)
+        shared.hashA = hashA
+        shared.hashB = hashB
+      }
+      const sharedA = shared.hashA
+      const sharedB = shared.hashB!
+      const sharedKeyWaitMs = this.#sharedKeyView.read(
+        this.#keys,
+        sharedA,
+        sharedB,
+        sharedBuckets.key,
+        now,
+        minute,
+        day,
+      )
+      if (sharedKeyWaitMs > waitMs) [waitMs, bucket] = [sharedKeyWaitMs, 'key']
+      const sharedClass = this.#fingerprint.part(sharedA, sharedB, CLASS_NUMBERS[limitClass])
+      const sharedClassWaitMs = this.#sharedClassView.read(
+        this.#keys,
+        sharedClass.hashA,
+        sharedClass.hashB,
+        sharedBuckets[limitClass],
+        now,
+        minute,
+        day,
+      )
+      if (sharedClassWaitMs > waitMs) [waitMs, bucket] = [sharedClassWaitMs, limitClass]
     }
+
+    const cooldownMs = this.#states.size === 0 ? 0 : this.cooldown(key, limits, now)
+    if (cooldownMs > 0) return this.#toDecision('COOLDOWN', cooldownMs, limits, limitClass, now)
+    if (waitMs > 0) return this.#reject(key, limits, limitClass, bucket, waitMs, waitMs > ownWaitMs, now)
 
     if (this.#keyView.charge(this.#saveNumber)) this.#trackDay(key, 'key')
     if (this.#classView.charge(this.#saveNumber)) this.#trackDay(key, limitClass)
     if (recruiter !== undefined && this.#recruiterView.charge(this.#saveNumber))
       this.#trackDay(key, RECRUITER_PREFIX + shortenName(recruiter))
+    if (shared !== undefined) {
+      if (this.#sharedKeyView.charge(this.#saveNumber)) this.#trackDay(shared.id, 'key')
+      if (this.#sharedClassView.charge(this.#saveNumber)) this.#trackDay(shared.id, limitClass)
+    }
     return this.#toDecision(undefined, 0, limits, limitClass, now)
   }
 
-  #viewOf(bucket: BucketName): BucketView {
-    if (bucket === 'key') return this.#keyView
-    return bucket === 'recruiter' ? this.#recruiterView : this.#classView
+  /** Counts the rejection towards the cooldowns. `isShared`: the exceeded meter is one of the organisation. */
+  #reject(
+    key: string,
+    limits: KeyLimits,
+    limitClass: LimitClass,
+    bucket: BucketName,
+    waitMs: number,
+    isShared: boolean,
+    now: number,
+  ): RateLimitDecision {
+    const { shared } = limits
+    const newCooldownMs = this.#stateForChange(key).recordRejection(limits.rejectionsBeforeCooldown, now)
+    const sharedCooldownMs = shared
+      ? this.#stateForChange(shared.id).recordRejection(shared.limits.rejectionsBeforeCooldown, now)
+      : 0
+    const exceeded: ExceededMeter = {
+      bucket,
+      meter: this.#viewOf(bucket, isShared).exceededMeter,
+      startsCooldown: newCooldownMs > 0,
+      ...(isShared ? { shared: true } : {}),
+      ...(sharedCooldownMs > 0 ? { startsSharedCooldown: true } : {}),
+    }
+    const longestWaitMs = Math.max(waitMs, newCooldownMs, sharedCooldownMs)
+    return this.#toDecision('RATE_LIMITED', longestWaitMs, limits, limitClass, now, exceeded)
+  }
+
+  #viewOf(bucket: BucketName, isShared: boolean): BucketView {
+    if (bucket === 'key') return isShared ? this.#sharedKeyView : this.#keyView
+    if (bucket === 'recruiter') return this.#recruiterView
+    return isShared ? this.#sharedClassView : this.#classView
   }
 
   #toDecision(
@@ -158,18 +219,45 @@ export class MemoryLimiter implements Limiter {
     return { limit, remaining, reset }
   }
 
-  cooldown(key: string, now: number): number {
-    return this.#states.get(key)?.cooldown.remaining(now) ?? 0
+  cooldown(key: string, { shared }: KeyLimits, now: number): number {
+    const keyMs = this.#states.get(key)?.cooldown.remaining(now) ?? 0
+    return shared === undefined ? keyMs : Math.max(keyMs, this.#states.get(shared.id)?.cooldown.remaining(now) ?? 0)
   }
 
   recordPage(key: string, limits: KeyLimits, now: number): LimitError | undefined {
     this.#sweepIfDue(now)
-    return this.#stateForChange(key).recordPage(limits.browsePagesPerHour, now)
+    const { shared } = limits
+    const state = this.#stateForChange(key)
+    const sharedState = shared && this.#stateForChange(shared.id)
+    let keyMs = state.cooldown.remaining(now)
+    let sharedMs = sharedState?.cooldown.remaining(now) ?? 0
+    if (keyMs === 0 && sharedMs === 0) {
+      const isKeyLimitReached = state.isPageLimitReached(limits.browsePagesPerHour, now)
+      const isSharedLimitReached = sharedState?.isPageLimitReached(shared!.limits.browsePagesPerHour, now) ?? false
+      if (!isKeyLimitReached && !isSharedLimitReached) {
+        state.countPage(now)
+        sharedState?.countPage(now)
+        return undefined
+      }
+      if (isKeyLimitReached) keyMs = state.beginCooldown(now)
+      if (isSharedLimitReached) sharedMs = sharedState!.beginCooldown(now)
+    }
+    return toLimitError('COOLDOWN', keyMs, sharedMs)
   }
 
   recordSkills(key: string, limits: KeyLimits, skills: readonly number[], now: number): LimitError | undefined {
     this.#sweepIfDue(now)
-    return this.#stateForChange(key).recordSkills(skills, limits.skillsPerDay, now)
+    const { shared } = limits
+    const state = this.#stateForChange(key)
+    const sharedState = shared && this.#stateForChange(shared.id)
+    const unseenIds = state.unseenSkills(skills, now)
+    const sharedUnseenIds = sharedState?.unseenSkills(skills, now)
+    const keyMs = state.skillsWait(unseenIds, limits.skillsPerDay, now)
+    const sharedMs = sharedState?.skillsWait(sharedUnseenIds!, shared!.limits.skillsPerDay, now) ?? 0
+    if (keyMs > 0 || sharedMs > 0) return toLimitError('DAILY_CAP', keyMs, sharedMs)
+    state.countSkills(unseenIds)
+    sharedState?.countSkills(sharedUnseenIds!)
+    return undefined
   }
 
   take(caller: string, rules: readonly Rule[], now: number): CallerDecision {

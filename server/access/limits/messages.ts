@@ -1,25 +1,36 @@
 import { formatSeconds, formatWait, SECOND } from '../../platform/clock.ts'
 import type { ExceededMeter, Rule } from './limiter.ts'
-import { REJECTIONS_BEFORE_COOLDOWN } from './limiter.ts'
-import type { BucketName, KeyLimits } from './table.ts'
+import { type BucketName, type KeyLimits, REJECTIONS_BEFORE_COOLDOWN } from './table.ts'
+
+/** Tells callers with a TEST key how an automated test suite gets the limits of LIVE keys. */
+const TEST_KEY_NOTICE =
+  'TEST keys have one tenth of the limits of LIVE keys; for automated tests, ask the operator to run `attestry key limits KEY --preset ci`.'
 
 /** Returns the error message for an exceeded limit: the limit, its bucket, and when to retry. */
 export function rateLimitMessage(
-  { bucket, meter, startsCooldown }: ExceededMeter,
+  { bucket, meter, startsCooldown, shared, startsSharedCooldown }: ExceededMeter,
   limits: KeyLimits,
   retryAfter: number,
 ): string {
-  const { rate, burst, minute, day } = limits.buckets[bucket]
+  const exceededLimits = shared ? limits.shared!.limits : limits
+  const { rate, burst, minute, day } = exceededLimits.buckets[bucket]
   const allowance = {
     second: `${describeRate(rate, formatCalls)} (burst ${formatNumber(burst)})`,
     minute: `${formatCalls(minute)} per minute`,
     day: `${formatCalls(day)} per day`,
   }[meter]
-  const cooldownNotice = startsCooldown
-    ? ` This was the ${REJECTIONS_BEFORE_COOLDOWN}th rejected call within a minute, so the whole key is now in cooldown.`
-    : ''
-  const midnightNotice = meter === 'day' && !startsCooldown ? ', at midnight IST' : ''
-  return `Rate limit exceeded: ${bucket} allows ${allowance} ${bucketScope(bucket)}.${cooldownNotice} Try again in ${formatWait(retryAfter)}${midnightNotice}.`
+  const midnightNotice = meter === 'day' && !startsCooldown && !startsSharedCooldown ? ', at midnight IST' : ''
+  const scope = shared ? 'for all keys of your organisation together' : bucketScope(bucket)
+  const testKeyNotice = limits.scale === 'test' ? ` ${TEST_KEY_NOTICE}` : ''
+  const bucketName = shared && bucket === 'key' ? 'organisation' : bucket
+  return `Rate limit exceeded: ${bucketName} allows ${allowance} ${scope}.${cooldownNotice()} Try again in ${formatWait(retryAfter)}${midnightNotice}.${testKeyNotice}`
+
+  function cooldownNotice() {
+    if (startsSharedCooldown)
+      return ` This was the ${limits.shared!.limits.rejectionsBeforeCooldown}th rejected call of your organisation within a minute, so all its keys are now in cooldown.`
+    if (!startsCooldown) return ''
+    return ` This was the ${REJECTIONS_BEFORE_COOLDOWN}th rejected call within a minute, so the whole key is now in cooldown.`
+  }
 }
 
 export function cooldownMessage(retryAfter: number, now: number): string {

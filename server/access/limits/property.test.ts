@@ -7,7 +7,7 @@ import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import type { Limiter, Rule } from './limiter.ts'
 import { MemoryLimiter } from './memory.ts'
 import { RedisLimiter } from './redis.ts'
-import { LIMIT_CLASSES, limitsFor } from './table.ts'
+import { combineLimits, type KeyLimits, LIMIT_CLASSES, limitsFor } from './table.ts'
 
 const skip = redisSkipReason()
 const redis = skip ? undefined : await startRedis()
@@ -27,6 +27,21 @@ const smallLimits = {
   browsePagesPerHour: 7,
 }
 
+/** Little more than the limits of one key, so that two keys reach them. */
+const sharedLimits = {
+  ...combineLimits([smallLimits], 1),
+  skillsPerDay: 15,
+  browsePagesPerHour: 9,
+  rejectionsBeforeCooldown: 130,
+}
+
+/** The first two keys belong to one organisation; the third shares no limits. */
+const LIMITS: Record<string, KeyLimits> = {
+  VFN_TEST_A: { ...smallLimits, shared: { id: 'ORG_A test', limits: sharedLimits } },
+  VFN_TEST_B: { ...smallLimits, shared: { id: 'ORG_A test', limits: sharedLimits } },
+  VFN_TEST_C: smallLimits,
+}
+
 const RULES: Rule[] = [
   { name: 'global', kind: 'fixed', limit: 9, seconds: 900, listed: true },
   { name: 'search', kind: 'fixed', limit: 3, seconds: 60, listed: true },
@@ -37,7 +52,7 @@ const RULES: Rule[] = [
 type RunAction = (engine: Limiter, now: number) => unknown[]
 const repeat = (n: number, call: () => unknown) => Array.from({ length: n }, call)
 
-const keyId = fc.constantFrom('VFN_TEST_A', 'VFN_TEST_B')
+const keyId = fc.constantFrom(...Object.keys(LIMITS))
 const caller = fc.constantFrom('203.0.113.7', '2001:db8::/64')
 const ruleSubset = fc.subarray(RULES, { minLength: 1 })
 
@@ -56,21 +71,21 @@ const action: fc.Arbitrary<{ name: string; elapsed: number; run: RunAction }> = 
           .map(([key, limitClass, recruiter, n]) => ({
             name: `${n} x ${limitClass} of ${key} for ${recruiter}`,
             run: (engine: Limiter, now: number) =>
-              repeat(n, () => engine.decide(key, smallLimits, limitClass, recruiter, now)),
+              repeat(n, () => engine.decide(key, LIMITS[key]!, limitClass, recruiter, now)),
           })),
       },
       {
         weight: 2,
         arbitrary: fc.tuple(keyId, fc.constantFrom(1, 3)).map(([key, n]) => ({
           name: `${n} pages of ${key}`,
-          run: (engine: Limiter, now: number) => repeat(n, () => engine.recordPage(key, smallLimits, now)),
+          run: (engine: Limiter, now: number) => repeat(n, () => engine.recordPage(key, LIMITS[key]!, now)),
         })),
       },
       {
         weight: 2,
         arbitrary: fc.tuple(keyId, fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 6 })).map(([key, ids]) => ({
           name: `skills ${ids} of ${key}`,
-          run: (engine: Limiter, now: number) => [engine.recordSkills(key, smallLimits, ids, now)],
+          run: (engine: Limiter, now: number) => [engine.recordSkills(key, LIMITS[key]!, ids, now)],
         })),
       },
       {

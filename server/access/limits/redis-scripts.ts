@@ -1,7 +1,6 @@
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import { INDIA_OFFSET_MS } from '../../platform/india-time.ts'
 import { cooldownMs, MAX_COOLDOWN_LEVEL } from './cooldown.ts'
-import { REJECTIONS_BEFORE_COOLDOWN } from './limiter.ts'
 import { BUCKET_NAMES, type BucketName, UNITS_PER_TOKEN } from './table.ts'
 import { DAY_SLACK_MS, MINUTE_SLACK_MS } from './windows.ts'
 
@@ -87,9 +86,10 @@ end
 `
 
 /**
- * KEYS: partner key, rejections, recruiter if any. ARGV: now, index of the class, limits as a JSON list, TTL of a recruiter's counts. Returns the
- * result (0 allowed, 1 rate limited, 2 cooldown), the wait, count and reset of the minute, the exceeded meter, and whether a cooldown
- * started.
+ * KEYS: partner key, rejections; then those of the organisation, if the key shares limits; then the recruiter, if any. ARGV: now, index of the
+ * class, limits as a JSON list, TTL of a recruiter's counts, number of rejections that start a cooldown of the key, and of the
+ * organisation ('0' if the key shares no limits). Returns the result (0 allowed, 1 rate limited, 2 cooldown), the wait, count and reset of
+ * the minute, the exceeded meter, and the cooldowns that started: 1 for the key, plus 2 for the organisation.
  */
 export const DECIDE_SCRIPT = `${PRELUDE_LUA}${COOLDOWN_LUA}
 local now, classIndex, limits = tonumber(ARGV[1]), tonumber(ARGV[2]), cjson.decode(ARGV[3])
@@ -132,17 +132,26 @@ local function chargedBucket(first, last, debt, minute, minuteCount, day, dayCou
   return write(BUCKET, last, debt + UNITS_PER_TOKEN, minute, minuteCount + 1, day, dayCount)
 end
 
-local value, recruiter
-if KEYS[3] then
-  local both = redis.call('MGET', KEYS[1], KEYS[3])
-  value, recruiter = both[1], both[2] or string.rep('\\0', 32)
+local hasShared = ARGV[6] ~= '0'
+local recruiterKey = KEYS[hasShared and 5 or 3]
+local value, shared, recruiter
+if hasShared and recruiterKey then
+  local values = redis.call('MGET', KEYS[1], KEYS[3], recruiterKey)
+  value, shared, recruiter = values[1], values[2], values[3] or string.rep('\\0', 32)
+elseif hasShared then
+  local values = redis.call('MGET', KEYS[1], KEYS[3])
+  value, shared = values[1], values[2]
+elseif recruiterKey then
+  local values = redis.call('MGET', KEYS[1], recruiterKey)
+  value, recruiter = values[1], values[2] or string.rep('\\0', 32)
 else
   value = redis.call('GET', KEYS[1])
 end
 value = readKey(value)
 local classAt = 17 + 32 * classIndex
 local start, level, left, cooldownMoved = readCooldown(value, now)
--- Prefixes: k for the bucket of the key (bytes 17 to 48), c for the bucket of the class, r for the bucket of the recruiter.
+-- Prefixes: k for the bucket of the key (bytes 17 to 48), c for the bucket of the class, r for the bucket of the recruiter, sk and sc for
+-- the buckets of the organisation and of its class.
 local kWait, kMoved, kLast, kDebt, kMinute, kCount, kDay, kDayCount, kExceeded = readBucket(value, 17, 1)
 local cWait, cMoved, cLast, cDebt, cMinute, cCount, cDay, cDayCount, cExceeded = readBucket(value, classAt, 5)
 local rWait, rMoved, rLast, rDebt, rMinute, rCount, rDay, rDayCount, rExceeded = 0, false
@@ -150,10 +159,28 @@ if recruiter then
   rWait, rMoved, rLast, rDebt, rMinute, rCount, rDay, rDayCount, rExceeded = readBucket(recruiter, 1, 9)
 end
 
--- The exceeded meter: 1 to 3 for the key, 4 to 6 for the class, 7 to 9 for the recruiter.
+local sStart, sLevel, sLeft, sCooldownMoved
+local skWait, skMoved, skLast, skDebt, skMinute, skCount, skDay, skDayCount, skExceeded = 0, false
+local scWait, scMoved, scLast, scDebt, scMinute, scCount, scDay, scDayCount, scExceeded = 0, false
+if hasShared then
+  shared = readKey(shared)
+  sStart, sLevel, sLeft, sCooldownMoved = readCooldown(shared, now)
+  skWait, skMoved, skLast, skDebt, skMinute, skCount, skDay, skDayCount, skExceeded = readBucket(shared, 17, 13)
+  scWait, scMoved, scLast, scDebt, scMinute, scCount, scDay, scDayCount, scExceeded = readBucket(shared, classAt, 17)
+  left = max(left, sLeft)
+end
+
+-- The exceeded meter: 1 to 3 for the key, 4 to 6 for the class, 7 to 9 for the recruiter, 10 to 12 for the organisation, 13 to 15 for its class.
 local wait, exceeded = kWait, kExceeded
 if cWait > wait then wait, exceeded = cWait, 3 + cExceeded end
 if rWait > wait then wait, exceeded = rWait, 6 + rExceeded end
+if skWait > wait then wait, exceeded = skWait, 9 + skExceeded end
+if scWait > wait then wait, exceeded = scWait, 12 + scExceeded end
+
+-- Returns the value of a key or an organisation with two new buckets.
+local function joinValue(whole, cooldownStart, cooldownLevel, keyBucket, classBucket)
+  return write(HEADER, cooldownStart, cooldownLevel, 0) .. keyBucket .. sub(whole, 49, classAt - 1) .. classBucket .. sub(whole, classAt + 32)
+end
 local reset = (cMinute + 1) * MINUTE - now
 if left == 0 and wait == 0 then
   local keyBucket = chargedBucket(1, kLast, kDebt, kMinute, kCount, kDay, kDayCount)
@@ -163,94 +190,159 @@ if left == 0 and wait == 0 then
     redis.call('SETRANGE', KEYS[1], '16', keyBucket)
     redis.call('SETRANGE', KEYS[1], tostring(classAt - 1), classBucket)
   else
-    writeKey(KEYS[1], write(HEADER, start, level, 0) .. keyBucket .. sub(value, 49, classAt - 1) .. classBucket .. sub(value, classAt + 32))
+    writeKey(KEYS[1], joinValue(value, start, level, keyBucket, classBucket))
+  end
+  if hasShared then
+    keyBucket = chargedBucket(13, skLast, skDebt, skMinute, skCount, skDay, skDayCount)
+    classBucket = chargedBucket(17, scLast, scDebt, scMinute, scCount, scDay, scDayCount)
+    if skCount > 0 and not sCooldownMoved then
+      redis.call('SETRANGE', KEYS[3], '16', keyBucket)
+      redis.call('SETRANGE', KEYS[3], tostring(classAt - 1), classBucket)
+    else
+      writeKey(KEYS[3], joinValue(shared, sStart, sLevel, keyBucket, classBucket))
+    end
   end
   if recruiter then
     recruiter = chargedBucket(9, rLast, rDebt, rMinute, rCount, rDay, rDayCount)
-    if rCount > 0 then redis.call('SETRANGE', KEYS[3], '0', recruiter) else redis.call('SET', KEYS[3], recruiter, 'PX', ARGV[4]) end
+    if rCount > 0 then redis.call('SETRANGE', recruiterKey, '0', recruiter) else redis.call('SET', recruiterKey, recruiter, 'PX', ARGV[4]) end
   end
   return { 0, 0, cCount + 1, reset, 0, 0 }
 end
 ${BEGIN_COOLDOWN_LUA}${ROLLING_WINDOW_LUA}
-local result, cooldownStarted = left > 0 and 2 or 1, false
+local result = left > 0 and 2 or 1
+
+-- Counts a rejection. Returns the start and level of the cooldown, its length, and whether it starts now.
+local function countRejection(key, limit, cooldownStart, cooldownLevel)
+  local rejections, time = prune(redis.call('GET', key) or '', MINUTE, now)
+  rejections = rejections .. write('<d', time)
+  if #rejections / 8 < tonumber(limit) then
+    writeList(key, rejections, MINUTE)
+    return cooldownStart, cooldownLevel, 0, false
+  end
+  redis.call('DEL', key)
+  local newLevel, length = beginCooldown(cooldownStart, cooldownLevel, now)
+  return now, newLevel, length, true
+end
+
+local length, cooldownStarted, sLength, sCooldownStarted = 0, false, 0, false
 if result == 2 then
   wait = left
 else
-  local rejections, time = prune(redis.call('GET', KEYS[2]) or '', MINUTE, now)
-  rejections = rejections .. write('<d', time)
-  if #rejections / 8 < ${REJECTIONS_BEFORE_COOLDOWN} then
-    writeList(KEYS[2], rejections, MINUTE)
-  else
-    local length
-    level, length = beginCooldown(start, level, now)
-    start, wait, cooldownStarted = now, max(wait, length), true
-    redis.call('DEL', KEYS[2])
-  end
+  start, level, length, cooldownStarted = countRejection(KEYS[2], ARGV[5], start, level)
+  if hasShared then sStart, sLevel, sLength, sCooldownStarted = countRejection(KEYS[4], ARGV[6], sStart, sLevel) end
+  wait = max(wait, length, sLength)
 end
 -- A rejection charges nothing, but stores changes caused by a clock that was set back.
 if cooldownStarted or cooldownMoved or kMoved or cMoved then
   local keyBucket, classBucket = sub(value, 17, 48), sub(value, classAt, classAt + 31)
   if kMoved then keyBucket = write(BUCKET, kLast, kDebt, kMinute, kCount, kDay, kDayCount) end
   if cMoved then classBucket = write(BUCKET, cLast, cDebt, cMinute, cCount, cDay, cDayCount) end
-  writeKey(KEYS[1], write(HEADER, start, level, 0) .. keyBucket .. sub(value, 49, classAt - 1) .. classBucket .. sub(value, classAt + 32))
+  writeKey(KEYS[1], joinValue(value, start, level, keyBucket, classBucket))
+end
+if sCooldownStarted or sCooldownMoved or skMoved or scMoved then
+  local keyBucket, classBucket = sub(shared, 17, 48), sub(shared, classAt, classAt + 31)
+  if skMoved then keyBucket = write(BUCKET, skLast, skDebt, skMinute, skCount, skDay, skDayCount) end
+  if scMoved then classBucket = write(BUCKET, scLast, scDebt, scMinute, scCount, scDay, scDayCount) end
+  writeKey(KEYS[3], joinValue(shared, sStart, sLevel, keyBucket, classBucket))
 end
 if rMoved then
-  redis.call('SET', KEYS[3], write(BUCKET, rLast, rDebt, rMinute, rCount, rDay, rDayCount), 'PX', ARGV[4])
+  redis.call('SET', recruiterKey, write(BUCKET, rLast, rDebt, rMinute, rCount, rDay, rDayCount), 'PX', ARGV[4])
 end
-return { result, wait, cCount, reset, exceeded, cooldownStarted and 1 or 0 }
+return { result, wait, cCount, reset, exceeded, (cooldownStarted and 1 or 0) + (sCooldownStarted and 2 or 0) }
 `
 
-/** KEYS: partner key, rejections, pages. ARGV: now, maximum pages. Returns the milliseconds of cooldown, or 0 if the page was counted. */
+/**
+ * KEYS: partner key, rejections, pages; then those of the organisation, if the key shares limits. ARGV: now, maximum pages of the key, and of the
+ * organisation. Returns the milliseconds of cooldown of the key and of the organisation; both are 0 if the page was counted.
+ */
 export const RECORD_PAGE_SCRIPT = `${PRELUDE_LUA}${COOLDOWN_LUA}${BEGIN_COOLDOWN_LUA}${ROLLING_WINDOW_LUA}
 local now = tonumber(ARGV[1])
-local value = readKey(redis.call('GET', KEYS[1]))
-local start, level, left, moved = readCooldown(value, now)
-local cooldownStarted = false
-if left == 0 then
-  local pages, time, pagesMoved = prune(redis.call('GET', KEYS[3]) or '', HOUR, now)
-  if #pages / 8 < tonumber(ARGV[2]) then
-    writeList(KEYS[3], pages .. write('<d', time), HOUR)
-  else
-    if pagesMoved then writeList(KEYS[3], pages, HOUR) end
-    level, left = beginCooldown(start, level, now)
-    start, cooldownStarted = now, true
-    redis.call('DEL', KEYS[2])
-  end
-end
-if moved or cooldownStarted then writeKey(KEYS[1], write(HEADER, start, level, 0) .. sub(value, 17)) end
-return left
-`
 
-/** KEYS: the day, its seen skills. ARGV: now, maximum skills, IDs. Returns the milliseconds until midnight, or 0 if the skills were counted. */
-export const RECORD_SKILLS_SCRIPT = `${PRELUDE_LUA}
-local now, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
-local today = floor((now + INDIA_OFFSET) / DAY)
-local day = tonumber(redis.call('GET', KEYS[1]) or 0)
-if today > day then
-  redis.call('DEL', KEYS[2])
-  day = today
-elseif day * DAY - INDIA_OFFSET - now > DAY_SLACK then
-  day = today
+-- Reads the state of a key or an organisation, whose Redis keys start at index first.
+local function readState(first, limit)
+  local value = readKey(redis.call('GET', KEYS[first]))
+  local start, level, left, moved = readCooldown(value, now)
+  return { value = value, start = start, level = level, left = left, moved = moved, first = first, limit = tonumber(limit) }
 end
-local ids, unseen, added = {}, {}, {}
-for i = 3, #ARGV do ids[i - 2] = ARGV[i] end
-if #ids > 0 then
-  for i, seen in ipairs(redis.call('SMISMEMBER', KEYS[2], unpack(ids))) do
-    if seen == 0 and not added[ids[i]] then
-      added[ids[i]] = true
-      unseen[#unseen + 1] = ids[i]
+
+local states = { readState(1, ARGV[2]) }
+if KEYS[4] then states[2] = readState(4, ARGV[3]) end
+local inCooldown, isLimitReached = false, false
+for _, state in ipairs(states) do inCooldown = inCooldown or state.left > 0 end
+if not inCooldown then
+  for _, state in ipairs(states) do
+    state.pages, state.time, state.pagesMoved = prune(redis.call('GET', KEYS[state.first + 2]) or '', HOUR, now)
+    state.isLimitReached = #state.pages / 8 >= state.limit
+    isLimitReached = isLimitReached or state.isLimitReached
+  end
+  for _, state in ipairs(states) do
+    if not isLimitReached then
+      writeList(KEYS[state.first + 2], state.pages .. write('<d', state.time), HOUR)
+    else
+      if state.pagesMoved then writeList(KEYS[state.first + 2], state.pages, HOUR) end
+      if state.isLimitReached then
+        state.level, state.left = beginCooldown(state.start, state.level, now)
+        state.start, state.moved = now, true
+        redis.call('DEL', KEYS[state.first + 1])
+      end
     end
   end
 end
-local wait = 0
-if #unseen > 0 then
-  if redis.call('SCARD', KEYS[2]) + #unseen > limit then
-    wait = (day + 1) * DAY - INDIA_OFFSET - now
-  else
-    redis.call('SADD', KEYS[2], unpack(unseen))
-    redis.call('PEXPIRE', KEYS[2], '${DAY + DAY_SLACK_MS}')
+for _, state in ipairs(states) do
+  if state.moved then
+    writeKey(KEYS[state.first], write(HEADER, state.start, state.level, 0) .. sub(state.value, 17))
   end
 end
-redis.call('SET', KEYS[1], day, 'PX', '${DAY + DAY_SLACK_MS}')
-return wait
+return { states[1].left, states[2] and states[2].left or 0 }
+`
+
+/**
+ * KEYS: the day and its seen skills; then those of the organisation, if the key shares limits. ARGV: now, maximum skills of the key, and of the
+ * organisation, IDs. Returns the milliseconds until midnight for the key and for the organisation; both are 0 if the skills were counted.
+ */
+export const RECORD_SKILLS_SCRIPT = `${PRELUDE_LUA}
+local now = tonumber(ARGV[1])
+local today = floor((now + INDIA_OFFSET) / DAY)
+local ids = {}
+for i = 4, #ARGV do ids[i - 3] = ARGV[i] end
+
+-- Returns the skills that are not in the set yet, and the milliseconds until they can be added.
+local function findUnseen(dayKey, setKey, limit)
+  local day = tonumber(redis.call('GET', dayKey) or 0)
+  if today > day then
+    redis.call('DEL', setKey)
+    day = today
+  elseif day * DAY - INDIA_OFFSET - now > DAY_SLACK then
+    day = today
+  end
+  redis.call('SET', dayKey, day, 'PX', '${DAY + DAY_SLACK_MS}')
+  local unseen, added = {}, {}
+  if #ids > 0 then
+    for i, seen in ipairs(redis.call('SMISMEMBER', setKey, unpack(ids))) do
+      if seen == 0 and not added[ids[i]] then
+        added[ids[i]] = true
+        unseen[#unseen + 1] = ids[i]
+      end
+    end
+  end
+  if #unseen > 0 and redis.call('SCARD', setKey) + #unseen > tonumber(limit) then
+    return unseen, (day + 1) * DAY - INDIA_OFFSET - now
+  end
+  return unseen, 0
+end
+
+local function addSkills(setKey, unseen)
+  if #unseen == 0 then return end
+  redis.call('SADD', setKey, unpack(unseen))
+  redis.call('PEXPIRE', setKey, '${DAY + DAY_SLACK_MS}')
+end
+
+local unseen, wait = findUnseen(KEYS[1], KEYS[2], ARGV[2])
+local sharedUnseen, sharedWait = {}, 0
+if KEYS[4] then sharedUnseen, sharedWait = findUnseen(KEYS[3], KEYS[4], ARGV[3]) end
+if wait == 0 and sharedWait == 0 then
+  addSkills(KEYS[2], unseen)
+  addSkills(KEYS[4], sharedUnseen)
+end
+return { wait, sharedWait }
 `

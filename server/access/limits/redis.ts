@@ -25,7 +25,7 @@ import {
   RECORD_SKILLS_SCRIPT,
 } from './redis-scripts.ts'
 import type { Bucket, KeyLimits, LimitClass } from './table.ts'
-import { DAY_SLACK_MS, MINUTE_SLACK_MS, minuteNumber, toWholeSeconds } from './windows.ts'
+import { DAY_SLACK_MS, MINUTE_SLACK_MS, minuteNumber, toLimitError, toWholeSeconds } from './windows.ts'
 
 class Script<Result> {
   readonly lua: string
@@ -48,10 +48,11 @@ class Script<Result> {
 }
 
 const decideScript = new Script<
-  [result: number, wait: number, count: number, reset: number, exceeded: number, cooldownStarted: number]
+  [result: number, wait: number, count: number, reset: number, exceeded: number, startedCooldowns: number]
 >(DECIDE_SCRIPT)
-const recordPageScript = new Script<number>(RECORD_PAGE_SCRIPT)
-const recordSkillsScript = new Script<number>(RECORD_SKILLS_SCRIPT)
+type Waits = [keyMs: number, sharedMs: number]
+const recordPageScript = new Script<Waits>(RECORD_PAGE_SCRIPT)
+const recordSkillsScript = new Script<Waits>(RECORD_SKILLS_SCRIPT)
 const meterCallerScript = new Script<[rejectedBy: number, wait: number, charged: number, meters: number[]]>(
   METER_CALLER_SCRIPT,
 )
@@ -85,11 +86,23 @@ async function createClient(url: string): Promise<Redis | Cluster> {
 const ERROR_CODES = [undefined, 'RATE_LIMITED', 'COOLDOWN'] as const
 const RATE_LIMITED_RESULT = 1
 
-/** Converts the number of the exceeded meter that the script returns: 1 to 3 for the key, 4 to 6 for the class, 7 to 9 for the recruiter. */
-function toExceededMeter(exceeded: number, limitClass: LimitClass, cooldownStarted: number): ExceededMeter {
+const KEY_COOLDOWN_STARTED = 1
+const SHARED_COOLDOWN_STARTED = 2
+
+/**
+ * Converts the number of the exceeded meter that the script returns: 1 to 3 for the key, 4 to 6 for the class, 7 to 9 for the
+ * recruiter, 10 to 12 for the organisation, 13 to 15 for the class of the organisation.
+ */
+function toExceededMeter(exceeded: number, limitClass: LimitClass, startedCooldowns: number): ExceededMeter {
   const meterIndex = exceeded - 1
-  const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(meterIndex / METER_NAMES.length)]!
-  return { bucket, meter: METER_NAMES[meterIndex % METER_NAMES.length]!, startsCooldown: cooldownStarted === 1 }
+  const bucketIndex = Math.floor(meterIndex / METER_NAMES.length)
+  return {
+    bucket: (['key', limitClass, 'recruiter', 'key', limitClass] as const)[bucketIndex]!,
+    meter: METER_NAMES[meterIndex % METER_NAMES.length]!,
+    startsCooldown: (startedCooldowns & KEY_COOLDOWN_STARTED) !== 0,
+    ...(bucketIndex > 2 ? { shared: true } : {}),
+    ...(startedCooldowns & SHARED_COOLDOWN_STARTED ? { startsSharedCooldown: true } : {}),
+  }
 }
 
 /** Rate limiter in Redis, shared by all processes of a deployment. A decision is one script and one round trip. */
@@ -125,17 +138,25 @@ export class RedisLimiter implements Limiter {
     recruiter: string | undefined,
     now: number,
   ): Promise<RateLimitDecision> {
-    const keyPrefix = this.#keyPrefix(key)
+    const { keyPrefix, sharedPrefix } = this.#prefixes(key, limits)
     const { limitsJson, recruiterTtlMs } = this.#limitArguments(limits, limitClass)
     // Do not rename Redis keys: servers of different versions share them during an upgrade.
     const keys = [keyPrefix, `${keyPrefix}:refusals`]
+    if (sharedPrefix !== undefined) keys.push(sharedPrefix, `${sharedPrefix}:refusals`)
     if (recruiter !== undefined) keys.push(`${keyPrefix}:for:${shortenName(recruiter)}`)
-    const args = [now, BUCKET_INDEX[limitClass]!, limitsJson, recruiterTtlMs]
-    const [result, wait, count, reset, exceeded, cooldownStarted] = await decideScript.run(this.#redis, keys, args)
+    const args = [
+      now,
+      BUCKET_INDEX[limitClass]!,
+      limitsJson,
+      recruiterTtlMs,
+      limits.rejectionsBeforeCooldown,
+      limits.shared?.limits.rejectionsBeforeCooldown ?? 0,
+    ]
+    const [result, wait, count, reset, exceeded, startedCooldowns] = await decideScript.run(this.#redis, keys, args)
     const limit = limits.buckets[limitClass].minute
     return {
       errorCode: ERROR_CODES[result],
-      exceeded: result === RATE_LIMITED_RESULT ? toExceededMeter(exceeded, limitClass, cooldownStarted) : undefined,
+      exceeded: result === RATE_LIMITED_RESULT ? toExceededMeter(exceeded, limitClass, startedCooldowns) : undefined,
       retryAfter: toWholeSeconds(wait),
       limit,
       remaining: Math.max(0, limit - count),
@@ -145,7 +166,8 @@ export class RedisLimiter implements Limiter {
 
   async minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): Promise<MinuteWindow> {
     const bucketStart = bucketOffset(limitClass)
-    const bucket = await this.#redis.getrangeBuffer(this.#keyPrefix(key), bucketStart, bucketStart + BUCKET_BYTES - 1)
+    const { keyPrefix } = this.#prefixes(key, limits)
+    const bucket = await this.#redis.getrangeBuffer(keyPrefix, bucketStart, bucketStart + BUCKET_BYTES - 1)
     const { minute: limit } = limits.buckets[limitClass]
     let minute = minuteNumber(now)
     let count = 0
@@ -158,18 +180,28 @@ export class RedisLimiter implements Limiter {
     return { limit, remaining: Math.max(0, limit - count), reset: toWholeSeconds((minute + 1) * MINUTE - now) }
   }
 
-  async cooldown(key: string, now: number): Promise<number> {
-    const cooldownBytes = await this.#redis.getrangeBuffer(this.#keyPrefix(key), 0, 11)
+  async cooldown(key: string, limits: KeyLimits, now: number): Promise<number> {
+    const { keyPrefix, sharedPrefix } = this.#prefixes(key, limits)
+    const prefixes = sharedPrefix === undefined ? [keyPrefix] : [keyPrefix, sharedPrefix]
+    return Math.max(...(await Promise.all(prefixes.map((prefix) => this.#remainingCooldown(prefix, now)))))
+  }
+
+  async #remainingCooldown(redisKey: string, now: number): Promise<number> {
+    const cooldownBytes = await this.#redis.getrangeBuffer(redisKey, 0, 11)
     if (cooldownBytes.length < 12) return 0
     const startTime = cooldownBytes.readDoubleLE(0)
     return Math.max(0, Math.min(startTime, now) + cooldownMs(cooldownBytes.readUInt32LE(8)) - now)
   }
 
   async recordPage(key: string, limits: KeyLimits, now: number): Promise<LimitError | undefined> {
-    const keyPrefix = this.#keyPrefix(key)
-    const keys = [keyPrefix, `${keyPrefix}:refusals`, `${keyPrefix}:pages`]
-    const waitMs = await recordPageScript.run(this.#redis, keys, [now, limits.browsePagesPerHour])
-    return waitMs > 0 ? { code: 'COOLDOWN', retryAfter: toWholeSeconds(waitMs) } : undefined
+    const keys = this.#keysOf(key, limits, (prefix) => [prefix, `${prefix}:refusals`, `${prefix}:pages`])
+    const maxSharedPages = limits.shared?.limits.browsePagesPerHour ?? 0
+    const [keyMs, sharedMs] = await recordPageScript.run(this.#redis, keys, [
+      now,
+      limits.browsePagesPerHour,
+      maxSharedPages,
+    ])
+    return keyMs > 0 || sharedMs > 0 ? toLimitError('COOLDOWN', keyMs, sharedMs) : undefined
   }
 
   async recordSkills(
@@ -178,10 +210,11 @@ export class RedisLimiter implements Limiter {
     skills: readonly number[],
     now: number,
   ): Promise<LimitError | undefined> {
-    const keyPrefix = this.#keyPrefix(key)
-    const keys = [`${keyPrefix}:day`, `${keyPrefix}:skills`]
-    const waitMs = await recordSkillsScript.run(this.#redis, keys, [now, limits.skillsPerDay, ...skills])
-    return waitMs > 0 ? { code: 'DAILY_CAP', retryAfter: toWholeSeconds(waitMs) } : undefined
+    const keys = this.#keysOf(key, limits, (prefix) => [`${prefix}:day`, `${prefix}:skills`])
+    const maxSharedSkills = limits.shared?.limits.skillsPerDay ?? 0
+    const args = [now, limits.skillsPerDay, maxSharedSkills, ...skills]
+    const [keyMs, sharedMs] = await recordSkillsScript.run(this.#redis, keys, args)
+    return keyMs > 0 || sharedMs > 0 ? toLimitError('DAILY_CAP', keyMs, sharedMs) : undefined
   }
 
   take(caller: string, rules: readonly Rule[], now: number): Promise<CallerDecision> {
@@ -246,6 +279,18 @@ export class RedisLimiter implements Limiter {
     return `${this.#prefix}{${caller.includes('}') ? hashName(caller) : shortenName(caller)}}`
   }
 
+  /** Returns the prefixes of a key and of the limits that it shares. They have the same hash tag, because one script reads both. */
+  #prefixes(key: string, { shared }: KeyLimits): { keyPrefix: string; sharedPrefix: string | undefined } {
+    if (shared === undefined) return { keyPrefix: this.#keyPrefix(key), sharedPrefix: undefined }
+    const sharedPrefix = this.#keyPrefix(shared.id)
+    return { keyPrefix: `${sharedPrefix}:key:${shortenName(key)}`, sharedPrefix }
+  }
+
+  #keysOf(key: string, limits: KeyLimits, names: (prefix: string) => string[]): string[] {
+    const { keyPrefix, sharedPrefix } = this.#prefixes(key, limits)
+    return sharedPrefix === undefined ? names(keyPrefix) : [...names(keyPrefix), ...names(sharedPrefix)]
+  }
+
   get #limitedKey(): string {
     return `${this.#prefix}{limited}`
   }
@@ -262,13 +307,13 @@ export class RedisLimiter implements Limiter {
 }
 
 interface LimitArguments {
-  /** Refill rate, capacity, minute and day limit of the three buckets, as JSON. */
+  /** Refill rate, capacity, minute and day limit of the three buckets and the two shared ones, as JSON. */
   limitsJson: string
   /** TTL of a recruiter's counts, renewed by the first call in a minute. */
   recruiterTtlMs: number
 }
 
-function toLimitArguments({ buckets }: KeyLimits, limitClass: LimitClass): LimitArguments {
+function toLimitArguments({ buckets, shared }: KeyLimits, limitClass: LimitClass): LimitArguments {
   const { key, recruiter } = buckets
   const bucketNumbers = ({ refillPerMs, capacity, minute, day }: Bucket) => [
     refillPerMs,
@@ -276,8 +321,9 @@ function toLimitArguments({ buckets }: KeyLimits, limitClass: LimitClass): Limit
     minute,
     day === Infinity ? -1 : day,
   ]
+  const sharedBuckets = shared ? [shared.limits.buckets.key, shared.limits.buckets[limitClass]] : []
   return {
-    limitsJson: JSON.stringify([key, buckets[limitClass], recruiter].flatMap(bucketNumbers)),
+    limitsJson: JSON.stringify([key, buckets[limitClass], recruiter, ...sharedBuckets].flatMap(bucketNumbers)),
     recruiterTtlMs: recruiter.day === Infinity ? MINUTE + recruiter.fillMs + MINUTE_SLACK_MS : DAY + DAY_SLACK_MS,
   }
 }

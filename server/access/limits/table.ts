@@ -40,8 +40,14 @@ export const BUCKET_NAMES = Object.keys(LIVE_RATES) as BucketName[]
 
 const LIVE_CAPS = { peoplePerDay: 2_000, skillsPerDay: 15_000, browsePagesPerHour: 200 }
 
+/** Named sets of limits. `ci` gives a TEST key the limits of a LIVE key, for automated test suites. */
+export const LIMIT_PRESETS = ['ci'] as const
+export type LimitPreset = (typeof LIMIT_PRESETS)[number]
+
 /** Limits that the operator set for one key. Each replaces a default and is not scaled down for TEST keys. */
 export interface KeyOverrides {
+  /** The limits that the other overrides replace. */
+  preset?: LimitPreset
   buckets?: Partial<Record<BucketName, Partial<Rates>>>
   peoplePerDay?: number
 }
@@ -63,22 +69,60 @@ export interface Bucket extends Rates {
 
 /** Effective limits of one key. Created once per key record; engines can cache derived data by object identity. */
 export interface KeyLimits {
+  /** The mode whose limits apply: `live` also for TEST keys with the preset `ci`. */
+  readonly scale: 'test' | 'live'
   readonly buckets: Readonly<Record<BucketName, Readonly<Bucket>>>
   /** Unique people that can be contacted per day. */
   readonly peoplePerDay: number
   /** Unique skills that search and browse can return per day. */
   readonly skillsPerDay: number
   readonly browsePagesPerHour: number
+  /** The rejection with this number within a rolling minute starts a cooldown. */
+  readonly rejectionsBeforeCooldown: number
+  /** The limits of all keys of the organisation and mode together. A call must be within these limits, too. */
+  readonly shared?: SharedLimits
+}
+
+/** Limits whose counts several keys share. The buckets of recruiters are not shared. */
+interface SharedLimits {
+  /** Identifies the counts: the organisation and mode. Different from the ID of every key. */
+  readonly id: string
+  readonly limits: KeyLimits
+  /** The fingerprint of `id`, stored by the in-process engine at the first call, because hashing a name is slow. */
+  hashA?: number
+  hashB?: number
+}
+
+/** The 100th rejection within a rolling minute starts a cooldown, also for TEST keys. */
+export const REJECTIONS_BEFORE_COOLDOWN = 100
+
+/** Returns a multiple of the highest limits of several keys, for the limits that they share. */
+export function combineLimits(keyLimits: readonly KeyLimits[], factor: number): KeyLimits {
+  const highest = (limit: (limits: KeyLimits) => number) => factor * Math.max(...keyLimits.map(limit))
+  const buckets = {} as Record<BucketName, Bucket>
+  for (const name of BUCKET_NAMES) {
+    const highestOf = (rate: 'rate' | 'burst' | 'minute' | 'day') => highest((limits) => limits.buckets[name][rate])
+    buckets[name] = createBucket(highestOf('rate'), highestOf('burst'), highestOf('minute'), highestOf('day'))
+  }
+  return {
+    scale: keyLimits.some(({ scale }) => scale === 'live') ? 'live' : 'test',
+    buckets,
+    peoplePerDay: highest((limits) => limits.peoplePerDay),
+    skillsPerDay: highest((limits) => limits.skillsPerDay),
+    browsePagesPerHour: highest((limits) => limits.browsePagesPerHour),
+    rejectionsBeforeCooldown: highest((limits) => limits.rejectionsBeforeCooldown),
+  }
 }
 
 export function limitsFor(mode: 'test' | 'live', overrides: KeyOverrides = {}): KeyLimits {
-  const scaleForMode = (liveLimit: number) => (mode === 'live' ? liveLimit : Math.max(1, Math.floor(liveLimit / 10)))
+  const scale = overrides.preset === 'ci' ? 'live' : mode
+  const scaleForMode = (liveLimit: number) => (scale === 'live' ? liveLimit : Math.max(1, Math.floor(liveLimit / 10)))
   const buckets = {} as Record<BucketName, Bucket>
   for (const name of BUCKET_NAMES) {
     const liveRates = LIVE_RATES[name]
     const override = overrides.buckets?.[name]
     buckets[name] = createBucket(
-      requirePositive(`${name}.rate`, override?.rate) ?? (mode === 'live' ? liveRates.rate : liveRates.rate / 10),
+      requirePositive(`${name}.rate`, override?.rate) ?? (scale === 'live' ? liveRates.rate : liveRates.rate / 10),
       requireWholeNumber(`${name}.burst`, override?.burst) ?? scaleForMode(liveRates.burst),
       requireWholeNumber(`${name}.minute`, override?.minute) ?? scaleForMode(liveRates.minute),
       requireWholeNumber(`${name}.day`, override?.day) ??
@@ -86,10 +130,12 @@ export function limitsFor(mode: 'test' | 'live', overrides: KeyOverrides = {}): 
     )
   }
   return {
+    scale,
     buckets,
     peoplePerDay: requireWholeNumber('peoplePerDay', overrides.peoplePerDay) ?? scaleForMode(LIVE_CAPS.peoplePerDay),
     skillsPerDay: scaleForMode(LIVE_CAPS.skillsPerDay),
     browsePagesPerHour: scaleForMode(LIVE_CAPS.browsePagesPerHour),
+    rejectionsBeforeCooldown: REJECTIONS_BEFORE_COOLDOWN,
   }
 }
 

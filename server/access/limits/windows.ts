@@ -1,4 +1,5 @@
 import { DAY, MINUTE } from '../../platform/clock.ts'
+import type { LimitError } from './limiter.ts'
 
 export function minuteNumber(now: number): number {
   return Math.floor(now / MINUTE)
@@ -21,4 +22,11 @@ export const DAY_SLACK_MS = clockSlackMs(DAY)
 /** Rounds up to whole seconds for headers, so that a retry after that time succeeds. */
 export function toWholeSeconds(ms: number): number {
   return Math.ceil(ms / 1000)
+}
+
+/** Returns the error for the longer one of two waits: that of the key, or that of all keys of its organisation. */
+export function toLimitError(code: LimitError['code'], keyMs: number, sharedMs: number): LimitError {
+  return sharedMs > keyMs
+    ? { code, retryAfter: toWholeSeconds(sharedMs), shared: true }
+    : { code, retryAfter: toWholeSeconds(keyMs) }
 }

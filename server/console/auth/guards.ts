@@ -243,6 +243,7 @@ function consoleKey(keyId: string, { orgId, role }: OrgAccess, mode: Mode): Part
     overrides: {},
     expiresAt: Number.POSITIVE_INFINITY,
     revoked: false,
+    allowedAddresses: undefined,
   }
 }
 

@@ -10,12 +10,15 @@ export interface ActiveCooldown {
 
 /** Returns the cooldowns of the keys that are in cooldown now. */
 export async function findActiveCooldowns(
-  { limits, clock }: Pick<Context, 'limits' | 'clock'>,
+  { limits, clock, keyring }: Pick<Context, 'limits' | 'clock' | 'keyring'>,
   keyIds: string[],
 ): Promise<ActiveCooldown[]> {
   const now = clock.now()
   const cooldowns = await Promise.all(
-    keyIds.map(async (key_id) => ({ key_id, remainingMs: await limits.limiter.cooldown(key_id, now) })),
+    keyIds.map(async (key_id) => {
+      const key = keyring.partnerKey(key_id)
+      return { key_id, remainingMs: key ? await limits.limiter.cooldown(key_id, key.limits, now) : 0 }
+    }),
   )
   return cooldowns
     .filter(({ remainingMs }) => remainingMs > 0)

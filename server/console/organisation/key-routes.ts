@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
+import { MAX_ALLOWED_RANGES, parseAllowedRange } from '../../access/allowed-addresses.ts'
 import { runIdempotent } from '../../access/idempotency.ts'
 import { getKeyLimits } from '../../access/key-limits.ts'
 import {
@@ -13,6 +14,7 @@ import {
   type Mode,
   revokeKey,
   rotateKey,
+  setAllowedAddresses,
 } from '../../access/keys.ts'
 import { BUCKET_NAMES, LIMIT_CLASSES, type LimitClass } from '../../access/limits/table.ts'
 import { allScopes } from '../../access/scopes.ts'
@@ -29,6 +31,11 @@ import { CreatedKey, KeyLimits, KeyList, KeyRecord } from './schema.ts'
 
 const KeyParams = Type.Object({ key_id: Type.String({ pattern: '^V(FN|SK)_(TEST|LIVE)_[A-Za-z0-9_-]{8,40}$' }) })
 
+const AllowedAddresses = Type.Union(
+  [Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: MAX_ALLOWED_RANGES }), Type.Null()],
+  { description: 'IP addresses or CIDR ranges that the key may be used from. Null: any address.' },
+)
+
 const KeyBody = Type.Object(
   {
     kind: Type.Enum(['partner', 'session']),
@@ -36,6 +43,7 @@ const KeyBody = Type.Object(
       Type.Array(Type.Enum([...allScopes]), { minItems: 1, maxItems: allScopes.length, uniqueItems: true }),
     ),
     expires_at: Type.Optional(Type.String({ maxLength: 40 })),
+    allowed_addresses: Type.Optional(AllowedAddresses),
   },
   closed,
 )
@@ -50,8 +58,9 @@ export function keyRoutes(app: App, context: Context): void {
     { config: { role: 'owner' }, schema: { response: { 200: success(KeyList) } } },
     async ({ caller }) => {
       const keys = (await listKeys(db.queries, caller.orgId)).filter(({ mode }) => mode === caller.mode)
+      const max_days = caller.mode === 'live' ? (context.config.keyMaxDays ?? null) : null
       const grace_hours = { usual: DEFAULT_GRACE_HOURS, most: MAX_GRACE_HOURS }
-      return successResponse('Keys', { items: keys.map(keyRecord).reverse(), next_cursor: null, grace_hours })
+      return successResponse('Keys', { items: keys.map(keyRecord).reverse(), next_cursor: null, grace_hours, max_days })
     },
   )
 
@@ -59,12 +68,19 @@ export function keyRoutes(app: App, context: Context): void {
     '/orgs/:org/:mode/keys',
     { config: ownerConfig, schema: { body: KeyBody, response: { 201: success(CreatedKey) } } },
     async (request, reply): Promise<void> => {
-      const { kind, scopes: requestedScopes, expires_at } = request.body
+      const { kind, scopes: requestedScopes, expires_at, allowed_addresses } = request.body
       if (kind === 'session' && requestedScopes)
         throw invalid([{ path: 'scopes', message: 'is not allowed for a session key' }])
       const expiresAt = parseExpiry(expires_at)
+      const allowedAddresses = parseAllowedAddresses(allowed_addresses ?? null) ?? undefined
       await runIdempotent(context, request, reply, async (tx, caller) => {
-        const key = { orgId: caller.orgId, mode: caller.mode, expiresAt }
+        const key = {
+          orgId: caller.orgId,
+          mode: caller.mode,
+          expiresAt,
+          allowedAddresses,
+          maxDays: context.config.keyMaxDays,
+        }
         const createdKey =
           kind === 'session'
             ? await createSessionKey(tx, clock, key)
@@ -117,6 +133,28 @@ export function keyRoutes(app: App, context: Context): void {
     },
   )
 
+  app.put(
+    '/orgs/:org/:mode/keys/:key_id/allowed-addresses',
+    {
+      config: ownerConfig,
+      schema: {
+        params: KeyParams,
+        body: Type.Object({ allowed_addresses: AllowedAddresses }, closed),
+        response: { 200: success(KeyRecord) },
+      },
+    },
+    async (request, reply): Promise<void> => {
+      const { key_id } = request.params
+      const ranges = parseAllowedAddresses(request.body.allowed_addresses)
+      await runIdempotent(context, request, reply, async (tx, caller) => {
+        await getKey(tx, caller.orgId, caller.mode, key_id)
+        await setAllowedAddresses(tx, key_id, ranges)
+        const changedKey = await getKey(tx, caller.orgId, caller.mode, key_id)
+        return { status: 200, body: successResponse('Allowed addresses changed', keyRecord(changedKey)) }
+      })
+    },
+  )
+
   app.get(
     '/orgs/:org/:mode/keys/:key_id/limits',
     { config: { role: 'owner' }, schema: { params: KeyParams, response: { 200: success(KeyLimits) } } },
@@ -139,6 +177,7 @@ export function keyRoutes(app: App, context: Context): void {
 
   function keyRecord(key: KeySummary) {
     const { key_id, kind, mode, scopes, expires_at, revoked_at, previous_secret_until, created_at } = key
+    const { last_used_at, allowed_addresses } = key
     const bothSecretsValid = previous_secret_until !== null && previous_secret_until.getTime() > clock.now()
     return {
       key_id,
@@ -150,6 +189,8 @@ export function keyRoutes(app: App, context: Context): void {
       revoked_at: revoked_at?.toISOString() ?? null,
       previous_secret_until: bothSecretsValid ? previous_secret_until.toISOString() : null,
       created_at: created_at.toISOString(),
+      last_used_at: last_used_at?.toISOString() ?? null,
+      allowed_addresses,
     }
   }
 
@@ -187,6 +228,17 @@ export function keyRoutes(app: App, context: Context): void {
       browse_pages_per_hour: limits.browsePagesPerHour,
     }
   }
+}
+
+/** Returns the ranges in canonical form, each once. Throws an error for each range that is not valid. */
+function parseAllowedAddresses(texts: string[] | null): string[] | null {
+  if (texts === null) return null
+  const parsed = texts.map(parseAllowedRange)
+  const details = parsed.flatMap((result, index) =>
+    'error' in result ? [{ path: `allowed_addresses[${index}]`, message: result.error }] : [],
+  )
+  if (details.length > 0) throw invalid(details)
+  return [...new Set(parsed.flatMap((result) => ('range' in result ? [result.range] : [])))]
 }
 
 /** Throws NOT_FOUND for keys of another organisation or mode. */

@@ -44,6 +44,7 @@ export const OrganisationSummary = named(
     webhooks: Type.Object({ enabled: count, failing: count, disabled: count }),
     members: count,
     keys: count,
+    expiring_keys: Type.Integer({ description: 'Active keys that expire within 30 days.' }),
   }),
 )
 
@@ -59,6 +60,10 @@ const keyFields = {
     description: 'When the previous secret expires. Null unless both secrets are valid.',
   }),
   created_at: text,
+  last_used_at: Type.Union([text, Type.Null()], { description: 'When the key was last used; at most a minute late.' }),
+  allowed_addresses: Type.Union([Type.Array(text), Type.Null()], {
+    description: 'CIDR ranges that the key may be used from. Null: any address.',
+  }),
 }
 
 export const KeyRecord = named('ApiKey', Type.Object(keyFields))
@@ -76,6 +81,9 @@ export const KeyList = named(
     items: Type.Array(KeyRecord),
     next_cursor: Type.Null(),
     grace_hours: Type.Object({ usual: count, most: count }),
+    max_days: Type.Union([count, Type.Null()], {
+      description: 'Maximum lifetime of new keys in days. Null: keys need not expire.',
+    }),
   }),
 )
 

@@ -2,11 +2,15 @@ import { sql } from 'kysely'
 import type { OrgScope } from '../../access/caller.ts'
 import { balanceOf } from '../../campaigns/credits.ts'
 import type { Context } from '../../context.ts'
+import { DAY } from '../../platform/clock.ts'
+import { FIRST_REMINDER_DAYS } from './key-expiry.ts'
 
 /** Returns the totals on the organisation's start page. */
 export async function organisationSummary({ db, clock }: Pick<Context, 'db' | 'clock'>, scope: OrgScope) {
   const { orgId, mode } = scope
   const scopeCondition = sql`org_id = ${orgId} and mode = ${mode}`
+  const now = clock.now()
+  const expiresSoon = sql`revoked_at is null and expires_at > ${new Date(now)} and expires_at <= ${new Date(now + FIRST_REMINDER_DAYS * DAY)}`
   const { rows } = await sql<Record<string, number>>`
     select
       (select count(*) from workflows where ${scopeCondition} and status = 'active')::int as workflows,
@@ -18,7 +22,9 @@ export async function organisationSummary({ db, clock }: Pick<Context, 'db' | 'c
       (select count(*) from webhooks where ${scopeCondition} and status = 'disabled')::int as disabled,
       (select count(*) from console_members where org_id = ${orgId})::int as members,
       ((select count(*) from partner_keys where ${scopeCondition} and revoked_at is null)
-        + (select count(*) from session_keys where ${scopeCondition} and revoked_at is null))::int as keys`.execute(
+        + (select count(*) from session_keys where ${scopeCondition} and revoked_at is null))::int as keys,
+      ((select count(*) from partner_keys where ${scopeCondition} and ${expiresSoon})
+        + (select count(*) from session_keys where ${scopeCondition} and ${expiresSoon}))::int as expiring_keys`.execute(
     db.queries,
   )
   const counts = rows[0]!
@@ -30,6 +36,7 @@ export async function organisationSummary({ db, clock }: Pick<Context, 'db' | 'c
     webhooks: { enabled: counts.enabled!, failing: counts.failing!, disabled: counts.disabled! },
     members: counts.members!,
     keys: counts.keys!,
+    expiring_keys: counts.expiring_keys!,
   }
 
   /** Sums the counters that each campaign stores for its candidates. */

@@ -2,6 +2,7 @@ import { type Clock, SECOND } from '../clock.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Vault } from '../vault.ts'
 import type { Database } from './database.ts'
 
 const HEARTBEAT_INTERVAL_MS = 5 * SECOND
@@ -14,6 +15,7 @@ export interface HeartbeatOptions {
   roles: string[]
   sharedLimits: boolean
   db: Database
+  vault: Vault
   clock: Clock
   log: Log
   metrics: Metrics
@@ -27,18 +29,21 @@ export async function startHeartbeat({
   roles,
   sharedLimits,
   db,
+  vault,
   clock,
   log,
   metrics,
 }: HeartbeatOptions): Promise<() => Promise<void>> {
   const processId = newId('PR_', clock.now())
   let hasWarned = false
+  let isStopped = false
   await sendHeartbeat()
-  const timer = setInterval(() => {
-    sendHeartbeat().catch((error) => log.warn({ err: error }, 'process heartbeat failed, retrying'))
-  }, HEARTBEAT_INTERVAL_MS)
+  const timer = setInterval(sendQuietly, HEARTBEAT_INTERVAL_MS)
+  // A rotation of the data key waits until every process has reported the new key.
+  vault.onReload(sendQuietly)
   timer.unref()
   return async () => {
+    isStopped = true
     clearInterval(timer)
     await db.queries
       .deleteFrom('processes')
@@ -47,9 +52,18 @@ export async function startHeartbeat({
       .catch(() => {})
   }
 
+  function sendQuietly() {
+    if (!isStopped) sendHeartbeat().catch((error) => log.warn({ err: error }, 'process heartbeat failed, retrying'))
+  }
+
   async function sendHeartbeat() {
     const now = clock.now()
-    const row = { roles, shared_limits: sharedLimits, seen_at: new Date(now) }
+    const row = {
+      roles,
+      shared_limits: sharedLimits,
+      seen_at: new Date(now),
+      data_key_ids: [...vault.dataKeyIds],
+    }
     await db.queries
       .with('dead', (query) =>
         query
@@ -78,7 +92,7 @@ export async function startHeartbeat({
 export function liveProcesses({ queries }: Pick<Database, 'queries'>, now: number) {
   return queries
     .selectFrom('processes')
-    .select(['roles', 'shared_limits'])
+    .select(['roles', 'shared_limits', 'data_key_ids'])
     .where('seen_at', '>', new Date(now - DEAD_AFTER_MS))
     .execute()
 }
@@ -87,4 +101,17 @@ export function liveProcesses({ queries }: Pick<Database, 'queries'>, now: numbe
 export async function countApisWithSeparateLimits(db: Database, now: number): Promise<number> {
   const rows = await liveProcesses(db, now)
   return rows.filter((row) => row.roles.includes('api') && !row.shared_limits).length
+}
+
+/** Counts the live processes that have not loaded a data key yet, or do not encrypt with it yet. */
+export async function waitingForDataKey(
+  db: Database,
+  now: number,
+  dataKeyId: string,
+  state: 'loaded' | 'sealing',
+): Promise<number> {
+  const rows = await liveProcesses(db, now)
+  const isReady = (ids: string[] | null) =>
+    ids !== null && (state === 'loaded' ? ids.includes(dataKeyId) : ids[0] === dataKeyId)
+  return rows.filter((row) => !isReady(row.data_key_ids)).length
 }

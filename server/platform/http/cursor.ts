@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { invalid } from '../../api/invalid.ts'
 import type { Vault } from '../vault.ts'
 
@@ -18,7 +17,7 @@ export function readCursor<Position>(vault: Vault, list: string, cursor: string 
   const positionJson = bytes.subarray(MAC_BYTES).toString()
   // The decoder ignores invalid characters, so compare: only the exact text that was returned is accepted.
   if (bytes.length > MAC_BYTES && bytes.toString('base64url') === cursor) {
-    if (timingSafeEqual(bytes.subarray(0, MAC_BYTES), vault.mac(positionJson, macPurpose(list))))
+    if (vault.verifyMac(bytes.subarray(0, MAC_BYTES), positionJson, macPurpose(list)))
       return JSON.parse(positionJson) as Position
   }
   throw invalid([

@@ -6,6 +6,7 @@ import { type EmailDeps, type EmailKind, listEmails, queueEmail } from '../../ma
 import { findSuppression } from '../../mail/suppressions.ts'
 import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
 import { DAY, formatWait, MINUTE, SECOND } from '../../platform/clock.ts'
+import type { SealedColumn } from '../../platform/data-key-rotation.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { randomToken } from '../../platform/ids.ts'
 import { hashToken } from '../../platform/token-hash.ts'
@@ -110,6 +111,13 @@ export async function requireNotSuppressed(
 
 function linkPurpose(verificationId: string) {
   return `review link of ${verificationId}`
+}
+
+export const sealedReviewLinks: SealedColumn = {
+  table: 'verification_reviews',
+  column: 'link',
+  id: ['verification_id'],
+  purpose: linkPurpose,
 }
 
 function unsealLink(vault: Vault, verificationId: string, sealed: Buffer): string {

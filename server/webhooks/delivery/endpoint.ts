@@ -131,7 +131,7 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
 
   async function attempt(to: DeliveryTarget, delivery: DueDelivery) {
     const attemptedAt = clock.now()
-    const result = await sendDelivery(to, delivery, attemptedAt, deps)
+    const result = await sendDelivery(to, delivery, attemptedAt)
     queue.finishAttempt(result.error === null)
     if (aborted) return
     deps.onAttempt(result)

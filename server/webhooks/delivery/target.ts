@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Vault } from '../../platform/vault.ts'
-import { signingSecrets } from '../secrets.ts'
+import { type SigningSecret, signingSecrets } from '../secrets.ts'
 import type { Webhook } from '../webhooks.ts'
 import type { ConnectorOptions } from './connector.ts'
 import { MAX_WINDOW } from './delivery-queue.ts'
@@ -13,6 +13,8 @@ import { createSigner, type SignFunction } from './signature.ts'
 export interface DeliveryTarget {
   webhook: Webhook
   sender: EndpointSender
+  /** Decrypted when the target is loaded: the data key that encrypted them may be gone when one of them expires. */
+  secrets: SigningSecret[]
   sign: SignFunction
   /** Time at which the first of the secrets expires and `sign` is replaced, in epoch milliseconds. */
   signUntil: number
@@ -40,32 +42,36 @@ export async function loadTarget(
     .where('status', 'in', ['enabled', 'failing'])
     .executeTakeFirst()) as Webhook | undefined
   if (webhook && webhook.url === previous?.webhook.url) {
-    return { webhook, sender: previous.sender, ...signerFor(webhook, deps) }
+    return { webhook, sender: previous.sender, ...openSecrets(webhook, deps) }
   }
   const target = webhook && {
     webhook,
     sender: await openSender({ ...deps, url: webhook.url, mode: webhook.mode, maxConnections: MAX_WINDOW }),
-    ...signerFor(webhook, deps),
+    ...openSecrets(webhook, deps),
   }
   previous?.sender.close()
   return target
 }
 
-function signerFor(webhook: Webhook, { vault, clock }: TargetDeps): Pick<DeliveryTarget, 'sign' | 'signUntil'> {
-  const { secrets, until } = signingSecrets(webhook, vault, clock.now())
-  return { sign: createSigner(secrets), signUntil: until }
+function openSecrets(webhook: Webhook, { vault, clock }: TargetDeps) {
+  const now = clock.now()
+  const secrets = signingSecrets(webhook, vault, now)
+  return { secrets, ...createTargetSigner(secrets, now) }
+}
+
+function createTargetSigner(secrets: SigningSecret[], now: number): Pick<DeliveryTarget, 'sign' | 'signUntil'> {
+  const validSecrets = secrets.filter(({ until }) => until > now)
+  return {
+    sign: createSigner(validSecrets.map(({ text }) => text)),
+    signUntil: Math.min(...validSecrets.map(({ until }) => until)),
+  }
 }
 
 const COMMON_HEADERS = ['content-type', 'application/json', 'user-agent', 'Attestry-Webhooks/1']
 
 /** Sends a signed POST. Never rejects because of the endpoint: the result contains the error. */
-export function sendDelivery(
-  target: DeliveryTarget,
-  delivery: DueDelivery,
-  now: number,
-  deps: TargetDeps,
-): Promise<SendResult> {
-  if (now >= target.signUntil) Object.assign(target, signerFor(target.webhook, deps))
+export function sendDelivery(target: DeliveryTarget, delivery: DueDelivery, now: number): Promise<SendResult> {
+  if (now >= target.signUntil) Object.assign(target, createTargetSigner(target.secrets, now))
   const { event_id } = delivery
   const body = bodyOf(delivery)
   const timestamp = Math.floor(now / 1000)

@@ -8,30 +8,35 @@ import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
+import { AddressField, addressErrorAt, splitAddresses } from './allowed-addresses.tsx'
 
 export type KeyWithSecret = ApiKey & { secret?: string; key?: string; rotated?: boolean }
 
 interface CreateProps {
   path: string
+  /** Maximum lifetime of the key in days, if the operator requires one. */
+  maxDays: number | null
   onClose: () => void
   onCreated: (key: KeyWithSecret) => void
 }
 
-export function CreateKey({ path, onClose, onCreated }: CreateProps) {
+export function CreateKey({ path, maxDays, onClose, onCreated }: CreateProps) {
   const { data } = useData<ScopeList>('/scopes')
   const [kind, setKind] = useState<'partner' | 'session'>('partner')
   const [selected, setSelected] = useState<Set<string>>()
   const [lastDay, setLastDay] = useState('')
+  const [addresses, setAddresses] = useState('')
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
   const allScopes = data?.items ?? []
   const scopes = selected ?? new Set(allScopes)
   const expiresAt = endOfDayTime(lastDay)
   const fieldError = fieldErrorAt(error, 'expires_at')
+  const addressError = addressErrorAt(error)
   return (
     <Dialog title="Create key" onClose={onClose}>
       <form class="stack" onSubmit={(event) => void create(event)}>
-        {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
+        {error && !fieldError && !addressError && <Notice kind="bad">{error.message}</Notice>}
         <fieldset>
           <legend>Kind</legend>
           <div class="choices two">
@@ -58,8 +63,12 @@ export function CreateKey({ path, onClose, onCreated }: CreateProps) {
         )}
         <Field
           id="key-last-day"
-          label="Last valid day (optional)"
-          hint="The key expires at the end of this day in your time zone. Leave empty for a key that does not expire."
+          label={maxDays === null ? 'Last valid day (optional)' : 'Last valid day'}
+          hint={
+            maxDays === null
+              ? 'The key expires at the end of this day in your time zone. Leave empty for a key that does not expire.'
+              : `The key expires at the end of this day in your time zone. LIVE keys are valid for at most ${maxDays} days.`
+          }
           error={fieldError}
         >
           {(attributes) => (
@@ -74,6 +83,14 @@ export function CreateKey({ path, onClose, onCreated }: CreateProps) {
             />
           )}
         </Field>
+        <AddressField
+          value={addresses}
+          error={addressError}
+          onInput={(text) => {
+            setError(undefined)
+            setAddresses(text)
+          }}
+        />
         <SubmitButton class="primary" busy={busy} ready={kind !== 'partner' || scopes.size > 0}>
           Create key
         </SubmitButton>
@@ -95,6 +112,7 @@ export function CreateKey({ path, onClose, onCreated }: CreateProps) {
         kind,
         ...(kind === 'partner' ? { scopes: [...scopes] } : {}),
         ...(expiresAt ? { expires_at: expiresAt } : {}),
+        ...(addresses.trim() ? { allowed_addresses: splitAddresses(addresses) } : {}),
       },
     })
     setBusy(false)

@@ -9,10 +9,13 @@ import { Confirm } from '../shared/confirm.tsx'
 import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
+import { AllowedAddresses } from './allowed-addresses.tsx'
 import { CreateKey, KeySecret, type KeyWithSecret, RotateKey } from './key-forms.tsx'
 import { KeyLimits } from './key-limits.tsx'
 
-type OpenDialog = { kind: 'limits' | 'rotate' | 'revoke'; key: ApiKey }
+type OpenDialog = { kind: 'limits' | 'addresses' | 'rotate' | 'revoke'; key: ApiKey }
+
+const EXPIRES_SOON_MS = 30 * 24 * 60 * 60 * 1000
 
 export default function Keys() {
   const context = useOrgContext()
@@ -22,6 +25,7 @@ export default function Keys() {
   const [dialog, setDialog] = useState<OpenDialog>()
   const [created, setCreated] = useState<KeyWithSecret>()
   const close = () => setDialog(undefined)
+  const expiringKeys = (list.data?.items ?? []).filter(expiresSoon)
 
   return (
     <>
@@ -36,6 +40,12 @@ export default function Keys() {
         only <strong>{context.mode}</strong> data.
       </p>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
+      {expiringKeys.length > 0 && (
+        <Notice kind="wait">
+          {expiringKeys.length === 1 ? '1 key expires' : `${expiringKeys.length} keys expire`} within 30 days. Create a
+          new key, use it in your system, and revoke the old one.
+        </Notice>
+      )}
       <Table
         caption="Keys"
         rows={list.data?.items}
@@ -66,6 +76,11 @@ export default function Keys() {
           },
           { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           { name: 'Expires', cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : 'never') },
+          { name: 'Last used', cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never') },
+          {
+            name: 'Allowed from',
+            cell: ({ allowed_addresses }) => allowed_addresses?.join(', ') ?? 'any address',
+          },
           {
             name: 'Actions',
             cell: (key) =>
@@ -81,6 +96,9 @@ export default function Keys() {
                       </button>
                     </>
                   )}
+                  <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'addresses', key })}>
+                    Addresses
+                  </button>
                   <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'revoke', key })}>
                     Revoke
                   </button>
@@ -89,11 +107,21 @@ export default function Keys() {
           },
         ]}
       />
-      {creating && <CreateKey path={path} onClose={() => setCreating(false)} onCreated={show} />}
+      {creating && (
+        <CreateKey
+          path={path}
+          maxDays={list.data?.max_days ?? null}
+          onClose={() => setCreating(false)}
+          onCreated={show}
+        />
+      )}
       {dialog?.kind === 'limits' && (
         <Dialog title="Current limit usage" onClose={close}>
           <KeyLimits path={`${path}/${dialog.key.key_id}/limits`} />
         </Dialog>
+      )}
+      {dialog?.kind === 'addresses' && (
+        <AllowedAddresses path={path} apiKey={dialog.key} onClose={close} onChanged={() => void list.reload()} />
       )}
       {dialog?.kind === 'rotate' && list.data && (
         <RotateKey path={path} apiKey={dialog.key} grace={list.data.grace_hours} onClose={close} onRotated={show} />
@@ -117,6 +145,10 @@ export default function Keys() {
     setCreated(key)
     void list.reload()
   }
+}
+
+function expiresSoon({ status, expires_at }: ApiKey): boolean {
+  return status === 'active' && expires_at !== null && Date.parse(expires_at) - Date.now() <= EXPIRES_SOON_MS
 }
 
 function Scopes({ names }: { names: string[] }) {

@@ -56,6 +56,12 @@ export default function Start() {
           events are queued. <Link to={context.pagePath('/webhooks')}>View delivery attempts</Link>
         </Notice>
       )}
+      {data && data.expiring_keys > 0 && context.can('owner') && (
+        <Notice kind="wait">
+          {data.expiring_keys} {data.expiring_keys === 1 ? 'key expires' : 'keys expire'} within 30 days.{' '}
+          <Link to={context.pagePath('/keys')}>View keys</Link>
+        </Notice>
+      )}
       <ul class="figures">
         {figures.map(([name, value, to, hint]) => (
           <li key={name}>

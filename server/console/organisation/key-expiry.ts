@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import type { Mode } from '../../access/keys.ts'
+import type { Context } from '../../context.ts'
+import { queueEmail } from '../../mail/mail.ts'
+import { DAY } from '../../platform/clock.ts'
+import type { Tx } from '../../platform/database/database.ts'
+import { defineJob } from '../../platform/jobs/queue.ts'
+import { emailHtml, emailLink, emailParagraph } from '../auth/sign-in-emails.ts'
+
+/** Owners are reminded this many days before a key expires. */
+const REMINDER_DAYS = [30, 7, 1]
+export const FIRST_REMINDER_DAYS = Math.max(...REMINDER_DAYS)
+
+export const remindOfExpiringKeysJob = defineJob<Record<string, never>>('remind-of-expiring-keys')
+
+interface ExpiringKey {
+  key_id: string
+  org_id: string
+  mode: Mode
+  expires_at: Date
+  days_before: number
+}
+
+type ReminderDeps = Pick<Context, 'clock' | 'config' | 'queue' | 'vault' | 'mailboxes'>
+
+/**
+ * Emails the owners of organisations whose keys expire soon: one email for all keys of an organisation and mode. Each key is announced
+ * once per number of days; if the server was down when a reminder was due, only the latest one is sent.
+ */
+export async function remindOfExpiringKeys(tx: Tx, deps: ReminderDeps): Promise<void> {
+  const now = new Date(deps.clock.now())
+  const { rows } = await sql<ExpiringKey>`
+    with expiring as (
+      select key_id, org_id, mode, expires_at, created_at from partner_keys where revoked_at is null
+      union all select key_id, org_id, mode, expires_at, created_at from session_keys where revoked_at is null
+    ), due as (
+      select distinct on (key_id) key_id, org_id, mode, expires_at, days_before
+      from expiring cross join unnest(${REMINDER_DAYS}::int[]) as days_before
+      where expires_at > ${now} and expires_at - make_interval(days => days_before) <= ${now}
+        and expires_at - make_interval(days => days_before) > created_at
+      order by key_id, days_before
+    )
+    insert into key_reminders (key_id, expires_at, days_before, sent_at)
+    select key_id, expires_at, days_before, ${now} from due on conflict do nothing
+    returning key_id, expires_at, days_before,
+      (select org_id from due where due.key_id = key_reminders.key_id) as org_id,
+      (select mode from due where due.key_id = key_reminders.key_id) as mode`.execute(tx)
+  for (const [, keys] of Map.groupBy(rows, ({ org_id, mode }) => `${org_id} ${mode}`)) await emailOwners(tx, deps, keys)
+  await sql`delete from key_reminders where expires_at < ${now}`.execute(tx)
+}
+
+async function emailOwners(tx: Tx, deps: ReminderDeps, keys: ExpiringKey[]): Promise<void> {
+  const { org_id: orgId, mode } = keys[0]!
+  const owners = await tx
+    .selectFrom('console_members as m')
+    .innerJoin('organisations as o', 'o.org_id', 'm.org_id')
+    .select(['m.email', 'o.name'])
+    .where('m.org_id', '=', orgId)
+    .where('m.role', '=', 'owner')
+    .orderBy('m.member_id')
+    .execute()
+  const soonest = Math.min(...keys.map(({ expires_at }) => expires_at.getTime() - deps.clock.now()))
+  const days = Math.ceil(soonest / DAY)
+  const lines = keys.map(({ key_id, expires_at }) => `${key_id}: ${expires_at.toISOString()}`).sort()
+  const link = `${deps.config.publicUrl}/console/${orgId}/${mode}/keys`
+  for (const { email, name } of owners) {
+    const subject =
+      keys.length === 1
+        ? `A ${mode.toUpperCase()} key of ${name} expires in ${formatDays(days)}`
+        : `${keys.length} ${mode.toUpperCase()} keys of ${name} expire soon, the first in ${formatDays(days)}`
+    const intro = `These ${mode.toUpperCase()} keys of ${name} expire soon. Calls with an expired key are rejected.`
+    const instructions =
+      'Create a new key, use it in your system, and revoke the old one when it is no longer used. The list of keys shows when each key was last used:'
+    await queueEmail(tx, deps, {
+      kind: 'notice',
+      to: { address: email },
+      scope: { orgId, mode },
+      subject,
+      text: [intro, lines.join('\n'), instructions, link].join('\n\n'),
+      html: emailHtml([
+        emailParagraph(intro),
+        ...lines.map(emailParagraph),
+        emailParagraph(instructions),
+        emailLink('Open the keys', link),
+      ]),
+    })
+  }
+}
+
+function formatDays(days: number): string {
+  return days === 1 ? '1 day' : `${days} days`
+}

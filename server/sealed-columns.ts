@@ -1,0 +1,20 @@
+import { sealedResponses } from './access/idempotency.ts'
+import { sealedKeySecrets } from './access/keys.ts'
+import { sealedCandidateTokens } from './campaigns/enrolment.ts'
+import { sealedCredentials } from './channels/credentials.ts'
+import { sealedEmails } from './mail/mail.ts'
+import { type SealedColumn, sealedMacKeys } from './platform/data-key-rotation.ts'
+import { sealedReviewLinks } from './verification/reviews/review-requests.ts'
+import { sealedWebhookSecrets } from './webhooks/secrets.ts'
+
+/** Every column with texts that the vault sealed. A rotation of the data key encrypts them again. */
+export const sealedColumns: readonly SealedColumn[] = [
+  ...sealedKeySecrets,
+  ...sealedWebhookSecrets,
+  sealedCredentials,
+  sealedResponses,
+  sealedReviewLinks,
+  sealedEmails,
+  sealedCandidateTokens,
+  sealedMacKeys,
+]
