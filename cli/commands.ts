@@ -7,6 +7,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   org: async () => (await import('./commands/org.ts')).orgCommand(),
   key: async () => (await import('./commands/key.ts')).keyCommand(),
   member: async () => (await import('./commands/member.ts')).memberCommand(),
+  operator: async () => (await import('./commands/operator.ts')).operatorCommand(),
   credits: async () => (await import('./commands/credits.ts')).creditsCommand(),
   channels: async () => (await import('./commands/channels.ts')).channelsCommand(),
   service: async () => (await import('./commands/service.ts')).serviceCommand(),
@@ -18,6 +19,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   endorsements: async () => (await import('./commands/endorsements.ts')).endorsementsCommand(),
   mail: async () => (await import('./commands/mail.ts')).mailCommand(),
   'dead-letters': async () => (await import('./commands/dead-letters.ts')).deadLettersCommand(),
+  audit: async () => (await import('./commands/audit-log.ts')).auditCommand(),
   'master-key': async () => (await import('./commands/master-key.ts')).masterKeyCommand(),
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
 }

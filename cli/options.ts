@@ -11,6 +11,20 @@ export function parseName(text: string): string {
   return text
 }
 
+export function parseEmail(text: string): string {
+  if (text.length > 254 || !/^[^\s@<>"(),:;]{1,64}@[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text))
+    throw new InvalidArgumentError('Expected an email address.')
+  return text
+}
+
+/** Parses a date (its start in UTC) or a time. */
+export function parseTime(text: string): Date {
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : new Date(Number.NaN)
+  if (Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError('Expected a date or an ISO 8601 time, such as 2026-01-31 or 2026-01-31T18:30:00Z.')
+  return time
+}
+
 export function parseMode(text: string): Mode {
   if (text !== 'test' && text !== 'live') throw new InvalidArgumentError('Expected test or live.')
   return text

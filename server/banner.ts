@@ -1,31 +1,35 @@
 import { relative, resolve } from 'node:path'
 import { type DemoSetup, demoKeysPath } from './access/demo.ts'
 import type { Context } from './context.ts'
+import type { OperatorLink } from './operator-link.ts'
 
-/** Returns the text printed when the server has started. `signInLink` signs the operator in once. */
+/** Returns the text printed when the server has started. Only a terminal shows secrets: they must not accumulate in log files. */
 export function startupBanner(
   { config }: Pick<Context, 'config'>,
   demo: DemoSetup | undefined,
   isTerminal: boolean,
-  signInLink?: string,
+  operatorLink?: OperatorLink,
 ): string {
   const url = config.publicUrl!
   const lines = ['', `  Attestry is running at ${url}`, '']
   lines.push(`    Console         ${url}/console`)
-  if (signInLink)
-    lines.push(`    Sign in         ${signInLink}`, '                    (as the operator; valid once, for one hour)')
+  if (operatorLink) {
+    const { email, url: signInLink, path } = operatorLink
+    lines.push(
+      `    Sign in         ${signInLink ?? `with the link in ${displayPath(path!)}`}`,
+      `                    (as ${email}; valid once, for one hour)`,
+    )
+  }
   lines.push(`    API reference   ${url}/docs/`)
   if (!config.databaseUrl) lines.push(`    Data            ${displayPath(config.dataDir)} (embedded PostgreSQL)`)
   if (demo) {
     const { key_id, secret, session_key } = demo.keys
-    // Secrets must not accumulate in log files: print them only when they are created, or to a terminal.
-    const showSecrets = demo.created || isTerminal
     lines.push(
       '',
       `  Keys of the demo organisation, for TEST data only (stored in ${displayPath(demoKeysPath(config.dataDir))}):`,
       '',
       `    Partner key     ${key_id}`,
-      ...(showSecrets ? [`    Secret          ${secret}`, `    Session key     ${session_key}`] : []),
+      ...(isTerminal ? [`    Secret          ${secret}`, `    Session key     ${session_key}`] : []),
       '',
       '  To send a signed request, run this in another terminal in this folder:',
       '',

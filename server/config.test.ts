@@ -69,7 +69,7 @@ test('an invalid value is reported in one line with the variable, the value and 
 
 test('the value of a secret is never shown', () => {
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'ADMIN_API_KEY', 'MASTER_KEY', 'SMTP_URL']) {
-    const lines = errorLinesFor({ ADMIN_API_KEY: 'long-enough-key', MASTER_KEY, [name]: 'hun ter2' })
+    const lines = errorLinesFor({ ADMIN_API_KEY: 'long-enough-admin-key', MASTER_KEY, [name]: 'hun ter2' })
     assert.equal(lines.length, 1, lines.join('\n'))
     assert.ok(lines[0]!.startsWith(`${name} (value not shown) is not valid`))
     assert.ok(!lines[0]!.includes('hun ter2'))
@@ -108,7 +108,7 @@ test('an external database requires the keys that are otherwise generated', () =
     'MASTER_KEY is not set: it is required with DATABASE_URL',
   ])
   assert.deepEqual(
-    errorLinesFor({ DATABASE_URL: 'postgres://u:p@localhost/db', ADMIN_API_KEY: 'long-enough-key', MASTER_KEY }),
+    errorLinesFor({ DATABASE_URL: 'postgres://u:p@localhost/db', ADMIN_API_KEY: 'long-enough-admin-key', MASTER_KEY }),
     [],
   )
 })

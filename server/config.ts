@@ -19,6 +19,8 @@ export interface Config {
   masterKey: Buffer | undefined
   /** If set, the master key was read from this file, which may change while the server runs. */
   masterKeyFile: string | undefined
+  /** The email address of the operator that is created if there is none. */
+  operatorEmail: string
   smtpUrl: string | undefined
   mailFrom: string
   /** Address that receives delivery reports (bounces), without a name. */
@@ -98,9 +100,14 @@ export function readConfig(environment: Environment, isTerminal = false): Config
       'a URL such as postgres://user:password@host:5432/database',
     ),
     redisUrl: readSecret('REDIS_URL', urlParser('redis:', 'rediss:'), 'a URL such as redis://host:6379'),
-    adminKey: readSecret('ADMIN_API_KEY', parseAdminKey, '8 to 512 printable ASCII characters without spaces'),
+    adminKey: readSecret(
+      'ADMIN_API_KEY',
+      parseAccessToken,
+      '16 to 512 printable ASCII characters without spaces (generate it with: openssl rand -hex 24)',
+    ),
     masterKey: readSecret('MASTER_KEY', parseMasterKey, MASTER_KEY_FORMAT),
     masterKeyFile: env.MASTER_KEY_FILE || undefined,
+    operatorEmail: read('OPERATOR_EMAIL', 'operator@localhost', parseEmail, 'an email address'),
     smtpUrl: readSecret('SMTP_URL', urlParser('smtp:', 'smtps:'), 'a URL such as smtp://user:password@host:587'),
     mailFrom: read(
       'MAIL_FROM',
@@ -148,7 +155,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     allowedHosts: read('ALLOWED_HOSTS', [], parseHostNames, 'a comma-separated list of host names'),
     metrics: {
       port: read('METRICS_PORT', undefined, wholeNumberParser(1, 65_535), 'a whole number from 1 to 65535'),
-      token: readSecret('METRICS_TOKEN', parseMetricsToken, '16 to 512 printable ASCII characters without spaces'),
+      token: readSecret('METRICS_TOKEN', parseAccessToken, '16 to 512 printable ASCII characters without spaces'),
     },
     securityContacts: read(
       'SECURITY_CONTACT',
@@ -290,17 +297,20 @@ function urlParser(...protocols: string[]) {
   }
 }
 
-function parseAdminKey(text: string) {
-  return /^[\x21-\x7e]{8,512}$/.test(text) ? text : undefined
-}
-
-function parseMetricsToken(text: string) {
+function parseAccessToken(text: string) {
   return /^[\x21-\x7e]{16,512}$/.test(text) ? text : undefined
 }
 
 function parseMasterKey(text: string) {
   const bytes = Buffer.from(text, 'base64')
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) && bytes.length === 32 ? bytes : undefined
+}
+
+function parseEmail(text: string) {
+  return text.length <= 254 &&
+    /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)
+    ? text
+    : undefined
 }
 
 function parseMailbox(text: string) {

@@ -4,6 +4,7 @@ import type { RateLimits } from './access/rate-limits.ts'
 import type { Catalogue } from './catalogue/catalogue.ts'
 import type { ChannelAdapters } from './channels/channel.ts'
 import type { Config } from './config.ts'
+import type { AuditLog } from './console/audit-log.ts'
 import type { Ledger } from './events/ledger.ts'
 import type { MailboxHasher } from './mail/mailbox-hash.ts'
 import type { SmtpTransport } from './mail/smtp.ts'
@@ -35,10 +36,12 @@ export interface Context {
   limits: RateLimits
   catalogue: Catalogue
   events: Ledger
+  audit: AuditLog
   writer: QuestionWriter
   /** Undefined if SMTP_URL is not set: emails are then stored for reading in the console, not sent. */
   smtp: SmtpTransport | undefined
   channels: ChannelAdapters
   emailDomains: EmailDomains
+  /** The key of the catalogue's admin routes. */
   adminKey: string
 }

@@ -5,6 +5,8 @@ import { observeBacklogs } from './backlogs.ts'
 import { openCatalogue } from './catalogue/catalogue.ts'
 import { openChannels } from './channels/adapters.ts'
 import type { Config } from './config.ts'
+import { findHead, findPublishedHead } from './console/audit-chain.ts'
+import { openAuditLog } from './console/audit-log.ts'
 import type { Context } from './context.ts'
 import { openLedger } from './events/ledger.ts'
 import { openSmtp } from './mail/smtp.ts'
@@ -12,7 +14,7 @@ import { type Clock, systemClock } from './platform/clock.ts'
 import { openListener } from './platform/database/listener.ts'
 import { type Job, openQueue, type Worker } from './platform/jobs/queue.ts'
 import { createLog, type Log } from './platform/log.ts'
-import { createMetrics, observePool, observeQueues } from './platform/metrics.ts'
+import { createMetrics, observeAuditChain, observePool, observeQueues } from './platform/metrics.ts'
 import { openWriter } from './questions/open-writer.ts'
 import { openStore } from './store.ts'
 import { openEmailDomains } from './verification/endorsements/email-domains.ts'
@@ -86,6 +88,12 @@ async function openAll(
     onSequenced: (tx, sequenced) => fanOut(tx, sequenced, clock),
   })
   openedResources.defer(() => events.close())
+  const audit = openAuditLog({ db, clock, log })
+  openedResources.defer(() => audit.close())
+  observeAuditChain(metrics, {
+    findHead: () => findHead(db.queries),
+    findPublishedHead: () => findPublishedHead(db.queries),
+  })
   const smtp = config.smtpUrl === undefined ? undefined : await openSmtp(config.smtpUrl)
   openedResources.defer(() => smtp?.close())
   const { channels, close: closeChannels } = openChannels({ config, smtp })
@@ -107,6 +115,7 @@ async function openAll(
     limits,
     catalogue,
     events,
+    audit,
     writer,
     smtp,
     channels,

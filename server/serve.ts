@@ -5,9 +5,8 @@ import { buildApp } from './app.ts'
 import { startupBanner } from './banner.ts'
 import { grantInitialCredits } from './campaigns/credits.ts'
 import type { Config } from './config.ts'
-import { createSignInLink, signInUrl } from './console/auth/sign-in-links.ts'
-import type { Context } from './context.ts'
 import { type ContextOptions, openContext } from './open-context.ts'
+import { createOperatorLink } from './operator-link.ts'
 import { startHeartbeat } from './platform/database/process-heartbeat.ts'
 import { prepareGracefulClose } from './platform/http/graceful-close.ts'
 import { startMetricsServer } from './platform/http/metrics-access.ts'
@@ -82,9 +81,8 @@ export async function serve(config: Config): Promise<void> {
   context.config.publicUrl ??= localUrl
   if (demo) await writeServerAddress(config.dataDir, localUrl)
   const isTerminal = process.stdout.isTTY === true
-  process.stdout.write(
-    startupBanner(context, demo, isTerminal, await createOperatorLink(context, isTerminal || demo?.created === true)),
-  )
+  const operatorLink = config.roles.includes('api') ? await createOperatorLink(context, isTerminal) : undefined
+  process.stdout.write(startupBanner(context, demo, isTerminal, operatorLink))
 
   collectGarbageWhenIdle()
 
@@ -112,13 +110,6 @@ export async function serve(config: Config): Promise<void> {
   await closeContext()
   clearTimeout(stopTimer)
   process.exit(0)
-}
-
-/** Creates a sign-in link if it may be shown: at a terminal, and on the first start. Log files must not contain one. */
-async function createOperatorLink({ db, clock, config }: Context, mayShow: boolean): Promise<string | undefined> {
-  if (!config.roles.includes('api') || !mayShow) return undefined
-  const token = await db.transaction((tx) => createSignInLink(tx, clock, null))
-  return signInUrl(config.publicUrl!, token)
 }
 
 interface ListenTarget {

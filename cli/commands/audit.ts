@@ -1,11 +1,15 @@
-import { userInfo } from 'node:os'
+import { hostname, userInfo } from 'node:os'
 import { type NewAuditEntry, recordAuditEntry } from '../../server/console/audit.ts'
 import type { Clock } from '../../server/platform/clock.ts'
 import type { Tx } from '../../server/platform/database/database.ts'
 
 /** Adds a change made from the command line to the audit log, in the transaction of the change. */
-export function recordCliChange(tx: Tx, clock: Clock, change: Omit<NewAuditEntry, 'who' | 'requestId'>): Promise<void> {
-  return recordAuditEntry(tx, clock, { who: `cli:${accountName()}`, ...change })
+export function recordCliChange(
+  tx: Tx,
+  clock: Clock,
+  change: Omit<NewAuditEntry, 'who' | 'actor' | 'requestId' | 'source'>,
+): Promise<void> {
+  return recordAuditEntry(tx, clock, { who: `cli:${accountName()}@${hostname()}`, actor: 'cli', ...change })
 }
 
 export function accountName(): string {

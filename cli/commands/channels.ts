@@ -14,6 +14,7 @@ import { DATA_SOURCES, readData } from '../data-option.ts'
 import { examples } from '../examples.ts'
 import { fieldList, print, table } from '../print.ts'
 import { withStore } from '../store.ts'
+import { recordCliChange } from './audit.ts'
 
 interface Options {
   org: string
@@ -41,7 +42,16 @@ export function channelsCommand(): Command {
       const settings = validateSettings(channel, parseSettings(data))
       const savedChannel = await withStore(async ({ db, vault, clock, config }) => {
         await requireOrganisation(db.queries, org)
-        const channelId = await db.transaction((tx) => saveCredentials(tx, vault, clock, org, channel, settings))
+        const channelId = await db.transaction(async (tx) => {
+          const savedId = await saveCredentials(tx, vault, clock, org, channel, settings)
+          await recordCliChange(tx, clock, {
+            orgId: org,
+            action: 'channel.set',
+            subject: savedId,
+            details: { channel },
+          })
+          return savedId
+        })
         return {
           channel_id: channelId,
           org_id: org,
@@ -95,7 +105,14 @@ export function channelsCommand(): Command {
     .requiredOption('--channel <channel>', channelNames.join(', '), parseChannel)
     .addHelpText(...examples('channels remove --org ORG_… --channel sms'))
     .action(async ({ org, channel }: Options, command: Command) => {
-      const removed = await withStore(({ db }) => db.transaction((tx) => removeCredentials(tx, org, channel)))
+      const removed = await withStore(({ db, clock }) =>
+        db.transaction(async (tx) => {
+          const isRemoved = await removeCredentials(tx, org, channel)
+          if (isRemoved)
+            await recordCliChange(tx, clock, { orgId: org, action: 'channel.remove', details: { channel } })
+          return isRemoved
+        }),
+      )
       if (!removed) throw problem('NOT_FOUND', `${org} has no ${channel} channel.`)
       print(command, { org_id: org, channel, removed }, () => `Removed the ${channel} channel of ${org}.`)
     })

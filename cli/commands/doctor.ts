@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { pingRedis } from '../../server/access/rate-limits.ts'
 import { MAX_COUNTED_ROWS, readBacklogs, readDiskSpace } from '../../server/backlogs.ts'
 import { type Config, isLocalOnly, isLoopback, readConfig } from '../../server/config.ts'
+import { listOperators } from '../../server/console/auth/operators.ts'
 import { formatWait, systemClock } from '../../server/platform/clock.ts'
 import type { Queries } from '../../server/platform/database/database.ts'
 import { countApisWithSeparateLimits } from '../../server/platform/database/process-heartbeat.ts'
@@ -85,6 +86,7 @@ async function checkDatabase(config: Config, addFinding: AddFinding) {
         'warning',
         'a rotation of the master key is not finished, so the old key is still valid; run `npx attestry master-key finish` when every process has the new key',
       )
+    await checkOperators(db.queries, config, addFinding)
     const apiCount = await countApisWithSeparateLimits(db, Date.now())
     if (apiCount > 1)
       addFinding(
@@ -134,6 +136,20 @@ async function checkBacklogs(queries: Queries, config: Config, addFinding: AddFi
 
 function formatGigabytes(bytes: number): string {
   return `${(bytes / 1024 ** 3).toFixed(1)} GB`
+}
+
+async function checkOperators(queries: Queries, config: Config, addFinding: AddFinding) {
+  const operators = (await listOperators(queries)).filter(({ disabled_at }) => disabled_at === null)
+  const localOperator = operators.find(({ email }) => email.endsWith('@localhost'))
+  if (operators.length === 0)
+    addFinding('operators', 'warning', 'there is no operator; add one with: npx attestry operator add EMAIL')
+  else if (localOperator && !isLocalOnly(config))
+    addFinding(
+      'operators',
+      'warning',
+      `${localOperator.email} is an operator of a server that others can reach; add yourself, then run: npx attestry operator remove ${localOperator.email}`,
+    )
+  else addFinding('operators', 'ok', operators.map(({ email }) => email).join(', '))
 }
 
 async function checkRedis({ redisUrl }: Config, addFinding: AddFinding) {

@@ -22,9 +22,10 @@ export function mailCommand(): Command {
     .option('--limit <n>', 'maximum number of emails', wholeNumberParser(1, 1000), 25)
     .addHelpText(...examples('mail list --about SV_…'))
     .action(async ({ about, limit }: { about?: string; limit: number }, command: Command) => {
-      const emails = await withStore(({ db }) =>
-        listEmails(db.queries, { limit, ...(about ? { subjectId: about } : {}) }),
-      )
+      const emails = await withStore(async ({ db, clock }) => {
+        await db.transaction((tx) => recordCliChange(tx, clock, { action: 'email.list', subject: about }))
+        return listEmails(db.queries, { limit, ...(about ? { subjectId: about } : {}) })
+      })
       print(command, emails, () =>
         table(
           ['MAIL', 'KIND', 'TO', 'STATUS', 'ATTEMPTS', 'CREATED', 'REASON OR LAST ERROR'],
@@ -48,7 +49,15 @@ export function mailCommand(): Command {
     .argument('<mail>', 'email ID, ML_…')
     .addHelpText(...examples('mail show ML_…'))
     .action(async (id: string, _options: object, command: Command) => {
-      const email = await withStore(({ db, vault }) => getEmail(db.queries, vault, id))
+      const email = await withStore(async ({ db, vault, clock }) => {
+        const shownEmail = await getEmail(db.queries, vault, id)
+        const { kind, org_id, mode } = shownEmail
+        const scope = { orgId: org_id ?? undefined, mode: mode ?? undefined }
+        await db.transaction((tx) =>
+          recordCliChange(tx, clock, { ...scope, action: 'email.read', subject: id, details: { kind } }),
+        )
+        return shownEmail
+      })
       print(
         command,
         email,

@@ -32,11 +32,12 @@ export function masterKeyCommand(): Command {
     .description('Finish a rotation: invalidate every master key except the one in MASTER_KEY')
     .addHelpText(...examples('master-key finish'))
     .action(async (_options: object, command: Command) => {
-      const removedKeyCount = await withStore(({ db, masterKey: currentKey, clock }) =>
+      const removedKeyCount = await withStore(({ db, clock, masterKey: currentKey }) =>
         db.transaction(async (tx) => {
-          const removed = await removeOtherMasterKeys(tx, currentKey)
-          if (removed > 0) await recordCliChange(tx, clock, { action: 'master-key.finish' })
-          return removed
+          const removedCount = await removeOtherMasterKeys(tx, currentKey)
+          if (removedCount > 0)
+            await recordCliChange(tx, clock, { action: 'master_key.finish', details: { removed: removedCount } })
+          return removedCount
         }),
       )
       print(command, { finished: true, forgotten: removedKeyCount }, () =>
@@ -57,7 +58,7 @@ async function rotateMasterKey(options: { dataKey?: boolean }, command: Command)
     await db.transaction(async (tx) => {
       await addMasterKey(tx, currentKey, newKey, clock)
       await recordCliChange(tx, clock, {
-        action: 'master-key.rotate',
+        action: 'master_key.rotate',
         details: rotation ? { data_key: rotation.dataKeyId, resealed: rotation.resealed } : {},
       })
     })

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { getOrganisation } from '../../server/access/organisations.ts'
 import { problem } from '../../server/api/problem.ts'
 import {
@@ -11,6 +11,7 @@ import {
 } from '../../server/console/auth/members.ts'
 import { type MemberRole, memberRoles } from '../../server/console/auth/roles.ts'
 import { examples } from '../examples.ts'
+import { parseEmail } from '../options.ts'
 import { print, table } from '../print.ts'
 import { withStore } from '../store.ts'
 import { recordCliChange } from './audit.ts'
@@ -100,10 +101,4 @@ export function memberCommand(): Command {
     })
 
   return member
-}
-
-function parseEmail(text: string): string {
-  if (text.length > 254 || !/^[^\s@<>"(),:;]{1,64}@[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text))
-    throw new InvalidArgumentError('Expected an email address.')
-  return text
 }

@@ -1,5 +1,6 @@
 import {
   catalogueErrorCodes,
+  consoleErrorCodes,
   type Detail,
   type ErrorCode,
   Problem,
@@ -51,7 +52,7 @@ const statusByCode: Record<Api, Partial<Record<ErrorCode, number>>> = {
   partner: partnerErrorCodes,
   verification: verificationErrorCodes,
   catalogue: catalogueErrorCodes,
-  console: partnerErrorCodes, // the console reuses the partner API's routes
+  console: consoleErrorCodes,
   site: catalogueErrorCodes,
 }
 

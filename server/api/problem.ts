@@ -86,10 +86,16 @@ export const catalogueErrorCodes = {
   SERVICE_UNAVAILABLE: 503,
 } as const
 
-type PartnerErrorCode = keyof typeof partnerErrorCodes
+/** Codes of the console's API, in addition to those of the partner API. */
+export const consoleErrorCodes = {
+  ...partnerErrorCodes,
+  RECENT_SIGN_IN_REQUIRED: 403,
+} as const
+
+type ConsoleErrorCode = keyof typeof consoleErrorCodes
 export type VerificationErrorCode = keyof typeof verificationErrorCodes
 type CatalogueErrorCode = keyof typeof catalogueErrorCodes
-export type ErrorCode = PartnerErrorCode | VerificationErrorCode | CatalogueErrorCode
+export type ErrorCode = ConsoleErrorCode | VerificationErrorCode | CatalogueErrorCode
 
 /** One validation error: the path of the invalid field, such as `skills[2].skill_id`, and what is wrong with it. */
 export interface Detail {

@@ -134,7 +134,7 @@ export async function enrolCandidates(
   const acceptedCount = addedCandidates.length
   requireCampaignCapacity(campaign, acceptedCount, caller.key.limits.scale)
   await countDailyPeople(tx, clock, caller, addedCandidates)
-  const updatedCampaign = await countEnrolled(tx, campaign, acceptedCount, enrolledAt)
+  const updatedCampaign = await addToCampaignCounts(tx, campaign, acceptedCount, enrolledAt)
   const creditsLeft = await spendCredits(tx, caller, clock, campaign.campaign_id, acceptedCount)
   const enrolment = {
     accepted: acceptedCount,
@@ -200,7 +200,8 @@ async function publishEnrolments(tx: Tx, { clock }: EnrolmentDeps, candidateIds:
   )
 }
 
-async function countEnrolled(tx: Tx, campaign: Campaign, acceptedCount: number, time: Date): Promise<Campaign> {
+/** Adds newly enrolled candidates to the counts of the campaign, which is then no longer completed. */
+async function addToCampaignCounts(tx: Tx, campaign: Campaign, acceptedCount: number, time: Date): Promise<Campaign> {
   if (acceptedCount === 0) return campaign
   const { rows } = await sql<Campaign>`
     update campaigns set candidates = candidates + ${acceptedCount}, pending = pending + ${acceptedCount}, completed_at = null,

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
+import { publishHead } from './audit-chain.ts'
 import { deleteExpiredSessions } from './auth/sessions.ts'
 import { emailSignInLink, sendSignInLink } from './auth/sign-in-emails.ts'
 import { deleteExpiredLinks } from './auth/sign-in-links.ts'
@@ -7,12 +8,16 @@ import { remindOfExpiringKeys, remindOfExpiringKeysJob } from './organisation/ke
 import { deleteOldRequests } from './organisation/request-log.ts'
 
 const cleanUpConsole = defineJob<Record<string, never>>('tidy-console')
+const publishAuditHead = defineJob<Record<string, never>>('publish-audit-head')
 
-export const consoleJobs = [emailSignInLink, cleanUpConsole, remindOfExpiringKeysJob]
+export const consoleJobs = [emailSignInLink, cleanUpConsole, publishAuditHead, remindOfExpiringKeysJob]
 
 export function handleConsoleJobs(worker: Worker, context: Context): void {
   const { db, clock } = context
-  worker.handle(emailSignInLink, ({ email }) => db.transaction((tx) => sendSignInLink(tx, context, email)))
+  worker.handle(emailSignInLink, async ({ email, source = {}, requestId = '' }) => {
+    if (await db.transaction((tx) => sendSignInLink(tx, context, email))) return
+    await context.audit.recordFailure({ action: 'session.fail', reason: 'unknown address', email, source, requestId })
+  })
   worker.handle(cleanUpConsole, async () => {
     const now = clock.now()
     await db.transaction((tx) => deleteExpiredSessions(tx, now))
@@ -22,4 +27,6 @@ export function handleConsoleJobs(worker: Worker, context: Context): void {
   worker.schedule(cleanUpConsole, '31 * * * *')
   worker.handle(remindOfExpiringKeysJob, () => db.transaction((tx) => remindOfExpiringKeys(tx, context)))
   worker.schedule(remindOfExpiringKeysJob, '11 * * * *')
+  worker.handle(publishAuditHead, () => publishHead(context))
+  worker.schedule(publishAuditHead, '5 0 * * *')
 }

@@ -7,6 +7,7 @@ import { catalogueRoutes } from './operator/catalogue-routes.ts'
 import { importRoutes } from './operator/import-routes.ts'
 import { jobAndEmailRoutes } from './operator/jobs-and-emails-routes.ts'
 import { ringRoutes } from './operator/ring-routes.ts'
+import { operatorAccountRoutes } from './operator/operator-account-routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { suppressionRoutes } from './operator/suppression-routes.ts'
 import { exportRoutes } from './organisation/export-routes.ts'
@@ -37,6 +38,7 @@ export function consoleRoutes(
   verificationRoutes(app, context)
   exportRoutes(app, context)
   operatorRoutes(app, context)
+  operatorAccountRoutes(app, context)
   catalogueRoutes(app, context)
   importRoutes(app, context)
   jobAndEmailRoutes(app, context, requestLogger)

@@ -3,6 +3,7 @@ import { ModeSchema } from '../access/schema.ts'
 import { emailKinds, emailStatuses, emailStatusReasons } from '../mail/mail.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { describePattern } from '../platform/http/validation.ts'
+import { auditActors } from './audit.ts'
 
 /** Schemas shared by several console routes. */
 
@@ -38,6 +39,9 @@ export const AuditEntry = named(
     subject: orNull(text),
     details: Type.Unsafe<unknown>(Type.Record(Type.String(), Type.Unknown())),
     request_id: orNull(text),
+    actor: orNull(Type.Enum([...auditActors])),
+    address: orNull(text),
+    user_agent: orNull(text),
   }),
 )
 

@@ -99,3 +99,41 @@ export function observeQueues(
     },
   })
 }
+
+interface AuditHead {
+  position: number
+  hash: string
+}
+
+interface AuditChainReader {
+  findHead(): Promise<AuditHead | undefined>
+  findPublishedHead(): Promise<AuditHead | undefined>
+}
+
+/** Registers the length of the audit chain and its published head, which changes once per day. */
+export function observeAuditChain(metrics: Metrics, chain: AuditChainReader, timeoutMs = DATABASE_TIMEOUT_MS): void {
+  const registers = [metrics.registry]
+  const read = (find: () => Promise<AuditHead | undefined>) =>
+    withDeadline(find(), timeoutMs).catch((): AuditHead | undefined => undefined)
+  new Gauge({
+    name: 'attestry_audit_entries',
+    help: 'Number of entries in the hash chain of the audit log.',
+    registers,
+    async collect() {
+      const head = await read(chain.findHead)
+      this.reset()
+      if (head) this.set(head.position)
+    },
+  })
+  new Gauge({
+    name: 'attestry_audit_head_info',
+    help: 'Position and hash of the audit entry that was published last, as labels. The value is always 1.',
+    labelNames: ['position', 'hash'],
+    registers,
+    async collect() {
+      const head = await read(chain.findPublishedHead)
+      this.reset()
+      if (head) this.set({ position: head.position, hash: head.hash }, 1)
+    },
+  })
+}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 
 interface Props {
   title: string
@@ -14,6 +14,7 @@ let opener: HTMLElement | undefined
 export function Dialog({ title, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const unmounted = useRef(false)
+  const titleId = useId() // a dialog can open another one
   useEffect(() => {
     const dialog = element.current!
     const { activeElement } = document
@@ -28,9 +29,9 @@ export function Dialog({ title, onClose, children }: Props) {
     }
   }, [])
   return (
-    <dialog ref={element} class="dialog" aria-labelledby="dialog-title" onClose={() => unmounted.current || onClose()}>
+    <dialog ref={element} class="dialog" aria-labelledby={titleId} onClose={() => unmounted.current || onClose()}>
       <div class="row between dialog-head">
-        <h2 id="dialog-title" tabIndex={-1}>
+        <h2 id={titleId} tabIndex={-1}>
           {title}
         </h2>
         <button type="button" class="plain flush close" aria-label="Close" onClick={() => element.current?.close()}>

@@ -1,13 +1,21 @@
+import type { FastifyRequest } from 'fastify'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { secretsEqual } from '../../platform/secret-comparison.ts'
 
-/** Rejects requests without the admin key. */
-export function requireAdmin(
-  { adminKey }: Pick<Context, 'adminKey'>,
-  { headers }: { headers: Record<string, unknown> },
-): void {
+/** Rejects requests without the admin key, and records requests with a wrong one. */
+export async function requireAdmin(
+  { adminKey, audit }: Pick<Context, 'adminKey' | 'audit'>,
+  { id, ip, headers }: FastifyRequest,
+): Promise<void> {
   const sentKey = headers['x-api-key']
   if (typeof sentKey === 'string' && secretsEqual(sentKey, adminKey)) return
+  if (sentKey !== undefined)
+    await audit.recordFailure({
+      action: 'admin_key.fail',
+      reason: 'wrong key',
+      source: { address: ip, userAgent: headers['user-agent'] },
+      requestId: id,
+    })
   throw problem('ACCESS_DENIED', 'Access denied: send the admin key in the x-api-key header.')
 }

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { App } from '../../platform/http/server.ts'
 import { skillId } from '../ids.ts'
@@ -20,7 +21,7 @@ export function catalogueAdminRoutes(app: App, context: Context): void {
   const { db } = context
   const sharedOptions = {
     config: { visitors: 'other' },
-    onRequest: async (request: { headers: Record<string, unknown> }) => requireAdmin(context, request),
+    onRequest: (request: FastifyRequest) => requireAdmin(context, request),
   } as const
   const sharedSchema = { tags: ['Admin'], security: [{ admin: [] }] }
 

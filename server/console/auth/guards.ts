@@ -16,12 +16,13 @@ import { CONSOLE_BASE } from '../../api/envelope.ts'
 import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { formatWait } from '../../platform/clock.ts'
+import { BoundedMap } from '../../platform/bounded-map.ts'
+import { formatWait, MINUTE } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { EMPTY_BODY } from '../../platform/http/body.ts'
 import type { App } from '../../platform/http/server.ts'
 import { secretsEqual } from '../../platform/secret-comparison.ts'
-import { recordAuditEntry } from '../audit.ts'
+import { type AuditActor, type AuditSource, recordAuditEntry } from '../audit.ts'
 import { readSessionCookie } from './cookies.ts'
 import { findMemberRole } from './members.ts'
 import { type ConsoleRole, isAtLeast, scopesOfRole } from './roles.ts'
@@ -35,6 +36,10 @@ declare module 'fastify' {
     visitorLimit?: Rule
     /** True if the handler reads the request body as a stream. */
     upload?: boolean
+    /** True if the route requires a sign-in or a confirmation of the last minutes. */
+    recentSignIn?: boolean
+    /** True if the handler of a read records its own audit entry. */
+    recordsRead?: boolean
   }
   interface FastifyRequest {
     /** Set by the console's guards, except on public routes. */
@@ -47,6 +52,8 @@ declare module 'fastify' {
 interface OrgAccess {
   orgId: string
   role: ConsoleRole
+  /** Whether the caller is a member of the organisation; operators usually are not. */
+  isMember: boolean
 }
 
 /**
@@ -60,6 +67,7 @@ const checks: RequestCheck[] = [
   requireSameOrigin,
   resolveOrg,
   requireRole,
+  requireRecentSignIn,
   limitRequestRate,
   requireServiceEnabled,
   readDryRun,
@@ -78,25 +86,83 @@ export function guardConsoleRoutes(app: App, context: Context): void {
     if (config.role === 'public' && method === 'POST' && !config.visitorLimit)
       throw new Error(`${method} ${url} must declare a visitor limit`)
   })
-  runChecks(app, context, checks)
+  runChecks(app, context, [...checks, createReadAudit(context)])
 }
 
-/** Returns the name of the console user for the audit log. */
-export function actorName({ email }: SignedInSession): string {
-  return email ?? 'operator'
+/** Returns whether the caller acts as an operator, on the server or in an organisation that they do not belong to. */
+function actorOf({ session, orgAccess }: FastifyRequest): AuditActor {
+  return session.isOperator && !orgAccess?.isMember ? 'operator' : 'member'
+}
+
+export function sourceOf({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>): AuditSource {
+  return { address: ip, userAgent: headers['user-agent'] }
 }
 
 /** Stores the audit entry of a console route. */
 export function recordRequestAudit(
   tx: Tx,
   { clock }: Pick<Context, 'clock'>,
-  { session, orgAccess, caller, id }: FastifyRequest,
+  request: FastifyRequest,
   action: string,
   subject?: string,
   details?: object,
+  scope: { orgId?: string | undefined; mode?: Mode | undefined } = {
+    orgId: request.orgAccess?.orgId,
+    mode: request.caller?.mode,
+  },
 ): Promise<void> {
-  const scope = { orgId: orgAccess?.orgId, mode: caller?.mode }
-  return recordAuditEntry(tx, clock, { who: actorName(session), ...scope, action, subject, details, requestId: id })
+  return recordAuditEntry(tx, clock, {
+    who: request.session.email,
+    actor: actorOf(request),
+    ...scope,
+    action,
+    subject,
+    details,
+    requestId: request.id,
+    source: sourceOf(request),
+  })
+}
+
+/** A read that is repeated within this time, for example by a page that polls, is recorded once. */
+const READ_AUDIT_INTERVAL_MS = 15 * MINUTE
+const MAX_REMEMBERED_READS = 10_000
+
+interface AuditedRead {
+  action: string
+  subject?: string | undefined
+  details: object
+  /** Default: the organisation and mode in the path. */
+  scope?: { orgId?: string | undefined; mode?: Mode | undefined }
+}
+
+/** Returns a function that records a read, unless the session has made the same read within the interval. */
+export function createReadRecorder(context: Pick<Context, 'db' | 'clock'>) {
+  const recordedAt = new BoundedMap<string, number>(MAX_REMEMBERED_READS)
+  return async (request: FastifyRequest, { action, subject, details, scope }: AuditedRead): Promise<void> => {
+    const now = context.clock.now()
+    const { session, orgAccess, caller } = request
+    const key = JSON.stringify([session.sessionId, orgAccess?.orgId, caller?.mode, action, subject, details])
+    if (now - (recordedAt.get(key) ?? Number.NEGATIVE_INFINITY) < READ_AUDIT_INTERVAL_MS) return
+    await context.db.transaction((tx) => recordRequestAudit(tx, context, request, action, subject, details, scope))
+    recordedAt.set(key, now) // only if the entry was stored
+  }
+}
+
+/** Scopes of routes that return no data of the organisation. */
+const PUBLIC_DATA_SCOPES: readonly unknown[] = [null, 'skills:read']
+
+/**
+ * Returns the check that records the reads of operators in organisations that they do not belong to, so that the owners see who
+ * looked at their data. The entry is stored before the data is returned.
+ */
+function createReadAudit(context: Context): RequestCheck {
+  const recordRead = createReadRecorder(context)
+  return async (_context, request, _reply, { scope, recordsRead }) => {
+    if (!request.orgAccess || actorOf(request) !== 'operator' || recordsRead) return
+    if ((request.method !== 'GET' && request.method !== 'HEAD') || PUBLIC_DATA_SCOPES.includes(scope)) return
+    const details = { route: routeTemplate(request) }
+    await recordRead(request, { action: 'operator.read', subject: auditSubject(request, {}), details })
+  }
 }
 
 const MAX_SIGN_IN_BODY_BYTES = 4 * 1024
@@ -168,11 +234,11 @@ async function resolveOrg(context: Context, request: FastifyRequest) {
   const { org, mode } = request.params as { org?: string; mode?: string }
   if (org === undefined) return
   if (!/^ORG_[0-9A-Z]{26}$/.test(org)) throw pathNotFoundProblem()
-  const role = await findRole(context, request.session, org)
-  if (role === undefined || (mode !== undefined && mode !== 'test' && mode !== 'live')) {
+  const access = await findAccess(context, request.session, org)
+  if (access === undefined || (mode !== undefined && mode !== 'test' && mode !== 'live')) {
     throw pathNotFoundProblem()
   }
-  request.orgAccess = { orgId: org, role }
+  request.orgAccess = access
   if (mode !== undefined) request.caller = consoleCaller(context, request, mode)
 }
 
@@ -184,44 +250,46 @@ function pathNotFoundProblem() {
   return problem('NOT_FOUND', 'This path does not exist, or you have no access to it.')
 }
 
-async function findRole(
+async function findAccess(
   { db }: Pick<Context, 'db'>,
-  { email }: SignedInSession,
+  { email, isOperator }: SignedInSession,
   orgId: string,
-): Promise<ConsoleRole | undefined> {
-  if (email !== null) return findMemberRole(db.queries, orgId, email)
+): Promise<OrgAccess | undefined> {
+  const memberRole = await findMemberRole(db.queries, orgId, email)
+  const isMember = memberRole !== undefined
+  if (!isOperator) return memberRole && { orgId, role: memberRole, isMember }
   const org = await db.queries
     .selectFrom('organisations')
     .select('org_id')
     .where('org_id', '=', orgId)
     .executeTakeFirst()
-  return org && 'operator'
+  return org && { orgId, role: 'operator', isMember }
 }
 
 /** Represents a console user as a caller of the partner API's routes. */
 function consoleCaller(context: Context, request: FastifyRequest, mode: Mode): Caller {
   const { session, orgAccess } = request
   const { orgId } = orgAccess
-  const keyId = `console:${orgId}:${mode}:${actorName(session)}`
+  const keyId = `console:${orgId}:${mode}:${session.email}`
   const idempotencyKey = request.headers['idempotency-key']
   return {
     orgId,
     mode,
     keyId,
     key: consoleKey(keyId, orgAccess, mode),
-    onBehalfOf: session.email ?? undefined,
+    // Recruiters are people of the organisation.
+    onBehalfOf: orgAccess.isMember ? session.email : undefined,
     idempotencyKey: typeof idempotencyKey === 'string' && idempotencyKey ? idempotencyKey : undefined,
     via: 'playground',
     record: (tx, response) =>
-      recordAuditEntry(tx, context.clock, {
-        who: actorName(session),
-        orgId,
-        mode,
-        action: `${request.method} ${routeTemplate(request)}`,
-        subject: auditSubject(request, response.body),
-        details: auditDetails(response),
-        requestId: request.id,
-      }),
+      recordRequestAudit(
+        tx,
+        context,
+        request,
+        `${request.method} ${routeTemplate(request)}`,
+        auditSubject(request, response.body),
+        auditDetails(response),
+      ),
   }
 }
 
@@ -274,13 +342,31 @@ function requireRole(_context: Context, request: FastifyRequest, _reply: Fastify
   const { role, scope } = route
   if (role === 'public' || role === 'signed_in') return
   const callerRole: ConsoleRole | undefined =
-    request.orgAccess?.role ?? (request.session.email === null ? 'operator' : undefined)
+    request.orgAccess?.role ?? (request.session.isOperator ? 'operator' : undefined)
   if (role !== undefined && !(callerRole && isAtLeast(callerRole, role))) {
     throw problem('FORBIDDEN', `This request requires the role ${role}.`)
   }
   if (scope && !scopesOfRole(callerRole!).has(scope)) {
     throw problem('FORBIDDEN', `Your role ${callerRole} does not include the scope ${scope}.`)
   }
+}
+
+/** Rejects sensitive changes in a session that was signed in long ago: its cookie may be used by another person. */
+function requireRecentSignIn(
+  { clock }: Pick<Context, 'clock'>,
+  { session }: FastifyRequest,
+  _reply: FastifyReply,
+  { recentSignIn }: FastifyContextConfig,
+) {
+  if (recentSignIn) requireConfirmed(session, clock.now())
+}
+
+export function requireConfirmed({ confirmedUntil }: SignedInSession, now: number): void {
+  if (now < confirmedUntil) return
+  throw problem(
+    'RECENT_SIGN_IN_REQUIRED',
+    'This request requires that you have signed in within the last 15 minutes. Confirm it with an emailed code, or sign in again.',
+  )
 }
 
 /** A token bucket: bursts of up to 40 requests, and 20 requests per second on average. */
@@ -307,7 +393,7 @@ async function requireServiceEnabled(
   _route: FastifyContextConfig,
 ) {
   if (!request.orgAccess || request.method === 'GET' || request.method === 'HEAD') return
-  if (request.session.email === null) return
+  if (request.orgAccess.role === 'operator') return
   await keyring.refreshIfStale()
   if (keyring.isServiceDisabled(request.orgAccess.orgId)) {
     throw problem(

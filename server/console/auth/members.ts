@@ -3,8 +3,8 @@ import { problem } from '../../api/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
+import { endSessionsWithoutAccess } from './console-access.ts'
 import type { MemberRole } from './roles.ts'
-import { endAllSessions } from './sessions.ts'
 
 export interface Member {
   member_id: string
@@ -99,7 +99,7 @@ export async function removeMember(tx: Tx, orgId: string, memberId: string): Pro
   const member = await lockMember(tx, orgId, memberId)
   await requireAnotherOwner(tx, member)
   await tx.deleteFrom('console_members').where('member_id', '=', memberId).execute()
-  if ((await listMemberships(tx, member.email)).length === 0) await endAllSessions(tx, member.email)
+  await endSessionsWithoutAccess(tx, member.email)
   return member
 }
 

@@ -34,11 +34,32 @@ export const SessionRecord = named(
   'ConsoleSession',
   Type.Object({
     kind: Type.Enum(['operator', 'person']),
-    email: Type.Union([Type.String(), Type.Null()], {
-      description: 'Email address of the member. Null for the operator.',
-    }),
+    email: Type.String({ description: 'Email address of the person.' }),
     csrf: Type.String({ description: 'CSRF token. Send it in the `x-csrf-token` header with every write.' }),
     expires_at: Type.String(),
     organisations: Type.Array(SessionOrganisation),
+  }),
+)
+
+export const OwnSession = named(
+  'OwnSession',
+  Type.Object({
+    session_id: Type.String(),
+    created_at: Type.String(),
+    seen_at: Type.String({ description: 'Time of the latest request, to the minute.' }),
+    address: Type.Union([Type.String(), Type.Null()], { description: 'IP address of the sign-in.' }),
+    user_agent: Type.Union([Type.String(), Type.Null()]),
+    current: Type.Boolean({ description: 'Whether this is the session of the request.' }),
+  }),
+)
+
+export const OperatorRecord = named(
+  'Operator',
+  Type.Object({
+    operator_id: Type.String(),
+    email: Type.String(),
+    created_at: Type.String(),
+    last_sign_in_at: Type.Union([Type.String(), Type.Null()]),
+    disabled_at: Type.Union([Type.String(), Type.Null()], { description: 'Time of the removal.' }),
   }),
 )

@@ -4,11 +4,17 @@ import type { Tx } from '../../platform/database/database.ts'
 import { randomToken } from '../../platform/ids.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 
-const OPERATOR_LINK_VALID_MS = HOUR
+/** Validity of links that are printed on the server, for its operators. */
+export const PRINTED_LINK_VALID_MS = HOUR
 export const EMAIL_LINK_VALID_MS = 15 * MINUTE
 
-/** Creates a one-time sign-in token for a member, or for the operator if `email` is null. */
-export async function createSignInLink(tx: Tx, clock: Clock, email: string | null): Promise<string> {
+/** Creates a one-time sign-in token for a member or an operator. */
+export async function createSignInLink(
+  tx: Tx,
+  clock: Clock,
+  email: string,
+  validMs = EMAIL_LINK_VALID_MS,
+): Promise<string> {
   const now = clock.now()
   const token = randomToken(32)
   await tx
@@ -17,27 +23,25 @@ export async function createSignInLink(tx: Tx, clock: Clock, email: string | nul
       token_hash: hashToken(token),
       email,
       created_at: new Date(now),
-      expires_at: new Date(now + (email === null ? OPERATOR_LINK_VALID_MS : EMAIL_LINK_VALID_MS)),
+      expires_at: new Date(now + validMs),
     })
     .execute()
   return token
 }
 
 /** Marks the token as used and returns its email address. Returns undefined if it was used, has expired or does not exist. */
-export async function consumeSignInLink(
-  tx: Tx,
-  clock: Clock,
-  token: string,
-): Promise<{ email: string | null } | undefined> {
+export async function consumeSignInLink(tx: Tx, clock: Clock, token: string): Promise<string | undefined> {
   const now = new Date(clock.now())
-  return tx
+  const link = await tx
     .updateTable('console_links')
     .set({ used_at: now })
     .where('token_hash', '=', hashToken(token))
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
+    .where('email', 'is not', null)
     .returning('email')
     .executeTakeFirst()
+  return link?.email ?? undefined
 }
 
 /** Returns the link with the token in the fragment, which servers, proxies and link scanners never receive. */

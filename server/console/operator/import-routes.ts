@@ -54,7 +54,10 @@ export function importRoutes(app: App, context: Context): void {
       try {
         await saveBody(request.raw, path, MAX_TAXONOMY_BYTES)
         const startedImport = await db.transaction(async (tx) => {
-          const createdImport = await createImport(tx, context.clock, { ...request.query, startedBy: 'operator' })
+          const createdImport = await createImport(tx, context.clock, {
+            ...request.query,
+            startedBy: request.session.email,
+          })
           const details = {
             format: createdImport.format,
             file_name: createdImport.file_name,

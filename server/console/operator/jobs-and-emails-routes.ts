@@ -1,7 +1,8 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { emailKinds, emailStatuses, getEmail, listEmails } from '../../mail/mail.ts'
+import { type EmailSummary, emailKinds, emailStatuses, getEmail, listEmails } from '../../mail/mail.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import {
@@ -11,7 +12,7 @@ import {
   listDeadLetters,
 } from '../../platform/jobs/dead-letters.ts'
 import { jobStates, type ListedJob, listJobs, retryJob } from '../../platform/jobs/queued-jobs.ts'
-import { recordRequestAudit } from '../auth/guards.ts'
+import { createReadRecorder, recordRequestAudit, requireConfirmed } from '../auth/guards.ts'
 import type { RequestLogger } from '../organisation/request-log.ts'
 import { emailRecord } from '../organisation/verification-routes.ts'
 import { paginate } from '../paginate.ts'
@@ -61,6 +62,7 @@ const EMAIL_HTML_HEADERS = {
 export function jobAndEmailRoutes(app: App, context: Context, requestLogger: RequestLogger): void {
   const { db, vault, queue, clock } = context
   const config = { role: 'operator' } as const
+  const recordRead = createReadRecorder(context)
 
   app.get('/operator/now', { config, schema: { response: { 200: success(ServerStatus) } } }, async () => {
     await requestLogger.flush()
@@ -169,8 +171,9 @@ export function jobAndEmailRoutes(app: App, context: Context, requestLogger: Req
   app.get(
     '/operator/mails',
     { config, schema: { querystring: EmailsQuery, response: { 200: success(listOf(EmailRecord)) } } },
-    async ({ query }) => {
-      const { kind, status, ...page } = query
+    async (request) => {
+      const { kind, status, ...page } = request.query
+      await recordRead(request, { action: 'email.list', details: { kind, status } })
       const resultPage = await paginate(
         vault,
         `mails ${kind ?? ''} ${status ?? ''}`,
@@ -192,7 +195,7 @@ export function jobAndEmailRoutes(app: App, context: Context, requestLogger: Req
   app.get(
     '/operator/mails/:mail_id',
     { config, schema: { params: EmailParams, response: { 200: success(EmailDetails) } } },
-    async ({ params }) => {
+    async (request) => {
       const {
         subject,
         text,
@@ -200,15 +203,28 @@ export function jobAndEmailRoutes(app: App, context: Context, requestLogger: Req
         unsubscribeUrl: _url,
         replyTo,
         ...head
-      } = await getEmail(db.queries, vault, params.mail_id)
+      } = await readEmail(request, request.params.mail_id)
       return successResponse('Email', { ...emailRecord(head), subject, text, ...(replyTo ? { replyTo } : {}) })
     },
   )
 
-  app.get('/operator/mails/:mail_id/html', { config, schema: { params: EmailParams } }, async ({ params }, reply) => {
-    const { html } = await getEmail(db.queries, vault, params.mail_id)
+  app.get('/operator/mails/:mail_id/html', { config, schema: { params: EmailParams } }, async (request, reply) => {
+    const { html } = await readEmail(request, request.params.mail_id)
     return reply.type('text/html; charset=utf-8').headers(EMAIL_HTML_HEADERS).send(html)
   })
+
+  /** Returns an email, after recording that the operator reads it. Emails with sign-in links and codes require a recent sign-in. */
+  async function readEmail(request: FastifyRequest, emailId: string) {
+    const email = await getEmail(db.queries, vault, emailId)
+    if (email.kind === 'sign_in') requireConfirmed(request.session, clock.now())
+    const { kind } = email
+    await recordRead(request, { action: 'email.read', subject: emailId, details: { kind }, scope: orgScopeOf(email) })
+    return email
+  }
+}
+
+function orgScopeOf({ org_id, mode }: EmailSummary) {
+  return { orgId: org_id ?? undefined, mode: mode ?? undefined }
 }
 
 function jobRecord({ created_at, start_after, completed_at, ...job }: ListedJob) {

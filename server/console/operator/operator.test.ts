@@ -41,7 +41,7 @@ test('the operator creates an organisation, grants credits and switches the serv
   await operator.put('/operator/service', { on: true })
   assert.equal((await app.as(key).get('/shifts')).status, 200)
   const actions = (await get(`/operator/audit?org_id=${org_id}`)).items.map(({ action }: any) => action)
-  assert.deepEqual(actions, ['credits.grant', 'org.create'])
+  assert.deepEqual(actions, ['operator.read', 'operator.read', 'credits.grant', 'org.create'])
 })
 
 test('the operator approves and rejects skill requests', async () => {

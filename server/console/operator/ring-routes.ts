@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { getRing, listRings, noteRing, ringStatuses } from '../../verification/endorsements/rings.ts'
-import { actorName, recordRequestAudit } from '../auth/guards.ts'
+import { recordRequestAudit } from '../auth/guards.ts'
 import { paginate } from '../paginate.ts'
 import { closed, successResponse } from '../schema.ts'
 import { EndorsementRing, EndorsementRingDetails } from './schema.ts'
@@ -68,7 +68,7 @@ export function ringRoutes(app: App, context: Context): void {
       const { ring_id } = request.params
       const { note, status } = request.body
       const ring = await db.transaction(async (tx) => {
-        const noted = await noteRing(tx, clock, ring_id, { note, status, by: actorName(request.session) })
+        const noted = await noteRing(tx, clock, ring_id, { note, status, by: request.session.email })
         await recordRequestAudit(tx, context, request, 'rings.note', ring_id, { status: noted.status })
         return noted
       })

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { NOT_BLANK_PATTERN } from '../../platform/http/validation.ts'
-import { listAuditEntries, recordAuditEntry } from '../audit.ts'
+import { listAuditEntries } from '../audit.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { paginate } from '../paginate.ts'
 import { AuditEntry, closed, successResponse } from '../schema.ts'
@@ -62,7 +62,8 @@ export function operatorRoutes(app: App, context: Context): void {
     async (request, reply) => {
       const createdOrganisation = await db.transaction(async (tx) => {
         const organisation = await createOrganisation(tx, request.body.name, clock)
-        await recordOrgAudit(tx, request, 'org.create', organisation.org_id, { name: organisation.name })
+        const { org_id, name } = organisation
+        await recordRequestAudit(tx, context, request, 'org.create', org_id, { name }, { orgId: org_id })
         return organisation
       })
       reply.status(201)
@@ -81,7 +82,8 @@ export function operatorRoutes(app: App, context: Context): void {
       const { org_id } = request.params
       const changedOrganisation = await db.transaction(async (tx) => {
         await setServiceDisabled(tx, !on, org_id)
-        await recordOrgAudit(tx, request, on ? 'service.on' : 'service.off', org_id)
+        const action = on ? 'service.on' : 'service.off'
+        await recordRequestAudit(tx, context, request, action, org_id, {}, { orgId: org_id })
         return getOrganisation(tx, org_id)
       })
       await keyring.refresh()
@@ -117,7 +119,7 @@ export function operatorRoutes(app: App, context: Context): void {
   app.post(
     '/operator/orgs/:org_id/credits',
     {
-      config,
+      config: { ...config, recentSignIn: true },
       schema: {
         params: OrgParams,
         body: Type.Object(
@@ -132,7 +134,7 @@ export function operatorRoutes(app: App, context: Context): void {
       const { org_id } = request.params
       const balance = await db.transaction(async (tx) => {
         const newBalance = await grantCredits(tx, { orgId: org_id, mode }, clock, amount)
-        await recordOrgAudit(tx, request, 'credits.grant', org_id, { mode, amount })
+        await recordRequestAudit(tx, context, request, 'credits.grant', org_id, { mode, amount }, { orgId: org_id })
         return newBalance
       })
       return successResponse('Credits granted', { mode, balance })
@@ -160,15 +162,4 @@ export function operatorRoutes(app: App, context: Context): void {
       return successResponse('Audit log', resultPage)
     },
   )
-
-  /** Stores an audit entry that also appears in the organisation's own audit log. */
-  function recordOrgAudit(
-    tx: Parameters<typeof recordAuditEntry>[0],
-    { id }: { id: string },
-    action: string,
-    orgId: string,
-    details?: object,
-  ) {
-    return recordAuditEntry(tx, clock, { who: 'operator', orgId, action, subject: orgId, details, requestId: id })
-  }
 }

@@ -4,6 +4,7 @@ import type { OrgScope } from '../../access/caller.ts'
 import type { Context } from '../../context.ts'
 import type { App } from '../../platform/http/server.ts'
 import { assignListPositions, listResults, type ResultPosition } from '../../results/results.ts'
+import { recordRequestAudit } from '../auth/guards.ts'
 import { matchesVerdict, narrowToCompleted, type RecruiterResult, recruiterResult } from './recruiter-results.ts'
 import { RecruiterFilters } from './recruiter-results-routes.ts'
 
@@ -35,11 +36,16 @@ const COLUMNS = [
 ]
 
 /** Streams results as CSV, page by page. */
-export function exportRoutes(app: App, { db }: Context): void {
+export function exportRoutes(app: App, context: Context): void {
+  const { db } = context
   app.get(
     '/orgs/:org/:mode/export/results.csv',
-    { config: { role: 'viewer' }, schema: { querystring: RecruiterFilters } },
-    async ({ caller, query }, reply) => {
+    { config: { role: 'viewer', recordsRead: true }, schema: { querystring: RecruiterFilters } },
+    async (request, reply) => {
+      const { caller, query } = request
+      await db.transaction((tx) =>
+        recordRequestAudit(tx, context, request, 'results.export', undefined, { filters: query }),
+      )
       await assignListPositions(db, caller)
       reply
         .type('text/csv; charset=utf-8')

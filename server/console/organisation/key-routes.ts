@@ -51,7 +51,7 @@ const KeyBody = Type.Object(
 /** Routes for the keys of an organisation and mode. A secret is returned only when it is created or rotated. */
 export function keyRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
-  const ownerConfig = { role: 'owner', idempotent: 'optional' } as const
+  const ownerConfig = { role: 'owner', idempotent: 'optional', recentSignIn: true } as const
 
   app.get(
     '/orgs/:org/:mode/keys',

@@ -7,7 +7,7 @@ import { formatWait } from '../../platform/clock.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { hashToken } from '../../platform/token-hash.ts'
-import { listAuditEntries } from '../audit.ts'
+import { entryForOrganisation, listAuditEntries } from '../audit.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { addMember, changeMemberRole, listMembers, memberRecord, removeMember } from '../auth/members.ts'
 import { MemberRoleSchema } from '../auth/schema.ts'
@@ -27,10 +27,12 @@ export function organisationRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
   const viewerConfig = { role: 'viewer' } as const
   const ownerConfig = { role: 'owner' } as const
+  const memberChangeConfig = { role: 'owner', recentSignIn: true } as const
 
   app.get(
     '/orgs/:org',
-    { config: viewerConfig, schema: { response: { 200: success(OrganisationWithRole) } } },
+    // The name of an organisation is not recorded as a read: an operator's page of the list contains it, too.
+    { config: { ...viewerConfig, recordsRead: true }, schema: { response: { 200: success(OrganisationWithRole) } } },
     async ({ orgAccess }) => {
       const { created_at, ...organisation } = await getOrganisation(db.queries, orgAccess.orgId)
       return successResponse('Organisation', {
@@ -66,7 +68,7 @@ export function organisationRoutes(app: App, context: Context): void {
   app.post(
     '/orgs/:org/members',
     {
-      config: ownerConfig,
+      config: memberChangeConfig,
       schema: {
         body: Type.Object({ email: EmailAddress, role: MemberRoleSchema }, closed),
         response: { 201: success(MemberRecord) },
@@ -90,7 +92,7 @@ export function organisationRoutes(app: App, context: Context): void {
   app.put(
     '/orgs/:org/members/:member_id',
     {
-      config: ownerConfig,
+      config: memberChangeConfig,
       schema: {
         params: MemberParams,
         body: Type.Object({ role: MemberRoleSchema }, closed),
@@ -114,7 +116,7 @@ export function organisationRoutes(app: App, context: Context): void {
 
   app.delete(
     '/orgs/:org/members/:member_id',
-    { config: ownerConfig, schema: { params: MemberParams, response: { 200: success(MemberRecord) } } },
+    { config: memberChangeConfig, schema: { params: MemberParams, response: { 200: success(MemberRecord) } } },
     async (request) => {
       const { orgAccess, params } = request
       const member = await db.transaction(async (tx) => {
@@ -130,15 +132,22 @@ export function organisationRoutes(app: App, context: Context): void {
 
   app.get(
     '/orgs/:org/audit',
-    { config: ownerConfig, schema: { querystring: PageQuery, response: { 200: success(listOf(AuditEntry)) } } },
-    async ({ orgAccess, query }) => {
+    {
+      config: ownerConfig,
+      schema: {
+        querystring: Type.Object({ ...PageQuery.properties, actor: Type.Optional(Type.Enum(['operator'])) }),
+        response: { 200: success(listOf(AuditEntry)) },
+      },
+    },
+    async ({ orgAccess: { orgId, role }, query: { actor, ...page } }) => {
+      const operatorsOnly = actor === 'operator'
       const resultPage = await paginate(
         vault,
-        `changes of ${orgAccess.orgId}`,
-        query,
-        (before: string | undefined, limit) => listAuditEntries(db.queries, { orgId: orgAccess.orgId, before, limit }),
+        `changes of ${orgId} ${actor ?? ''}`,
+        page,
+        (before: string | undefined, limit) => listAuditEntries(db.queries, { orgId, operatorsOnly, before, limit }),
         ({ audit_id }) => audit_id,
-        (entry) => entry,
+        (entry) => (role === 'operator' ? entry : entryForOrganisation(entry)),
       )
       return successResponse('Audit log', resultPage)
     },

@@ -12,10 +12,17 @@ export function AuditTable({ list, withOrganisation }: { list: List<AuditEntry>;
       keyOf={({ audit_id }) => audit_id}
       loadMore={list.more}
       loading={list.loading}
-      empty={<p class="soft">No changes recorded yet.</p>}
+      empty={<p class="soft">No entries yet.</p>}
       columns={[
         { name: 'When', cell: ({ at }) => <Time at={at} /> },
-        { name: 'User', cell: ({ who }) => who },
+        {
+          name: 'User',
+          cell: ({ who, actor }) => (
+            <>
+              {who} {actor === 'operator' && <span class="badge">operator</span>}
+            </>
+          ),
+        },
         { name: 'Action', cell: ({ action }) => action },
         {
           name: 'Object',
@@ -36,6 +43,7 @@ export function AuditTable({ list, withOrganisation }: { list: List<AuditEntry>;
               },
             ]
           : [{ name: 'Mode', cell: ({ mode }: AuditEntry) => mode ?? '–' }]),
+        { name: 'IP address', cell: ({ address, user_agent }) => <Source address={address} userAgent={user_agent} /> },
         {
           name: 'Details',
           cell: ({ details }) => <Details details={details} />,
@@ -43,6 +51,10 @@ export function AuditTable({ list, withOrganisation }: { list: List<AuditEntry>;
       ]}
     />
   )
+}
+
+function Source({ address, userAgent }: { address: string | null; userAgent: string | null }) {
+  return address ? <code title={userAgent ?? undefined}>{address}</code> : <>–</>
 }
 
 function Details({ details }: { details: object }) {

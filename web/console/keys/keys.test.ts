@@ -138,7 +138,9 @@ test('after a rotation the old secret stays valid for the chosen number of hours
   assert.deepEqual([await statusWith(key.secret), await statusWith(secondSecret)], [200, 200])
   app.clock.advance(2 * HOUR)
   assert.deepEqual([await statusWith(key.secret), await statusWith(secondSecret)], [401, 200])
-  await page.reload()
+  await page.goto(await createTestSignInLink(app)) // a rotation requires a recent sign-in
+  await waitForHeading(page, 'Acme Staffing')
+  await page.goto(`${app.url}/console/${orgId}/test/keys`)
   await row.waitFor()
   assert.equal(await row.getByText('old secret valid until').count(), 0)
 

@@ -8,7 +8,10 @@ export default function OperatorAudit() {
   return (
     <>
       <h1>Audit log of all organisations</h1>
-      <p class="soft">Every change made by operators, members and commands. Entries cannot be changed or deleted.</p>
+      <p class="soft">
+        Changes, exports and failed sign-ins, and what operators read. Entries cannot be changed or deleted; to verify
+        this, run npx attestry audit verify.
+      </p>
       {list.error ? <Notice kind="bad">{list.error.message}</Notice> : <AuditTable list={list} withOrganisation />}
     </>
   )

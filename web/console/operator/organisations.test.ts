@@ -2,23 +2,23 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newPage } from '../../../test/browser/browser.ts'
 import { checkPage, getButton, getDialog, getNavLink, waitForHeading } from '../../../test/browser/console-page.ts'
-import { ADMIN_KEY, startApp } from '../../../test/support/app.ts'
+import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
+import { createTestSignInLink } from '../../../test/support/console.ts'
 
-test('an operator signs in with the admin key, creates an organisation and grants it credits', async (t) => {
+test('an operator signs in with a link, creates an organisation and grants it credits', async (t) => {
   const app = await startApp(t, { worker: true })
   runClock(t, app.clock)
   const page = await newPage(t)
   await page.goto(`${app.url}/console`)
   await waitForHeading(page, 'Sign in to the console')
   await checkPage(page, 'sign-in')
-  const adminKeyField = page.getByLabel('Admin key')
-  await page.getByText('Sign in as the operator').click()
-  await adminKeyField.fill('wrong')
-  await getButton(page, 'Sign in').click()
+  await page.getByText('Sign in as an operator').click()
+  await page.getByText('npx attestry operator link EMAIL').waitFor()
+  assert.equal(await page.getByLabel('Admin key').count(), 0)
+  await page.goto(`${app.url}/console/sign-in#token=wrong`)
   await page.getByRole('alert').waitFor()
-  await adminKeyField.fill(ADMIN_KEY)
-  await getButton(page, 'Sign in').click()
+  await page.goto(await createTestSignInLink(app)) // changes only the fragment: the page is not loaded again
 
   await waitForHeading(page, 'Organisations')
   await page.getByText('No organisation yet').waitFor()

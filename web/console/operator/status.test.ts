@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
@@ -16,7 +19,7 @@ import { startReceiver } from '../../../test/support/receiver.ts'
 const MAIN = fileURLToPath(new URL('../../../server/main.ts', import.meta.url))
 
 /** Starts a server process with the given roles. */
-async function startServerProcess(t: TestContext, config: Config, roles: string) {
+async function startServerProcess(t: TestContext, config: Config, roles: string, dataDir: string) {
   const child = spawn(process.execPath, [MAIN], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -27,6 +30,7 @@ async function startServerProcess(t: TestContext, config: Config, roles: string)
       DATABASE_URL: config.databaseUrl,
       MASTER_KEY: config.masterKey!.toString('base64'),
       ADMIN_API_KEY: ADMIN_KEY,
+      DATA_DIR: dataDir,
     },
   })
   t.after(() => stopProcess(child, 'SIGKILL'))
@@ -50,13 +54,13 @@ const alerts = (page: Page) => page.getByRole('main').getByRole('alert')
 
 test('the status page shows an alert until a worker is running', async (t) => {
   const { context } = await startApp(t)
-  const api = await startServerProcess(t, context.config, 'api')
+  const dataDir = await mkdtemp(join(tmpdir(), 'attestry-status-'))
+  t.after(() => rm(dataDir, { recursive: true }))
+  const api = await startServerProcess(t, context.config, 'api', dataDir)
   const page = await newPage(t)
+  await page.goto((await readFile(join(dataDir, 'operator-sign-in-link'), 'utf8')).trim())
+  await waitForHeading(page, 'Organisations')
   await page.goto(`${api.url}/console/operator/now`)
-  const adminKeyField = page.getByLabel('Admin key')
-  await page.getByText('Sign in as the operator').click()
-  await adminKeyField.fill(ADMIN_KEY)
-  await getButton(page, 'Sign in').click()
   await waitForHeading(page, 'Status')
   await alerts(page).getByText('No worker is running').waitFor()
   assert.equal(await alerts(page).count(), 1)
@@ -66,7 +70,7 @@ test('the status page shows an alert until a worker is running', async (t) => {
   await waitForHeading(page, 'Jobs')
   assert.equal(await page.getByLabel('State').inputValue(), 'waiting')
 
-  const worker = await startServerProcess(t, context.config, 'worker')
+  const worker = await startServerProcess(t, context.config, 'worker', dataDir)
   await page.goto(`${api.url}/console/operator/now`)
   await page.getByText('No alerts. The partner API is on; 1 worker is running.').waitFor()
   assert.equal(await alerts(page).count(), 0)

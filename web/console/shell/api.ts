@@ -21,6 +21,7 @@ export interface ApiOptions {
 
 let csrfToken = ''
 let handleSignedOut = () => {}
+let confirmIdentity: () => Promise<boolean> = async () => false
 
 export function setCsrfToken(token: string): void {
   csrfToken = token
@@ -31,8 +32,22 @@ export function onSignedOut(handler: () => void): void {
   handleSignedOut = handler
 }
 
-/** Calls the console's API. `path` is below /console/api. */
+/** Registers the function that asks the user for a code. It resolves to false if the user cancels. */
+export function onConfirmationRequired(handler: () => Promise<boolean>): void {
+  confirmIdentity = handler
+}
+
+/**
+ * Calls the console's API. `path` is below /console/api. If the API requires a recent sign-in, asks the user for a code and calls it
+ * again.
+ */
 export async function api<T>(path: string, options: ApiOptions = {}): Promise<ApiResponse<T>> {
+  const response = await call<T>(path, options)
+  if (response.ok || response.error.code !== 'RECENT_SIGN_IN_REQUIRED') return response
+  return (await confirmIdentity()) ? call<T>(path, options) : response
+}
+
+async function call<T>(path: string, options: ApiOptions): Promise<ApiResponse<T>> {
   const { body, file, dryRun, idempotencyKey, signal } = options
   const method = options.method ?? (body === undefined && !file ? 'GET' : 'POST')
   const headers: Record<string, string> = { accept: 'application/json' }

@@ -2,13 +2,14 @@ import { useEffect, useState } from 'preact/hooks'
 import type { ConsoleSession, SessionOrganisation } from '../../api-types/console.ts'
 import type { Mode } from '../../api-types/partner.ts'
 import { api, onSignedOut, setCsrfToken } from './api.ts'
+import { ConfirmIdentity } from './confirm-identity.tsx'
 import { Frame } from './frame.tsx'
 import { useData } from './loading.ts'
 import { PageHost } from './page-host.tsx'
 import { navigate, useAddress } from './router.tsx'
-import { operatorPages, pages } from './routes.ts'
+import { accountPages, operatorPages, pages } from './routes.ts'
 import { CurrentOrgContext, type OrgContext, orgContextFor, RefreshContext } from './session.ts'
-import { SignIn } from './sign-in.tsx'
+import { readSignInToken, SignIn } from './sign-in.tsx'
 
 /** Loads the session, then shows the sign-in page or the page at the current address. */
 export function Console() {
@@ -16,7 +17,9 @@ export function Console() {
   const { path } = useAddress()
   useEffect(() => {
     onSignedOut(() => setSession(null))
-    void refresh()
+    // A sign-in link is used even if there is a session: it renews the sign-in.
+    if (path === '/sign-in' && readSignInToken()) setSession(null)
+    else void refresh()
   }, [])
 
   if (session === undefined) return <div class="console-waiting" aria-busy="true" />
@@ -24,6 +27,7 @@ export function Console() {
   return (
     <RefreshContext.Provider value={refresh}>
       <SignedIn session={session} path={path} onSession={setSession} />
+      <ConfirmIdentity email={session.email} isOperator={session.kind === 'operator'} />
     </RefreshContext.Provider>
   )
 
@@ -50,13 +54,20 @@ function SignedIn({ session, path, onSession }: Props) {
   const context = useNamedOrganisation(session, readOrgContext(session, path))
   const home = homeOrganisation(session)
   useEffect(() => {
-    if (context || (isOperator && path.startsWith('/operator'))) return
+    if (context || path === ACCOUNT_PATH || (isOperator && path.startsWith('/operator'))) return
     if (home) navigate(`/${home.org_id}/test${path === '/first-campaign' ? path : ''}`, { replace: true })
     else if (isOperator) navigate('/operator/organisations', { replace: true })
   }, [path])
 
+  const homeContext = home ? orgContextFor(session, home, 'test') : undefined
+  if (path === ACCOUNT_PATH) {
+    return (
+      <Frame session={session} context={homeContext} section="account" path={path} onSession={onSession}>
+        <PageHost pages={accountPages} path="" />
+      </Frame>
+    )
+  }
   if (isOperator && path.startsWith('/operator')) {
-    const homeContext = home ? orgContextFor(session, home, 'test') : undefined
     return (
       <Frame session={session} context={homeContext} section="operator" path={path} onSession={onSession}>
         <PageHost pages={operatorPages} path={path.slice('/operator'.length)} />
@@ -82,6 +93,8 @@ function SignedIn({ session, path, onSession }: Props) {
     </CurrentOrgContext.Provider>
   )
 }
+
+const ACCOUNT_PATH = '/account'
 
 /** The organisation and mode in an address, and the rest of its path. */
 type OrgPage = (OrgContext & { subpath: string }) | undefined

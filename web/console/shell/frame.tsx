@@ -15,7 +15,7 @@ const STATUS_POLL_MS = 30_000
 interface Props {
   session: ConsoleSession
   context: OrgContext | undefined
-  section: 'organisation' | 'operator'
+  section: 'organisation' | 'operator' | 'account'
   path: string
   onSession: (session: ConsoleSession | null) => void
   children: ComponentChildren
@@ -78,7 +78,12 @@ export function Frame({ session, context, section, path, onSession, children }: 
           {isOperator && <OperatorNav path={section === 'operator' ? path : ''} alerts={alertCount} />}
         </nav>
         <div class="side-foot small">
-          <p class="soft">{session.email ?? 'Operator'}</p>
+          <p>
+            <Link to="/account" current={section === 'account'}>
+              {session.email}
+              <span class="hidden-text">, your sessions</span>
+            </Link>
+          </p>
           <ZoneSwitch />
           <p class="row">
             <a href="/docs/">API reference</a>

@@ -29,7 +29,7 @@ test('the whole menu is visible on a low screen, including the sign-out button',
       assert.ok(height >= 24 && height < 36 && width >= 24, `${name} is on one line and large enough to tap`)
     }
     const { y, height } = (await getButton(page, 'Sign out').boundingBox())!
-    assert.ok(y + height <= 800, 'the sign-out button is visible')
+    assert.ok(y + height <= 800, `the sign-out button is visible, at ${y + height}`)
     await checkPage(page, `menu-${email ? 'owner' : 'operator'}`)
   }
 })

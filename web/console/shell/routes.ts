@@ -51,6 +51,12 @@ export const operatorPages: Record<string, LoadPage> = {
   '/rings': () => import('../operator/rings.tsx'),
   '/rings/:ring_id': () => import('../operator/ring.tsx'),
   '/audit': () => import('../operator/audit.tsx'),
+  '/operators': () => import('../operator/operators.tsx'),
+}
+
+/** The pages of the user, at /console/account. */
+export const accountPages: Record<string, LoadPage> = {
+  '': () => import('../account/account.tsx'),
 }
 
 export interface NavEntry {
@@ -94,5 +100,6 @@ export const operatorNavigation: { path: string; name: string }[] = [
   { path: '/limits', name: 'Limits' },
   { path: '/mails', name: 'Emails' },
   { path: '/rings', name: 'Rings' },
+  { path: '/operators', name: 'Operators' },
   { path: '/audit', name: 'Full audit log' },
 ]

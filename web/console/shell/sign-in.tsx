@@ -4,19 +4,28 @@ import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { type ApiError, api } from './api.ts'
 
+/** Returns the token of a sign-in link in the address. */
+export function readSignInToken(): string | null {
+  return new URLSearchParams(location.hash.slice(1)).get('token')
+}
+
 export function SignIn({ onSession }: { onSession: (session: ConsoleSession) => void }) {
   const [options, setOptions] = useState<SignInOptions>()
   const [email, setEmail] = useState('')
-  const [adminKey, setAdminKey] = useState('')
   const [emailRequested, setEmailRequested] = useState(false)
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
   useEffect(() => {
     void api<SignInOptions>('/sign-in').then((response) => response.ok && setOptions(response.data))
-    const token = new URLSearchParams(location.hash.slice(1)).get('token')
-    if (!token) return
-    history.replaceState(null, '', location.pathname) // remove the sign-in token from the address
-    void signIn('/sign-in/link', { token })
+    const consumeToken = () => {
+      const token = readSignInToken()
+      if (!token) return
+      history.replaceState(null, '', location.pathname) // remove the sign-in token from the address
+      void signInWithLink(token)
+    }
+    consumeToken()
+    addEventListener('hashchange', consumeToken) // a link that is opened on this page
+    return () => removeEventListener('hashchange', consumeToken)
   }, [])
 
   return (
@@ -48,42 +57,26 @@ export function SignIn({ onSession }: { onSession: (session: ConsoleSession) => 
         </form>
       )}
       <details class="card" open={options?.first_start ?? false}>
-        <summary>Sign in as the operator</summary>
-        <form class="stack details-body" onSubmit={(event) => void signInAsOperator(event)}>
-          <label>
-            Admin key
-            <input
-              type="password"
-              autoComplete="current-password"
-              required
-              value={adminKey}
-              onInput={(event) => setAdminKey(event.currentTarget.value)}
-            />
-          </label>
-          <p class="soft small">
-            The server's ADMIN_API_KEY, or the contents of the file admin-api-key in the data folder.{' '}
-            <code>npm start</code> also prints a one-time sign-in link.
+        <summary>Sign in as an operator</summary>
+        <div class="stack details-body small">
+          <p>
+            Operators sign in with their email address, too. On the first start, <code>npm start</code> prints a
+            one-time link, or stores it in the file operator-sign-in-link in the data folder.
           </p>
-          <SubmitButton busy={busy} ready={adminKey !== ''}>
-            Sign in
-          </SubmitButton>
-        </form>
+          <p>If email does not work, print a new link on the server:</p>
+          <pre>npx attestry operator link EMAIL</pre>
+        </div>
       </details>
     </main>
   )
 
-  async function signIn(path: string, body: object) {
+  async function signInWithLink(token: string) {
     setBusy(true)
     setError(undefined)
-    const response = await api<ConsoleSession>(path, { body })
+    const response = await api<ConsoleSession>('/sign-in/link', { body: { token } })
     setBusy(false)
     if (response.ok) onSession(response.data)
     else setError(response.error)
-  }
-
-  function signInAsOperator(event: Event) {
-    event.preventDefault()
-    return signIn('/sign-in/operator', { admin_key: adminKey })
   }
 
   async function requestSignInEmail(event: Event) {

@@ -35,7 +35,9 @@ export default function FirstCampaign() {
     pollMs: preparing ? MANDATE_POLL_MS : undefined,
   })
   useEffect(() => setPreparing(!mandate.data || mandate.data.status === 'preparing'), [mandate.data?.status])
-  const [userName, setUserName] = useState(context.session.email?.split('@')[0] ?? 'Sam')
+  const [userName, setUserName] = useState(
+    context.session.kind === 'operator' ? 'Sam' : context.session.email.split('@')[0]!,
+  )
   const [error, setError] = useState<ApiError>()
   const [granted, setGranted] = useState<number>()
   const [busy, setBusy] = useState(false)

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import pg from 'pg'
+import { ADMIN_KEY, cloneDatabase } from '../../test/support/app.ts'
+import { WHATSAPP } from '../../test/support/provider.ts'
+import { createDeployment } from '../../test/support/server.ts'
+
+test('every changing command is audited with account and host, and audit verify names the first broken entry', async (t) => {
+  const { url, drop } = await cloneDatabase()
+  const { cli, json, env } = await createDeployment(t)
+  Object.assign(env, {
+    DATABASE_URL: url,
+    ADMIN_API_KEY: ADMIN_KEY,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+  })
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { org_id } = await json('org', 'create', '--name', 'Acme')
+    const data = JSON.stringify(WHATSAPP)
+    const channel = ['--org', org_id, '--channel', 'whatsapp']
+    assert.equal((await cli('channels', 'set', ...channel, '--data', data)).code, 0)
+    assert.equal((await cli('channels', 'remove', ...channel)).code, 0)
+    assert.equal((await cli('master-key', 'rotate')).code, 0)
+    assert.equal((await cli('master-key', 'finish')).code, 0)
+    assert.equal(
+      (await cli('member', 'add', '--org', org_id, '--email', 'asha@example.com', '--role', 'owner')).code,
+      0,
+    )
+    await cli('mail', 'list')
+    const since = new Date(Date.now() - 3_600_000).toISOString()
+    const exported = (await cli('audit', 'export', '--since', since)).stdout.trim().split('\n')
+    const entries = exported.map((line) => JSON.parse(line))
+    assert.deepEqual(
+      entries.map(({ action }) => action),
+      [
+        'org.create',
+        'channel.set',
+        'channel.remove',
+        'master_key.rotate',
+        'master_key.finish',
+        'member.add',
+        'email.list',
+        'audit.export',
+      ],
+    )
+    assert.ok(entries.every(({ personal }) => /^cli:.+@.+$/.test(personal.who.value)))
+
+    assert.deepEqual(await json('audit', 'erase', 'asha@example.com'), { entries: 1 })
+    const { head, entries: count, erased_values } = await json('audit', 'verify')
+    assert.deepEqual([count, head.position, erased_values], [9, 9, 1])
+    const wrongHead = await cli('audit', 'verify', '--head', `9:${'0'.repeat(64)}`)
+    assert.equal(wrongHead.code, 1)
+    assert.equal((await cli('audit', 'verify', '--head', `9:${head.hash}`)).code, 0)
+
+    await client.query('alter table audit_log disable trigger all')
+    await client.query(`update audit_log set action = 'channel.list' where audit_id = $1`, [entries[1].audit_id])
+    const { code, stdout } = await cli('audit', 'verify')
+    assert.equal(code, 1)
+    assert.match(
+      stdout,
+      new RegExp(`First broken entry: position 2, ${entries[1].audit_id}: the entry or its hash was changed`),
+    )
+  } finally {
+    await client.end()
+    await drop()
+  }
+})

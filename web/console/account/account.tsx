@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks'
+import type { OwnSession } from '../../api-types/console.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { type ApiError, api } from '../shell/api.ts'
+import { useList } from '../shell/loading.ts'
+
+/** The user's own sessions. */
+export default function Account() {
+  const list = useList<OwnSession>('/sessions')
+  const [error, setError] = useState<ApiError>()
+  const shownError = error ?? list.error
+  return (
+    <>
+      <div class="page-head">
+        <h1>Your sessions</h1>
+        <button type="button" onClick={() => void signOutEverywhere()}>
+          Sign out everywhere
+        </button>
+      </div>
+      <p class="soft">End sessions that you do not recognise. A session ends after 12 hours without a request.</p>
+      {shownError && <Notice kind="bad">{shownError.message}</Notice>}
+      <Table
+        caption="Your sessions, newest first"
+        rows={list.items}
+        keyOf={({ session_id }) => session_id}
+        loading={list.loading}
+        empty={<p class="soft">No sessions.</p>}
+        columns={[
+          { name: 'Signed in', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: 'Last used', cell: ({ seen_at }) => <Time at={seen_at} /> },
+          { name: 'IP address', cell: ({ address }) => (address ? <code>{address}</code> : '–') },
+          { name: 'Browser', cell: ({ user_agent }) => <span class="small">{user_agent ?? '–'}</span> },
+          {
+            name: 'Actions',
+            cell: ({ session_id, current }) =>
+              current ? (
+                'This session'
+              ) : (
+                <button type="button" class="plain flush" onClick={() => void endSession(session_id)}>
+                  End session
+                </button>
+              ),
+          },
+        ]}
+      />
+    </>
+  )
+
+  async function endSession(sessionId: string) {
+    const response = await api(`/sessions/${sessionId}`, { method: 'DELETE' })
+    setError(response.ok ? undefined : response.error)
+    await list.reload()
+  }
+
+  async function signOutEverywhere() {
+    const response = await api('/sign-out/everywhere', { method: 'POST' })
+    if (!response.ok) return setError(response.error)
+    await list.reload() // responds 401, which opens the sign-in page
+  }
+}
