@@ -42,8 +42,18 @@ test('organisations and keys can be created, used for signed calls, rotated and 
   await expectStatus(200, rotatedWithoutGrace.secret)
   await expectStatus(401, rotatedKey.secret)
 
-  await json('service', 'off', '--org', org.org_id)
+  const switchedOff = await json('service', 'off', '--org', org.org_id, '--reason', 'unpaid')
+  assert.deepEqual(switchedOff, { service: 'off', api_only: false, org_id: org.org_id, reason: 'unpaid' })
   await expectStatus(503, rotatedWithoutGrace.secret)
+  const { all, organisations } = await json('service', 'status')
+  assert.deepEqual(all, { service: 'on', api_only: false, since: null, reason: null })
+  assert.deepEqual(
+    organisations.map(({ since, ...status }: any) => [status, typeof since]),
+    [[{ org_id: org.org_id, service: 'off', api_only: false, reason: 'unpaid' }, 'string']],
+  )
+  await json('service', 'off', '--org', org.org_id, '--api-only')
+  assert.equal((await json('service', 'status', '--org', org.org_id)).organisations[0].api_only, true)
+  assert.match((await cli('service', 'status')).stdout, /off \(partner API only\) .* unpaid/)
   await json('service', 'on', '--org', org.org_id)
   await expectStatus(200, rotatedWithoutGrace.secret)
 

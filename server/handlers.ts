@@ -1,5 +1,7 @@
+import { serviceResumed } from './access/service-switch.ts'
 import { addCounts } from './analytics/rollups.ts'
 import { requireNoOpenCampaign } from './campaigns/campaigns.ts'
+import { resumeContacts } from './campaigns/contact/contact.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
 import { isMember } from './console/auth/members.ts'
@@ -9,7 +11,9 @@ import { countMandates } from './mandates/mandate-rows.ts'
 import { beforeMandateArchived } from './mandates/mandates.ts'
 import { recordRequestResolved, resolvePendingSkills } from './mandates/skill-requests.ts'
 import { recordResultEvents } from './results/events.ts'
+import { resumeVerifications } from './verification/resume.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
+import { resumeWebhooks } from './webhooks/resume.ts'
 import { mandateCounts } from './workflows/workflows.ts'
 
 /**
@@ -24,4 +28,9 @@ export function registerHandlers(): void {
   candidatesChanged.register({ results: recordResultEvents, analytics: addCounts })
   isMemberAddress.register({ console: isMember })
   endpointFailing.register({ console: emailOwnersAboutFailingEndpoint })
+  serviceResumed.register({
+    campaigns: resumeContacts,
+    verification: resumeVerifications,
+    webhooks: resumeWebhooks,
+  })
 }

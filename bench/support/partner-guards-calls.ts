@@ -34,10 +34,14 @@ const key: PartnerKey = {
 }
 const keyring: Keyring = {
   refreshIfStale: () => undefined,
+  ensureFresh: () => undefined,
   partnerKey: (keyId) => (keyId === key.keyId ? key : undefined),
   sessionKey: () => undefined,
   limitFactor: () => 3,
   isServiceDisabled: () => false,
+  isServicePaused: () => false,
+  pausedOrganisations: () => [],
+  onPauseChanged: () => {},
   refresh: async () => {},
   close() {},
 }

@@ -9,6 +9,7 @@ import { NO_WAIT_OPTION } from '../rate-limit-retry.ts'
 interface ListOptions {
   acknowledged: string
   types?: string
+  consumer?: string
   limit: number
   wait: boolean
 }
@@ -35,6 +36,7 @@ export function eventsCommand(): Command {
         .default('false'),
     )
     .option('--types <list>', 'only these event types, separated by commas')
+    .option('--consumer <name>', 'the consumer whose acknowledgements count (default: default)')
     .option('--limit <n>', 'maximum number of events', wholeNumberParser(1, 100), 25)
     .option(...NO_WAIT_OPTION)
     .addHelpText(...examples('events list --acknowledged all --types result.completed,result.failed'))
@@ -44,6 +46,7 @@ export function eventsCommand(): Command {
         acknowledged: options.acknowledged,
         limit: String(options.limit),
         ...(options.types ? { types: options.types } : {}),
+        ...(options.consumer ? { consumer: options.consumer } : {}),
       })
       const { items } = await call<EventList>('GET', `/events?${query}`)
       print(command, items, () =>

@@ -11,6 +11,7 @@ interface Options {
   forwardTo: string
   ack?: boolean
   types?: string
+  consumer?: string
   secret?: string
 }
 
@@ -23,6 +24,7 @@ export function listenCommand(): Command {
     .requiredOption('--forward-to <url>', 'target URL, such as http://localhost:3000/webhooks', parseHttpUrl)
     .option('--ack', 'acknowledge events that the target accepts with 2xx (default: events stay unacknowledged)')
     .option('--types <list>', 'only these event types, separated by commas')
+    .option('--consumer <name>', 'pull and acknowledge as this consumer, independently of webhooks and other consumers')
     .option('--secret <whsec>', 'signing secret (default: generated and printed)', parseWebhookSecret)
     .addHelpText(
       'after',
@@ -56,6 +58,7 @@ async function listen(call: PartnerCall, options: Options & { secret: string }, 
       limit: '100',
       ...(after ? { after } : {}),
       ...(options.types ? { types: options.types } : {}),
+      ...(options.consumer ? { consumer: options.consumer } : {}),
     })
     try {
       const { items } = await call<EventList>('GET', `/events?${query}`, { signal })
@@ -67,7 +70,7 @@ async function listen(call: PartnerCall, options: Options & { secret: string }, 
         after = event.event_id
         if (wasAccepted) acceptedIds.push(event.event_id)
       }
-      if (options.ack && acceptedIds.length > 0) await acknowledge(call, acceptedIds, signal)
+      if (options.ack && acceptedIds.length > 0) await acknowledge(call, acceptedIds, options.consumer, signal)
     } catch (error) {
       if (!(error instanceof ServerUnavailableError)) throw error
       if (!unavailable) console.error(`${error.message.replace(/\.$/, '')}; retrying.`)
@@ -78,10 +81,10 @@ async function listen(call: PartnerCall, options: Options & { secret: string }, 
 }
 
 /** Acknowledges events, retrying while the server is unavailable, so that they are not forwarded a second time. */
-async function acknowledge(call: PartnerCall, event_ids: string[], signal: AbortSignal) {
+async function acknowledge(call: PartnerCall, event_ids: string[], consumer: string | undefined, signal: AbortSignal) {
   while (true) {
     try {
-      await call('POST', '/events/ack', { body: { event_ids }, signal })
+      await call('POST', '/events/ack', { body: { event_ids, ...(consumer ? { consumer } : {}) }, signal })
       return
     } catch (error) {
       if (!(error instanceof ServerUnavailableError)) throw error

@@ -37,7 +37,7 @@ test('an operator suppresses a mailbox, lists suppressions and removes them', as
 
   const entries = await app.context.db.queries.selectFrom('audit_log').select(['action', 'subject', 'who']).execute()
   assert.deepEqual(
-    entries.map(({ action, subject, who }) => [action, subject, who.startsWith('cli:')]),
+    entries.map(({ action, subject, who }) => [action, subject, who?.startsWith('cli:')]),
     [
       ['mail.suppress', suppression_id, true],
       ['mail.unsuppress', suppression_id, true],

@@ -4,6 +4,7 @@ import {
   DEFAULT_LIMIT_FACTOR,
   DEFAULT_MAX_KEYS,
   listOrganisations,
+  type Organisation,
   type OrganisationLimitsChange,
   organisationLimits,
 } from '../../server/access/organisations.ts'
@@ -52,8 +53,8 @@ export function orgCommand(): Command {
       const organisations = await withStore(({ db }) => listOrganisations(db.queries))
       print(command, organisations, () =>
         table(
-          ['ORGANISATION', 'NAME', 'PARTNER API', 'CREATED'],
-          organisations.map((row) => [row.org_id, row.name, row.service_off ? 'off' : 'on', row.created_at]),
+          ['ORGANISATION', 'NAME', 'SERVICE', 'CREATED'],
+          organisations.map((row) => [row.org_id, row.name, serviceText(row), row.created_at]),
           'No organisations yet. Create one: npx attestry org create --name NAME',
         ),
       )
@@ -108,4 +109,9 @@ function readLimitsChange({ maxKeys, factor, reset }: LimitsOptions): Organisati
   }
   if (maxKeys === undefined && factor === undefined) return undefined
   return { ...(maxKeys !== undefined ? { maxKeys } : {}), ...(factor !== undefined ? { limitFactor: factor } : {}) }
+}
+
+function serviceText({ service_off, service_paused }: Organisation): string {
+  if (!service_off) return 'on'
+  return service_paused ? 'off' : 'off (partner API only)'
 }

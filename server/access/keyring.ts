@@ -9,6 +9,7 @@ import { HmacKey } from './hmac.ts'
 import { type Mode, secretPurpose } from './keys.ts'
 import { combineLimits, type KeyLimits, type KeyOverrides, limitsFor } from './limits/table.ts'
 import { DEFAULT_LIMIT_FACTOR } from './organisations.ts'
+import type { PausedOrganisations } from './service-switch.ts'
 
 /** A partner key with the parts that every request needs: HMAC keys and effective limits. */
 export interface PartnerKey {
@@ -43,12 +44,19 @@ interface SessionKey {
 export interface Keyring {
   /** Starts a refresh if the copy may be out of date. Wait for the promise before reading a key. */
   refreshIfStale(): Promise<void> | undefined
+  /** Same as `refreshIfStale`, but does not start polling. For background work, which runs also while no key is in use. */
+  ensureFresh(): Promise<void> | undefined
   partnerKey(keyId: string): PartnerKey | undefined
   sessionKey(key: string): SessionKey | undefined
   /** Multiple of the limits of one key that all keys of the organisation and mode have together. */
   limitFactor(orgId: string): number
   /** Whether the operator disabled the partner API, for all organisations or for this one. */
   isServiceDisabled(orgId: string): boolean
+  /** Whether the operator stopped all work, for all organisations or for this one. */
+  isServicePaused(orgId: string): boolean
+  pausedOrganisations(): PausedOrganisations
+  /** Calls `listener` after organisations were paused or resumed. */
+  onPauseChanged(listener: () => void): void
   refresh(): Promise<void>
   close(): void
 }
@@ -74,7 +82,10 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
   /** The keys of each organisation and mode, by `sharedLimitsId`, and the factors that operators set for organisations. */
   const keyGroups = new Map<string, Map<string, PartnerKey>>()
   const limitFactors = new Map<string, number>()
+  const pausedOrganisations = new Set<string>()
+  const pauseListeners: (() => void)[] = []
   let allDisabled = false
+  let allPaused = false
   let version = -1
   let refreshedAt = 0
   let lastUsedAt = Number.NEGATIVE_INFINITY
@@ -93,10 +104,14 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
       lastUsedAt = performance.now()
       return lastUsedAt - refreshedAt > STALE_AFTER_MS ? refresh() : undefined
     },
+    ensureFresh: () => (performance.now() - refreshedAt > STALE_AFTER_MS ? refresh() : undefined),
     partnerKey: (keyId) => partnerKeys.get(keyId),
     sessionKey: (key) => sessionKeys.get(hashToken(key).toString('base64')),
     limitFactor: (orgId) => limitFactors.get(orgId) ?? DEFAULT_LIMIT_FACTOR,
     isServiceDisabled: (orgId) => allDisabled || disabledOrganisations.has(orgId),
+    isServicePaused: (orgId) => allPaused || pausedOrganisations.has(orgId),
+    pausedOrganisations: () => (allPaused ? 'all' : [...pausedOrganisations]),
+    onPauseChanged: (listener) => void pauseListeners.push(listener),
     refresh,
     close: () => clearInterval(pollTimer),
   }
@@ -127,10 +142,10 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
             await tx.selectFrom('session_keys').selectAll().where('version', '>', lastVersion).execute(),
             await tx
               .selectFrom('organisations')
-              .select(['org_id', 'service_off', 'limit_factor'])
+              .select(['org_id', 'service_off', 'limit_factor', 'paused_since'])
               .where('version', '>', lastVersion)
               .execute(),
-            await tx.selectFrom('service_switch').select('service_off').executeTakeFirstOrThrow(),
+            await tx.selectFrom('service_switch').select(['service_off', 'paused_since']).executeTakeFirstOrThrow(),
           ] as const,
       )
     const changedGroups = new Set<string>()
@@ -152,6 +167,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
         allowedAddresses: row.allowed_addresses ? toAddressRanges(row.allowed_addresses) : undefined,
       })
     }
+    let isPauseChanged = allPaused !== (service.paused_since !== null)
     for (const row of organisations) {
       const factor = row.limit_factor ?? DEFAULT_LIMIT_FACTOR
       if (factor !== (limitFactors.get(row.org_id) ?? DEFAULT_LIMIT_FACTOR)) {
@@ -160,9 +176,14 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
       }
       if (row.service_off) disabledOrganisations.add(row.org_id)
       else disabledOrganisations.delete(row.org_id)
+      isPauseChanged ||= pausedOrganisations.has(row.org_id) !== (row.paused_since !== null)
+      if (row.paused_since !== null) pausedOrganisations.add(row.org_id)
+      else pausedOrganisations.delete(row.org_id)
     }
     for (const groupId of changedGroups) updateSharedLimits(groupId)
     allDisabled = service.service_off
+    allPaused = service.paused_since !== null
+    if (isPauseChanged) for (const notify of pauseListeners) notify()
   }
 
   /** Sets the shared limits of the keys of an organisation and mode: a multiple of the highest limits of its keys. */

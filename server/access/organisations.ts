@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -13,11 +14,20 @@ export const DEFAULT_LIMIT_FACTOR = 3
 export interface Organisation {
   org_id: string
   name: string
+  /** Whether the partner API is off. */
   service_off: boolean
+  /** Whether everything else is stopped too. */
+  service_paused: boolean
   created_at: Date
 }
 
-const organisationColumns = ['org_id', 'name', 'service_off', 'created_at'] as const
+export const organisationColumns = [
+  'org_id',
+  'name',
+  'service_off',
+  sql<boolean>`paused_since is not null`.as('service_paused'),
+  'created_at',
+] as const
 
 export async function createOrganisation(tx: Tx, name: string, clock: Clock): Promise<Organisation> {
   const linkDetails = linkErrors([['name', name]])
@@ -42,16 +52,6 @@ export async function getOrganisation(tx: Queries, orgId: string): Promise<Organ
     .executeTakeFirst()
   if (!organisation) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
   return organisation
-}
-
-/** Disables or enables the partner API for one organisation, or for all if `orgId` is omitted. */
-export async function setServiceDisabled(tx: Tx, disabled: boolean, orgId?: string): Promise<void> {
-  if (orgId === undefined) {
-    await tx.updateTable('service_switch').set({ service_off: disabled }).execute()
-    return
-  }
-  await getOrganisation(tx, orgId)
-  await tx.updateTable('organisations').set({ service_off: disabled }).where('org_id', '=', orgId).execute()
 }
 
 export interface OrganisationLimits {

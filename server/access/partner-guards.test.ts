@@ -16,7 +16,7 @@ import { HOUR, MINUTE, SECOND } from '../platform/clock.ts'
 import { MAX_BODY_BYTES } from '../platform/http/body.ts'
 import { openKeyring } from './keyring.ts'
 import { revokeKey, rotateKey } from './keys.ts'
-import { setServiceDisabled } from './organisations.ts'
+import { switchService } from './service-switch.ts'
 
 async function startSampleApp(t: TestContext, options: SampleResourceOptions = {}, startOptions: StartAppOptions = {}) {
   const app = await startApp(t, {
@@ -259,7 +259,7 @@ test('checks run in order: a rejected call does not reach the later checks and i
     'UNSUPPORTED_MEDIA_TYPE',
   )
   // The signature is checked before the service switch.
-  await context.db.transaction((tx) => setServiceDisabled(tx, true, orgId))
+  await context.db.transaction((tx) => switchService(tx, context.clock, { orgId, state: 'api_off' }))
   await context.keyring.refresh()
   assert.equal((await as(wrongSecretKey).post('/samples', {})).status, 401)
   // The service switch is checked before the rate limits.
@@ -268,7 +268,7 @@ test('checks run in order: a rejected call does not reach the later checks and i
   assert.equal(disabledResponse.body.error.code, 'SERVICE_DISABLED')
   assert.equal(disabledResponse.headers.get('ratelimit-limit'), '300')
   assert.equal(disabledResponse.headers.get('ratelimit-remaining'), '300', 'nothing was charged')
-  await context.db.transaction((tx) => setServiceDisabled(tx, false, orgId))
+  await context.db.transaction((tx) => switchService(tx, context.clock, { orgId, state: 'on' }))
   await context.keyring.refresh()
   // The rate limits are checked before the scope, the scope before the schema, and the schema before idempotency.
   const readOnlyKey = await fixtures.createPartnerKey(orgId, { scopes: ['mandates:read'], mode: 'test' })
@@ -303,7 +303,9 @@ test('the partner API can be disabled for one organisation, or for all', async (
     (await as(otherOrganisation.key).get('/samples')).status,
   ]
   const setDisabled = async (disabled: boolean, organisationId?: string) => {
-    await context.db.transaction((tx) => setServiceDisabled(tx, disabled, organisationId))
+    await context.db.transaction((tx) =>
+      switchService(tx, context.clock, { orgId: organisationId, state: disabled ? 'api_off' : 'on' }),
+    )
     await context.keyring.refresh()
   }
   await setDisabled(true, orgId)

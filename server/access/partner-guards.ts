@@ -10,6 +10,7 @@ import { authenticate, countFailedAuthentication, decodeHeader } from './authent
 import type { LimitClass } from './limits/table.ts'
 import { chargeLimits, setRateLimitHeaders } from './rate-limits.ts'
 import type { Scope } from './scopes.ts'
+import { serviceDisabledProblem } from './service-switch.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -118,10 +119,7 @@ function requireServiceEnabled(context: Context, request: FastifyRequest, reply:
 
 async function rejectDisabledService(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<never> {
   await setRateLimitHeaders(context, request, reply)
-  throw problem(
-    'SERVICE_DISABLED',
-    'The operator has disabled the partner API for your organisation. Nothing was changed.',
-  )
+  throw serviceDisabledProblem(context.keyring.isServicePaused(request.caller.orgId))
 }
 
 function requireScope(

@@ -69,6 +69,7 @@ export const verificationErrorCodes = {
   RATE_LIMITED: 429,
   GENERATION_FAILED: 500,
   INTERNAL_ERROR: 500,
+  SERVICE_DISABLED: 503,
   SERVICE_UNAVAILABLE: 503,
 } as const
 

@@ -80,6 +80,13 @@ export async function findCandidacy(tx: Queries, candidateId: string): Promise<C
   return (await toCandidacies(tx, rows))[0]
 }
 
+/** A candidacy with its position in the list of results. */
+export interface ListedCandidacy extends Candidacy {
+  listed_at: Date
+  /** Whether the candidacy has changed since it got its position. */
+  moved: boolean
+}
+
 /**
  * Returns the candidacies that match `where`, a condition on `candidate_progress p`. `order` is an `order by` clause, with or without
  * a limit. The page is selected before the joins: after a large enrolment the statistics of the tables are outdated, and PostgreSQL
@@ -89,12 +96,12 @@ export async function selectCandidacies(
   tx: Queries,
   where: ReturnType<typeof sql>,
   order: ReturnType<typeof sql>,
-): Promise<(Candidacy & { listed_at: Date })[]> {
-  const { rows } = await sql<CandidacyRow & { listed_at: Date }>`
+): Promise<ListedCandidacy[]> {
+  const { rows } = await sql<CandidacyRow & Pick<ListedCandidacy, 'listed_at' | 'moved'>>`
     with page as materialized (select * from candidate_progress p where ${where} ${order})
-    select ${columns}, p.listed_at from page p join candidates c using (candidate_id)
+    select ${columns}, p.listed_at, p.moved from page p join candidates c using (candidate_id)
       join campaigns g on g.campaign_id = p.campaign_id ${order}`.execute(tx)
-  return (await toCandidacies(tx, rows)) as (Candidacy & { listed_at: Date })[]
+  return (await toCandidacies(tx, rows)) as ListedCandidacy[]
 }
 
 async function toCandidacies(tx: Queries, rows: CandidacyRow[]): Promise<Candidacy[]> {

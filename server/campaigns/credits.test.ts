@@ -58,6 +58,21 @@ test('granting credits to an unknown organisation fails', async () => {
   )
 })
 
+test('entries are listed in the order of their times, even if the clocks of two processes differ', async () => {
+  const { clock, orgId, db } = await setUp()
+  const scope = { orgId, mode: 'live' } as const
+  for (const difference of [0, -30, 10, -30]) {
+    const processClock = { now: () => clock.now() + difference }
+    await db.transaction((tx) => grantCredits(tx, scope, processClock, 5))
+  }
+  const entries = await listCreditEntries(db.queries, scope, { before: undefined, limit: 10 })
+  const times = entries.map(({ created_at }) => created_at.getTime())
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => b - a),
+  )
+})
+
 test('a candidate is refunded once', async () => {
   const { clock, orgId, db } = await setUp()
   await db.transaction((tx) => grantCredits(tx, { orgId, mode: 'live' }, clock, 5))

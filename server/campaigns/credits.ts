@@ -82,13 +82,14 @@ async function addEntry(
   const now = clock.now()
   const { rows } = await sql<{ balance_after: number }>`
     with changed as (
-      update credit_balances set balance = balance + ${amount}, entries = entries + 1
+      update credit_balances set balance = balance + ${amount}, entries = entries + 1,
+        last_entry_at = greatest(last_entry_at, ${new Date(now)})
       where org_id = ${orgId} and mode = ${mode} and balance + ${amount} >= 0
-      returning balance, entries
+      returning balance, entries, last_entry_at
     )
     insert into credit_entries (org_id, mode, number, entry_id, amount, reason, campaign_id, candidate_id, balance_after, created_at)
     select ${orgId}, ${mode}, entries, ${newId('CE_', now)}, ${amount}, ${reason}, ${campaignId ?? null},
-      ${candidateId ?? null}, balance, ${new Date(now)}
+      ${candidateId ?? null}, balance, last_entry_at
     from changed returning balance_after`.execute(tx)
   return rows[0]?.balance_after
 }

@@ -30,7 +30,7 @@ interface HookParams {
  * respond. Duplicates have no effect.
  */
 export function inboundRoutes(app: App, context: Context, handler: InboundHandler): void {
-  const { db, vault, log, config } = context
+  const { db, vault, log, config, keyring } = context
   app.addHook('preParsing', async (request) => {
     if (request.is404) return
     // Check the channel and that a signature is present before buffering a large body.
@@ -115,6 +115,7 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     turn: number,
   ) {
     const { message_id } = request.params as HookParams
+    await keyring.refreshIfStale() // a call ends if the organisation is paused
     const nextTurn = await db.transaction((tx) => handler.turn(tx, account.org_id, message_id, answer))
     if (!nextTurn) return sendTwiml(reply, hangUpTwiml)
     const step = nextTurn.prompts.at(-1)?.step ?? 0

@@ -12,7 +12,10 @@ export const closed = { additionalProperties: false }
 export const organisationFields = {
   org_id: Type.String(),
   name: Type.String(),
-  service_off: Type.Boolean(),
+  service_off: Type.Boolean({ description: 'Whether the partner API is off.' }),
+  service_paused: Type.Boolean({
+    description: 'Whether all work is stopped and held: sessions, pages, contacts, emails and webhook deliveries.',
+  }),
   created_at: Type.String(),
 }
 

@@ -72,19 +72,24 @@ interface DroppedPartitions {
   postponed: string[]
 }
 
+/** Returns the first day whose partitions are kept, as SQL. */
+export function oldestKeptDay(clock: Clock): RawBuilder<string> {
+  return sql`(${currentDay(clock)} - ${sql.lit(RETENTION_DAYS + 1)})`
+}
+
 /** Drops the partitions of days before the retention period. Readers and writers of the other partitions are not blocked. */
 export async function dropOldPartitions(db: Database, clock: Clock): Promise<DroppedPartitions> {
   const result: DroppedPartitions = { dropped: [], postponed: [] }
   const { rows } = await sql<{ day: string }>`
-    select to_char(${currentDay(clock)} - ${RETENTION_DAYS + 1}::int, 'YYYY-MM-DD') as day`.execute(db.queries)
-  const oldestKeptDay = rows[0]!.day
+    select to_char(${oldestKeptDay(clock)}, 'YYYY-MM-DD') as day`.execute(db.queries)
+  const oldestDay = rows[0]!.day
   // `detach … concurrently` cannot run in a transaction.
   const client = await db.pool.connect()
   try {
     await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`)
     for (const table of PARTITIONED_TABLES) {
       for (const { name, state } of await listDayTables(client, table)) {
-        if (name >= partitionName(table, oldestKeptDay)) continue
+        if (name >= partitionName(table, oldestDay)) continue
         const isDropped = await dropPartition(client, table, name, state)
         result[isDropped ? 'dropped' : 'postponed'].push(name)
         if (!isDropped) break // only one partition of a table can be pending

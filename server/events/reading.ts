@@ -3,6 +3,7 @@ import { decodeTime } from 'ulid'
 import type { OrgScope } from '../access/caller.ts'
 import { DAY } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
+import { acknowledgedUpTo, DEFAULT_CONSUMER } from './consumers.ts'
 import { dayOf, RETENTION_DAYS } from './partitions.ts'
 import type { EventType } from './types.ts'
 
@@ -32,27 +33,70 @@ export interface EventPosition {
 export interface EventFilter {
   types: EventType[] | undefined
   acknowledged: 'false' | 'true' | 'all'
+  /** Whose acknowledgements count. */
+  consumer: string
   after: EventPosition | undefined
   limit: number
 }
 
 const columns = sql`to_char(day, 'YYYY-MM-DD') as day, event_id, type, mode, sequence, data, created_at, acknowledged_at, acknowledged_by`
 
-/** Returns events, oldest first. */
+/** Returns events, oldest first, with the acknowledgements of a consumer. */
 export async function listEvents(
   queries: Queries,
-  { orgId, mode }: OrgScope,
+  scope: OrgScope,
   now: number,
-  { types, acknowledged, after, limit }: EventFilter,
+  filter: EventFilter,
 ): Promise<StoredEvent[]> {
+  const { types, acknowledged, consumer, after, limit } = filter
+  const { orgId, mode } = scope
+  const events = consumer === DEFAULT_CONSUMER ? sql`events` : await eventsOfConsumer(queries, scope, filter, now)
   const { rows } = await sql<StoredEvent>`
-    select ${columns} from events
+    select ${columns} from ${events}
     where org_id = ${orgId} and mode = ${mode} and sequence > ${after?.sequence ?? 0}
       and day >= ${after?.day ?? oldestDay(now)}::date and created_at > ${oldestCreationTime(now)}
       ${acknowledged === 'all' ? sql`` : acknowledged === 'true' ? sql`and acknowledged_at is not null` : sql`and acknowledged_at is null`}
       ${types ? sql`and type = any (${types}::text[])` : sql``}
     order by sequence limit ${limit}`.execute(queries)
   return rows
+}
+
+/** Returns the events as a table whose acknowledgements are those of the consumer. */
+async function eventsOfConsumer(
+  queries: Queries,
+  scope: OrgScope,
+  { consumer, acknowledged, after }: EventFilter,
+  now: number,
+) {
+  const { orgId, mode } = scope
+  const upTo = await acknowledgedUpTo(queries, scope, consumer)
+  // Repeats conditions of the query, because PostgreSQL does not always move them into the subquery.
+  const firstSequence = acknowledged === 'false' ? Math.max(upTo, after?.sequence ?? 0) : (after?.sequence ?? 0)
+  return sql`(
+    select e.day, e.org_id, e.mode, e.sequence, e.event_id, e.type, e.data, e.created_at,
+      case when e.sequence <= ${upTo} then c.acknowledged_at else a.acknowledged_at end as acknowledged_at,
+      case when e.sequence <= ${upTo} or a.event_id is not null then 'pull' end as acknowledged_by
+    from events e
+    left join event_consumers c on c.org_id = ${orgId} and c.mode = ${mode} and c.consumer = ${consumer}
+    left join event_acknowledgements a
+      on a.org_id = ${orgId} and a.mode = ${mode} and a.consumer = ${consumer} and a.event_id = e.event_id
+    where e.org_id = ${orgId} and e.mode = ${mode} and e.sequence > ${firstSequence}
+      and e.day >= ${after?.day ?? oldestDay(now)}::date
+  ) as events`
+}
+
+/** Returns the number of stored events of an organisation after one sequence and up to another. */
+export async function countEvents(
+  queries: Queries,
+  { orgId, mode }: OrgScope,
+  now: number,
+  { after, upTo }: { after: number; upTo: number },
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from events
+    where org_id = ${orgId} and mode = ${mode} and sequence > ${after} and sequence <= ${upTo}
+      and day >= ${oldestDay(now)}::date and created_at > ${oldestCreationTime(now)}`.execute(queries)
+  return rows[0]!.count
 }
 
 /** Returns the events with these IDs that belong to the organisation and mode. */

@@ -115,6 +115,62 @@ test('acknowledging by ID counts known events, returns unknown IDs, and changes 
   assert.equal(otherOrgEvents.body.data.items.length, 1)
 })
 
+test('each consumer acknowledges events separately, by ID or up to an event', async (t) => {
+  const app = await startApp(t)
+  const { key } = await app.fixtures.createOrg()
+  const { key: otherKey } = await app.fixtures.createOrg('Another')
+  const ids = await recordTestEvents(app, key, 6)
+  const [foreignId] = await recordTestEvents(app, otherKey, 1)
+  const list = async (query: string) =>
+    (await app.as(key).get(`/events?${query}`)).body.data.items.map((event: any) => event.event_id)
+  const acknowledge = async (body: object) => (await app.as(key).post('/events/ack', body)).body.data
+
+  assert.deepEqual(await acknowledge({ event_ids: [ids[1], ids[4], foreignId], consumer: 'crm' }), {
+    acknowledged: 2,
+    unknown: [foreignId],
+  })
+  assert.deepEqual(await list('consumer=crm'), [ids[0], ids[2], ids[3], ids[5]])
+  assert.deepEqual(await list('consumer=crm&acknowledged=true'), [ids[1], ids[4]])
+  assert.deepEqual(await list('consumer=warehouse'), ids)
+  assert.deepEqual(await list(''), ids)
+
+  assert.deepEqual(await acknowledge({ up_to: ids[2], consumer: 'crm' }), { acknowledged: 2, unknown: [] })
+  assert.deepEqual(await list('consumer=crm'), [ids[3], ids[5]])
+  assert.equal((await acknowledge({ up_to: ids[1], consumer: 'crm' })).acknowledged, 0)
+  assert.equal((await acknowledge({ event_ids: [ids[0], ids[4]], consumer: 'crm' })).acknowledged, 0)
+  const { items } = (await app.as(key).get('/events?consumer=crm&acknowledged=all')).body.data
+  assert.deepEqual(
+    items.map(({ delivery }: any) => [delivery.acknowledged_by, delivery.acknowledged_at === null]),
+    [0, 1, 2, 3, 4, 5].map((index) => (index === 3 || index === 5 ? [null, true] : ['pull', false])),
+  )
+
+  // `default` is the name of the consumer without a name.
+  assert.equal((await acknowledge({ event_ids: [ids[5]], consumer: 'default' })).acknowledged, 1)
+  assert.deepEqual(await list(''), ids.slice(0, 5))
+  assert.deepEqual(await list('consumer=crm'), [ids[3], ids[5]])
+
+  // Pages of a consumer continue with its cursor only.
+  const page = (await app.as(key).get('/events?consumer=crm&limit=1')).body.data
+  assert.deepEqual(await list(`consumer=crm&limit=1&cursor=${page.next_cursor}`), [ids[5]])
+  assert.equal((await app.as(key).get(`/events?limit=1&cursor=${page.next_cursor}`)).status, 400)
+  assert.equal((await app.as(key).get('/events?consumer=a%20b')).body.error.details[0].path, 'query.consumer')
+  assert.equal((await app.as(otherKey).get('/events?consumer=crm')).body.data.items.length, 1)
+})
+
+test('an organisation can have 20 consumers per mode', async (t) => {
+  const app = await startApp(t)
+  const { key } = await app.fixtures.createOrg()
+  const [id] = await recordTestEvents(app, key, 1)
+  for (let number = 0; number < 20; number++) {
+    const { status } = await app.as(key).post('/events/ack', { event_ids: [id], consumer: `c${number}` })
+    assert.equal(status, 200)
+    app.clock.advance(1000)
+  }
+  const rejected = await app.as(key).post('/events/ack', { event_ids: [id], consumer: 'c20' })
+  assert.equal(rejected.body.error.code, 'LIMIT_EXCEEDED')
+  assert.equal((await app.as(key).post('/events/ack', { event_ids: [id], consumer: 'c3' })).status, 200)
+})
+
 test('acknowledging up to an event includes all events before it', async (t) => {
   const app = await startApp(t)
   const { key } = await app.fixtures.createOrg()

@@ -1,15 +1,19 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../access/caller.ts'
+import { serviceDisabledProblem } from '../access/service-switch.ts'
 import { invalid } from '../api/invalid.ts'
 import type { Context } from '../context.ts'
+import type { Tx } from '../platform/database/database.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
-import { deliveryStates, endDeliveries } from '../webhooks/deliveries.ts'
+import { deliveryStates, endDeliveries, findEventsWithPendingDeliveries, lockEvents } from '../webhooks/deliveries.ts'
+import { acknowledgeForConsumer, DEFAULT_CONSUMER } from './consumers.ts'
 import { LongPolls } from './long-polls.ts'
 import { RETENTION_DAYS } from './partitions.ts'
 import {
   acknowledgeEvents,
+  countEvents,
   type EventFilter,
   type EventPosition,
   findEvents,
@@ -23,7 +27,7 @@ const tags = ['Events']
 
 /** Registers the routes for pulling events: a fallback for webhooks, and for partners that cannot receive them. */
 export function eventRoutes(app: App, context: Context): void {
-  const { db, clock, vault, events } = context
+  const { db, clock, vault, events, keyring } = context
   const longPolls = new LongPolls()
 
   app.get(
@@ -35,19 +39,21 @@ export function eventRoutes(app: App, context: Context): void {
         tags,
         summary: 'List events',
         description:
-          'Lists the oldest events first. By default, returns events that have not been acknowledged. With `wait`, the request is held open until an event arrives or the time has passed. A key can hold 20 requests open at a time, or the burst of `reads` if that is higher; further requests fail with 429 RATE_LIMITED. Events are stored for 30 days.',
+          'Lists the oldest events first. By default, returns events that the consumer has not acknowledged. With `wait`, the request is held open until an event arrives or the time has passed. A key can hold 20 requests open at a time, or the burst of `reads` if that is higher; further requests fail with 429 RATE_LIMITED. Events are stored for 30 days.',
         querystring: EventsQuery,
         response: { 200: success(listOf(EventRecord)) },
       },
     },
     async (request) => {
       const { caller, query } = request
-      const { types, acknowledged, after, limit, cursor, wait } = query
-      const cursorScope = `events ${caller.orgId} ${caller.mode} ${types ?? ''} ${acknowledged} ${after ?? ''}`
+      const { types, acknowledged, consumer = DEFAULT_CONSUMER, after, limit, cursor, wait } = query
+      const consumerScope = consumer === DEFAULT_CONSUMER ? '' : ` ${consumer}`
+      const cursorScope = `events ${caller.orgId} ${caller.mode} ${types ?? ''} ${acknowledged} ${after ?? ''}${consumerScope}`
       const position = readCursor<EventPosition>(vault, cursorScope, cursor) ?? (await positionOf(caller, after))
       const filter: EventFilter = {
         types: types === undefined ? undefined : parseTypes(types),
         acknowledged,
+        consumer,
         after: position,
         limit: limit + 1,
       }
@@ -73,13 +79,13 @@ export function eventRoutes(app: App, context: Context): void {
         tags,
         summary: 'Acknowledge events',
         description:
-          'Send either `event_ids` or `up_to`. Acknowledged events are no longer delivered to webhook endpoints. Acknowledging an event twice has no effect.',
+          'Send either `event_ids` or `up_to`. Events that the consumer `default` acknowledges are no longer delivered to webhook endpoints. Acknowledging an event twice has no effect.',
         body: AckBody,
         response: { 200: success(AckData) },
       },
     },
     async ({ caller, body }) => {
-      const { event_ids, up_to } = body
+      const { event_ids, up_to, consumer = DEFAULT_CONSUMER } = body
       if ((event_ids === undefined) === (up_to === undefined)) {
         throw invalid([{ path: 'body', message: 'must have either event_ids or up_to, but not both' }])
       }
@@ -91,16 +97,53 @@ export function eventRoutes(app: App, context: Context): void {
         const knownIds = new Set(knownEvents.map(({ event_id }) => event_id))
         const unknownIds = [...new Set(requestedIds)].filter((id) => !knownIds.has(id))
         if (knownEvents.length === 0) return { acknowledged: 0, unknown: unknownIds }
-        const selection = event_ids ? { ids: [...knownIds] } : { upTo: knownEvents[0]!.sequence }
-        const acknowledgedRefs = await acknowledgeEvents(tx, caller, now, selection)
-        await endDeliveries(tx, acknowledgedRefs)
-        const result = { acknowledged: acknowledgedRefs.length, unknown: unknownIds }
+        const acknowledged =
+          consumer === DEFAULT_CONSUMER
+            ? await acknowledgeForDefault(
+                tx,
+                caller,
+                event_ids ? { events: knownEvents } : { upTo: knownEvents[0]!.sequence },
+              )
+            : await acknowledgeForConsumer(
+                tx,
+                caller,
+                consumer,
+                now,
+                event_ids ? { events: knownEvents } : upToSelection(tx, caller, knownEvents[0]!.sequence),
+              )
+        const result = { acknowledged, unknown: unknownIds }
         await caller.record?.(tx, { status: 200, body: result })
         return result
       })
       return { success: true as const, message: 'Events acknowledged', data }
     },
   )
+
+  /**
+   * Acknowledges events for the default consumer, which ends their deliveries, also to endpoints that have not accepted an event that
+   * another endpoint has. Returns how many were not acknowledged before.
+   */
+  async function acknowledgeForDefault(
+    tx: Tx,
+    caller: Caller,
+    selection: { events: StoredEvent[] } | { upTo: number },
+  ): Promise<number> {
+    const refs =
+      'events' in selection ? selection.events : await findEventsWithPendingDeliveries(tx, caller, selection.upTo)
+    await lockEvents(tx, refs)
+    const acknowledgedRefs = await acknowledgeEvents(
+      tx,
+      caller,
+      clock.now(),
+      'events' in selection ? { ids: selection.events.map(({ event_id }) => event_id) } : selection,
+    )
+    await endDeliveries(tx, refs)
+    return acknowledgedRefs.length
+  }
+
+  function upToSelection(tx: Tx, caller: Caller, upTo: number) {
+    return { upTo, countAfter: (after: number) => countEvents(tx, caller, clock.now(), { after, upTo }) }
+  }
 
   async function positionOf(caller: Caller, after: string | undefined): Promise<EventPosition | undefined> {
     if (after === undefined) return undefined
@@ -139,6 +182,8 @@ export function eventRoutes(app: App, context: Context): void {
           releaseSlot ??= longPolls.acquire(caller, deadline)
           await arrival
           if (disconnectController.signal.aborted) return []
+          if (keyring.isServiceDisabled(caller.orgId))
+            throw serviceDisabledProblem(keyring.isServicePaused(caller.orgId))
         } finally {
           finishController.abort()
         }

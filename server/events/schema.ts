@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { ModeSchema } from '../access/schema.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
+import { describePattern } from '../platform/http/validation.ts'
 import { eventTypes } from './types.ts'
 
 const EVENT_ID_PATTERN = '^EV_[A-Z0-9]{10,40}$'
@@ -39,11 +40,20 @@ export const EventRecord = named(
   }),
 )
 
+const consumerSchema = Type.Optional(
+  Type.String({
+    pattern: describePattern('^[A-Za-z0-9._-]{1,64}$', 'must be 1 to 64 letters, digits, dots, underscores or hyphens'),
+    description:
+      'Your name for a program that pulls events; each consumer acknowledges events separately. Without it, the consumer is `default`: for this consumer, events that were delivered by webhook are acknowledged too, and acknowledging an event ends its deliveries.',
+  }),
+)
+
 export const EventsQuery = Type.Object({
   types: Type.Optional(
     Type.String({ maxLength: 1000, description: `Comma-separated list of event types: ${eventTypes.join(', ')}.` }),
   ),
   acknowledged: Type.Enum(['false', 'true', 'all'], { default: 'false' }),
+  consumer: consumerSchema,
   after: Type.Optional(
     Type.String({ pattern: EVENT_ID_PATTERN, description: 'Return only events after the event with this ID.' }),
   ),
@@ -67,6 +77,7 @@ export const AckBody = named(
           description: 'Acknowledge the event with this ID and all events before it.',
         }),
       ),
+      consumer: consumerSchema,
     },
     { additionalProperties: false },
   ),

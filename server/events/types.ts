@@ -10,6 +10,8 @@ export const eventTypes = [
   'verification.requested',
   'verification.completed',
   'verification.declined',
+  'verification.failed',
+  'verification.expired',
   'webhook.test',
 ] as const
 export type EventType = (typeof eventTypes)[number]

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
 import { deleteOldCounts } from './daily-limits.ts'
+import { holdEmail, isHeld, startHeldEmailRelease } from './held-emails.ts'
 import { findSendObstacle, getEmail, recordSendAttempt, sendEmail } from './mail.ts'
 import { SmtpSendError, senderDomain } from './smtp.ts'
 import { suppressMailbox } from './suppressions.ts'
@@ -11,10 +12,13 @@ const cleanUpEmailCounts = defineJob<Record<string, never>>('tidy-mail-counts')
 export const emailJobs = [sendEmail, cleanUpEmailCounts]
 
 export function handleEmailJobs(worker: Worker, context: Context): void {
-  const { db, clock, config, vault, log, smtp } = context
+  const { db, clock, config, vault, log, smtp, keyring } = context
+  worker.run(() => startHeldEmailRelease(context))
   worker.handle(sendEmail, async ({ mail_id: emailId }) => {
     const email = await getEmail(db.queries, vault, emailId)
     if (email.status !== 'queued') return
+    await keyring.ensureFresh()
+    if (isHeld(context, email)) return db.transaction((tx) => holdEmail(tx, emailId))
     const recordOutcome = (outcome: Parameters<typeof recordSendAttempt>[3]) =>
       db.transaction((tx) => recordSendAttempt(tx, emailId, clock.now(), outcome))
     // The mailbox may have been suppressed, or the member removed, since the email was queued.

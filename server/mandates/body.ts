@@ -1,3 +1,4 @@
+import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import type { Method } from '../workflows/enums.ts'
 import { sortMethods } from '../workflows/workflows.ts'
 import type { MandateReplacement } from './schema.ts'
@@ -8,6 +9,8 @@ interface EnrichmentQuestion {
   key: string
   type: 'yes_no' | 'voice'
   text: string
+  /** The text in other languages, as the partner wrote it. */
+  translations?: Partial<Record<Language, string>>
   knockout?: 'yes' | 'no'
   required: boolean
 }
@@ -54,15 +57,24 @@ export function normaliseMandate(input: MandateReplacement, { methods, onBehalfO
         ? { skill_id: skill.skill_id, verify: skill.verify ?? false }
         : { name: skill.name, pending: true },
     ),
-    enrichment_questions: input.enrichment_questions?.map(({ key, type, text, knockout, required = true }) => ({
-      key,
-      type,
-      text,
-      knockout,
-      required,
-    })),
+    enrichment_questions: input.enrichment_questions?.map(
+      ({ key, type, text, translations, knockout, required = true }) => ({
+        key,
+        type,
+        text,
+        translations: translations && sortTranslations(translations),
+        knockout,
+        required,
+      }),
+    ),
     interest_collection: interest && { other_roles: interest.other_roles },
   } as MandateBody
+}
+
+function sortTranslations(translations: Partial<Record<Language, string>>) {
+  return Object.fromEntries(
+    LANGUAGES.flatMap((language) => (translations[language] === undefined ? [] : [[language, translations[language]]])),
+  )
 }
 
 /** Serialises the body for storage. Methods that the input left out are not added: effective methods have their own column. */

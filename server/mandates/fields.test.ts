@@ -408,7 +408,7 @@ test('questionable input is accepted with warnings', async () => {
   const [enrichmentWarning, skillWarning, ...otherWarnings] = await warningsOf({
     workflow_id: hindiWorkflow.workflow_id,
   })
-  assert.match(enrichmentWarning!, /Enrichment questions stay in English.*Hindi, Tamil/)
+  assert.match(enrichmentWarning!, /asked in English: licence \(Hindi, Tamil\), notice \(Hindi, Tamil\)\./)
   assert.match(skillWarning!, /skill question.*Tamil/)
   assert.deepEqual(otherWarnings, [])
 })

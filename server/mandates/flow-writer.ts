@@ -8,7 +8,7 @@ import { checkItem } from '../questions/checks.ts'
 import type { Item, QuestionWriter, SkillToAsk } from '../questions/questions.ts'
 import { type MandateBody, skillsToVerify } from './body.ts'
 import type { Flow, FlowItem } from './flow.ts'
-import { BANK_LANGUAGES, type MissingLanguages } from './languages.ts'
+import { BANK_LANGUAGES, type MissingLanguages, missingTranslations } from './languages.ts'
 
 /** Number of questions per skill to verify. */
 const ITEMS_PER_SKILL = 3
@@ -66,7 +66,7 @@ export class FlowWriter {
     return {
       flow: { methods, languages, company_name, title, enrichment, skills, interest },
       missingLanguages: {
-        enrichment: languages.filter((language) => enrichment.some(({ text }) => text[language] === undefined)),
+        enrichment: missingTranslations(enrichment, languages),
         skills: languages.filter((language) => items.some(({ text }) => text[language] === undefined)),
       },
     }
@@ -117,20 +117,27 @@ export class FlowWriter {
   }
 }
 
+/** Writes the enrichment questions in the languages of the workflow: the partner's texts first, then those of the writer. */
 async function writeEnrichment(
   writer: QuestionWriter,
   { body, languages, signal }: FlowRequest,
 ): Promise<Flow['enrichment']> {
   const questions = body.enrichment_questions ?? []
   const otherLanguages = languages.filter((language) => language !== 'en')
-  const texts = questions.map(({ text }) => text)
-  const translations =
-    otherLanguages.length > 0 && texts.length > 0
-      ? await writer.translate({ texts, from: 'en', to: otherLanguages, signal })
-      : undefined
-  return questions.map(({ key, type, text, knockout, required }, index) => {
+  const missing = missingTranslations(
+    questions.map(({ key, text, translations }) => ({ key, text: { en: text, ...translations } })),
+    otherLanguages,
+  )
+  const missingKeys = missing.map(({ key }) => key)
+  const texts = questions.filter(({ key }) => missingKeys.includes(key)).map(({ text }) => text)
+  const missingLanguages = otherLanguages.filter((language) =>
+    missing.some(({ languages }) => languages.includes(language)),
+  )
+  const written =
+    texts.length > 0 ? await writer.translate({ texts, from: 'en', to: missingLanguages, signal }) : undefined
+  return questions.map(({ key, type, text, translations, knockout, required }) => {
     const translatedTexts = otherLanguages.flatMap((language) => {
-      const wording = translations?.[language]?.[index]
+      const wording = translations?.[language] ?? written?.[language]?.[missingKeys.indexOf(key)]
       return wording?.trim() ? [[language, wording]] : []
     })
     return {

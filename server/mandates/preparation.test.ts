@@ -12,7 +12,7 @@ import { WriterError } from '../questions/writer-error.ts'
 import { getFlow } from './flow.ts'
 import { getMandate } from './mandate-rows.ts'
 import { archiveMandate, createMandate, MANDATE_TO_PREPARE, replaceMandate, retryMandate } from './mandates.ts'
-import { LEASE_MS, MAX_ATTEMPTS, openPreparer, startPreparation } from './preparation.ts'
+import { LEASE_MS, MIN_ATTEMPTS, openPreparer, startPreparation } from './preparation.ts'
 
 /** Returns a fake AI writer; `change` replaces some of its methods. */
 function aiWriter(change: Partial<QuestionWriter> = {}): QuestionWriter {
@@ -163,6 +163,107 @@ test('an AI endpoint translates everything, and translations that give the answe
   assert.match(warnings[0]!, /skill question.*Tamil/)
 })
 
+test('translations of enrichment questions are used, and one warning names the missing ones', async () => {
+  const { app, context, db, create, newWorkflow } = await setUp()
+  const { scope, workflow_id } = await newWorkflow({ languages: ['en', 'hi', 'ta'] })
+  const enrichment_questions = [
+    {
+      key: 'licence',
+      type: 'yes_no' as const,
+      text: 'Licence?',
+      translations: { ta: 'உரிமம்?', hi: 'लाइसेंस?', bn: 'লাইসেন্স?' },
+    },
+    { key: 'start', type: 'voice' as const, text: 'When can you start?', translations: { hi: 'कब से?' } },
+  ]
+  const input = { methods: ['data_enrichment' as const], enrichment_questions, skills: [] }
+  const { mandate_id, warnings: firstWarnings } = await create(scope, workflow_id, input)
+  const expectedWarnings = [
+    'Enrichment questions without a translation are asked in English: start (Tamil). Send the texts in their translations.',
+  ]
+  assert.deepEqual(
+    firstWarnings.filter((warning) => warning.includes('Enrichment')),
+    expectedWarnings,
+  )
+  await prepareMandates(context)
+  const { enrichment } = await getFlow(db.queries, scope, mandate_id, 1)
+  assert.deepEqual(
+    enrichment.map(({ text }) => text),
+    [
+      { en: 'Licence?', hi: 'लाइसेंस?', ta: 'உரிமம்?' },
+      { en: 'When can you start?', hi: 'कब से?' },
+    ],
+  )
+  const { warnings, body } = await getMandate(db.queries, scope, mandate_id)
+  assert.deepEqual(
+    warnings.filter((warning) => warning.includes('Enrichment')),
+    expectedWarnings,
+  )
+  assert.deepEqual(body.enrichment_questions![0]!.translations, { hi: 'लाइसेंस?', bn: 'লাইসেন্স?', ta: 'உரிமம்?' })
+
+  // The AI writer translates only the missing texts.
+  const requests: object[] = []
+  const writer = aiWriter({
+    async translate({ texts, to }) {
+      requests.push({ texts, to })
+      return Object.fromEntries(to.map((language) => [language, texts.map((text) => `${language}: ${text}`)]))
+    },
+  })
+  const ai = await create(scope, workflow_id, input)
+  await openPreparer({ ...context, writer }).prepareAll()
+  assert.deepEqual(requests, [{ texts: ['When can you start?'], to: ['ta'] }])
+  const aiFlow = await getFlow(db.queries, scope, ai.mandate_id, 1)
+  assert.deepEqual(aiFlow.enrichment[1]!.text, {
+    en: 'When can you start?',
+    hi: 'कब से?',
+    ta: 'ta: When can you start?',
+  })
+  const aiMandate = await getMandate(db.queries, scope, ai.mandate_id)
+  assert.deepEqual(
+    aiMandate.warnings.filter((warning) => warning.includes('Enrichment')),
+    [],
+  )
+
+  const { post } = await createPartner(app, scope.mode, scope.orgId)
+  const rejected = await post('/mandates', {
+    workflow_id,
+    title: 'Mason',
+    company_name: 'Metro',
+    skills: [{ skill_id: 'sk_1001' }],
+    methods: ['data_enrichment'],
+    enrichment_questions: [{ ...enrichment_questions[0], translations: { en: 'Licence?', xx: 'a', hi: ' ' } }],
+  })
+  assert.deepEqual(
+    rejected.body.error.details.map(({ path }: { path: string }) => path).sort(),
+    ['en', 'hi', 'xx'].map((language) => `enrichment_questions[0].translations.${language}`),
+  )
+})
+
+test('requests that an AI endpoint does not respond to do not delay other mandates', async () => {
+  const { context, db, create, newWorkflow } = await setUp()
+  const { scope, workflow_id } = await newWorkflow()
+  const writer = aiWriter()
+  let hangingCalls = 0
+  const AI_WORKERS = 4
+  const slowWriter = aiWriter({
+    async writeItems(request) {
+      if (hangingCalls >= AI_WORKERS) return writer.writeItems(request)
+      hangingCalls++
+      return new Promise((_, reject) => request.signal!.addEventListener('abort', () => reject(new Error('aborted'))))
+    },
+  })
+  const skills = [{ skill_id: 'sk_1001', verify: true }]
+  const preparer = startPreparation({ ...context, writer: slowWriter }, { slowBatchMs: 20 })
+  try {
+    for (let number = 0; number < AI_WORKERS; number++) await create(scope, workflow_id, { skills })
+    await until(async () => hangingCalls === AI_WORKERS)
+    const { mandate_id } = await create(scope, workflow_id, { skills })
+    await until(async () => (await getMandate(db.queries, scope, mandate_id)).status === 'ready')
+  } finally {
+    await preparer.stop()
+    await prepareMandates(context) // the released mandates, so that they do not disturb other tests
+  }
+})
+
 test('a transient error is retried with backoff, and the last attempt fails with a reason', async () => {
   const { app, context, clock, db, create, newWorkflow } = await setUp()
   const { scope, workflow_id } = await newWorkflow()
@@ -180,7 +281,7 @@ test('a transient error is retried with backoff, and the last attempt fails with
   assert.equal(calls, skillCount)
   await preparer.prepareAll()
   assert.equal(calls, skillCount, 'no retry before the delay has passed')
-  for (let attempt = 2; attempt <= MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 2; attempt <= MIN_ATTEMPTS; attempt++) {
     assert.equal((await getMandate(db.queries, scope, mandate_id)).status, 'preparing')
     clock.advance(MINUTE)
     await preparer.prepareAll()

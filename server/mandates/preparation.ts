@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { isNotPaused, type PausedOrganisations } from '../access/service-switch.ts'
 import type { Context } from '../context.ts'
 import { recordEvents } from '../events/record.ts'
 import type { EventType } from '../events/types.ts'
@@ -23,7 +24,11 @@ import { fullMandateRecord } from './mandate-record.ts'
 import { type Mandate, type MandateRow, mandateColumns, mandateFromRow } from './mandate-rows.ts'
 import { MANDATE_TO_PREPARE } from './mandates.ts'
 
-export type PreparationDeps = Pick<Context, 'db' | 'clock' | 'log' | 'metrics' | 'catalogue' | 'writer'>
+export type PreparationDeps = Pick<Context, 'db' | 'clock' | 'log' | 'metrics' | 'catalogue' | 'writer' | 'keyring'>
+
+export interface PreparerOptions {
+  slowBatchMs?: number
+}
 
 export interface Preparer {
   /** Starts preparing due mandates in the background. */
@@ -39,15 +44,26 @@ export const LEASE_MS = 6 * SECOND
 const LEASE_RENEWAL_INTERVAL_MS = 2 * SECOND
 /** Delay after a notification, so that mandates created together are prepared together. */
 const BATCH_WINDOW_MS = 100
-/** The first attempt to prepare a mandate runs immediately, the others after 1, 2, 4… seconds: about two minutes in total. */
-export const MAX_ATTEMPTS = 8
-const MAX_RETRY_DELAY_MS = MINUTE
+/** The first attempt to prepare a mandate runs immediately, the others after 1, 2, 4, 5, 5… seconds. */
+const MAX_RETRY_DELAY_MS = 5 * SECOND
+/** Attempts are repeated for at least this long, and at least this often: an outage may begin while a mandate waits in the queue. */
+const GIVE_UP_AFTER_MS = 2 * MINUTE
+export const MIN_ATTEMPTS = 8
+/** A timeout takes more than a minute, so fewer attempts are enough. */
+const MIN_ATTEMPTS_WITH_TIMEOUT = 3
 
 /**
  * The built-in writer takes milliseconds, so mandates are processed in batches to save round trips. An AI endpoint is slow, so
  * several workers wait for it concurrently.
  */
 const CONCURRENCY = { 'built-in': { workers: 1, batchSize: 100 }, ai: { workers: 4, batchSize: 1 } } as const
+
+/**
+ * If a batch takes longer than this, another worker is started until the batch is done. Otherwise a few requests that an AI endpoint does
+ * not respond to would delay all other mandates until they time out.
+ */
+const SLOW_BATCH_MS = 3 * SECOND
+const MAX_BACKUP_WORKERS = 12
 
 interface ClaimedMandate {
   mandate: Mandate
@@ -56,21 +72,22 @@ interface ClaimedMandate {
 }
 
 /** Creates and starts a preparer, which runs until it is stopped. */
-export function startPreparation(deps: PreparationDeps): Preparer {
-  const preparer = openPreparer(deps)
+export function startPreparation(deps: PreparationDeps, options?: PreparerOptions): Preparer {
+  const preparer = openPreparer(deps, options)
   preparer.start()
   return preparer
 }
 
 /** Creates a preparer. Its queue is the mandates with status `preparing`, which any number of processes can share. */
-export function openPreparer(deps: PreparationDeps): Preparer {
-  const { db, clock, log, metrics, catalogue, writer } = deps
+export function openPreparer(deps: PreparationDeps, { slowBatchMs = SLOW_BATCH_MS }: PreparerOptions = {}): Preparer {
+  const { db, clock, log, metrics, catalogue, writer, keyring } = deps
   const { workers, batchSize } = CONCURRENCY[writer.kind]
   const flowWriter = new FlowWriter(writer, catalogue)
   const stopController = new AbortController()
   const claimedMandates = new Set<ClaimedMandate>()
   let wakeCallbacks: (() => void)[] = []
   let runningWorkers: Promise<void>[] = []
+  const backupWorkers = new Set<Promise<void>>()
   let renewalTimer: NodeJS.Timeout | undefined
   let poller: DuePoller | undefined
 
@@ -80,12 +97,13 @@ export function openPreparer(deps: PreparationDeps): Preparer {
       renewalTimer.unref()
       poller = startDuePoller({
         clock,
-        nextDueAt: () => findNextDueTime(db),
+        nextDueAt: () => findNextDueTime(db, keyring.pausedOrganisations()),
         work: async () => wakeWorkers(),
         onError: logError,
       })
       db.onCommitted(MANDATE_TO_PREPARE, poller.wake)
-      runningWorkers = Array.from({ length: workers }, runWorker)
+      keyring.onPauseChanged(poller.wake)
+      runningWorkers = Array.from({ length: workers }, () => runWorker())
     },
     async prepareAll() {
       while (await prepareBatch());
@@ -95,20 +113,38 @@ export function openPreparer(deps: PreparationDeps): Preparer {
       clearInterval(renewalTimer)
       await poller?.stop()
       wakeWorkers()
-      await Promise.all(runningWorkers)
+      await Promise.all([...runningWorkers, ...backupWorkers])
     },
   }
 
-  async function runWorker() {
-    while (!stopController.signal.aborted) {
+  async function runWorker(isDone = () => false) {
+    while (!stopController.signal.aborted && !isDone()) {
       const woken = new Promise<void>((resolve) => wakeCallbacks.push(resolve))
-      const preparedCount = await prepareBatch().catch((error) => {
+      const preparedCount = await prepareWithBackup().catch((error) => {
         logError(error)
         return 0
       })
       if (preparedCount === batchSize) continue
-      if (preparedCount === 0 && !stopController.signal.aborted) await woken
+      if (preparedCount === 0 && !stopController.signal.aborted && !isDone()) await woken
       await sleep(BATCH_WINDOW_MS, undefined, { signal: stopController.signal }).catch(() => {})
+    }
+  }
+
+  /** Prepares one batch. While it is slow, a backup worker prepares others. */
+  async function prepareWithBackup(): Promise<number> {
+    let isFinished = false
+    const slowTimer = setTimeout(() => {
+      if (backupWorkers.size >= MAX_BACKUP_WORKERS) return
+      const backup = runWorker(() => isFinished).finally(() => backupWorkers.delete(backup))
+      backupWorkers.add(backup)
+    }, slowBatchMs)
+    slowTimer.unref()
+    try {
+      return await prepareBatch()
+    } finally {
+      clearTimeout(slowTimer)
+      isFinished = true
+      if (backupWorkers.size > 0) wakeWorkers()
     }
   }
 
@@ -120,7 +156,8 @@ export function openPreparer(deps: PreparationDeps): Preparer {
 
   /** Prepares one batch of mandates and returns its size. */
   async function prepareBatch(): Promise<number> {
-    const claimedBatch = await claimDueMandates(deps, batchSize)
+    await keyring.ensureFresh()
+    const claimedBatch = await claimDueMandates(deps, batchSize, keyring.pausedOrganisations())
     if (claimedBatch.length === 0) return 0
     for (const each of claimedBatch) claimedMandates.add(each)
     const stopTimer = metrics.jobs.startTimer({ queue: 'prepare-mandate' })
@@ -184,7 +221,11 @@ export function openPreparer(deps: PreparationDeps): Preparer {
       error instanceof WriterError
         ? !error.isTransient
         : error instanceof TooFewQuestionsError && writer.kind === 'built-in'
-    const isFinal = isPermanent || attempts >= MAX_ATTEMPTS
+    const isTimeout = error instanceof WriterError && error.reason === 'timeout'
+    const hasTriedEnough =
+      attempts >= (isTimeout ? MIN_ATTEMPTS_WITH_TIMEOUT : MIN_ATTEMPTS) &&
+      clock.now() - mandate.updated_at.getTime() >= GIVE_UP_AFTER_MS
+    const isFinal = isPermanent || hasTriedEnough
     log.warn(
       { err: error, mandate_id: mandate.mandate_id, attempts },
       `preparing a mandate failed, ${isFinal ? 'giving up' : 'retrying'}`,
@@ -211,16 +252,24 @@ interface WrittenMandate extends WrittenFlow {
 }
 
 /** Returns the time at which the next mandate is due, the next lease expires, or a mandate that could not be read is retried. */
-async function findNextDueTime(db: Database): Promise<number | undefined> {
+async function findNextDueTime(db: Database, paused: PausedOrganisations): Promise<number | undefined> {
   const { rows } = await sql<{ at: Date | null }>`
     select least(
-      (select min(prepare_at) from mandates where status = 'preparing' and ${isNoDeadLetter('prepare-mandate', sql`mandate_id`)}),
+      (select min(prepare_at) from mandates where status = 'preparing' and ${isNotPaused(sql`org_id`, paused)}
+        and ${isNoDeadLetter('prepare-mandate', sql`mandate_id`)}),
       ${nextDeadLetterRetry('prepare-mandate')}) as at`.execute(db.queries)
   return rows[0]!.at?.getTime()
 }
 
-/** Claims due mandates; concurrent processes skip locked rows. A mandate that cannot be read becomes a dead letter. */
-async function claimDueMandates(deps: PreparationDeps, limit: number): Promise<ClaimedMandate[]> {
+/**
+ * Claims due mandates; concurrent processes skip locked rows. Mandates of paused organisations wait, and a mandate that cannot be read
+ * becomes a dead letter.
+ */
+async function claimDueMandates(
+  deps: PreparationDeps,
+  limit: number,
+  paused: PausedOrganisations,
+): Promise<ClaimedMandate[]> {
   const { db, clock } = deps
   const now = clock.now()
   const { rows } = await sql<MandateRow & { languages: Language[]; attempts: number; is_dead_letter: boolean }>`
@@ -228,7 +277,7 @@ async function claimDueMandates(deps: PreparationDeps, limit: number): Promise<C
     from workflows
     where workflows.workflow_id = mandates.workflow_id and mandate_id = any (array(
       select mandate_id from mandates where status = 'preparing' and prepare_at <= ${new Date(now)}
-        and ${isNoDeadLetter('prepare-mandate', sql`mandate_id`, now)}
+        and ${isNotPaused(sql`org_id`, paused)} and ${isNoDeadLetter('prepare-mandate', sql`mandate_id`, now)}
       order by prepare_at limit ${limit} for update skip locked))
     returning ${sql.join(mandateColumns.map((column) => sql.ref(column)))}, languages, attempts,
       exists (select from dead_letters where queue = 'prepare-mandate' and subject_id = mandate_id) as is_dead_letter`.execute(

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TOptional, type TSchema, type TString, Type } from 'typebox'
 import { CreatedViaSchema } from '../access/schema.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
@@ -64,6 +64,23 @@ const EnrichmentType = named(
   'EnrichmentType',
   Type.Enum(['yes_no', 'voice'], { description: '`voice`: the candidate answers in their own words.' }),
 )
+const translatedLanguages = LANGUAGES.filter((language) => language !== 'en')
+const QuestionTranslations = named(
+  'QuestionTranslations',
+  Type.Object(
+    Object.fromEntries(
+      translatedLanguages.map((language) => [
+        language,
+        Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK_PATTERN })),
+      ]),
+    ) as Record<(typeof translatedLanguages)[number], TOptional<TString>>,
+    {
+      ...closed,
+      description:
+        'The question in other languages, such as `{"hi": "…"}`. Candidates who chose a language without a translation get the question from the AI writer if one is configured, and otherwise in English.',
+    },
+  ),
+)
 const EnrichmentQuestion = named(
   'EnrichmentQuestion',
   Type.Object(
@@ -82,6 +99,7 @@ const EnrichmentQuestion = named(
         pattern: NOT_BLANK_PATTERN,
         description: 'The question, in English.',
       }),
+      translations: Type.Optional(QuestionTranslations),
       knockout: Type.Optional(
         Type.Enum(['yes', 'no'], {
           description: 'For `yes_no` only: the answer that makes the candidate not qualified.',

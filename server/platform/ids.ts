@@ -1,5 +1,5 @@
 import { randomBytes, randomFillSync } from 'node:crypto'
-import { monotonicFactory } from 'ulid'
+import { monotonicFactory, type ULIDFactory } from 'ulid'
 
 // Random bytes are fetched in bulk: fetching them one at a time costs more than the rest of creating an ID.
 const randomPool = new Uint32Array(1024)
@@ -13,10 +13,24 @@ function nextRandom(): number {
   return randomPool[usedCount++]! / 0x1_0000_0000
 }
 
-const nextUlid = monotonicFactory(nextRandom)
+/**
+ * A factory for each of the last milliseconds. One factory for all would use the latest time that it has seen, also for a caller that
+ * read the clock earlier: the order of IDs would then differ from the order of the creation times that are stored and shown.
+ */
+const factories = new Map<number, ULIDFactory>()
+const MAX_FACTORIES = 100
 
-/** Returns a prefix and a ULID: sortable by creation time, and unique without a database query. */
+/**
+ * Returns a prefix and a ULID: unique without a database query, and sortable by exactly this time. IDs with the same time increase in
+ * the order of the calls.
+ */
 export function newId<Prefix extends string>(prefix: Prefix, now: number): `${Prefix}${string}` {
+  let nextUlid = factories.get(now)
+  if (!nextUlid) {
+    nextUlid = monotonicFactory(nextRandom)
+    factories.set(now, nextUlid)
+    if (factories.size > MAX_FACTORIES) factories.delete(factories.keys().next().value!)
+  }
   return `${prefix}${nextUlid(now)}`
 }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
+import type { TestClock } from '../../test/support/clock.ts'
 import {
   aCandidate,
   aTestNumberCandidate,
@@ -12,6 +13,9 @@ import {
 } from '../../test/support/partners.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { handleReply } from '../campaigns/contact/replies.ts'
+import type { Context } from '../context.ts'
+import type { Tx } from '../platform/database/database.ts'
+import { assignListPositions, listResults } from './results.ts'
 
 const RESULT_FIELDS = [
   'result_id',
@@ -118,54 +122,141 @@ test('result pages follow the order of updates', async () => {
   assert.deepEqual((await get(`/results?updated_after=${encodeURIComponent(updateTimes[4]!)}`)).body.data.items, [])
 })
 
-test('a poller that continues from the last update misses nothing, however late a change commits', async () => {
+/** Starts a change of a result in a transaction that stays open until the returned function is called. */
+async function changeSlowly(context: Context, clock: TestClock, candidateId: string) {
+  const started = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const committed = context.db.transaction(async (tx) => {
+    await sendReply(tx, context, candidateId, clock)
+    started.resolve()
+    await released.promise
+  })
+  await started.promise
+  return async () => {
+    released.resolve()
+    await committed
+  }
+}
+
+/** Changes a result: the candidate gives an answer that is not understood, or declines. */
+async function sendReply(tx: Tx, { config, mailboxes }: Context, candidateId: string, clock: TestClock, text = 'hm') {
+  const candidate = (await lockCandidacy(tx, candidateId))!
+  clock.advance(1)
+  await handleReply(tx, { clock, config, mailboxes }, candidate, {
+    channel: 'page',
+    input: { kind: 'reply', text },
+  })
+}
+
+async function enrolMany(candidateCount: number) {
   const { app, context, clock } = await setUp()
-  const { get, createCampaign, createMandate, scope } = await createCampaignPartner(app, { peoplePerDay: 1000 })
-  const { mandate_id } = await createMandate()
-  const candidates = Array.from({ length: 24 }, (_, index) => aCandidate(index))
-  await createCampaign(mandate_id, candidates)
+  const partner = await createCampaignPartner(app, { peoplePerDay: 1000 })
+  const { mandate_id } = await partner.createMandate()
+  const candidates = Array.from({ length: candidateCount }, (_, index) => aCandidate(index))
+  const { campaign } = await partner.createCampaign(mandate_id, candidates)
   const { rows } = await sql<{ candidate_id: string }>`
-      select candidate_id from candidates where org_id = ${scope.orgId}`.execute(context.db.queries)
+    select candidate_id from candidates where org_id = ${partner.scope.orgId} order by candidate_id`.execute(
+    context.db.queries,
+  )
+  return {
+    ...partner,
+    context,
+    clock,
+    campaignId: campaign.campaign_id,
+    candidateIds: rows.map((row) => row.candidate_id),
+  }
+}
+
+test('a change that commits late is listed after the results that were already read, and at a later time', async () => {
+  const { get, context, clock, candidateIds } = await enrolMany(3)
+  const list = async (query = '') => (await get(`/results?${query}`)).body.data.items as any[]
+  const [{ updated_at: enrolledAt }] = await list()
+  const commitFirst = await changeSlowly(context, clock, candidateIds[0]!)
+  clock.advance(1000)
+  await context.db.transaction((tx) => sendReply(tx, context, candidateIds[1]!, clock))
+
+  // The reader does not wait for the open transaction.
+  const [second] = await list(`updated_after=${enrolledAt}`)
+  assert.equal(second.candidate.candidate_id, candidateIds[1])
+  await commitFirst()
+  const [first] = await list(`updated_after=${second.updated_at}`)
+  assert.equal(first.candidate.candidate_id, candidateIds[0])
+  assert.ok(first.updated_at > second.updated_at)
+  assert.deepEqual((await get(`/results/${first.result_id}`)).body.data, first)
+  const times = (await list()).map(({ updated_at }) => updated_at)
+  assert.deepEqual(times, times.toSorted())
+})
+
+test('a result that changes while a page is read appears at its new position only', async () => {
+  const { context, clock, scope, candidateIds } = await enrolMany(3)
+  await assignListPositions(context.db, scope)
+  clock.advance(1000)
+  await context.db.transaction((tx) => sendReply(tx, context, candidateIds[0]!, clock))
+
+  const page = await listResults(context.db.queries, scope, { limit: 10 })
+  assert.deepEqual(page.map(({ candidate_id }) => candidate_id).sort(), candidateIds.slice(1))
+  await assignListPositions(context.db, scope)
+  const nextPage = await listResults(context.db.queries, scope, { updated_after: page.at(-1)!.updated_at, limit: 10 })
+  assert.deepEqual(
+    nextPage.map(({ candidate_id }) => candidate_id),
+    [candidateIds[0]],
+  )
+})
+
+test('pollers miss no change and never go back in time, with and without filters, while transactions stay open', async () => {
+  const { get, context, clock, scope, campaignId, candidateIds } = await enrolMany(40)
   let isWriting = true
-  const versionsSeen = new Map<string, number>()
-  const poller = (async () => {
-    let since = ''
-    while (true) {
-      const isLastRound = !isWriting
-      let cursor = ''
-      const updatedAfter = since
-      do {
-        const query = `limit=7${updatedAfter && `&updated_after=${updatedAfter}`}${cursor && `&cursor=${cursor}`}`
-        const { status, body } = await get(`/results?${query}`)
-        assert.equal(status, 200, JSON.stringify(body))
-        const { data } = body
-        for (const { result_id, version, updated_at } of data.items) {
-          versionsSeen.set(result_id, Math.max(version, versionsSeen.get(result_id) ?? 0))
-          if (updated_at > since) since = updated_at
-        }
-        cursor = data.next_cursor
-      } while (cursor)
-      if (isLastRound) return
-    }
-  })()
+  const pollers = ['', 'status=declined&', `campaign_id=${campaignId}&status=pending&`].map(poll)
+  const openChanges = await Promise.all(candidateIds.slice(0, 4).map((id) => changeSlowly(context, clock, id)))
   await Promise.all(
-    rows.map(async ({ candidate_id }, index) => {
-      for (let time = 0; time < 3; time++) {
+    candidateIds.slice(4).map(async (candidateId, index) => {
+      for (let change = 0; change < 4; change++) {
+        const text = change === 3 && index % 2 === 0 ? 'no' : 'hm'
         await context.db.transaction(async (tx) => {
-          const candidate = (await lockCandidacy(tx, candidate_id))!
-          clock.advance(1)
-          await handleReply(tx, context, candidate, { channel: 'page', input: { kind: 'reply', text: 'hm' } })
-          if (index % 4 === 0) await sql`select pg_sleep(0.05)`.execute(tx) // commits long after the update
+          await sendReply(tx, context, candidateId, clock, text)
+          // Some transactions commit after later changes.
+          for (let query = 0; query < index % 5; query++) await sql`select pg_stat_clear_snapshot()`.execute(tx)
         })
       }
+      if (index % 9 === 0) await openChanges.pop()?.()
     }),
   )
   isWriting = false
-  await poller
-  const { rows: storedResults } = await sql<{ result_id: string; version: number }>`
-      select result_id, version from candidate_progress where org_id = ${scope.orgId}`.execute(context.db.queries)
-  assert.deepEqual(
-    Object.fromEntries([...versionsSeen].sort()),
-    Object.fromEntries(storedResults.map(({ result_id, version }) => [result_id, version] as const).sort()),
-  )
+  const [all, declined, pending] = await Promise.all(pollers)
+  const { rows } = await sql<{ result_id: string; version: number; status: string }>`
+    select result_id, version, status from candidate_progress where org_id = ${scope.orgId}`.execute(context.db.queries)
+  const versionsOf = (status?: string) =>
+    Object.fromEntries(
+      rows
+        .filter((row) => status === undefined || row.status === status)
+        .map(({ result_id, version }) => [result_id, version]),
+    )
+  assert.deepEqual(all, versionsOf())
+  assert.deepEqual(declined, versionsOf('declined'))
+  const declinedIds = Object.keys(versionsOf('declined'))
+  const stillPending = Object.entries(pending!).filter(([id]) => !declinedIds.includes(id))
+  assert.deepEqual(Object.fromEntries(stillPending), versionsOf('pending'))
+
+  /** Follows changes until the writers are done; returns the last version of each result. */
+  async function poll(filter: string): Promise<Record<string, number>> {
+    const versions: Record<string, number> = {}
+    let since = ''
+    while (true) {
+      const isLastRound = !isWriting
+      const updatedAfter = since && `&updated_after=${since}`
+      let cursor = ''
+      do {
+        const { status, body } = await get(`/results?${filter}limit=7${updatedAfter}${cursor && `&cursor=${cursor}`}`)
+        assert.equal(status, 200, JSON.stringify(body))
+        for (const { result_id, version, updated_at } of body.data.items) {
+          assert.ok(updated_at >= since, `${updated_at} after ${since}`)
+          assert.ok(version >= (versions[result_id] ?? 0), 'a newer version is never followed by an older one')
+          versions[result_id] = version
+          since = updated_at
+        }
+        cursor = body.data.next_cursor
+      } while (cursor)
+      if (isLastRound) return versions
+    }
+  }
 })

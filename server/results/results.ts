@@ -1,14 +1,20 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
-import { type Candidacy, type ResultStatus, selectCandidacies } from '../campaigns/candidacy.ts'
+import { type Candidacy, type ListedCandidacy, type ResultStatus, selectCandidacies } from '../campaigns/candidacy.ts'
 import type { Database, Queries, Tx } from '../platform/database/database.ts'
 
+/** Returns a result. Call `assignListPositions` first, so that `updated_at` is the same as in the list. */
 export async function getResult(tx: Queries, { orgId, mode }: OrgScope, id: string): Promise<Candidacy> {
   const condition = sql`p.result_id = ${id} and p.org_id = ${orgId} and p.mode = ${mode}`
   const [candidacy] = await selectCandidacies(tx, condition, sql``)
   if (!candidacy) throw problem('NOT_FOUND', `Result ${id} not found.`)
-  return candidacy
+  return candidacy.moved ? candidacy : withListedTime(candidacy)
+}
+
+/** Replaces the time of the update with the list position, which is what pollers compare. */
+function withListedTime<T extends ListedCandidacy>(candidacy: T): T {
+  return { ...candidacy, updated_at: candidacy.listed_at }
 }
 
 export interface ResultFilter {
@@ -29,13 +35,17 @@ export interface ResultPosition {
   resultId: string
 }
 
-/** Lists results, by default the oldest update first. Call `assignListPositions` first, so that all committed changes are included. */
+/**
+ * Lists results, by default the oldest update first, with their list position as `updated_at`. Call `assignListPositions` first, so
+ * that all committed changes are included. A result that has changed since then is left out: it is listed later, at its new position.
+ * Otherwise a reader would see a time after which changes with earlier positions can still appear.
+ */
 export async function listResults(
   tx: Queries,
   { orgId, mode }: OrgScope,
   { campaign_id, mandate_id, job_id, status, updated_after, after, newestFirst = false, limit }: ResultFilter,
 ) {
-  const conditions = [sql`p.org_id = ${orgId} and p.mode = ${mode} and p.listed_at is not null`]
+  const conditions = [sql`p.org_id = ${orgId} and p.mode = ${mode} and not p.moved`]
   if (campaign_id !== undefined) conditions.push(sql`p.campaign_id = ${campaign_id}`)
   if (mandate_id !== undefined) conditions.push(sql`p.mandate_id = ${mandate_id}`)
   if (job_id !== undefined)
@@ -48,13 +58,14 @@ export async function listResults(
     conditions.push(
       sql`(p.listed_at, p.result_id) ${newestFirst ? sql`<` : sql`>`} (${new Date(after.listedAt)}, ${after.resultId})`,
     )
-  return selectCandidacies(
+  const candidacies = await selectCandidacies(
     tx,
     sql`${sql.join(conditions, sql` and `)}`,
     newestFirst
       ? sql`order by p.listed_at desc, p.result_id desc limit ${limit}`
       : sql`order by p.listed_at, p.result_id limit ${limit}`,
   )
+  return candidacies.map(withListedTime)
 }
 
 /** Maximum number of results that get a list position in one transaction. */
@@ -63,7 +74,8 @@ const MAX_BATCH_RESULTS = 2000
 /**
  * Assigns a list position to every committed change: the time of its update, or one millisecond after the last listed result if that
  * is later. A change that commits late is therefore never listed before results that a poller has already read, whether the poller
- * continues from a cursor or from the last `updated_at`; and writers do not wait for each other.
+ * continues from a cursor or from the last `updated_at`; and writers do not wait for each other. A result that another transaction is
+ * changing gets its position after that transaction, so that readers do not wait for writers either.
  */
 export async function assignListPositions(db: Database, { orgId, mode }: OrgScope): Promise<void> {
   while (await hasUnlistedChanges()) {
@@ -83,17 +95,15 @@ export async function assignListPositions(db: Database, { orgId, mode }: OrgScop
     // Serialised until the commit, so that a reader who sees a position has seen all earlier ones.
     await sql`select 1 from result_listings where org_id = ${orgId} and mode = ${mode} for update`.execute(tx)
     const { rows } = await sql<{ count: number }>`
-      with until as (select listed_until from result_listings where org_id = ${orgId} and mode = ${mode}),
-      oldest as materialized (
-        select candidate_id from candidate_progress where org_id = ${orgId} and mode = ${mode} and moved
-        order by updated_at limit ${MAX_BATCH_RESULTS}
-      ), changed as materialized (
-        select candidate_id, greatest(updated_at, listed_until + interval '1 millisecond') as listed_at
-        from candidate_progress p, until where candidate_id in (select candidate_id from oldest)
-        order by candidate_id for update of p
+      with changed as materialized (
+        select candidate_id, updated_at from candidate_progress where org_id = ${orgId} and mode = ${mode} and moved
+        order by updated_at limit ${MAX_BATCH_RESULTS} for update skip locked
       ), positioned as (
-        update candidate_progress p set listed_at = changed.listed_at, moved = false from changed
-        where p.candidate_id = changed.candidate_id returning p.listed_at
+        update candidate_progress p
+        set listed_at = greatest(changed.updated_at, l.listed_until + interval '1 millisecond'), moved = false
+        from changed, result_listings l
+        where p.candidate_id = changed.candidate_id and l.org_id = ${orgId} and l.mode = ${mode}
+        returning p.listed_at
       ), latest as (
         update result_listings set listed_until = greatest(listed_until, (select max(listed_at) from positioned))
         where org_id = ${orgId} and mode = ${mode}

@@ -21,7 +21,7 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
         tags,
         summary: 'List results',
         description:
-          'Lists the least recently updated results first. To follow changes, read to the last page, then poll with `updated_after` set to the last `updated_at` that you received. No change is missed. A change may be returned twice; compare `version` to find the newer one.',
+          'Lists the least recently updated results first; `updated_at` never decreases along the list. To follow changes, read to the last page, then poll with `updated_after` set to the last `updated_at` that this list returned. No change is missed, even if it was committed late. A result that changes while you read appears again on a later page, with a higher `version`.',
         querystring: ResultsQuery,
         response: { 200: success(listOf(ResultRecord)) },
       },
@@ -64,6 +64,7 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
       },
     },
     async ({ caller, params }) => {
+      await assignListPositions(db, caller)
       const result = await getResult(db.queries, caller, params.result_id)
       return { success: true as const, message: 'Result', data: resultRecord(result) }
     },

@@ -6,6 +6,7 @@ import { callerAddress } from '../access/client-address.ts'
 import { sharedLimitsId } from '../access/keyring.ts'
 import type { Rule } from '../access/limits/limiter.ts'
 import { describeLimit } from '../access/limits/messages.ts'
+import { servicePausedProblem } from '../access/service-switch.ts'
 import { Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { formatSeconds } from '../platform/clock.ts'
@@ -14,6 +15,7 @@ import { parseJson } from '../platform/http/json.ts'
 import type { App } from '../platform/http/server.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import { fieldOf, isMissing } from './fields.ts'
+import { findOrganisationOf } from './sessions.ts'
 
 /**
  * How a route authenticates its caller.
@@ -59,7 +61,7 @@ const MAX_ANONYMOUS_BODY_BYTES = 128 * 1024
 const UNKNOWN_TOKEN_RATE_LIMIT: Rule = { name: 'unknown-session-tokens', kind: 'fixed', limit: 600, seconds: 60 }
 
 /**
- * Checks, in this order: body size and media type, key, token, rate limit, JSON. Callers without a key or a token are charged to the
+ * Checks, in this order: body size and media type, key, token, rate limit, JSON, and whether the organisation is paused. Callers without a key or a token are charged to the
  * limit of their IP address before their body is read. The route checks the session and the fields.
  */
 export function guardVerificationRoutes(app: App, context: Context): void {
@@ -77,7 +79,9 @@ export function guardVerificationRoutes(app: App, context: Context): void {
     request.sessionCaller = await authenticateSession(context, request, auth)
   })
   app.addHook('preValidation', async (request) => {
-    if (!request.is404 && request.rawBody.length > 0) request.body ??= parseJson(request.rawBody)
+    if (request.is404) return
+    if (request.rawBody.length > 0) request.body ??= parseJson(request.rawBody)
+    await requireServiceRunning(context, request)
   })
   // The body is parsed in the guards; keep Fastify from replacing it.
   app.removeAllContentTypeParsers()
@@ -88,6 +92,22 @@ export function guardVerificationRoutes(app: App, context: Context): void {
     const { limits, clock } = context
     await limits.limiter.charge(callerAddress(request.ip), [UNKNOWN_TOKEN_RATE_LIMIT], clock.now())
   })
+}
+
+/** Rejects requests of paused organisations. The organisation is looked up only while one is paused. */
+async function requireServiceRunning({ db, keyring }: Pick<Context, 'db' | 'keyring'>, request: FastifyRequest) {
+  await keyring.refreshIfStale()
+  const paused = keyring.pausedOrganisations()
+  if (paused.length === 0) return
+  const { scope, token } = request.sessionCaller
+  const params = (request.params ?? {}) as { sessionToken?: string; serviceVerificationId?: string }
+  const orgId =
+    scope?.orgId ??
+    (await findOrganisationOf(db.queries, {
+      token: token ?? params.sessionToken,
+      verificationId: params.serviceVerificationId ?? fieldOf(request.body, 'serviceVerificationId'),
+    }))
+  if (orgId !== undefined && keyring.isServicePaused(orgId)) throw servicePausedProblem()
 }
 
 async function authenticateSession(

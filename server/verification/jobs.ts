@@ -1,14 +1,17 @@
 import { sql } from 'kysely'
+import { isNotPaused } from '../access/service-switch.ts'
 import type { Context } from '../context.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
+import { failSession } from './assessments/assessments.ts'
 import { countFailedAttempts, MAX_FAILED_ATTEMPTS } from './assessments/attempts.ts'
 import { addMissingEndorsements } from './endorsements/endorsements.ts'
 import { deleteOldOrigins } from './endorsements/origins.ts'
 import { updateAllRings } from './endorsements/rings.ts'
+import { recordExpiries } from './outcome.ts'
 import { remindReviewers } from './reviews/review-requests.ts'
-import { changeSession, lockVerification } from './sessions.ts'
+import { lockVerification, type SessionRow, sessionFromRow } from './sessions.ts'
 
-/** The schedules of these jobs need not be precise: reads compute expiry themselves. */
+/** The schedules of these jobs need not be precise: reads compute expiry themselves. Events are recorded by the job. */
 const sendReviewReminders = defineJob<Record<string, never>>('review-reminders')
 const endVerifications = defineJob<Record<string, never>>('end-verifications')
 
@@ -23,7 +26,7 @@ export function handleVerificationJobs(worker: Worker, context: Context): void {
   worker.handle(sendReviewReminders, async () => void (await remindReviewers(context)))
   worker.schedule(sendReviewReminders, '*/5 * * * *')
   worker.handle(endVerifications, () => storeExpiredStatuses(context))
-  worker.schedule(endVerifications, '*/10 * * * *')
+  worker.schedule(endVerifications, '*/2 * * * *')
   worker.handle(checkEndorsements, () => runEndorsementChecks(context))
   worker.schedule(checkEndorsements, '17 2 * * *')
 }
@@ -37,25 +40,33 @@ async function runEndorsementChecks(context: Pick<Context, 'db' | 'clock' | 'ema
 
 const BATCH_SIZE = 500
 
-/** Stores the status of sessions whose session, link or last attempt has expired, so that filters by status are correct. */
-export async function storeExpiredStatuses({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
+/**
+ * Stores the status of sessions whose session, link or last attempt has expired, so that filters by status are correct, and records
+ * the events. Skips paused organisations, whose deadlines are extended at the end of the pause.
+ */
+export async function storeExpiredStatuses({
+  db,
+  clock,
+  keyring,
+}: Pick<Context, 'db' | 'clock' | 'keyring'>): Promise<void> {
   const now = new Date(clock.now())
-  await expireInBatches(
-    sql`select verification_id from verification_sessions where status = 'open' and expires_at <= ${now} limit ${BATCH_SIZE}`,
-  )
+  await keyring.ensureFresh()
+  const isRunning = isNotPaused(sql`s.org_id`, keyring.pausedOrganisations())
   await expireInBatches(sql`
-    select verification_id from verification_sessions join verification_reviews r using (verification_id)
-    where status = 'pending_review' and r.submitted_at is null and r.expires_at <= ${now} limit ${BATCH_SIZE}`)
+    select verification_id from verification_sessions s
+    where status = 'open' and expires_at <= ${now} and ${isRunning} limit ${BATCH_SIZE}`)
+  await expireInBatches(sql`
+    select verification_id from verification_sessions s join verification_reviews r using (verification_id)
+    where status = 'pending_review' and r.submitted_at is null and r.expires_at <= ${now} and ${isRunning} limit ${BATCH_SIZE}`)
 
   while ((await processExpiredAttempts()) === BATCH_SIZE);
 
   /** Processes each expired attempt once; it may exhaust the attempts of any of the student's sessions. */
   async function processExpiredAttempts(): Promise<number> {
     const { rows: expiredAttempts } = await sql<{ attempt_id: string; user_id: string }>`
-      select attempt_id, user_id from verification_attempts
-      where submitted_at is null and ended_at is null and expires_at <= ${now} order by expires_at limit ${BATCH_SIZE}`.execute(
-      db.queries,
-    )
+      select a.attempt_id, a.user_id from verification_attempts a join verification_sessions s using (verification_id)
+      where a.submitted_at is null and a.ended_at is null and a.expires_at <= ${now} and ${isRunning}
+      order by a.expires_at limit ${BATCH_SIZE}`.execute(db.queries)
     const { rows: sessions } = await sql<{ verification_id: string }>`
       select verification_id from verification_sessions
       where user_id = any (${[...new Set(expiredAttempts.map(({ user_id }) => user_id))]}::text[]) and status = 'in_assessment'`.execute(
@@ -69,7 +80,7 @@ export async function storeExpiredStatuses({ db, clock }: Pick<Context, 'db' | '
           (await countFailedAttempts(tx, session, clock.now())) < MAX_FAILED_ATTEMPTS
         )
           return
-        await changeSession(tx, session, clock.now(), { status: 'failed', completedAt: clock.now() })
+        await failSession(tx, clock, session)
       })
     }
     await sql`update verification_attempts set ended_at = ${now}
@@ -81,11 +92,14 @@ export async function storeExpiredStatuses({ db, clock }: Pick<Context, 'db' | '
 
   async function expireInBatches(dueIdsQuery: ReturnType<typeof sql>) {
     for (;;) {
-      const updateResult = await db.transaction((tx) =>
-        sql`update verification_sessions set status = 'expired', version = version + 1, updated_at = ${now}
-          where verification_id in (${dueIdsQuery} for update of verification_sessions skip locked)`.execute(tx),
-      )
-      if (Number(updateResult.numAffectedRows ?? 0) < BATCH_SIZE) return
+      const expiredCount = await db.transaction(async (tx) => {
+        const { rows } = await sql<SessionRow>`
+          update verification_sessions set status = 'expired', version = version + 1, updated_at = ${now}
+          where verification_id in (${dueIdsQuery} for update of s skip locked) returning *`.execute(tx)
+        await recordExpiries(tx, clock, rows.map(sessionFromRow))
+        return rows.length
+      })
+      if (expiredCount < BATCH_SIZE) return
     }
   }
 }

@@ -1,4 +1,7 @@
 import { skillId } from '../catalogue/ids.ts'
+import { recordEvent, recordEvents } from '../events/record.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Tx } from '../platform/database/database.ts'
 import type { Evidence } from './endorsements/evidence.ts'
 import { mainSourceOf } from './items.ts'
 import type { Review } from './reviews/reviews.ts'
@@ -49,6 +52,21 @@ export function skillOutcomes(
       return status === 'failed' ? 'not_passed' : 'pending'
     }
   })
+}
+
+/** Records that the attempts of an assessment are used up. */
+export async function recordFailure(tx: Tx, clock: Clock, session: Session): Promise<void> {
+  const skills = skillOutcomes(session, 'failed', undefined, undefined)
+  await recordEvent(tx, session.scope, clock, 'verification.failed', eventData(session, skills))
+}
+
+/** Records the expiry of sessions. */
+export async function recordExpiries(tx: Tx, clock: Clock, sessions: Session[]): Promise<void> {
+  const sessionsByScope = Map.groupBy(sessions, ({ scope }) => `${scope.orgId} ${scope.mode}`)
+  for (const group of sessionsByScope.values()) {
+    const data = group.map((session) => eventData(session, skillOutcomes(session, 'expired', undefined, undefined)))
+    await recordEvents(tx, group[0]!.scope, clock, 'verification.expired', data)
+  }
 }
 
 /** Builds the payload of a verification event; final events include the outcome of each skill, and the evidence of endorsements. */

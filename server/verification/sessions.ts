@@ -107,6 +107,19 @@ export async function lockVerification(tx: Tx, id: string): Promise<Session | un
   return selectSession(tx, sql`s.verification_id = ${id}`, { lock: true })
 }
 
+/** Returns the organisation of a session, found by its token, else by its verification ID. */
+export async function findOrganisationOf(
+  queries: Queries,
+  { token, verificationId }: { token: string | undefined; verificationId: unknown },
+): Promise<string | undefined> {
+  if (token === undefined && (typeof verificationId !== 'string' || verificationId.includes('\0'))) return undefined
+  const condition =
+    token === undefined ? sql`verification_id = ${verificationId}` : sql`token_hash = ${hashToken(token)}`
+  const { rows } = await sql<{ org_id: string }>`
+    select org_id from verification_sessions where ${condition}`.execute(queries)
+  return rows[0]?.org_id
+}
+
 export function belongsTo({ scope }: Session, { orgId, mode }: OrgScope): boolean {
   return scope.orgId === orgId && scope.mode === mode
 }
@@ -138,7 +151,7 @@ async function selectSession(
   return rows[0] && sessionFromRow(rows[0])
 }
 
-interface SessionRow {
+export interface SessionRow {
   verification_id: string
   org_id: string
   mode: 'test' | 'live'
@@ -158,7 +171,7 @@ interface SessionRow {
   completed_at: Date | null
 }
 
-function sessionFromRow(row: SessionRow): Session {
+export function sessionFromRow(row: SessionRow): Session {
   return {
     id: row.verification_id,
     scope: { orgId: row.org_id, mode: row.mode },

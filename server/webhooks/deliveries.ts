@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import type { OrgScope } from '../access/caller.ts'
 import type { SequencedEvent } from '../events/ledger.ts'
 import { RETENTION_DAYS } from '../events/partitions.ts'
 import type { EventRef } from '../events/reading.ts'
@@ -95,6 +96,18 @@ export async function deliveryStates(
   return new Map(rows.map(({ event_id, attempts, last_error }) => [event_id, { attempts, last_error }]))
 }
 
+/** Returns the organisation's events up to a sequence that have pending deliveries. */
+export async function findEventsWithPendingDeliveries(
+  tx: Tx,
+  { orgId, mode }: OrgScope,
+  upTo: number,
+): Promise<EventRef[]> {
+  const { rows } = await sql<EventRef>`
+    select distinct to_char(d.day, 'YYYY-MM-DD') as day, d.event_id from webhook_deliveries d join webhooks w using (webhook_id)
+    where w.org_id = ${orgId} and w.mode = ${mode} and d.status = 'pending' and d.sequence <= ${upTo}`.execute(tx)
+  return rows
+}
+
 /** Ends the pending deliveries of events that were acknowledged by pull. The caller holds locks on the events. */
 export async function endDeliveries(tx: Tx, refs: EventRef[]): Promise<void> {
   if (refs.length === 0) return
@@ -103,22 +116,34 @@ export async function endDeliveries(tx: Tx, refs: EventRef[]): Promise<void> {
 }
 
 /**
- * Acknowledges the events that have been delivered to all their webhooks. The caller holds locks on the events (`lockEvents`):
+ * Acknowledges the events that have been delivered to all their webhooks. Webhooks that are disabled, or whose last attempts have
+ * failed, do not count: their deliveries continue, but a dead endpoint does not keep events unacknowledged. The caller holds locks on the events (`lockEvents`):
  * two transactions that each finish one of the last two deliveries would otherwise both see the other one as pending.
  */
 export async function acknowledgeDelivered(tx: Tx, refs: EventRef[], now: number): Promise<void> {
   if (refs.length === 0) return
   // Two lookups by key: PostgreSQL sometimes plans a single statement with a join as a scan of the whole day.
-  const { rows } = await sql<{ event_id: string; delivered: boolean; withdrawn: boolean }>`
-    select event_id, status = 'delivered' as delivered, ended is not distinct from 'withdrawn' as withdrawn
+  const { rows } = await sql<{ event_id: string; webhook_id: string; delivered: boolean; withdrawn: boolean }>`
+    select event_id, webhook_id, status = 'delivered' as delivered, ended is not distinct from 'withdrawn' as withdrawn
     from webhook_deliveries d where ${whereEvents('d', refs)}`.execute(tx)
-  const undeliveredRows = rows.filter(({ delivered, withdrawn }) => !delivered && !withdrawn)
+  const pendingRows = rows.filter(({ delivered, withdrawn }) => !delivered && !withdrawn)
+  const deadIds = await findDeadWebhooks(tx, [...new Set(pendingRows.map(({ webhook_id }) => webhook_id))])
+  const undeliveredRows = pendingRows.filter(({ webhook_id }) => !deadIds.has(webhook_id))
   const undeliveredIds = new Set(undeliveredRows.map(({ event_id }) => event_id))
   const deliveredIds = new Set(rows.filter(({ delivered }) => delivered).map(({ event_id }) => event_id))
   const acknowledgedRefs = refs.filter(({ event_id }) => deliveredIds.has(event_id) && !undeliveredIds.has(event_id))
   if (acknowledgedRefs.length === 0) return
   await sql`update events e set acknowledged_at = ${new Date(now)}, acknowledged_by = 'webhook'
     where ${whereEvents('e', acknowledgedRefs)} and e.acknowledged_at is null`.execute(tx)
+}
+
+/** Returns those of the webhooks that are disabled, or have only failed since their last success. */
+async function findDeadWebhooks(tx: Tx, webhookIds: string[]): Promise<Set<string>> {
+  if (webhookIds.length === 0) return new Set()
+  const { rows } = await sql<{ webhook_id: string }>`
+    select webhook_id from webhooks
+    where webhook_id = any (${webhookIds}::text[]) and (status = 'disabled' or failing_since is not null)`.execute(tx)
+  return new Set(rows.map(({ webhook_id }) => webhook_id))
 }
 
 /** Locks events in a fixed order. All code that ends deliveries calls this first, which prevents deadlocks. */

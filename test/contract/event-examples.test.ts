@@ -4,7 +4,9 @@ import { test } from 'node:test'
 import { rejectRequest } from '../../server/catalogue/skill-requests.ts'
 import { eventTypes } from '../../server/events/types.ts'
 import { openPreparer } from '../../server/mandates/preparation.ts'
+import { HOUR } from '../../server/platform/clock.ts'
 import { openWriter } from '../../server/questions/open-writer.ts'
+import { storeExpiredStatuses } from '../../server/verification/jobs.ts'
 import { startAiEndpoint } from '../support/ai-endpoint.ts'
 import { aMandate, prepareMandates, startApp, type TestApp } from '../support/app.ts'
 import type { Call, TestResponse } from '../support/call.ts'
@@ -65,6 +67,14 @@ async function verifyStudents(app: TestApp, orgId: string) {
       await calls.openPreparedSession('assessment', { student: { externalStudentId: 'stu-3' } }),
     ),
   )
+  const failing = await calls.openPreparedSession('assessment', { student: { externalStudentId: 'stu-4' } })
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await expectOk(calls.generateAssessment(failing))
+    await expectOk(calls.submitAnswers(failing, []))
+  }
+  await calls.openPreparedSession('human', { student: { externalStudentId: 'stu-5' } })
+  app.clock.advance(25 * HOUR)
+  await storeExpiredStatuses(app.context)
 }
 
 /** Awaits a successful response and returns its data. */

@@ -1,3 +1,4 @@
+import { openKeyring } from '../../server/access/keyring.ts'
 import { readConfig } from '../../server/config.ts'
 import { registerHandlers } from '../../server/handlers.ts'
 import { openMailboxHasher } from '../../server/mail/mailbox-hash.ts'
@@ -22,6 +23,7 @@ const mailboxes = await openMailboxHasher(db, vault, clock)
 const listener = await openListener(connection, log)
 const metrics = createMetrics()
 const queue = await openQueue({ connection, db, clock, log, metrics, jobs })
+const keyring = await openKeyring({ db, vault, listener, log })
 registerHandlers()
-startDelivery({ config, clock, log, connection, db, vault, mailboxes, listener, metrics, queue, timeoutMs: 300 })
+startDelivery({ config, clock, log, connection, db, vault, mailboxes, listener, metrics, queue, keyring, timeoutMs: 300 })
 process.stdout.write('ready\n')

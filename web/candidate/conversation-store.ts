@@ -23,7 +23,7 @@ export interface Conversation {
   /** Actions that the server has not confirmed yet, oldest first. They are stored on the device until then. */
   pendingActions: PendingAction[]
   /** Why the last attempt to send a pending action failed; undefined if it succeeded. */
-  sendProblem: 'offline' | 'failed' | undefined
+  sendProblem: 'offline' | 'failed' | 'paused' | undefined
   /** True if the candidate's link became invalid while the page was open. */
   linkInvalid: boolean
   /** The prompts to show now; undefined while the next question is still unknown. */
@@ -149,7 +149,7 @@ export function openConversation(
       await refresh()
       return !linkInvalid
     }
-    sendProblem = result.code === OFFLINE ? 'offline' : 'failed'
+    sendProblem = result.code === OFFLINE ? 'offline' : result.code === 'SERVICE_DISABLED' ? 'paused' : 'failed'
     timer = setTimeout(sync, retryDelayMs)
     retryDelayMs = Math.min(retryDelayMs * 2, MAX_RETRY_DELAY_MS)
     return false

@@ -145,7 +145,7 @@ export function CandidatePage({ token, initialView }: { token: string; initialVi
   }
 }
 
-/** Page shown for an invalid link. */
+/** Page shown for an invalid link, and while the organisation is paused. */
 export function InvalidLinkPage({ labels, wrong }: CandidatePageError) {
   return (
     <div class="conversation">
@@ -153,7 +153,7 @@ export function InvalidLinkPage({ labels, wrong }: CandidatePageError) {
         <div class="log">
           <p class="message us closing quiet">{labels[wrong]}</p>
         </div>
-        {wrong === 'failed' && (
+        {wrong !== 'unknown' && (
           <button type="button" class="big" onClick={() => location.reload()}>
             {labels.retry}
           </button>

@@ -34,7 +34,7 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
           <ReviewForm review={review} token={token} pageTexts={pageTexts} onEnd={setEnd} />
         ) : error ? (
           <LoadError
-            text={pageTexts[error as 'offline' | 'serverError' | 'rateLimited']}
+            text={pageTexts[error as 'offline' | 'serverError' | 'rateLimited' | 'paused']}
             retry={pageTexts.retry}
             onRetry={load}
           />
@@ -56,6 +56,7 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
       document.title = `${texts.en.title(result.data.requesterInfo.name)} · Attestry`
     } else if (result.code === 'LINK_EXPIRED') setEnd('expired')
     else if (result.status >= 400 && result.status < 429) setEnd('notFound')
+    else if (result.code === 'SERVICE_DISABLED') setError('paused')
     else setError(result.code === OFFLINE ? 'offline' : result.status === 429 ? 'rateLimited' : 'serverError')
   }
 }
@@ -193,6 +194,7 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
       else if (result.code === 'INVALID_TOKEN') setError(pageTexts.wrongToken)
       else if (result.code === OFFLINE) setError(pageTexts.offline)
       else if (result.status === 429) setError(pageTexts.rateLimited)
+      else if (result.code === 'SERVICE_DISABLED') setError(pageTexts.paused)
       else setError(result.status === 400 ? result.message : pageTexts.serverError)
     }
   }

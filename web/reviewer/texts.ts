@@ -50,6 +50,8 @@ const en = {
   wrongToken: 'This link has been replaced by a newer one. Please open the most recent email from us.',
   offline: 'No connection. Your answer is saved on this device. Try again in a moment.',
   serverError: 'Something went wrong on our side. Your answer is saved on this device. Please try again.',
+  paused:
+    'This service is paused. Your answer is saved on this device, and your link stays valid. Please try again later.',
   rateLimited: 'Too many attempts. Please wait a moment and try again.',
   retry: 'Try again',
   answerUntil: (date: string) => `You can answer until ${date}.`,
@@ -101,6 +103,7 @@ const hi: typeof en = {
   wrongToken: 'इस लिंक की जगह नया लिंक भेजा जा चुका है। कृपया हमारी सबसे नई मेल खोलें।',
   offline: 'इंटरनेट नहीं है। आपका जवाब इसी फ़ोन पर सुरक्षित है; थोड़ी देर में फिर कोशिश करें।',
   serverError: 'हमारी तरफ़ कुछ गड़बड़ हुई। आपका जवाब इसी फ़ोन पर सुरक्षित है; कृपया फिर कोशिश करें।',
+  paused: 'यह सेवा अभी रुकी हुई है। आपका जवाब इसी फ़ोन पर सुरक्षित है और आपका लिंक चलता रहेगा; कृपया बाद में फिर कोशिश करें।',
   rateLimited: 'बहुत बार कोशिश हुई। थोड़ा रुककर फिर कोशिश करें।',
   retry: 'फिर कोशिश करें',
   answerUntil: (date) => `आप ${date} तक जवाब दे सकते हैं।`,

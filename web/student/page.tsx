@@ -21,7 +21,7 @@ export function StudentPage({ token }: { token: string }) {
   const [language, setLanguage] = useState(initialLanguage)
   const [session, setSession] = useState<VerificationSession>()
   const [step, setStep] = useState<Step>('skills')
-  const [error, setError] = useState<'offline' | 'serverError' | 'rateLimited' | 'gone'>()
+  const [error, setError] = useState<'offline' | 'serverError' | 'rateLimited' | 'paused' | 'gone'>()
   const call = useMemo(() => sessionCalls(token), [token])
   const pageTexts = texts[language]
   useEffect(() => saveLanguage(language), [language])
@@ -40,7 +40,7 @@ export function StudentPage({ token }: { token: string }) {
           <Ending title={pageTexts.expiredTitle} text={pageTexts.expiredText} pageTexts={pageTexts} />
         ) : error ? (
           <section class="card stack-tight" role="alert">
-            <p>{pageTexts[error]}</p>
+            <p>{error === 'paused' ? pageTexts.errors.SERVICE_DISABLED : pageTexts[error]}</p>
             <button type="button" onClick={() => void load()}>
               {pageTexts.retry}
             </button>
@@ -61,6 +61,7 @@ export function StudentPage({ token }: { token: string }) {
       setStep(firstOpenStep(result.data))
     } else if (result.code === OFFLINE) setError('offline')
     else if (result.status === 429) setError('rateLimited')
+    else if (result.code === 'SERVICE_DISABLED') setError('paused')
     else setError(result.status >= 500 ? 'serverError' : 'gone')
   }
 

@@ -126,6 +126,7 @@ const en = {
       'You have tried one of these skills three times in 30 days. Remove that skill from the list, or try again later.',
     ASSESSMENT_EXPIRED: 'The 60 minutes ended before you submitted your answers. You can start again.',
     GENERATION_FAILED: 'The questions could not be generated. Please try again.',
+    SERVICE_DISABLED: 'This service is paused. Nothing is lost. Please try again later.',
   } as Record<string, string>,
 }
 
@@ -237,6 +238,7 @@ const hi: typeof en = {
     ATTEMPTS_EXHAUSTED: 'इनमें से एक हुनर 30 दिन में तीन बार आज़माया जा चुका है।',
     ASSESSMENT_EXPIRED: 'जमा करने से पहले 60 मिनट पूरे हो गए। आप फिर से शुरू कर सकते हैं।',
     GENERATION_FAILED: 'इस बार सवाल नहीं लिखे जा सके। कृपया फिर कोशिश करें।',
+    SERVICE_DISABLED: 'यह सेवा अभी रुकी हुई है। कुछ खोया नहीं है; कृपया बाद में फिर कोशिश करें।',
   },
 }
 

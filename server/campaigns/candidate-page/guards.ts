@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { callerAddress } from '../../access/client-address.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
+import { servicePausedProblem } from '../../access/service-switch.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { formatSeconds } from '../../platform/clock.ts'
@@ -13,19 +14,30 @@ const TOKEN_RULE: Rule = { name: 'candidate-token', kind: 'tokens', limit: 20, s
 const UNKNOWN_TOKEN_RULE: Rule = { name: 'unknown-candidate-tokens', kind: 'fixed', limit: 60, seconds: 60 }
 
 /** Authentication and rate limits of the candidate's page and its API. */
-export function candidateGuards({ db, limits, clock }: Pick<Context, 'db' | 'limits' | 'clock'>) {
+export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'db' | 'limits' | 'clock' | 'keyring'>) {
   return {
     limitAddress: (request: FastifyRequest, reply: FastifyReply) =>
       enforceRateLimit(callerAddress(request.ip), [ADDRESS_RULE], reply),
 
-    /** Returns the ID of the candidate whose link contains the token. Unknown tokens get a 404 response and a stricter rate limit. */
-    async authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Candidacy['candidate_id']> {
+    /**
+     * Returns the ID of the candidate whose link contains the token. Unknown tokens get a 404 response and a stricter rate limit.
+     * While the organisation is paused, only requests for which `allowWhilePaused` is true are accepted.
+     */
+    async authenticate(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { allowWhilePaused = false }: { allowWhilePaused?: boolean } = {},
+    ): Promise<Candidacy['candidate_id']> {
       const { token } = request.params as { token: string }
       const tokenHash = hashToken(token)
       await enforceRateLimit(tokenHash.toString('base64url'), [TOKEN_RULE], reply)
-      const { rows } = await sql<{ candidate_id: string }>`
-        select candidate_id from candidates where token_hash = ${tokenHash}`.execute(db.queries)
-      if (rows[0]) return rows[0].candidate_id
+      const { rows } = await sql<{ candidate_id: string; org_id: string }>`
+        select candidate_id, org_id from candidates where token_hash = ${tokenHash}`.execute(db.queries)
+      if (rows[0]) {
+        await keyring.refreshIfStale()
+        if (!allowWhilePaused && keyring.isServicePaused(rows[0].org_id)) throw servicePausedProblem()
+        return rows[0].candidate_id
+      }
       await enforceRateLimit(callerAddress(request.ip), [UNKNOWN_TOKEN_RULE], reply)
       throw problem('NOT_FOUND', 'This link is not valid.')
     },

@@ -23,5 +23,6 @@ export function pageLabels(language: Language) {
     yes: labelText('yes'),
     no: labelText('no'),
     unknown: labelText('page_unknown'),
+    paused: labelText('paused'),
   }
 }

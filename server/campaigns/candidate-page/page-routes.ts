@@ -36,9 +36,10 @@ export function candidatePageRoutes(app: App, context: Context, pages: Pages): v
 }
 
 /** Errors that the page explains to the candidate. */
-const pageErrors: Partial<Record<string, { kind: 'unknown' | 'failed'; status: number }>> = {
+const pageErrors: Partial<Record<string, { kind: CandidatePageError['wrong']; status: number }>> = {
   NOT_FOUND: { kind: 'unknown', status: 404 },
   RATE_LIMITED: { kind: 'failed', status: 429 },
+  SERVICE_DISABLED: { kind: 'paused', status: 503 },
 }
 
 /** Renders plain text to read while the script loads; the page then replaces it. */

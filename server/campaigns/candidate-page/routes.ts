@@ -44,9 +44,10 @@ export function candidateRoutes(app: App, context: Context): void {
     { schema: { body: ReplyBody, response: { 200: candidateResponse(Type.Union([CandidateView, CandidateTurn])) } } },
     async (request, reply) => {
       const { step, value, text, client_id, have } = request.body
-      const candidateId = await authenticate(request, reply)
       const content = { ...(value === undefined ? {} : { value }), ...(text === undefined ? {} : { text }) }
-      return handleInput(candidateId, { kind: 'reply', step, ...content }, { clientId: client_id, lastKnownStep: have })
+      const input: ConversationInput = { kind: 'reply', step, ...content }
+      const candidateId = await authenticate(request, reply, { allowWhilePaused: isOptOut(input) })
+      return handleInput(candidateId, input, { clientId: client_id, lastKnownStep: have })
     },
   )
 
@@ -82,7 +83,8 @@ export function candidateRoutes(app: App, context: Context): void {
 }
 
 function isOptOut(input: ConversationInput): boolean {
-  return input.kind === 'stop' || (input.kind === 'reply' && input.text !== undefined && isOptOutReply(input.text))
+  if (input.kind !== 'reply') return input.kind === 'stop'
+  return input.value === 'stop' || (input.text !== undefined && isOptOutReply(input.text))
 }
 
 interface ReplyOptions {

@@ -71,6 +71,7 @@ const PageLabels = named(
     yes: text,
     no: text,
     unknown: text,
+    paused: text,
   }),
 )
 
@@ -105,10 +106,10 @@ export const CandidateView = named(
   }),
 )
 
-/** Embedded in the page instead of a view when the link is invalid or the rate limit is exceeded. */
+/** Embedded in the page instead of a view when the link is invalid, the rate limit is exceeded or the organisation is paused. */
 export const CandidatePageError = named(
   'CandidatePageError',
-  Type.Object({ wrong: Type.Enum(['unknown', 'failed']), language: text, labels: PageLabels }),
+  Type.Object({ wrong: Type.Enum(['unknown', 'failed', 'paused']), language: text, labels: PageLabels }),
 )
 export type CandidatePageError = Static<typeof CandidatePageError>
 

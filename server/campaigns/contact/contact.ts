@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { PausedOrganisations, Resumption } from '../../access/service-switch.ts'
 import { addressField, type ChannelName } from '../../channels/channel.ts'
 import { availableChannels } from '../../channels/credentials.ts'
 import { findPendingReplies } from '../../channels/simulator/pending-replies.ts'
@@ -6,14 +7,14 @@ import { personaOf, TEST_NUMBER_WAIT_MS } from '../../channels/simulator/test-nu
 import type { Context } from '../../context.ts'
 import { currentPrompts } from '../../conversation/conversation.ts'
 import { HOUR } from '../../platform/clock.ts'
-import type { Queries, Tx } from '../../platform/database/database.ts'
+import { notifyAfterCommit, type Queries, type Tx } from '../../platform/database/database.ts'
 import { type DueRow, isNoDeadLetter, nextDeadLetterRetry } from '../../platform/jobs/dead-letters.ts'
 import { getWorkflow, type Workflow } from '../../workflows/workflows.ts'
 import { type Candidacy, lockAvailableCandidacies } from '../candidacy.ts'
 import { type CandidateChange, type CandidateTransition, recordTransitions } from '../progress.ts'
 import { hasReached, stagesUpTo } from '../stages.ts'
 import { nextContactTime } from './contact-hours.ts'
-import { queueMessages } from './messages.ts'
+import { CONTACT_DUE, queueMessages } from './messages.ts'
 import { findOptedOut } from './opt-outs.ts'
 
 export type ContactDeps = Pick<Context, 'clock' | 'config' | 'mailboxes'>
@@ -36,11 +37,20 @@ interface DueContact {
   step: number
 }
 
-/** Processes up to `limit` due contacts, or only that of the candidate `onlyId`, and returns their number. */
-export async function processDueContacts(tx: Tx, deps: ContactDeps, limit: number, onlyId?: string): Promise<number> {
+/**
+ * Processes up to `limit` due contacts, or only that of the candidate `onlyId`, and returns their number. Contacts of paused
+ * organisations wait.
+ */
+export async function processDueContacts(
+  tx: Tx,
+  deps: ContactDeps,
+  limit: number,
+  paused: PausedOrganisations,
+  onlyId?: string,
+): Promise<number> {
   const now = deps.clock.now()
   const { rows: dueContacts } = await sql<DueContact>`
-    select candidate_id, kind, step from contacts where ${isContactDue(now, onlyId)}
+    select candidate_id, kind, step from contacts where ${isContactDue(now, paused, onlyId)}
     order by due_at limit ${limit} for update skip locked`.execute(tx)
   if (dueContacts.length === 0) return 0
   const dueById = new Map(dueContacts.map((row) => [row.candidate_id, row]))
@@ -80,18 +90,41 @@ export async function processDueContacts(tx: Tx, deps: ContactDeps, limit: numbe
   return dueContacts.length
 }
 
-function isContactDue(now: number, onlyId?: string) {
-  return sql`due_at <= ${new Date(now)} and not held
+function isContactDue(now: number, paused: PausedOrganisations, onlyId?: string) {
+  return sql`due_at <= ${new Date(now)} and not held and ${campaignIsNotPaused(paused)}
     and ${onlyId === undefined ? isNoDeadLetter('contacts', sql`candidate_id`) : sql`candidate_id = ${onlyId}`}`
 }
 
 /** Lists the contacts that `processDueContacts` would process. */
-export async function listDueContacts(queries: Queries, now: number, limit: number): Promise<DueRow[]> {
+export async function listDueContacts(
+  queries: Queries,
+  now: number,
+  limit: number,
+  paused: PausedOrganisations,
+): Promise<DueRow[]> {
   const { rows } = await sql<DueRow>`
     select candidate_id as id, org_id as "orgId", mode from (
-      select candidate_id, due_at from contacts where ${isContactDue(now)} order by due_at limit ${limit}
+      select candidate_id, due_at from contacts where ${isContactDue(now, paused)} order by due_at limit ${limit}
     ) as due left join candidates using (candidate_id) order by due_at`.execute(queries)
   return rows
+}
+
+/** Returns the condition that the campaign of a row belongs to an organisation that is not paused. */
+function campaignIsNotPaused(paused: PausedOrganisations) {
+  if (paused === 'all') return sql`false`
+  if (paused.length === 0) return sql`true`
+  return sql`campaign_id not in (select campaign_id from campaigns where org_id = any (${paused}::text[]))`
+}
+
+/**
+ * Extends the time in which candidates can reply by the time that the organisations were paused. Contacts that became due during the
+ * pause are made now, in their order.
+ */
+export async function resumeContacts(tx: Tx, { orgIds, pausedSince, extendByMs }: Resumption): Promise<void> {
+  await sql`update contacts set due_at = due_at + make_interval(secs => ${extendByMs / 1000})
+    where kind = 'give_up' and due_at > ${pausedSince}
+      and campaign_id in (select campaign_id from campaigns where org_id = any (${orgIds}::text[]))`.execute(tx)
+  notifyAfterCommit(tx, CONTACT_DUE)
 }
 
 /** Returns the transition that declines a candidate who has opted out and refunds the credit if the candidate was never contacted. */
@@ -314,10 +347,11 @@ async function handleExhausted(tx: Tx, deps: ContactDeps, attempts: (ContactAtte
 }
 
 /** Returns the earliest due time of contacts, simulated replies, lost sends and their retries, in epoch milliseconds. It may be in the past. */
-export async function nextContactDue(queries: Queries): Promise<number | undefined> {
+export async function nextContactDue(queries: Queries, paused: PausedOrganisations): Promise<number | undefined> {
   const { rows } = await sql<{ due: Date | null }>`
     select least(
-      (select min(due_at) from contacts where due_at is not null and not held and ${isNoDeadLetter('contacts', sql`candidate_id`)}),
+      (select min(due_at) from contacts where due_at is not null and not held and ${campaignIsNotPaused(paused)}
+        and ${isNoDeadLetter('contacts', sql`candidate_id`)}),
       (select min(due_at) from simulator_turns where ${isNoDeadLetter('test-replies', sql`candidate_id`)}),
       (select min(leased_until) from messages where state = 'sending' and ${isNoDeadLetter('lost-sends', sql`message_id`)}),
       ${nextDeadLetterRetry('contacts', 'test-replies', 'lost-sends')}) as due`.execute(queries)

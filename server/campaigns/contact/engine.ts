@@ -27,6 +27,7 @@ const MAX_CONCURRENT_SENDS = 40
  */
 export async function contactNow(context: Context): Promise<void> {
   const sender = createSender(context, () => {})
+  await context.keyring.ensureFresh()
   do {
     await processAllDue(context, () => false)
     await sender.start()
@@ -39,36 +40,45 @@ export async function contactNow(context: Context): Promise<void> {
  * numbers.
  */
 export function startContactEngine(context: Context): BackgroundActivity {
-  const { db, clock, log } = context
+  const { db, clock, log, keyring } = context
   const logFailure = (error: unknown) => log.warn({ err: error }, 'contacting candidates failed, retrying')
   const contactPoller = startDuePoller({
     clock,
-    nextDueAt: () => nextContactDue(db.queries),
-    work: (isStopped) => processAllDue(context, isStopped),
+    nextDueAt: () => nextContactDue(db.queries, keyring.pausedOrganisations()),
+    work: async (isStopped) => {
+      await keyring.ensureFresh()
+      await processAllDue(context, isStopped)
+    },
     onError: logFailure,
   })
   const sender = createSender(context, () => sendPoller.wake())
   const sendPoller = startDuePoller({
     clock,
-    nextDueAt: () => nextSendDue(db.queries),
-    work: () => sender.start(),
+    nextDueAt: () => nextSendDue(db.queries, keyring.pausedOrganisations()),
+    work: async () => {
+      await keyring.ensureFresh()
+      await sender.start()
+    },
     onError: logFailure,
   })
-  db.onCommitted(CONTACT_DUE, () => {
-    contactPoller.wake()
-    sendPoller.wake()
-  })
+  db.onCommitted(CONTACT_DUE, wakeAll)
+  keyring.onPauseChanged(wakeAll)
   return {
     async stop() {
       await Promise.all([contactPoller.stop(), sendPoller.stop()])
       await sender.settled()
     },
   }
+
+  function wakeAll() {
+    contactPoller.wake()
+    sendPoller.wake()
+  }
 }
 
 /** Processes all due contacts, test replies and lost sends in batches. A row that cannot be processed does not stop the others. */
 async function processAllDue(context: Context, isStopped: () => boolean): Promise<void> {
-  const { clock } = context
+  const { clock, keyring } = context
   const works: IsolatedWork[] = [
     {
       queue: 'lost-sends',
@@ -82,8 +92,8 @@ async function processAllDue(context: Context, isStopped: () => boolean): Promis
     },
     {
       queue: 'contacts',
-      process: (tx, limit, onlyId) => processDueContacts(tx, context, limit, onlyId),
-      listDue: (queries, limit) => listDueContacts(queries, clock.now(), limit),
+      process: (tx, limit, onlyId) => processDueContacts(tx, context, limit, keyring.pausedOrganisations(), onlyId),
+      listDue: (queries, limit) => listDueContacts(queries, clock.now(), limit, keyring.pausedOrganisations()),
     },
   ]
   let hasMore = true
@@ -95,7 +105,7 @@ async function processAllDue(context: Context, isStopped: () => boolean): Promis
 
 /** Sends messages concurrently; calls `onCapacity` when a send finishes and more may be due. */
 function createSender(context: Context, onCapacity: () => void) {
-  const { db, log } = context
+  const { db, log, keyring } = context
   const inFlight = new Set<Promise<void>>()
   let isFull = false
   return {
@@ -103,7 +113,9 @@ function createSender(context: Context, onCapacity: () => void) {
     async start() {
       const capacity = MAX_CONCURRENT_SENDS - inFlight.size
       if (capacity === 0) return
-      const claimedMessages = await db.transaction((tx) => claimSends(tx, context, capacity))
+      const claimedMessages = await db.transaction((tx) =>
+        claimSends(tx, context, capacity, keyring.pausedOrganisations()),
+      )
       isFull = claimedMessages.length === capacity
       for (const message of claimedMessages) {
         const send = sendOne(message)

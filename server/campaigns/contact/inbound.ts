@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { CallAnswer, CallTurn, InboundHandler, InboundReply } from '../../channels/inbound.ts'
 import { matchChoice, questionIn } from '../../channels/message-text.ts'
 import { keyMeaning } from '../../channels/twilio/twiml.ts'
+import type { Context } from '../../context.ts'
 import { currentPrompts, MAX_MISSES, type Prompt } from '../../conversation/conversation.ts'
 import { type Medium, type RenderedPrompt, render } from '../../conversation/render.ts'
 import type { ConversationInput } from '../../conversation/reply-meaning.ts'
@@ -13,8 +14,11 @@ import { recordOptOut } from './opt-outs.ts'
 import { handleReply } from './replies.ts'
 import { handleDeliveryStatus } from './statuses.ts'
 
-/** Applies provider callbacks to conversations. Only LIVE conversations use providers. */
-export function createInboundHandler(deps: ContactDeps): InboundHandler {
+/**
+ * Applies provider callbacks to conversations. Only LIVE conversations use providers. While the organisation is paused, replies and
+ * reports are stored, so that none is lost, and responses wait in the queue; a call ends.
+ */
+export function createInboundHandler(deps: ContactDeps & Pick<Context, 'keyring'>): InboundHandler {
   return {
     async reply(tx, orgId, reply) {
       const candidateId = await findSender(tx, orgId, reply)
@@ -46,6 +50,7 @@ export function createInboundHandler(deps: ContactDeps): InboundHandler {
         and mode = 'live' and direction = 'out' and contact_step is not null`.execute(tx)
     if (!rows[0]) return undefined
     const candidateBefore = (await lockCandidacy(tx, rows[0].candidate_id))!
+    if (deps.keyring.isServicePaused(orgId)) return pausedTurn(candidateBefore)
     if (!answer) return turnOf(candidateBefore, currentPrompts(candidateBefore.state, candidateBefore.flow), true)
     const { providerId } = answer
     const input = callInput(candidateBefore, answer)
@@ -80,6 +85,11 @@ function turnOf(candidate: Candidacy, prompts: Prompt[], withGreeting: boolean):
     ? [noticePrompt(state.step, prompt('ended', language))]
     : renderAll(candidate, prompts, 'call')
   return { language, greeting, prompts: renderedPrompts, isOver: status !== 'pending' }
+}
+
+/** Returns the turn that ends a call because the organisation is paused. */
+function pausedTurn({ state: { language, step } }: Candidacy): CallTurn {
+  return { language, greeting: undefined, prompts: [noticePrompt(step, prompt('paused', language))], isOver: true }
 }
 
 function noticePrompt(step: number, text: string): RenderedPrompt {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Keyring } from '../../access/keyring.ts'
 import { claimDueReplies, delayReplies, deleteReplies } from '../../channels/simulator/pending-replies.ts'
 import { personaReply } from '../../channels/simulator/personas.ts'
 import { personaOf } from '../../channels/simulator/test-numbers.ts'
@@ -144,18 +145,24 @@ async function scheduleExpiry(tx: Tx, { clock }: ContactDeps, candidates: Candid
 }
 
 /** Sends the due replies of test numbers, up to `limit`, or only that of the candidate `onlyId`; returns how many were due. */
-export async function answerForTestNumbers(tx: Tx, deps: ContactDeps, limit: number, onlyId?: string): Promise<number> {
+export async function answerForTestNumbers(
+  tx: Tx,
+  deps: ContactDeps & { keyring: Pick<Keyring, 'isServicePaused'> },
+  limit: number,
+  onlyId?: string,
+): Promise<number> {
   const dueReplies = await claimDueReplies(tx, deps.clock, limit, onlyId)
   if (dueReplies.length === 0) return 0
   const stepByCandidateId = new Map(dueReplies.map((reply) => [reply.candidate_id, reply.conversation_step]))
   const candidates = await lockAvailableCandidacies(tx, [...stepByCandidateId.keys()])
-  // In a paused campaign, the replies of test numbers are delayed.
+  // In a paused campaign or organisation, the replies of test numbers are delayed.
+  const isPaused = ({ hold, org_id }: Candidacy) => hold === 'paused' || deps.keyring.isServicePaused(org_id)
   await delayReplies(
     tx,
     deps.clock,
-    candidates.filter(({ hold }) => hold === 'paused').map(({ candidate_id }) => candidate_id),
+    candidates.filter(isPaused).map(({ candidate_id }) => candidate_id),
   )
-  const activeCandidates = candidates.filter(({ hold }) => hold !== 'paused')
+  const activeCandidates = candidates.filter((candidate) => !isPaused(candidate))
   // Delete the scheduled replies first, because handling them may schedule new ones.
   await deleteReplies(
     tx,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isNotPaused, type PausedOrganisations } from '../../access/service-switch.ts'
 import { addressField, type ChannelName, SendError, type SendErrorReason } from '../../channels/channel.ts'
 import { findCredentials, sendRates } from '../../channels/credentials.ts'
 import { pauseUntil, reserveSlot } from '../../channels/send-rate.ts'
@@ -39,16 +40,21 @@ const MAX_BUSY_MS = 24 * 60 * MINUTE
 
 /**
  * Claims due messages by marking them as `sending` before they are sent. A message whose lease has expired may have been sent, so
- * it is not sent again.
+ * it is not sent again. Messages of paused organisations wait.
  */
-export async function claimSends(tx: Tx, { clock }: ContactDeps, limit: number): Promise<ClaimedMessage[]> {
+export async function claimSends(
+  tx: Tx,
+  { clock }: ContactDeps,
+  limit: number,
+  paused: PausedOrganisations,
+): Promise<ClaimedMessage[]> {
   const now = clock.now()
   const { rows } = await sql<ClaimedMessage>`
     update messages set state = 'sending', attempts = attempts + 1, leased_until = ${new Date(now + LEASE_MS)}, updated_at = ${new Date(now)}
     where message_id in (
       select m.message_id from messages m join campaigns g using (campaign_id)
       where m.state = 'queued' and m.due_at <= ${new Date(now)} and g.hold is distinct from 'paused'
-        and (${nextContactTime(now) === now} or m.contact_step is null)
+        and ${isNotPaused(sql`m.org_id`, paused)} and (${nextContactTime(now) === now} or m.contact_step is null)
       order by m.due_at limit ${limit} for update of m skip locked
     )
     returning message_id, candidate_id, org_id, channel, contact_step, content, attempts, created_at`.execute(tx)
@@ -57,13 +63,14 @@ export async function claimSends(tx: Tx, { clock }: ContactDeps, limit: number):
 }
 
 /**
- * Returns the earliest due time of a queued message, in epoch milliseconds. Ignores paused campaigns: resuming one triggers a
- * notification.
+ * Returns the earliest due time of a queued message, in epoch milliseconds. Ignores paused campaigns and organisations:
+ * resuming one triggers a notification.
  */
-export async function nextSendDue(queries: Queries): Promise<number | undefined> {
+export async function nextSendDue(queries: Queries, paused: PausedOrganisations): Promise<number | undefined> {
   const { rows } = await sql<{ due_at: Date }>`
     select m.due_at from messages m join campaigns g using (campaign_id)
-    where m.state = 'queued' and g.hold is distinct from 'paused' order by m.due_at limit 1`.execute(queries)
+    where m.state = 'queued' and g.hold is distinct from 'paused' and ${isNotPaused(sql`m.org_id`, paused)}
+    order by m.due_at limit 1`.execute(queries)
   return rows[0]?.due_at.getTime()
 }
 

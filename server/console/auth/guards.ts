@@ -385,7 +385,7 @@ async function limitRequestRate(
   throw problem('RATE_LIMITED', `Too many requests. Try again in ${formatWait(retryAfter)}.`, { retryAfter })
 }
 
-/** Rejects write requests while the operator has disabled the partner API for the organisation; reads stay possible. */
+/** Rejects write requests while the operator has switched the service or the partner API off; reads stay possible. */
 async function requireServiceEnabled(
   { keyring }: Pick<Context, 'keyring'>,
   request: FastifyRequest,
@@ -398,7 +398,9 @@ async function requireServiceEnabled(
   if (keyring.isServiceDisabled(request.orgAccess.orgId)) {
     throw problem(
       'SERVICE_DISABLED',
-      'The operator has disabled the partner API for your organisation. Nothing was changed; the console is read-only until it is enabled.',
+      keyring.isServicePaused(request.orgAccess.orgId)
+        ? 'The operator has switched the service off for your organisation. Nothing was changed; the console is read-only until it is switched on.'
+        : 'The operator has disabled the partner API for your organisation. Nothing was changed; the console is read-only until it is enabled.',
     )
   }
 }

@@ -21,7 +21,6 @@ export interface Membership {
   /** The email address with the capitalisation that the owner entered. */
   email: string
   role: MemberRole
-  service_off: boolean
 }
 
 const hasEmail = (email: string) => sql<boolean>`lower(email) = ${email.toLowerCase()}`
@@ -31,7 +30,7 @@ export async function listMemberships(queries: Queries, email: string): Promise<
   const rows = await queries
     .selectFrom('console_members as m')
     .innerJoin('organisations as o', 'o.org_id', 'm.org_id')
-    .select(['o.org_id', 'o.name', 'm.role', 'm.email', 'o.service_off'])
+    .select(['o.org_id', 'o.name', 'm.role', 'm.email'])
     .where(hasEmail(email))
     .orderBy('o.name')
     .orderBy('o.org_id')

@@ -27,6 +27,7 @@ const SessionOrganisation = named(
     name: Type.String(),
     role: RoleSchema,
     service_off: Type.Boolean(),
+    service_paused: Type.Boolean(),
   }),
 )
 

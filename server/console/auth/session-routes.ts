@@ -47,7 +47,7 @@ const EMAILS_PER_ADDRESS: Rule = { name: 'console-mails-to', kind: 'fixed', limi
 const CODES_PER_ADDRESS: Rule = { name: 'console-codes-to', kind: 'fixed', limit: 3, seconds: 900 }
 
 export function sessionRoutes(app: App, context: Context): void {
-  const { db, config, limits, clock } = context
+  const { db, config, limits, clock, keyring } = context
   const publicConfig = { role: 'public' } as const
   const signedInConfig = { role: 'signed_in' } as const
 
@@ -248,7 +248,11 @@ export function sessionRoutes(app: App, context: Context): void {
       email,
       csrf,
       expires_at: new Date(expiresAt).toISOString(),
-      organisations,
+      organisations: organisations.map((organisation) => ({
+        ...organisation,
+        service_off: keyring.isServiceDisabled(organisation.org_id),
+        service_paused: keyring.isServicePaused(organisation.org_id),
+      })),
     })
   }
 }
@@ -261,7 +265,5 @@ async function operatorOrganisations(queries: Queries, memberships: Omit<Members
   const newest = await searchOrganisations(queries, { limit: MAX_LISTED_ORGANISATIONS })
   const listedIds = new Set(newest.map(({ org_id }) => org_id))
   const others = memberships.filter(({ org_id }) => !listedIds.has(org_id))
-  return [...newest, ...others].map(({ org_id, name, service_off }) => {
-    return { org_id, name, role: 'operator' as const, service_off }
-  })
+  return [...newest, ...others].map(({ org_id, name }) => ({ org_id, name, role: 'operator' as const }))
 }

@@ -35,7 +35,8 @@ test('the operator creates an organisation, grants credits and switches the serv
   assert.deepEqual(items[0].credits, { test: 25, live: 0 })
   assert.equal((await get(`/orgs/${org_id}/test/credits/entries`)).items[0].reason, 'grant')
   assert.equal((await get(`/orgs/${org_id}/test/summary`)).credits, 25)
-  assert.deepEqual((await operator.put('/operator/service', { on: false })).body.data, { on: false })
+  const { on, state, since, reason } = (await operator.put('/operator/service', { on: false })).body.data
+  assert.deepEqual([on, state, typeof since, reason], [false, 'off', 'string', null])
   const { key } = await app.fixtures.createOrg()
   assert.equal((await app.as(key).get('/shifts')).status, 503)
   await operator.put('/operator/service', { on: true })

@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
+import { organisationColumns } from '../../access/organisations.ts'
 import type { Queries } from '../../platform/database/database.ts'
 
 export interface ListedOrganisation {
   org_id: string
   name: string
   service_off: boolean
+  service_paused: boolean
+  service_off_reason: string | null
   created_at: Date
 }
 
@@ -22,7 +25,7 @@ export async function searchOrganisations(
 ): Promise<ListedOrganisation[]> {
   return queries
     .selectFrom('organisations')
-    .select(['org_id', 'name', 'service_off', 'created_at'])
+    .select([...organisationColumns, 'service_off_reason'])
     .$if(q !== undefined, (query) => query.where(sql<boolean>`strpos(lower(name || ' ' || org_id), lower(${q})) > 0`))
     .$if(before !== undefined, (query) => query.where('org_id', '<', before!))
     .orderBy('org_id', 'desc')

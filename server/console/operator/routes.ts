@@ -1,5 +1,6 @@
-import { Type } from 'typebox'
-import { createOrganisation, getOrganisation, setServiceDisabled } from '../../access/organisations.ts'
+import { type Static, Type } from 'typebox'
+import { createOrganisation, getOrganisation } from '../../access/organisations.ts'
+import { getServiceStatus, type ServiceStatus, switchService } from '../../access/service-switch.ts'
 import { grantCredits } from '../../campaigns/credits.ts'
 import type { Context } from '../../context.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
@@ -13,7 +14,16 @@ import { organisationTotals, searchOrganisations } from './organisations.ts'
 import { GrantedCredits, OrganisationForOperator, OrganisationRecord, ServiceSwitch } from './schema.ts'
 
 const OrgParams = Type.Object({ org_id: Type.String({ pattern: '^ORG_[A-Z0-9]{10,40}$' }) })
-const SwitchBody = Type.Object({ on: Type.Boolean() }, closed)
+const SwitchBody = Type.Object(
+  {
+    on: Type.Boolean(),
+    api_only: Type.Optional(
+      Type.Boolean({ description: 'Switch only the partner API off. By default, all work is stopped and held.' }),
+    ),
+    reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500, pattern: NOT_BLANK_PATTERN })),
+  },
+  closed,
+)
 
 /** Routes for organisations, their credits, the service switch and the audit log. */
 export function operatorRoutes(app: App, context: Context): void {
@@ -81,9 +91,9 @@ export function operatorRoutes(app: App, context: Context): void {
       const { on } = request.body
       const { org_id } = request.params
       const changedOrganisation = await db.transaction(async (tx) => {
-        await setServiceDisabled(tx, !on, org_id)
+        await switchService(tx, clock, { ...serviceChange(request.body), orgId: org_id })
         const action = on ? 'service.on' : 'service.off'
-        await recordRequestAudit(tx, context, request, action, org_id, {}, { orgId: org_id })
+        await recordRequestAudit(tx, context, request, action, org_id, switchDetails(request.body), { orgId: org_id })
         return getOrganisation(tx, org_id)
       })
       await keyring.refresh()
@@ -95,11 +105,7 @@ export function operatorRoutes(app: App, context: Context): void {
   )
 
   app.get('/operator/service', { config, schema: { response: { 200: success(ServiceSwitch) } } }, async () => {
-    const { service_off } = await db.queries
-      .selectFrom('service_switch')
-      .select('service_off')
-      .executeTakeFirstOrThrow()
-    return successResponse('Service', { on: !service_off })
+    return successResponse('Service', switchRecord(await getServiceStatus(db.queries)))
   })
 
   app.put(
@@ -108,11 +114,12 @@ export function operatorRoutes(app: App, context: Context): void {
     async (request) => {
       const { on } = request.body
       await db.transaction(async (tx) => {
-        await setServiceDisabled(tx, !on)
-        await recordRequestAudit(tx, context, request, on ? 'service.on' : 'service.off')
+        await switchService(tx, clock, serviceChange(request.body))
+        const action = on ? 'service.on' : 'service.off'
+        await recordRequestAudit(tx, context, request, action, undefined, switchDetails(request.body))
       })
       await keyring.refresh()
-      return successResponse(on ? 'Service on' : 'Service off', { on })
+      return successResponse(on ? 'Service on' : 'Service off', switchRecord(await getServiceStatus(db.queries)))
     },
   )
 
@@ -162,4 +169,16 @@ export function operatorRoutes(app: App, context: Context): void {
       return successResponse('Audit log', resultPage)
     },
   )
+}
+
+function serviceChange({ on, api_only, reason }: Static<typeof SwitchBody>) {
+  return { state: on ? ('on' as const) : api_only ? ('api_off' as const) : ('off' as const), reason }
+}
+
+function switchDetails({ on, api_only, reason }: Static<typeof SwitchBody>) {
+  return { ...(!on && api_only ? { api_only } : {}), ...(reason === undefined ? {} : { reason }) }
+}
+
+function switchRecord({ state, since, reason }: ServiceStatus) {
+  return { on: state === 'on', state, since: since?.toISOString() ?? null, reason }
 }

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { ModeSchema } from '../../access/schema.ts'
+import { serviceStates } from '../../access/service-switch.ts'
 import { MasterSkillName, skillRequestFields } from '../../catalogue/schema.ts'
 import { emailKinds, emailStatuses } from '../../mail/mail.ts'
 import { audiences, suppressionReasons } from '../../mail/suppressions.ts'
@@ -22,13 +23,24 @@ export const OrganisationForOperator = named(
   'OrganisationForOperator',
   Type.Object({
     ...organisationFields,
+    service_off_reason: orNull(text),
     credits: Type.Object({ test: count, live: count }),
     members: count,
     keys: count,
   }),
 )
 
-export const ServiceSwitch = named('ServiceSwitch', Type.Object({ on: Type.Boolean() }))
+export const ServiceSwitch = named(
+  'ServiceSwitch',
+  Type.Object({
+    on: Type.Boolean(),
+    state: Type.Enum([...serviceStates], {
+      description: '`api_off`: only the partner API is off. `off`: all work is stopped and held.',
+    }),
+    since: orNull(text),
+    reason: orNull(text),
+  }),
+)
 export const GrantedCredits = named('GrantedCredits', Type.Object({ mode: ModeSchema, balance: count }))
 
 const FailingEndpoint = named(

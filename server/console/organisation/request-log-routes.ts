@@ -4,7 +4,7 @@ import { listOf, PageQuery, success } from '../../platform/http/response-schemas
 import type { App } from '../../platform/http/server.ts'
 import { paginate } from '../paginate.ts'
 import { successResponse } from '../schema.ts'
-import { listRequests, type RequestLogger } from './request-log.ts'
+import { listRequests, type RequestLogger, type RequestPosition } from './request-log.ts'
 import { LoggedRequestRecord } from './schema.ts'
 
 const RequestsQuery = Type.Object({
@@ -25,11 +25,11 @@ export function requestLogRoutes(app: App, { db, vault }: Context, requestLogger
       await requestLogger.flush() // include requests of the last second
       const resultPage = await paginate(
         vault,
-        `requests of ${caller.orgId} ${caller.mode} ${JSON.stringify([failed, api, request_id])}`,
+        `requests by time of ${caller.orgId} ${caller.mode} ${JSON.stringify([failed, api, request_id])}`,
         page,
-        (before: number | undefined, limit) =>
+        (before: RequestPosition | undefined, limit) =>
           listRequests(db.queries, caller, { failed, api, request_id, before, limit }),
-        ({ id }) => id,
+        ({ at, id }) => ({ at: at.toISOString(), id }),
         ({ at, differed, ...row }) => ({ ...row, at: at.toISOString(), differed: differed ?? [] }),
       )
       return successResponse('Requests', resultPage)

@@ -137,8 +137,14 @@ export interface RequestFilter {
   failed?: boolean | undefined
   api?: LoggedApi | undefined
   request_id?: string | undefined
-  before?: number | undefined
+  /** The last request on the previous page. */
+  before?: RequestPosition | undefined
   limit: number
+}
+
+export interface RequestPosition {
+  at: string
+  id: number
 }
 
 /** Returns logged requests, newest first. */
@@ -151,10 +157,10 @@ export async function listRequests(
   if (failed) conditions.push(sql`status >= 400`)
   if (api !== undefined) conditions.push(sql`api = ${api}`)
   if (request_id !== undefined) conditions.push(sql`request_id = ${request_id}`)
-  if (before !== undefined) conditions.push(sql`id < ${before}`)
+  if (before !== undefined) conditions.push(sql`(at, id) < (${new Date(before.at)}, ${before.id})`)
   const { rows } = await sql<LoggedRequest>`
     select id, at, api, key_id, method, route, status, code, duration_ms, request_id, differed from request_log
-    where ${sql.join(conditions, sql` and `)} order by id desc limit ${limit}`.execute(queries)
+    where ${sql.join(conditions, sql` and `)} order by at desc, id desc limit ${limit}`.execute(queries)
   return rows
 }
 

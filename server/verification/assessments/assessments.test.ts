@@ -209,7 +209,7 @@ test('a failed attempt leads to new questions without another event, and the thi
   assert.equal((await calls.getVerification(session)).skills[0].outcome, 'not_passed')
   assert.deepEqual(
     (await calls.listEvents()).map(({ type }) => type),
-    ['verification.initiated'],
+    ['verification.initiated', 'verification.failed'],
   )
 
   // The limit applies across sessions, even if only one of the skills has reached it.

@@ -5,11 +5,11 @@ import type { OrgScope } from '../../access/caller.ts'
 import { type Problem, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
-import { SECOND } from '../../platform/clock.ts'
+import { type Clock, SECOND } from '../../platform/clock.ts'
 import type { Database, Tx } from '../../platform/database/database.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import type { Item } from '../../questions/questions.ts'
-import { eventData, skillOutcomes } from '../outcome.ts'
+import { eventData, recordFailure, skillOutcomes } from '../outcome.ts'
 import type { AnswersInput } from '../schema.ts'
 import { changeSession, lockSession, type Session } from '../sessions.ts'
 import { requireSourcesAvailable } from '../source-rules.ts'
@@ -72,8 +72,7 @@ export async function generateAssessment(
     const exhaustedProblem = await attemptsExhaustedProblem(tx, session, now)
     if (exhaustedProblem) {
       // Store the failure although the call is rejected: the last attempt may have expired.
-      if (session.status === 'in_assessment')
-        await changeSession(tx, session, now, { status: 'failed', completedAt: now })
+      if (session.status === 'in_assessment') await failSession(tx, clock, session)
       return { rejection: exhaustedProblem }
     }
     if (lastAttempt && isOpen(lastAttempt, now)) return { session, attempt: lastAttempt, alreadyGenerated: true }
@@ -124,6 +123,12 @@ export async function generateAssessment(
     if (!lastAttempt) await recordEvent(tx, session.scope, clock, 'verification.initiated', eventData(changedSession))
     return { session: changedSession, attempt, alreadyGenerated: false }
   }
+}
+
+/** Ends a session whose attempts are used up. */
+export async function failSession(tx: Tx, clock: Clock, session: Session): Promise<void> {
+  const now = clock.now()
+  await recordFailure(tx, clock, await changeSession(tx, session, now, { status: 'failed', completedAt: now }))
 }
 
 /** Claims the session without extending it, so that a failed generation leaves it unchanged. */
@@ -225,6 +230,6 @@ export async function submitAssessment(
     const state = { score: marks.score, passedSkills, exhausted: false }
     const data = eventData(changedSession, skillOutcomes(changedSession, status, undefined, state))
     await recordEvent(tx, session.scope, clock, 'verification.completed', data)
-  }
+  } else if (status === 'failed') await recordFailure(tx, clock, changedSession)
   return { session: changedSession, attempt, marks, attemptsLeft }
 }

@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import { isNotPaused } from '../../access/service-switch.ts'
 import { problem } from '../../api/problem.ts'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
@@ -126,17 +128,23 @@ function unsealLink(vault: Vault, verificationId: string, sealed: Buffer): strin
 
 const BATCH_SIZE = 100
 
-/** Reminds reviewers who have not responded, each in its own transaction, so that one failure does not stop the others. */
-export async function remindReviewers(deps: EmailDeps & Pick<Context, 'db' | 'log'>): Promise<number> {
-  const { db, clock, log } = deps
+/**
+ * Reminds reviewers who have not responded, each in its own transaction, so that one failure does not stop the others. Reminders of
+ * paused organisations wait.
+ */
+export async function remindReviewers(deps: EmailDeps & Pick<Context, 'db' | 'log' | 'keyring'>): Promise<number> {
+  const { db, clock, log, keyring } = deps
+  await keyring.ensureFresh()
   let sentCount = 0
   for (let lastId = ''; ; ) {
     const dueReviews = await db.queries
-      .selectFrom('verification_reviews')
-      .select('verification_id')
-      .where('remind_at', '<=', new Date(clock.now()))
-      .where('verification_id', '>', lastId)
-      .orderBy('verification_id')
+      .selectFrom('verification_reviews as r')
+      .innerJoin('verification_sessions as s', 's.verification_id', 'r.verification_id')
+      .select('r.verification_id')
+      .where('r.remind_at', '<=', new Date(clock.now()))
+      .where('r.verification_id', '>', lastId)
+      .where(isNotPaused(sql`s.org_id`, keyring.pausedOrganisations()))
+      .orderBy('r.verification_id')
       .limit(BATCH_SIZE)
       .execute()
     for (const { verification_id: id } of dueReviews) {

@@ -433,7 +433,13 @@ test('reminders are sent after 3 and 7 days with the same link, which expires af
   assert.equal(outcomeOf(await calls.storeReviewer(session, { email: 'third@metro.example' })), '410 LINK_EXPIRED')
   assert.equal((await calls.getVerification(session)).status, 'expired')
   await storeExpiredStatuses(context)
+  await storeExpiredStatuses(context)
   assert.equal((await calls.getVerification(session)).status, 'expired')
+  const expiryEvents = (await calls.listEvents()).filter(({ type }) => type === 'verification.expired')
+  assert.deepEqual(
+    expiryEvents.map(({ data }) => [data.serviceVerificationId, data.status, data.skills[0].outcome]),
+    [[session.id, 'expired', 'pending']],
+  )
   assert.equal(outcomeOf(await calls.submitReview(session, secondToken, review)), '410 LINK_EXPIRED')
   assert.equal(outcomeOf(await calls.storeReviewer(session, { email: 'third@metro.example' })), '410 LINK_EXPIRED')
 })

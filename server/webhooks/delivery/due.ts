@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isNotPaused, type PausedOrganisations } from '../../access/service-switch.ts'
 import type { Queries } from '../../platform/database/database.ts'
 
 /** A pending delivery whose next attempt is due, with its event. */
@@ -49,8 +50,11 @@ export async function hasActiveWebhooks(queries: Queries): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Returns the next due time of each active webhook that has pending deliveries. */
-export async function findNextDueTimes(queries: Queries): Promise<{ webhook_id: string; at: Date }[]> {
+/** Returns the next due time of each active webhook that has pending deliveries. Deliveries of paused organisations wait. */
+export async function findNextDueTimes(
+  queries: Queries,
+  paused: PausedOrganisations,
+): Promise<{ webhook_id: string; at: Date }[]> {
   const { rows } = await sql<{ webhook_id: string; at: Date }>`
     select w.webhook_id, next_due.at from webhooks w
     cross join lateral (
@@ -58,6 +62,6 @@ export async function findNextDueTimes(queries: Queries): Promise<{ webhook_id: 
       where d.webhook_id = w.webhook_id and d.status = 'pending' and d.next_attempt_at < 'infinity'
       order by d.next_attempt_at limit 1
     ) as next_due
-    where w.status in ('enabled', 'failing')`.execute(queries)
+    where w.status in ('enabled', 'failing') and ${isNotPaused(sql`w.org_id`, paused)}`.execute(queries)
   return rows
 }

@@ -17,7 +17,7 @@ import { loadHttpClient } from './sender.ts'
 export interface DeliveryOptions
   extends Pick<
     Context,
-    'config' | 'db' | 'clock' | 'log' | 'metrics' | 'vault' | 'listener' | 'connection' | 'queue' | 'mailboxes'
+    'config' | 'db' | 'clock' | 'log' | 'metrics' | 'vault' | 'listener' | 'connection' | 'queue' | 'mailboxes' | 'keyring'
   > {
   resolve?: ResolveHost
   /** Timeout of a whole attempt. */
@@ -47,7 +47,7 @@ const FLUSH_TIMEOUT_MS = 5 * SECOND
  * time, which therefore needs no locks on single deliveries: it reads the due ones, sends them and records the outcomes.
  */
 export function startDelivery(options: DeliveryOptions): BackgroundActivity {
-  const { config, db, clock, log, listener, connection } = options
+  const { config, db, clock, log, listener, connection, keyring } = options
   const metrics = deliveryMetrics(options.metrics)
   const recorder = openRecorder(options)
   /** The next time at which a delivery is due, by webhook ID. */
@@ -75,6 +75,10 @@ export function startDelivery(options: DeliveryOptions): BackgroundActivity {
   void listener.on(WEBHOOK_CHANGED, (webhookId) => {
     if (webhookId === '') return pool.reloadAll()
     pool.reload(webhookId)
+  })
+  keyring.onPauseChanged(() => {
+    pool.reloadAll()
+    poller.pollWithin(0)
   })
   // The HTTP client is loaded only if there are webhooks.
   db.onCommitted(WEBHOOK_CREATED, () => void loadHttpClient())
@@ -118,7 +122,9 @@ export function startDelivery(options: DeliveryOptions): BackgroundActivity {
   async function poll(): Promise<number> {
     if (!pool.connected) return POLL_INTERVAL_MS // onConnected polls immediately
     const startedAt = performance.now()
-    for (const { webhook_id, at } of await findNextDueTimes(db.queries)) scheduleWake(webhook_id, at.getTime())
+    if (pool.size > 0) await keyring.ensureFresh() // a notification of a pause may have been lost
+    const dueWebhooks = await findNextDueTimes(db.queries, keyring.pausedOrganisations())
+    for (const { webhook_id, at } of dueWebhooks) scheduleWake(webhook_id, at.getTime())
     const durationMs = performance.now() - startedAt
     return Math.max(isIdle() ? IDLE_POLL_INTERVAL_MS : POLL_INTERVAL_MS, durationMs / MAX_POLL_TIME_FRACTION)
   }

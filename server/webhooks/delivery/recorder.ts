@@ -91,12 +91,13 @@ export function openRecorder(deps: HealthDeps & Pick<Context, 'db' | 'log'>): Re
   async function storeBatch(batch: AttemptOutcome[]) {
     const { dueTimes, failingIds } = await db.transaction(async (tx) => {
       const dueTimes = await storeAttempts(tx, batch)
-      const deliveredOutcomes = batch.filter(({ status }) => status === 'delivered')
-      await acknowledgeDelivered(tx, deliveredOutcomes, clock.now())
       const healthByWebhook = new Map(
         batch.flatMap(({ webhook_id, health }) => (health ? [[webhook_id, health] as const] : [])),
       )
-      return { dueTimes, failingIds: await saveHealth(tx, deps, healthByWebhook) }
+      const failingIds = await saveHealth(tx, deps, healthByWebhook)
+      // After the health: a failure can show that an endpoint is dead, and its other deliveries no longer count.
+      await acknowledgeDelivered(tx, batch, clock.now())
+      return { dueTimes, failingIds }
     })
     for (const webhook_id of failingIds) {
       log.warn({ webhook_id }, 'all webhook deliveries failed for a day, endpoint marked as failing')

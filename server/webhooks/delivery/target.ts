@@ -1,3 +1,4 @@
+import type { Keyring } from '../../access/keyring.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Vault } from '../../platform/vault.ts'
@@ -24,10 +25,11 @@ export interface TargetDeps extends Omit<ConnectorOptions, 'mode'> {
   db: Database
   clock: Clock
   vault: Vault
+  keyring: Pick<Keyring, 'ensureFresh' | 'isServicePaused'>
 }
 
 /**
- * Loads the target of a webhook; undefined if it is disabled or archived. Reuses the connections of the previous target if the
+ * Loads the target of a webhook; undefined if it is disabled or archived, or its organisation is paused. Reuses the connections of the previous target if the
  * URL is the same.
  */
 export async function loadTarget(
@@ -35,12 +37,14 @@ export async function loadTarget(
   previous: DeliveryTarget | undefined,
   deps: TargetDeps,
 ): Promise<DeliveryTarget | undefined> {
-  const webhook = (await deps.db.queries
+  await deps.keyring.ensureFresh()
+  const storedWebhook = (await deps.db.queries
     .selectFrom('webhooks')
     .selectAll()
     .where('webhook_id', '=', webhookId)
     .where('status', 'in', ['enabled', 'failing'])
     .executeTakeFirst()) as Webhook | undefined
+  const webhook = storedWebhook && !deps.keyring.isServicePaused(storedWebhook.org_id) ? storedWebhook : undefined
   if (webhook && webhook.url === previous?.webhook.url) {
     return { webhook, sender: previous.sender, ...openSecrets(webhook, deps) }
   }

@@ -39,7 +39,10 @@ test('an operator signs in with a link, creates an organisation and grants it cr
   await row.getByRole('cell', { name: '250' }).waitFor()
 
   await getButton(page, 'Switch off: Metro Staffing').click()
+  await getDialog(page).getByLabel('Reason (optional)').fill('unpaid invoice')
   await getDialog(page).getByRole('button', { name: 'Switch off' }).click()
+  await row.getByText('paused').waitFor()
+  await row.getByText('unpaid invoice').waitFor()
   await getButton(page, 'Switch on: Metro Staffing').click()
   await getDialog(page).getByRole('button', { name: 'Switch on' }).click()
   await getButton(page, 'Switch off for everyone').click()
@@ -49,7 +52,7 @@ test('an operator signs in with a link, creates an organisation and grants it cr
   assert.equal((await app.as(partnerKey).get('/shifts')).status, 503)
   await getButton(page, 'Switch on for everyone').click()
   await getDialog(page).getByRole('button', { name: 'Switch on for everyone' }).click()
-  await page.getByText('The partner API is on').waitFor()
+  await page.getByText('The service is on').waitFor()
   assert.equal((await app.as(partnerKey).get('/shifts')).status, 200)
 
   await page.getByLabel('Name or ID').fill('orion')

@@ -7,12 +7,12 @@ import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { Confirm } from '../shared/confirm.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { RefreshContext } from '../shell/session.ts'
 import { Credits } from './credits.tsx'
+import { ServiceDialog } from './service-dialog.tsx'
 
 type OpenDialog =
   | { kind: 'credits' | 'service'; org: OrganisationForOperator }
@@ -42,8 +42,11 @@ export default function OperatorOrganisations() {
       <div class={`notice ${isServiceOn ? 'good' : 'bad'} row between`}>
         <span class={service.data ? '' : 'waiting'}>
           {isServiceOn
-            ? 'The partner API is on, except for organisations that are switched off below.'
-            : 'The partner API is switched off for everyone: every call returns 503.'}
+            ? 'The service is on, except for organisations that are switched off below.'
+            : service.data?.state === 'api_off'
+              ? 'The partner API is switched off for everyone: every call returns 503. Contacts, emails and webhooks continue.'
+              : 'The service is switched off for everyone: API calls return 503, and all work is held.'}
+          {service.data?.reason && ` Reason: ${service.data.reason}`}
         </span>
         <button type="button" disabled={!service.data} onClick={() => setDialog({ kind: 'whole service' })}>
           {isServiceOn ? 'Switch off for everyone' : 'Switch on for everyone'}
@@ -88,7 +91,12 @@ export default function OperatorOrganisations() {
           },
           {
             name: 'Service',
-            cell: ({ service_off }) => <Badge state={service_off ? 'disabled' : 'enabled'} />,
+            cell: ({ service_off, service_paused, service_off_reason }) => (
+              <>
+                <Badge state={service_paused ? 'paused' : service_off ? 'API off' : 'enabled'} />
+                {service_off_reason && <div class="soft small">{service_off_reason}</div>}
+              </>
+            ),
           },
           { name: 'Test credits', right: true, cell: ({ credits }) => credits.test.toLocaleString() },
           { name: 'Live credits', right: true, cell: ({ credits }) => credits.live.toLocaleString() },
@@ -131,39 +139,21 @@ export default function OperatorOrganisations() {
       {dialog?.kind === 'new' && <NewOrganisation onClose={close} onCreated={reload} />}
       {dialog?.kind === 'credits' && <Credits org={dialog.org} onClose={close} onGranted={() => void list.reload()} />}
       {dialog?.kind === 'service' && (
-        <Confirm
-          title={`Switch ${dialog.org.name} ${dialog.org.service_off ? 'on' : 'off'}?`}
-          action={dialog.org.service_off ? 'Switch on' : 'Switch off'}
+        <ServiceDialog
+          name={dialog.org.name}
+          path={`/operator/orgs/${dialog.org.org_id}/service`}
+          isOn={!dialog.org.service_off}
           onClose={close}
-          act={() =>
-            api(`/operator/orgs/${dialog.org.org_id}/service`, {
-              method: 'PUT',
-              body: { on: dialog.org.service_off },
-            })
-          }
           onDone={reload}
-        >
-          <p>
-            {dialog.org.service_off
-              ? 'Its API calls work again, and its members can change data again.'
-              : 'Its calls to the partner API return 503, and its members can view but not change data.'}
-          </p>
-        </Confirm>
+        />
       )}
       {dialog?.kind === 'whole service' && service.data && (
-        <Confirm
-          title={service.data.on ? 'Switch the partner API off for everyone?' : 'Switch the partner API on again?'}
-          action={service.data.on ? 'Switch off for everyone' : 'Switch on for everyone'}
+        <ServiceDialog
+          path="/operator/service"
+          isOn={service.data.on}
           onClose={close}
-          act={() => api('/operator/service', { method: 'PUT', body: { on: !service.data!.on } })}
           onDone={() => void service.reload()}
-        >
-          <p>
-            {service.data.on
-              ? 'Every call to the partner API returns 503 until you switch it on again.'
-              : 'All organisations that are not switched off can use the partner API again.'}
-          </p>
-        </Confirm>
+        />
       )}
     </>
   )

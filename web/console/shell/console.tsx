@@ -118,7 +118,7 @@ function readOrgContext(session: ConsoleSession, path: string): OrgPage {
 }
 
 function unlistedOrganisation(org_id: string): SessionOrganisation {
-  return { org_id, name: org_id, role: 'operator', service_off: false }
+  return { org_id, name: org_id, role: 'operator', service_off: false, service_paused: false }
 }
 
 /** Name of the organisation that the server creates when it first starts. */

@@ -96,8 +96,9 @@ export function Frame({ session, context, section, path, onSession, children }: 
       <main id="content" class="content" tabIndex={-1}>
         {context?.org.service_off && (
           <p class="notice bad">
-            The partner API is switched off for this organisation: API calls return 503, and members can view but not
-            change data.
+            {context.org.service_paused
+              ? 'The service is switched off for this organisation: API calls return 503, and contacts, emails and webhook deliveries are held until it is switched on. Members can view but not change data.'
+              : 'The partner API is switched off for this organisation: API calls return 503, and members can view but not change data.'}
           </p>
         )}
         {children}

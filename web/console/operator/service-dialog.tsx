@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks'
+import { Field } from '../../ui/field.tsx'
+import { Confirm } from '../shared/confirm.tsx'
+import { api } from '../shell/api.ts'
+
+interface Props {
+  /** Name of the organisation; undefined for all organisations. */
+  name?: string
+  path: string
+  isOn: boolean
+  onClose: () => void
+  onDone: () => void
+}
+
+/** Switches the service on or off, for one organisation or for all. */
+export function ServiceDialog({ name, path, isOn, onClose, onDone }: Props) {
+  const [apiOnly, setApiOnly] = useState(false)
+  const [reason, setReason] = useState('')
+  const subject = name ?? 'the service'
+  const everyone = name === undefined ? ' for everyone' : ''
+  return (
+    <Confirm
+      title={`Switch ${subject} ${isOn ? 'off' : 'on'}${everyone}?`}
+      action={`Switch ${isOn ? 'off' : 'on'}${everyone}`}
+      onClose={onClose}
+      act={() =>
+        api(path, {
+          method: 'PUT',
+          body: {
+            on: !isOn,
+            ...(isOn && apiOnly ? { api_only: true } : {}),
+            ...(reason.trim() ? { reason: reason.trim() } : {}),
+          },
+        })
+      }
+      onDone={onDone}
+    >
+      {isOn ? (
+        <fieldset class="stack-tight">
+          <legend>What to stop</legend>
+          <label class="check">
+            <input type="radio" name="scope" checked={!apiOnly} onChange={() => setApiOnly(false)} />
+            <span>
+              Everything: API calls return 503, candidates, students and reviewers see that the service is paused, and
+              contacts, emails and webhook deliveries are held. Nothing is lost.
+            </span>
+          </label>
+          <label class="check">
+            <input type="radio" name="scope" checked={apiOnly} onChange={() => setApiOnly(true)} />
+            <span>Only the partner API: its calls return 503. Everything else continues.</span>
+          </label>
+        </fieldset>
+      ) : (
+        <p>
+          Held contacts, emails and webhook deliveries are sent in their order, and deadlines are extended by the time
+          of the pause.
+        </p>
+      )}
+      <Field id="service-reason" label="Reason (optional)" hint="Shown to operators, and stored in the audit log.">
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="text"
+            maxLength={500}
+            value={reason}
+            onInput={(event) => setReason(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </Confirm>
+  )
+}
