@@ -11,7 +11,7 @@ const HONEST_REQUESTS_PER_SECOND = 20
 /** Load shedding starts within a second. */
 const WARM_UP_MS = 3000
 
-const TARGET = '/api/v1/partner/skills?q=welding'
+const TARGET = '/api/v1/partner/workflows'
 
 interface Latencies {
   p50: number

@@ -7,6 +7,7 @@ import { runBenchmark as endorsementRings } from './endorsement-rings.ts'
 import { runBenchmark as enrolment } from './enrolment.ts'
 import { runBenchmark as http } from './http.ts'
 import { runBenchmark as mandates } from './mandates.ts'
+import { runBenchmark as overload } from './overload.ts'
 import { runBenchmark as pages } from './pages.ts'
 import { runBenchmark as partnerGuards } from './partner-guards.ts'
 import { runBenchmark as rateLimits } from './rate-limits.ts'
@@ -34,6 +35,7 @@ import { runBenchmark as webhookDelivery } from './webhook-delivery.ts'
 const benchmarks: Record<string, Benchmark> = {
   'start-up': startUp,
   http,
+  overload,
   'partner-guards': partnerGuards,
   'rate-limits': rateLimits,
   mandates,

@@ -6,6 +6,9 @@ import { errorText } from '../server/platform/error-text.ts'
 import { commands } from './commands.ts'
 import { messageWithDetails } from './print.ts'
 
+/** Error codes of a lost connection, or of a PostgreSQL server that is starting or shutting down. */
+const CONNECTION_LOST_CODES = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03', '08006', '08003'])
+
 const program = new Command('attestry')
   .description(
     'Manages an Attestry deployment. Commands also work while the server is running, and their changes take effect within a second.',
@@ -41,9 +44,6 @@ function throwOnExit(command: Command): void {
   command.exitOverride()
   for (const subcommand of command.commands) throwOnExit(subcommand)
 }
-
-/** Error codes of a lost connection, or of a PostgreSQL server that is starting or shutting down. */
-const CONNECTION_LOST_CODES = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03', '08006', '08003'])
 
 function describeError(error: Error & { code?: string }): string {
   const connectionLost =

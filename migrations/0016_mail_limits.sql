@@ -11,7 +11,7 @@ create unique index mails_unsubscribe on mails (unsubscribe_hash) where unsubscr
 
 -- Key of the mailbox hashes, encrypted with the vault. It must not change: the hashes cannot be computed again without the addresses.
 create table mailbox_hash_keys (
-  key_id integer primary key check (key_id = 1),
+  key_id text primary key check (key_id = 'current'),
   sealed_key bytea not null,
   created_at timestamptz not null
 );

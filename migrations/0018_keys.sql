@@ -56,6 +56,8 @@ create trigger require_open_data_key after insert or update of link on verificat
   when (new.link is not null and not is_sealed_with_open_key(new.link)) execute function reject_closed_data_key();
 create trigger require_open_data_key after insert or update of content on mails for each row
   when (not is_sealed_with_open_key(new.content)) execute function reject_closed_data_key();
+create trigger require_open_data_key after insert or update of sealed_key on mailbox_hash_keys for each row
+  when (not is_sealed_with_open_key(new.sealed_key)) execute function reject_closed_data_key();
 create trigger require_open_data_key after insert or update of mac_key on retired_mac_keys for each row
   when (not is_sealed_with_open_key(new.mac_key)) execute function reject_closed_data_key();
 create trigger require_open_data_key after update of token on candidates for each row

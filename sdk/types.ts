@@ -337,6 +337,7 @@ export interface EnrichmentQuestion {
   type: EnrichmentType
   /** The question, in English. */
   text: string
+  translations?: QuestionTranslations
   /** For `yes_no` only: the answer that makes the candidate not qualified. */
   knockout?: 'yes' | 'no'
   required?: boolean
@@ -393,6 +394,8 @@ export interface EventAcknowledgementInput {
   event_ids?: string[]
   /** Acknowledge the event with this ID and all events before it. */
   up_to?: string
+  /** Your name for a program that pulls events; each consumer acknowledges events separately. Without it, the consumer is `default`: for this consumer, events that were delivered by webhook are acknowledged too, and acknowledging an event ends its deliveries. */
+  consumer?: string
 }
 
 export interface EventAcknowledgementResponse {
@@ -425,6 +428,8 @@ export type EventType =
   | 'verification.requested'
   | 'verification.completed'
   | 'verification.declined'
+  | 'verification.failed'
+  | 'verification.expired'
   | 'webhook.test'
 
 export interface ExperienceRange {
@@ -690,6 +695,21 @@ export interface PreparedQuestions {
   }[]
   /** Whether candidates are asked if they are interested in the job. */
   interest: boolean
+}
+
+/** The question in other languages, such as `{"hi": "…"}`. Candidates who chose a language without a translation get the question from the AI writer if one is configured, and otherwise in English. */
+export interface QuestionTranslations {
+  hi?: string
+  bn?: string
+  ta?: string
+  te?: string
+  mr?: string
+  gu?: string
+  kn?: string
+  ml?: string
+  pa?: string
+  or?: string
+  as?: string
 }
 
 /** The recruiter, as identified in your system. Default: the recruiter in `x-on-behalf-of`. */

@@ -3,7 +3,10 @@ import { type DemoSetup, demoKeysPath } from './access/demo.ts'
 import type { Context } from './context.ts'
 import type { OperatorLink } from './operator-link.ts'
 
-/** Returns the text printed when the server has started. Only a terminal shows secrets: they must not accumulate in log files. */
+/**
+ * Returns the text printed when the server has started. Secrets must not accumulate in log files: without a terminal, the text has
+ * neither the sign-in link nor, after the first start, the secrets of the demo organisation, which protect only TEST data.
+ */
 export function startupBanner(
   { config }: Pick<Context, 'config'>,
   demo: DemoSetup | undefined,
@@ -24,12 +27,13 @@ export function startupBanner(
   if (!config.databaseUrl) lines.push(`    Data            ${displayPath(config.dataDir)} (embedded PostgreSQL)`)
   if (demo) {
     const { key_id, secret, session_key } = demo.keys
+    const showsSecrets = isTerminal || demo.created
     lines.push(
       '',
       `  Keys of the demo organisation, for TEST data only (stored in ${displayPath(demoKeysPath(config.dataDir))}):`,
       '',
       `    Partner key     ${key_id}`,
-      ...(isTerminal ? [`    Secret          ${secret}`, `    Session key     ${session_key}`] : []),
+      ...(showsSecrets ? [`    Secret          ${secret}`, `    Session key     ${session_key}`] : []),
       '',
       '  To send a signed request, run this in another terminal in this folder:',
       '',

@@ -102,8 +102,8 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     redisUrl: readSecret('REDIS_URL', urlParser('redis:', 'rediss:'), 'a URL such as redis://host:6379'),
     adminKey: readSecret(
       'ADMIN_API_KEY',
-      parseAccessToken,
-      '16 to 512 printable ASCII characters without spaces (generate it with: openssl rand -hex 24)',
+      accessTokenParser(8),
+      '8 to 512 printable ASCII characters without spaces (generate it with: openssl rand -hex 24)',
     ),
     masterKey: readSecret('MASTER_KEY', parseMasterKey, MASTER_KEY_FORMAT),
     masterKeyFile: env.MASTER_KEY_FILE || undefined,
@@ -136,7 +136,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
       ),
       perRecipient: read(
         'MAIL_RECIPIENT_DAILY_CAP',
-        10,
+        20,
         wholeNumberParser(1, 100_000_000),
         'a whole number from 1 to 100000000',
       ),
@@ -155,7 +155,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     allowedHosts: read('ALLOWED_HOSTS', [], parseHostNames, 'a comma-separated list of host names'),
     metrics: {
       port: read('METRICS_PORT', undefined, wholeNumberParser(1, 65_535), 'a whole number from 1 to 65535'),
-      token: readSecret('METRICS_TOKEN', parseAccessToken, '16 to 512 printable ASCII characters without spaces'),
+      token: readSecret('METRICS_TOKEN', accessTokenParser(16), '16 to 512 printable ASCII characters without spaces'),
     },
     securityContacts: read(
       'SECURITY_CONTACT',
@@ -297,8 +297,8 @@ function urlParser(...protocols: string[]) {
   }
 }
 
-function parseAccessToken(text: string) {
-  return /^[\x21-\x7e]{16,512}$/.test(text) ? text : undefined
+function accessTokenParser(minLength: number) {
+  return (text: string) => (/^[\x21-\x7e]{8,512}$/.test(text) && text.length >= minLength ? text : undefined)
 }
 
 function parseMasterKey(text: string) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { serviceResumed } from './access/service-switch.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
 import { registerHandlers } from './handlers.ts'
@@ -20,6 +21,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics'] },
   isMemberAddress: { hook: isMemberAddress, modules: ['console'] },
   endpointFailing: { hook: endpointFailing, modules: ['console'] },
+  serviceResumed: { hook: serviceResumed, modules: ['campaigns', 'verification', 'webhooks'] },
 }
 
 test('this file lists every hook of the server', () => {

@@ -3,6 +3,7 @@ import { sealedKeySecrets } from './access/keys.ts'
 import { sealedCandidateTokens } from './campaigns/enrolment.ts'
 import { sealedCredentials } from './channels/credentials.ts'
 import { sealedEmails } from './mail/mail.ts'
+import { sealedMailboxHashKeys } from './mail/mailbox-hash.ts'
 import { type SealedColumn, sealedMacKeys } from './platform/data-key-rotation.ts'
 import { sealedReviewLinks } from './verification/reviews/review-requests.ts'
 import { sealedWebhookSecrets } from './webhooks/secrets.ts'
@@ -15,6 +16,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedResponses,
   sealedReviewLinks,
   sealedEmails,
+  sealedMailboxHashKeys,
   sealedCandidateTokens,
   sealedMacKeys,
 ]

@@ -29,7 +29,7 @@ test('keys can be limited per organisation, by address and by age, and have the 
   assert.deepEqual([listed.allowed_addresses, listed.last_used_at], [ranges, null])
   assert.equal((await json('key', 'allow', key.key_id, '--any')).allowed_addresses, null)
 
-  assert.deepEqual(await json('org', 'limits', org_id), { org_id, max_keys: 20, limit_factor: 3 })
+  assert.deepEqual(await json('org', 'limits', org_id), { org_id, max_keys: 100, limit_factor: 10 })
   assert.equal((await json('org', 'limits', org_id, '--max-keys', '1')).max_keys, 1)
   assert.match((await create('--mode', 'test')).stderr, /has 1 active TEST partner keys; the limit is 1/)
   env.KEY_MAX_DAYS = '30'

@@ -35,12 +35,12 @@ test('an operator suppresses a mailbox, lists suppressions and removes them', as
   assert.match(await runCli(app, 'mail', 'unsuppress', 'bigboss@googlemail.com'), /are allowed again/)
   assert.equal(outcomeOf(await storeReviewer()), '200')
 
-  const entries = await app.context.db.queries.selectFrom('audit_log').select(['action', 'subject', 'who']).execute()
+  const entries = await app.context.db.queries.selectFrom('audit_log').select(['action', 'subject', 'actor']).execute()
   assert.deepEqual(
-    entries.map(({ action, subject, who }) => [action, subject, who?.startsWith('cli:')]),
+    entries.map(({ action, subject, actor }) => [action, subject, actor]),
     [
-      ['mail.suppress', suppression_id, true],
-      ['mail.unsuppress', suppression_id, true],
+      ['mail.suppress', suppression_id, 'cli'],
+      ['mail.unsuppress', suppression_id, 'cli'],
     ],
   )
 })

@@ -7,9 +7,9 @@ import { newId } from '../platform/ids.ts'
 import { linkErrors } from '../platform/text/links.ts'
 
 /** Active keys that an organisation may have per mode and kind, unless the operator set another limit. */
-export const DEFAULT_MAX_KEYS = 20
+export const DEFAULT_MAX_KEYS = 100
 /** The limits of all keys of an organisation and mode together, as a multiple of the limits of one key. */
-export const DEFAULT_LIMIT_FACTOR = 3
+export const DEFAULT_LIMIT_FACTOR = 10
 
 export interface Organisation {
   org_id: string

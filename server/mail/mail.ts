@@ -224,7 +224,7 @@ async function countAgainstLimits(
   { kind, to, scope, rejectOverLimit }: NewEmail,
 ): Promise<UnsentStatus | undefined> {
   const group = RECIPIENT_GROUPS[kind]
-  if (!group || !scope) return undefined
+  if (!group || !scope || !deps.config.smtpUrl) return undefined // without SMTP_URL, nothing is sent
   const limit = await countEmail(tx, deps, { orgId: scope.orgId, group, address: to.address })
   if (limit && rejectOverLimit) throw dailyLimitProblem(deps, limit)
   return limit && { status: 'skipped', reason: limit }

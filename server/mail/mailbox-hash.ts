@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
+import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Vault } from '../platform/vault.ts'
 import { mailboxOf } from '../verification/reviews/mailboxes.ts'
@@ -12,6 +13,13 @@ export interface MailboxHasher {
 
 const KEY_PURPOSE = 'key of the mailbox hashes'
 const KEY_BYTES = 32
+
+export const sealedMailboxHashKeys: SealedColumn = {
+  table: 'mailbox_hash_keys',
+  column: 'sealed_key',
+  id: ['key_id'],
+  purpose: () => KEY_PURPOSE,
+}
 
 /** Loads the key of the hashes; creates it on the first start. */
 export async function openMailboxHasher(db: Database, vault: Vault, clock: Clock): Promise<MailboxHasher> {
@@ -31,7 +39,7 @@ async function createSealedKey(db: Database, vault: Vault, clock: Clock): Promis
   await db.transaction((tx) =>
     tx
       .insertInto('mailbox_hash_keys')
-      .values({ key_id: 1, sealed_key, created_at: new Date(clock.now()) })
+      .values({ key_id: 'current', sealed_key, created_at: new Date(clock.now()) })
       .onConflict((conflict) => conflict.doNothing())
       .execute(),
   )

@@ -32,12 +32,13 @@ async function startTestMode(t: Parameters<typeof startApp>[0]) {
 test('TEST emails are sent only to members of the organisation and to allowed addresses', async (t) => {
   const { app, orgId, calls, received } = await startTestMode(t)
   await signInMember(app, orgId, 'viewer', 'Member@example.com')
+  await signInMember(app, orgId, 'viewer', 'colleague@example.com')
   const { orgId: otherOrgId } = await app.fixtures.createOrg('Other')
   await signInMember(app, otherOrgId, 'owner', 'owner@other.example')
   const keptAddresses = [
     'stranger@example.com',
     'owner@other.example',
-    'member+tag@example.com',
+    'colleague+tag@example.com',
     'x@notqa.example',
     'x@qa.example.evil.example',
     'not-allowed@example.org',

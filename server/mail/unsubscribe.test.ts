@@ -159,7 +159,7 @@ test('a candidate who unsubscribes from an email is opted out like STOP', async 
   assert.equal(smtp.received.length, 2)
 })
 
-test('a mailbox gets at most ten emails of campaigns per day; further ones are sent the next day', async (t) => {
+test('a mailbox gets a limited number of emails of campaigns per day; further ones are sent the next day', async (t) => {
   const smtp = await startSmtp()
   const app = await startApp(t, {
     config: { smtpUrl: smtp.url, mailLimits: { perRecipient: 2, perOrganisation: 1000 } },

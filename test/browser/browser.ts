@@ -22,7 +22,7 @@ import { delimiter, join, relative } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Cleanup } from '../support/cleanup.ts'
 import { CHROMIUM_ADVICE, hasPackagedChromium, installedBrowsers } from './find-chromium.ts'
 
@@ -40,6 +40,8 @@ const MODULES_FOLDER = fileURLToPath(new URL('../../node_modules', import.meta.u
 const FONT_SCOPE = '@expo-google-fonts'
 /** Long, because a busy machine must not fail a test: only a missing element takes this long. */
 const PAGE_TIMEOUT_MS = 40_000
+/** If Chromium does not open or close a page within this time, it no longer responds. */
+const BROWSER_TIMEOUT_MS = 30_000
 const EXIT_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** `<-loopback>` removes Chromium's implicit exceptions, which let link-local addresses bypass a proxy. */
 const PROXY_BYPASS = '<-loopback>,127.0.0.0/8,[::1],localhost,*.localhost'
@@ -95,12 +97,11 @@ export async function newPage(
   t: Cleanup,
   { width = 1280, height = 800, allowPolicyViolations = false, ...options }: PageOptions = {},
 ): Promise<Page> {
-  const browser = await openBrowser(t)
   const problems = new Set<string>()
   const proxy = await startRejectingProxy((target) => {
     if (target !== AUTOFILL_HOST) problems.add(`requested ${target}, which is not on this machine`)
   })
-  const context = await browser.newContext({
+  const { context, page: firstPage } = await openPage(t, {
     ...options,
     viewport: { width, height },
     proxy: { server: proxy.url, bypass: PROXY_BYPASS },
@@ -108,8 +109,8 @@ export async function newPage(
   t.after(async () => {
     // Errors and unhandled rejections are reported at the end of the turn in which they happen.
     for (const page of context.pages())
-      await page.evaluate('new Promise((done) => setTimeout(done, 20))').catch(() => {})
-    await context.close()
+      await withTimeout(page.evaluate('new Promise((done) => setTimeout(done, 20))')).catch(() => {})
+    await withTimeout(context.close()).catch(abandonBrowser)
     proxy.close()
     if (problems.size > 0) throw new Error(`The page\n${[...problems].map((problem) => `- ${problem}`).join('\n')}`)
   })
@@ -118,9 +119,46 @@ export async function newPage(
     if (!allowPolicyViolations && POLICY_VIOLATION_PATTERN.test(message.text()))
       problems.add(`violated its policy: ${message.text()}`)
   })
-  context.on('page', (page) => page.on('crash', () => problems.add(`crashed at ${page.url()}`)))
+  const reportCrash = (page: Page) => page.on('crash', () => problems.add(`crashed at ${page.url()}`))
+  context.on('page', reportCrash)
+  reportCrash(firstPage)
   context.setDefaultTimeout(PAGE_TIMEOUT_MS)
-  return context.newPage()
+  return firstPage
+}
+
+/** Opens a context and its first page. If Chromium does not respond, it is replaced by a new one. */
+async function openPage(t: Cleanup, options: BrowserContextOptions): Promise<{ context: BrowserContext; page: Page }> {
+  const open = async (browser: Browser) => {
+    const context = await browser.newContext(options)
+    return { context, page: await context.newPage() }
+  }
+  try {
+    return await withTimeout(open(await openBrowser(t)))
+  } catch (error) {
+    if (!(error instanceof BrowserTimeout)) throw error
+    abandonBrowser()
+    return withTimeout(open(await openBrowser(t)))
+  }
+}
+
+class BrowserTimeout extends Error {
+  override message = `Chromium did not respond within ${BROWSER_TIMEOUT_MS / 1000} seconds`
+}
+
+/** Rejects with a `BrowserTimeout` if an operation that has no timeout of its own takes too long. */
+async function withTimeout<Value>(operation: Promise<Value>): Promise<Value> {
+  const timedOut = Promise.withResolvers<never>()
+  const timer = setTimeout(() => timedOut.reject(new BrowserTimeout()), BROWSER_TIMEOUT_MS)
+  try {
+    return await Promise.race([operation, timedOut.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Lets the next test start a new Chromium; the old one ends with this process. */
+function abandonBrowser() {
+  sharedBrowser = undefined
 }
 
 /** Starts a proxy that rejects and reports all requests of pages, frames and workers to other hosts. */
@@ -154,7 +192,7 @@ async function closeBrowser() {
   const closingBrowser = sharedBrowser
   sharedBrowser = undefined
   const browser = await closingBrowser?.catch(() => undefined)
-  await browser?.close()
+  if (browser) await withTimeout(browser.close()).catch(() => {})
 }
 
 async function exitOnSignal(signal: (typeof EXIT_SIGNALS)[number]) {

@@ -25,5 +25,18 @@ const metrics = createMetrics()
 const queue = await openQueue({ connection, db, clock, log, metrics, jobs })
 const keyring = await openKeyring({ db, vault, listener, log })
 registerHandlers()
-startDelivery({ config, clock, log, connection, db, vault, mailboxes, listener, metrics, queue, keyring, timeoutMs: 300 })
+startDelivery({
+  config,
+  clock,
+  log,
+  connection,
+  db,
+  vault,
+  mailboxes,
+  listener,
+  metrics,
+  queue,
+  keyring,
+  timeoutMs: 300,
+})
 process.stdout.write('ready\n')

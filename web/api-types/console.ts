@@ -37,6 +37,10 @@ export interface ApiKey {
   /** When the previous secret expires. Null unless both secrets are valid. */
   previous_secret_until: string | null
   created_at: string
+  /** When the key was last used; at most a minute late. */
+  last_used_at: string | null
+  /** CIDR ranges that the key may be used from. Null: any address. */
+  allowed_addresses: string[] | null
 }
 
 export interface ApiKeyList {
@@ -46,6 +50,8 @@ export interface ApiKeyList {
     usual: number
     most: number
   }
+  /** Maximum lifetime of new keys in days. Null: keys need not expire. */
+  max_days: number | null
 }
 
 export interface ApprovedSkill {
@@ -65,6 +71,9 @@ export interface AuditEntry {
   subject: string | null
   details: Record<string, unknown>
   request_id: string | null
+  actor: 'operator' | 'member' | 'cli' | 'visitor' | 'server' | null
+  address: string | null
+  user_agent: string | null
 }
 
 export interface AuditEntryList {
@@ -138,8 +147,8 @@ export type ConsoleRole = 'viewer' | 'recruiter' | 'owner' | 'operator'
 
 export interface ConsoleSession {
   kind: 'operator' | 'person'
-  /** Email address of the member. Null for the operator. */
-  email: string | null
+  /** Email address of the person. */
+  email: string
   /** CSRF token. Send it in the `x-csrf-token` header with every write. */
   csrf: string
   expires_at: string
@@ -182,10 +191,34 @@ export interface CreatedApiKey {
   /** When the previous secret expires. Null unless both secrets are valid. */
   previous_secret_until: string | null
   created_at: string
+  /** When the key was last used; at most a minute late. */
+  last_used_at: string | null
+  /** CIDR ranges that the key may be used from. Null: any address. */
+  allowed_addresses: string[] | null
   /** The secret of a partner key. It is not returned again. */
   secret?: string
   /** The whole session key. It is not returned again. */
   key?: string
+}
+
+export interface DeadLetter {
+  queue: 'contacts' | 'test-replies' | 'lost-sends' | 'prepare-mandate' | 'events'
+  /** The ID of the row that cannot be processed. */
+  subject_id: string
+  org_id: string | null
+  mode: Mode | null
+  attempts: number
+  error: string
+  first_failed_at: string
+  last_failed_at: string
+  /** The next automatic retry; null after the last one. */
+  retry_at: string | null
+}
+
+export interface DeadLetterList {
+  items: DeadLetter[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
 }
 
 export interface EmailDetails {
@@ -234,6 +267,73 @@ export interface EmailSummary {
 
 export interface EmailSummaryList {
   items: EmailSummary[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
+export interface EndorsementRing {
+  ring_id: string
+  mode: Mode
+  kind: 'pair' | 'cycle' | 'cluster'
+  status: 'open' | 'dismissed' | 'ended'
+  size: number
+  members: string[]
+  score: number
+  evidence: {
+    endorsements: number
+    expected_endorsements: number
+    reciprocal_pairs: number
+    shortest_cycle: number
+    inside_share: number
+    superior_relations: number
+    free_or_disposable_mail: number
+    quick_answers: number
+    same_device_or_network: number
+  }
+  note: string | null
+  noted_by: string | null
+  noted_at: string | null
+  found_at: string
+  updated_at: string
+}
+
+export interface EndorsementRingDetails {
+  ring_id: string
+  mode: Mode
+  kind: 'pair' | 'cycle' | 'cluster'
+  status: 'open' | 'dismissed' | 'ended'
+  size: number
+  members: string[]
+  score: number
+  evidence: {
+    endorsements: number
+    expected_endorsements: number
+    reciprocal_pairs: number
+    shortest_cycle: number
+    inside_share: number
+    superior_relations: number
+    free_or_disposable_mail: number
+    quick_answers: number
+    same_device_or_network: number
+  }
+  note: string | null
+  noted_by: string | null
+  noted_at: string | null
+  found_at: string
+  updated_at: string
+  endorsements: {
+    verification_id: string
+    org_id: string
+    reviewer: string
+    student: string
+    endorsement_type: string
+    facts: string[]
+    endorsed_at: string
+  }[]
+}
+
+export interface EndorsementRingList {
+  items: EndorsementRing[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
@@ -342,18 +442,40 @@ export interface MemberList {
 
 export type MemberRole = 'viewer' | 'recruiter' | 'owner'
 
+export interface Operator {
+  operator_id: string
+  email: string
+  created_at: string
+  last_sign_in_at: string | null
+  /** Time of the removal. */
+  disabled_at: string | null
+}
+
+export interface OperatorList {
+  items: Operator[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
 export interface Organisation {
   org_id: string
   name: string
+  /** Whether the partner API is off. */
   service_off: boolean
+  /** Whether all work is stopped and held: sessions, pages, contacts, emails and webhook deliveries. */
+  service_paused: boolean
   created_at: string
 }
 
 export interface OrganisationForOperator {
   org_id: string
   name: string
+  /** Whether the partner API is off. */
   service_off: boolean
+  /** Whether all work is stopped and held: sessions, pages, contacts, emails and webhook deliveries. */
+  service_paused: boolean
   created_at: string
+  service_off_reason: string | null
   credits: {
     test: number
     live: number
@@ -396,14 +518,37 @@ export interface OrganisationSummary {
   }
   members: number
   keys: number
+  /** Active keys that expire within 30 days. */
+  expiring_keys: number
 }
 
 export interface OrganisationWithRole {
   org_id: string
   name: string
+  /** Whether the partner API is off. */
   service_off: boolean
+  /** Whether all work is stopped and held: sessions, pages, contacts, emails and webhook deliveries. */
+  service_paused: boolean
   created_at: string
   role: ConsoleRole
+}
+
+export interface OwnSession {
+  session_id: string
+  created_at: string
+  /** Time of the latest request, to the minute. */
+  seen_at: string
+  /** IP address of the sign-in. */
+  address: string | null
+  user_agent: string | null
+  /** Whether this is the session of the request. */
+  current: boolean
+}
+
+export interface OwnSessionList {
+  items: OwnSession[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
 }
 
 export interface QueuedJob {
@@ -507,6 +652,8 @@ export interface ServerStatus {
     failed_today: number
     queued: number
   }
+  /** Number of rows that cannot be processed. */
+  dead_letters: number
   failing_endpoints: FailingEndpoint[]
   /** The latest requests of the last hour whose response had a 5xx status, at most 20. */
   failed_calls: FailedRequest[]
@@ -518,6 +665,10 @@ export interface ServerStatus {
 
 export interface ServiceSwitch {
   on: boolean
+  /** `api_off`: only the partner API is off. `off`: all work is stopped and held. */
+  state: 'on' | 'api_off' | 'off'
+  since: string | null
+  reason: string | null
 }
 
 export interface SessionOrganisation {
@@ -525,6 +676,7 @@ export interface SessionOrganisation {
   name: string
   role: ConsoleRole
   service_off: boolean
+  service_paused: boolean
 }
 
 export interface SignInOptions {

@@ -54,6 +54,27 @@ export interface Certificate {
 
 export type EndorsementType = 'manager' | 'mentor' | 'peer' | 'client' | 'faculty'
 
+export interface EvidenceReason {
+  code:
+    | 'company_domain'
+    | 'other_domain'
+    | 'no_website'
+    | 'free_mail'
+    | 'disposable_mail'
+    | 'saw_the_work'
+    | 'peer_relation'
+    | 'quick_answer'
+    | 'mutual'
+    | 'many_endorsements'
+    | 'same_network'
+    | 'same_device'
+    | 'reviewer_is_student'
+    | 'ring'
+  effect: 'supports' | 'neutral' | 'weakens'
+  /** The reason in English. New texts and codes may be added. */
+  text: string
+}
+
 export interface OpenedVerificationSession {
   /** The session token, `vst_…`, returned by `POST /verify`. */
   sessionToken: string
@@ -234,6 +255,10 @@ export interface Verification {
   endorsementType: EndorsementType
   source?: VerificationSource
   skills: SkillOutcome[]
+  /** How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
+  evidenceLevel?: 'strong' | 'moderate' | 'weak'
+  /** The reasons for `evidenceLevel`. */
+  reasons?: EvidenceReason[]
   score: number | null
   completedAt?: string
   declineReason?: string
@@ -267,6 +292,7 @@ export type VerificationErrorCode =
   | 'NO_DATA'
   | 'NO_SKILLS'
   | 'UNAUTHORIZED'
+  | 'FORBIDDEN'
   | 'HTTPS_REQUIRED'
   | 'ASSESSMENT_LOCKED'
   | 'ATTEMPTS_EXHAUSTED'
@@ -290,6 +316,7 @@ export type VerificationErrorCode =
   | 'RATE_LIMITED'
   | 'GENERATION_FAILED'
   | 'INTERNAL_ERROR'
+  | 'SERVICE_DISABLED'
   | 'SERVICE_UNAVAILABLE'
 
 /** `human`: a reviewer confirms the skills. `assessment`: the student answers questions. */
@@ -317,6 +344,10 @@ export interface VerificationSession {
   skills: SessionSkill[]
   stored: SelectedItems
   reviewer: Reviewer | null
+  /** How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
+  evidenceLevel?: 'strong' | 'moderate' | 'weak'
+  /** The reasons for `evidenceLevel`. */
+  reasons?: EvidenceReason[]
   expiresAt: string
   returnUrl?: string
 }

@@ -55,7 +55,8 @@ export function limitPublicRequests(app: App, context: Context): void {
   // A separate handler makes the hooks of this API run for paths without a route too.
   app.setNotFoundHandler(async (request) => {
     // Callers without the key cannot find out which admin routes exist.
-    if (request.method === 'GET' && pathOf(request.raw.url!).startsWith('/api/admin/')) requireAdmin(context, request)
+    if (request.method === 'GET' && pathOf(request.raw.url!).startsWith('/api/admin/'))
+      await requireAdmin(context, request)
     throw notFoundProblem(app, request)
   })
 }

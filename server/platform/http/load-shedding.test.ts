@@ -61,6 +61,38 @@ test('a caller with large bodies is rejected before one with as many small reque
   assert.equal(rejectedShares.get('small'), 0)
 })
 
+test('a caller who is alone is not rejected', () => {
+  const { rejectedShares, shedder } = simulate([{ name: 'a', requestsPerSecond: 1000 }], 5, () => OVERLOAD)
+  assert.equal(rejectedShares.get('a'), 0)
+  let isRejected = false
+  for (let request = 0; request < 1000; request++) {
+    shedder.shouldReject('b', 0)
+    isRejected ||= shedder.shouldReject('a', 0)
+  }
+  assert.equal(isRejected, true, 'another caller needs the capacity')
+})
+
+test('while most responses are slow, a caller may have 64 requests in progress, unless they are alone', () => {
+  let now = 0
+  const shedder = new LoadShedder(() => now)
+  const open = Array.from({ length: 100 }, () => shedder.begin('flood'))
+  assert.equal(shedder.shouldReject('flood', 0), false, 'nothing is slow yet')
+  now += 100
+  for (const request of open.splice(0, 20)) shedder.end(request)
+  shedder.sample(NO_LOAD)
+  assert.equal(shedder.shouldReject('flood', 0), false, 'nobody else has sent a request')
+  assert.equal(shedder.shouldReject('person', 0), false)
+  assert.equal(shedder.shouldReject('flood', 0), true)
+  for (const request of open.splice(0, 17)) shedder.end(request)
+  assert.equal(shedder.shouldReject('flood', 0), false, '63 requests are in progress')
+  shedder.begin('flood')
+  for (let tick = 0; tick < 25; tick++) {
+    shedder.sample(NO_LOAD)
+    shedder.end(shedder.begin('person'))
+  }
+  assert.equal(shedder.isShedding, false)
+})
+
 test('after the overload, all requests are accepted again', () => {
   const { shedder } = simulate([{ name: 'a', requestsPerSecond: 1000 }], 5, () => OVERLOAD)
   assert.equal(shedder.isShedding, true)

@@ -6,9 +6,13 @@ import type { Metrics } from '../metrics.ts'
 import type { App } from './server.ts'
 
 /**
- * Decides which requests to reject while the event loop is overloaded. Each caller may use at most `allowance` units per second; the
- * allowance shrinks while the event loop lags and grows when it does not, so the callers with the most work are rejected first, and
- * callers at an ordinary rate are not affected. A unit is a request with a small body.
+ * Decides which requests to reject while the process is overloaded, so that the callers with the most work are rejected first, and
+ * callers at an ordinary rate are not affected.
+ *
+ * If the event loop is overloaded, each caller may use at most `allowance` units per second; the allowance shrinks while the event
+ * loop lags and grows when it does not. If most responses are slow, requests wait for the database, and each caller may have at most
+ * `MAX_OPEN_REQUESTS` requests in progress. A unit is a request with a small body. A caller who is alone is never rejected, because
+ * this would help nobody.
  */
 
 /** A request with a body counts as one more unit per this many bytes. */
@@ -16,6 +20,8 @@ const BYTES_PER_UNIT = 4096
 /** The time over which the rate of a caller is averaged. */
 const RATE_WINDOW_MS = 1000
 const MAX_CALLERS = 10_000
+/** A caller is alone if nobody else has sent a request for this long. */
+const ALONE_AFTER_MS = 10_000
 /** With a lag above this for several ticks, the allowance shrinks. */
 const OVERLOAD_LAG_MS = 60
 const OVERLOAD_TICKS = 5
@@ -24,6 +30,14 @@ const NORMAL_LAG_MS = 25
 const SHRINK_FACTOR = 0.8
 const GROWTH_FACTOR = 1.05
 const MIN_ALLOWANCE = 20
+/** If the median response takes longer than this, requests wait for each other. */
+const SLOW_RESPONSE_MS = 80
+/** With a median response time below this for several ticks, they do not. */
+const NORMAL_RESPONSE_MS = 40
+const NORMAL_TICKS = 20
+/** With fewer responses per tick, slow ones are caused by what they do, not by the number of requests. */
+const MIN_RESPONSES_PER_TICK = 15
+const MAX_OPEN_REQUESTS = 64
 /** If the process gets less of a CPU core than this, the lag is caused by other processes, and rejecting requests would not help. */
 const MIN_CPU_SHARE = 0.3
 
@@ -32,6 +46,12 @@ export interface LoadSample {
   lagMs: number
   /** The share of one CPU core that the process used since the last sample. */
   cpuShare: number
+}
+
+/** A request that was not rejected. */
+interface OpenRequest {
+  caller: string
+  startedAt: number
 }
 
 interface CallerRate {
@@ -47,6 +67,14 @@ export class LoadShedder {
   #overloadedTicks = 0
   /** The highest rate of a caller since the last sample. */
   #highestRate = 0
+  readonly #openRequests = new Map<string, number>()
+  /** The durations of the requests that ended since the last sample. */
+  #responseTimes: number[] = []
+  #isSlow = false
+  #normalTicks = 0
+  #lastCaller: string | undefined
+  /** The time of the last request that came from another caller than the one before it. */
+  #callerChangedAt = Number.NEGATIVE_INFINITY
 
   constructor(now: () => number = () => performance.now(), random: () => number = Math.random) {
     this.#now = now
@@ -54,7 +82,7 @@ export class LoadShedder {
   }
 
   get isShedding(): boolean {
-    return this.#allowance !== Number.POSITIVE_INFINITY
+    return this.#allowance !== Number.POSITIVE_INFINITY || this.#isSlow
   }
 
   /** Counts a request, and returns whether to reject it. */
@@ -66,12 +94,39 @@ export class LoadShedder {
     rate.updatedAt = now
     this.#rates.set(caller, rate)
     this.#highestRate = Math.max(this.#highestRate, rate.unitsPerSecond)
+    if (this.#lastCaller !== undefined && caller !== this.#lastCaller) this.#callerChangedAt = now
+    this.#lastCaller = caller
+    if (now - this.#callerChangedAt > ALONE_AFTER_MS) return false
+    if (this.#isSlow && (this.#openRequests.get(caller) ?? 0) >= MAX_OPEN_REQUESTS) return true
     // Reject the share of the caller's requests that exceeds the allowance.
     return rate.unitsPerSecond > this.#allowance && this.#random() > this.#allowance / rate.unitsPerSecond
   }
 
-  /** Adjusts the allowance to the load. */
-  sample({ lagMs, cpuShare }: LoadSample): void {
+  /** Counts a request that is in progress. Pass the returned value to `end` when it has ended. */
+  begin(caller: string): OpenRequest {
+    this.#openRequests.set(caller, (this.#openRequests.get(caller) ?? 0) + 1)
+    return { caller, startedAt: this.#now() }
+  }
+
+  end({ caller, startedAt }: OpenRequest): void {
+    const openCount = this.#openRequests.get(caller)! - 1
+    if (openCount > 0) this.#openRequests.set(caller, openCount)
+    else this.#openRequests.delete(caller)
+    this.#responseTimes.push(this.#now() - startedAt)
+  }
+
+  /** Adjusts the limits to the load. */
+  sample(sample: LoadSample): void {
+    this.#adjustAllowance(sample)
+    const responseTimes = this.#responseTimes.sort((a, b) => a - b)
+    this.#responseTimes = []
+    const medianMs = responseTimes[Math.floor(responseTimes.length / 2)] ?? 0
+    if (responseTimes.length >= MIN_RESPONSES_PER_TICK && medianMs > SLOW_RESPONSE_MS) this.#isSlow = true
+    this.#normalTicks = medianMs > NORMAL_RESPONSE_MS ? 0 : this.#normalTicks + 1
+    if (this.#normalTicks >= NORMAL_TICKS) this.#isSlow = false
+  }
+
+  #adjustAllowance({ lagMs, cpuShare }: LoadSample): void {
     const highestRate = this.#highestRate
     this.#highestRate = 0
     if (lagMs > OVERLOAD_LAG_MS && cpuShare >= MIN_CPU_SHARE) {
@@ -80,7 +135,7 @@ export class LoadShedder {
       return
     }
     this.#overloadedTicks = 0
-    if (!this.isShedding || lagMs > NORMAL_LAG_MS) return
+    if (this.#allowance === Number.POSITIVE_INFINITY || lagMs > NORMAL_LAG_MS) return
     this.#allowance *= GROWTH_FACTOR
     if (this.#allowance > 2 * highestRate) this.#allowance = Number.POSITIVE_INFINITY
   }
@@ -90,7 +145,7 @@ const PROBE_INTERVAL_MS = 20
 const SAMPLE_INTERVAL_MS = 100
 
 /** Measures the load of this process and passes samples to `onSample`. Returns a function that stops. */
-export function measureLoad(onSample: (sample: LoadSample) => void): () => void {
+function measureLoad(onSample: (sample: LoadSample) => void): () => void {
   let expectedAt = performance.now() + PROBE_INTERVAL_MS
   let sampledAt = performance.now()
   let usedCpu = process.cpuUsage()
@@ -113,9 +168,11 @@ export function measureLoad(onSample: (sample: LoadSample) => void): () => void 
 
 /** Probes must be answered under load: a process that is restarted because it is busy makes the load on the others worse. */
 const EXEMPT_PATHS = ['/healthz', '/readyz', '/metrics']
-/** Responses to rejected requests are held back for up to this long, because many clients retry immediately. */
+/** Responses to rejected requests are held back for this long, because many clients retry immediately. */
 const REJECTION_DELAY_MS = 250
 const MAX_DELAYED_REJECTIONS = 1000
+/** Short, so that few responses are sent at once. */
+const REJECTION_TICK_MS = 10
 const RETRY_AFTER_SECONDS = 1
 /** Long enough to tell keys apart, and not enough of a session key to use it. */
 const SHOWN_KEY_LENGTH = 24
@@ -126,32 +183,39 @@ export interface LoadSheddingOptions {
   isAuthenticated: (request: FastifyRequest) => boolean
 }
 
-/** Rejects requests of the busiest callers with status 503 while the event loop is overloaded. */
+/** Rejects requests of the busiest callers with status 503 while the process is overloaded. */
 export function shedLoad(app: App, { metrics, isAuthenticated }: LoadSheddingOptions): void {
   const shedder = new LoadShedder()
   // An unknown key must not give its sender a share of its own, so it counts as a part of the address's share.
   const acceptedKeys = new BoundedMap<string, true>(MAX_CALLERS)
   const rejectedRequests = new Counter({
     name: 'attestry_rejected_requests_total',
-    help: 'Number of requests that were rejected with status 503 because the event loop was overloaded.',
+    help: 'Number of requests that were rejected with status 503 because the process was overloaded.',
     registers: [metrics.registry],
   })
-  let delayedRejections: (() => void)[] = []
+  let delayedRejections: { dueAt: number; reject: () => void }[] = []
   const stopMeasuring = measureLoad((sample) => shedder.sample(sample))
-  const timer = setInterval(sendDelayedRejections, REJECTION_DELAY_MS).unref()
+  const timer = setInterval(() => sendDelayedRejections(performance.now()), REJECTION_TICK_MS).unref()
   app.addHook('onClose', async () => {
     stopMeasuring()
     clearInterval(timer)
-    sendDelayedRejections()
+    sendDelayedRejections(Number.POSITIVE_INFINITY)
   })
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     if (EXEMPT_PATHS.includes(request.raw.url!)) return done()
     const keyName = callerKey(request)
     const caller = keyName !== undefined && acceptedKeys.has(keyName) ? keyName : request.ip
-    if (!shedder.shouldReject(caller, Number(request.headers['content-length'] ?? 0) || 0)) return done()
+    if (!shedder.shouldReject(caller, Number(request.headers['content-length'] ?? 0) || 0)) {
+      const openRequest = shedder.begin(caller)
+      reply.raw.once('close', () => shedder.end(openRequest))
+      return done()
+    }
     rejectedRequests.inc()
     if (delayedRejections.length >= MAX_DELAYED_REJECTIONS) return done(overloadedProblem())
-    delayedRejections.push(() => done(overloadedProblem()))
+    delayedRejections.push({
+      dueAt: performance.now() + REJECTION_DELAY_MS,
+      reject: () => done(overloadedProblem()),
+    })
   })
   app.addHook('onResponse', (request, _reply, done) => {
     const keyName = callerKey(request)
@@ -159,10 +223,11 @@ export function shedLoad(app: App, { metrics, isAuthenticated }: LoadSheddingOpt
     done()
   })
 
-  function sendDelayedRejections() {
-    const rejections = delayedRejections
-    delayedRejections = []
-    for (const reject of rejections) reject()
+  function sendDelayedRejections(now: number) {
+    if (delayedRejections.length === 0 || delayedRejections[0]!.dueAt > now) return
+    const dueRejections = delayedRejections.filter(({ dueAt }) => dueAt <= now)
+    delayedRejections = delayedRejections.slice(dueRejections.length)
+    for (const { reject } of dueRejections) reject()
   }
 }
 

@@ -210,21 +210,26 @@ function checkObject(
     errors.push({ keyword: 'maxProperties', path, schema, value })
     return
   }
-  const unknownNames: string[] = []
-  for (const name of names) {
-    if (errors.length >= limit) return
-    const child = { parent: path, key: name }
-    if (Object.hasOwn(properties, name)) checkValue(properties[name]!, value[name], child, errors, limit)
-    else if (additionalProperties === false) unknownNames.push(name)
-    else {
-      if (propertyNames) checkValue(propertyNames, name, child, errors, limit)
-      if (typeof additionalProperties === 'object') checkValue(additionalProperties, value[name], child, errors, limit)
-    }
-  }
-  if (unknownNames.length > 0) {
-    const listedNames = unknownNames.slice(0, MAX_NAMED_PROPERTIES)
-    const unlistedNames = unknownNames.length - listedNames.length
+  if (errors.length >= limit) return
+  const otherNames = names.filter((name) => !Object.hasOwn(properties, name))
+  if (additionalProperties === false && otherNames.length > 0) {
+    const listedNames = otherNames.slice(0, MAX_NAMED_PROPERTIES)
+    const unlistedNames = otherNames.length - listedNames.length
     errors.push({ keyword: 'additionalProperties', path, schema, value, names: listedNames, unlistedNames })
+  }
+  for (const name of Object.keys(properties)) {
+    if (errors.length >= limit) return
+    if (Object.hasOwn(value, name))
+      checkValue(properties[name]!, value[name], { parent: path, key: name }, errors, limit)
+  }
+  if (additionalProperties === false) return
+  const errorsBefore = errors.length
+  for (const name of otherNames) {
+    if (errors.length >= limit) return
+    // A name is reported as a mistake of the object, once.
+    if (propertyNames && errors.length === errorsBefore) checkValue(propertyNames, name, path, errors, limit)
+    if (typeof additionalProperties === 'object')
+      checkValue(additionalProperties, value[name], { parent: path, key: name }, errors, limit)
   }
 }
 

@@ -58,7 +58,7 @@ test('a body that takes too long to arrive gets a 408 in the envelope of the API
   for (const [head, envelope] of [
     [`POST /api/v1/partner/mandates HTTP/1.1\r\n${jsonContentType}`, 'partner'],
     [`POST /api/v1/verify HTTP/1.1\r\n${jsonContentType}`, 'verification'],
-    [`POST /console/api/sign-in/operator HTTP/1.1\r\n${jsonContentType}\r\n${sessionHeaders}`, 'partner'],
+    [`POST /console/api/sign-in/mail HTTP/1.1\r\n${jsonContentType}\r\n${sessionHeaders}`, 'partner'],
     [`POST ${uploadPath} HTTP/1.1\r\ncontent-type: application/octet-stream\r\n${sessionHeaders}`, 'partner'],
   ] as const) {
     const { status, body, responseHead, wasReset } = await sendSlowly(app.url, head)

@@ -52,7 +52,7 @@ test('operators see rings with masked members, write notes and dismiss them; eve
 
   const note = { note: 'Called all three: they founded the company together.', status: 'dismissed' }
   const noted = (await operator.put(`/operator/rings/${ring.ring_id}`, note)).body.data
-  assert.deepEqual([noted.note, noted.status, noted.noted_by], [note.note, 'dismissed', 'operator'])
+  assert.deepEqual([noted.note, noted.status, noted.noted_by], [note.note, 'dismissed', 'operator@example.com'])
   assert.ok(!(await codesOf(calls, session!)).includes('ring'), 'a dismissed ring does not weaken the evidence')
   await updateAllRings(app.context)
   assert.deepEqual((await operator.get('/operator/rings?status=open')).body.data.items, [], 'it stays dismissed')
@@ -63,10 +63,10 @@ test('operators see rings with masked members, write notes and dismiss them; eve
       .filter(({ action }: any) => action.startsWith('rings.'))
       .map(({ action, subject, who }: any) => `${action} ${subject} ${who}`),
     [
-      'rings.list null operator',
-      `rings.note ${ring.ring_id} operator`,
-      `rings.view ${ring.ring_id} operator`,
-      'rings.list null operator',
+      'rings.list null operator@example.com',
+      `rings.note ${ring.ring_id} operator@example.com`,
+      `rings.view ${ring.ring_id} operator@example.com`,
+      'rings.list null operator@example.com',
     ],
   )
   for (const role of ['viewer', 'recruiter', 'owner'] as const) {

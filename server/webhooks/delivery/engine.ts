@@ -17,7 +17,17 @@ import { loadHttpClient } from './sender.ts'
 export interface DeliveryOptions
   extends Pick<
     Context,
-    'config' | 'db' | 'clock' | 'log' | 'metrics' | 'vault' | 'listener' | 'connection' | 'queue' | 'mailboxes' | 'keyring'
+    | 'config'
+    | 'db'
+    | 'clock'
+    | 'log'
+    | 'metrics'
+    | 'vault'
+    | 'listener'
+    | 'connection'
+    | 'queue'
+    | 'mailboxes'
+    | 'keyring'
   > {
   resolve?: ResolveHost
   /** Timeout of a whole attempt. */

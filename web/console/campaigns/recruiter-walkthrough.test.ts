@@ -10,8 +10,7 @@ import {
   waitForPhoneAnimations,
 } from '../../../test/browser/console-page.ts'
 import { startRecruiterConsole } from '../../../test/browser/recruiter-console.ts'
-import { ADMIN_KEY } from '../../../test/support/app.ts'
-import { signInMember } from '../../../test/support/console.ts'
+import { createTestSignInLink, signInMember } from '../../../test/support/console.ts'
 import { createPartner } from '../../../test/support/partners.ts'
 import { until } from '../../../test/support/until.ts'
 
@@ -20,10 +19,7 @@ const PHONE = { width: 390, height: 844, hasTouch: true, isMobile: true }
 test('a user creates a workflow, a mandate and a campaign, answers on the simulator phone and exports the result', async (t) => {
   const { app, consoleUrl } = await startRecruiterConsole(t)
   const page = await newPage(t)
-  await page.goto(`${app.url}/console`)
-  await page.getByText('Sign in as the operator').click()
-  await page.getByLabel('Admin key').fill(ADMIN_KEY)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.goto(await createTestSignInLink(app))
   await page.getByText('Get started').waitFor()
 
   // A workflow, with validation errors at the fields.
