@@ -297,7 +297,18 @@ test('doctor reports the state of every dependency', async (t) => {
   const findings = await json<{ check: string; state: string; message: string }[]>('doctor')
   assert.deepEqual(
     findings.map(({ check, state }) => `${check} ${state}`),
-    ['configuration ok', 'database ok', 'backlog ok', 'disk ok', 'operators warning', 'redis ok', 'mail ok', 'ai ok'],
+    [
+      'configuration ok',
+      'database ok',
+      'database role ok',
+      'connections ok',
+      'backlog ok',
+      'disk ok',
+      'operators warning',
+      'redis ok',
+      'mail ok',
+      'ai ok',
+    ],
   )
   Object.assign(env, { SMTP_URL: 'smtp://127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9' })
   const failedCheck = await cli('doctor')

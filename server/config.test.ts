@@ -36,6 +36,27 @@ test('HTTPS is required unless the server listens on loopback only or REQUIRE_HT
   assert.equal(readConfig({ REQUIRE_HTTPS: 'true' }).requireHttps, true)
 })
 
+test('a list of hosts and a database that accepts no writes are rejected', () => {
+  const secrets = { ADMIN_API_KEY: 'admin-key-1', MASTER_KEY }
+  for (const DATABASE_URL of [
+    'postgres://a,b/attestry',
+    'postgres://user:secret@a:5432,b:5433/attestry?target_session_attrs=read-write',
+    'postgres:///attestry?host=a,b',
+    'postgres://a/attestry,postgres://b/attestry',
+  ]) {
+    const [line, ...others] = errorLinesFor({ DATABASE_URL, ...secrets })
+    assert.match(line!, /^DATABASE_URL \(value not shown\) names several hosts, .* leads to the primary/, DATABASE_URL)
+    assert.deepEqual(others, [])
+  }
+  const url = 'postgres://user:pass,word@a/attestry?target_session_attrs='
+  assert.equal(readConfig({ DATABASE_URL: `${url}read-write`, ...secrets }).databaseUrl, `${url}read-write`)
+  assert.match(errorLinesFor({ DATABASE_URL: `${url}standby`, ...secrets })[0]!, /target_session_attrs=standby, but/)
+  assert.match(
+    errorLinesFor({ DATABASE_OWNER_URL: 'postgres://a/attestry' })[0]!,
+    /without DATABASE_URL: set DATABASE_URL/,
+  )
+})
+
 test('an invalid value is reported in one line with the variable, the value and the expected format', () => {
   assert.deepEqual(errorLinesFor({ PORT: 'eighty' }), [
     'PORT="eighty" is not valid: expected a whole number from 0 to 65535',

@@ -13,6 +13,10 @@ export interface Config {
   dataDir: string
   /** If undefined, the embedded PostgreSQL in `dataDir` is used. */
   databaseUrl: string | undefined
+  /** URL of the role that owns the tables, if DATABASE_URL is a role that can only read and write rows. */
+  databaseOwnerUrl: string | undefined
+  /** Maximum number of connections that serve requests and background jobs. A process needs a few more. */
+  databasePoolSize: number
   redisUrl: string | undefined
   /** If undefined, the admin key and the master key are generated on the first start and stored in `dataDir`. */
   adminKey: string | undefined
@@ -76,6 +80,7 @@ export type Environment = Record<string, string | undefined>
 /** Secrets that can be set as a variable, or as a file named by the variable with the suffix `_FILE`. */
 const SECRET_VARIABLES = [
   'DATABASE_URL',
+  'DATABASE_OWNER_URL',
   'REDIS_URL',
   'ADMIN_API_KEY',
   'MASTER_KEY',
@@ -94,11 +99,9 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     port: read('PORT', 8080, wholeNumberParser(0, 65_535), 'a whole number from 0 to 65535'),
     publicUrl: readHttpUrl('PUBLIC_URL', 'https://verify.example.com'),
     dataDir: resolve(env.DATA_DIR || '.attestry'),
-    databaseUrl: readSecret(
-      'DATABASE_URL',
-      urlParser('postgres:', 'postgresql:'),
-      'a URL such as postgres://user:password@host:5432/database',
-    ),
+    databaseUrl: readDatabaseUrl('DATABASE_URL'),
+    databaseOwnerUrl: readDatabaseUrl('DATABASE_OWNER_URL'),
+    databasePoolSize: read('DATABASE_POOL_SIZE', 20, wholeNumberParser(5, 500), 'a whole number from 5 to 500'),
     redisUrl: readSecret('REDIS_URL', urlParser('redis:', 'rediss:'), 'a URL such as redis://host:6379'),
     adminKey: readSecret(
       'ADMIN_API_KEY',
@@ -173,6 +176,10 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     ),
     logLevel: read('LOG_LEVEL', isTerminal ? 'warn' : 'info', enumParser(logLevels), `one of ${logLevels.join(', ')}`),
   }
+  if (env.DATABASE_OWNER_URL && !env.DATABASE_URL)
+    errorLines.push(
+      'DATABASE_OWNER_URL is set without DATABASE_URL: set DATABASE_URL too, or remove DATABASE_OWNER_URL',
+    )
   if (env.DATABASE_URL) {
     for (const name of ['ADMIN_API_KEY', 'MASTER_KEY']) {
       if (!env[name] && !env[`${name}_FILE`]) errorLines.push(`${name} is not set: it is required with DATABASE_URL`)
@@ -207,6 +214,24 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     const source = env[`${name}_FILE`] ? `${name}_FILE` : name
     if (value === undefined) errorLines.push(`${source} (value not shown) is not valid: expected ${expected}`)
     return value
+  }
+
+  function readDatabaseUrl(name: string): string | undefined {
+    const text = env[name]
+    const source = env[`${name}_FILE`] ? `${name}_FILE` : name
+    if (text && namesSeveralHosts(text)) {
+      errorLines.push(
+        `${source} (value not shown) names several hosts, which is not supported: set the one address that always leads to the primary, such as that of a proxy or a virtual IP address`,
+      )
+      return undefined
+    }
+    const url = readSecret(name, parsePostgresUrl, 'a URL such as postgres://user:password@host:5432/database')
+    const sessionAttributes = url && new URL(url).searchParams.get('target_session_attrs')
+    if (sessionAttributes && !WRITABLE_SESSION_ATTRIBUTES.includes(sessionAttributes))
+      errorLines.push(
+        `${source} (value not shown) has target_session_attrs=${sessionAttributes}, but the server needs a database that accepts writes: remove the parameter, or set it to read-write`,
+      )
+    return url
   }
 
   function readAi(): Config['ai'] {
@@ -289,7 +314,21 @@ function redactUrl(text: string): string {
   return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@').replace(/([?#]).*/s, '$1***')
 }
 
-/** Accepts one URL, or several separated by commas (hosts of one PostgreSQL, nodes of a Redis cluster). */
+/** Values of `target_session_attrs` that a primary fulfils. The server accepts no other databases, whether or not it is set. */
+const WRITABLE_SESSION_ATTRIBUTES = ['any', 'read-write', 'primary']
+
+/** Detects the lists of hosts that libpq accepts, `postgres://a,b/database` and `?host=a,b`, and several URLs separated by commas. */
+function namesSeveralHosts(text: string): boolean {
+  const [, authority = '', query = ''] = /^[a-z]+:\/\/([^/?#]*)[^?#]*(\?[^#]*)?/i.exec(text) ?? []
+  const hosts = [authority.slice(authority.lastIndexOf('@') + 1), ...new URLSearchParams(query).getAll('host')]
+  return hosts.some((host) => host.includes(',')) || /,postgres(ql)?:\/\//i.test(text)
+}
+
+function parsePostgresUrl(text: string) {
+  return ['postgres:', 'postgresql:'].includes(URL.parse(text)?.protocol ?? '') ? text : undefined
+}
+
+/** Accepts one URL, or several separated by commas (nodes of a Redis cluster). */
 function urlParser(...protocols: string[]) {
   return (text: string) => {
     const urls = text.split(',').map((part) => URL.parse(part))

@@ -5,6 +5,7 @@ import { buildApp } from './app.ts'
 import { startupBanner } from './banner.ts'
 import { grantInitialCredits } from './campaigns/credits.ts'
 import type { Config } from './config.ts'
+import { maxConnectionsOf, readConnectionLimit } from './connection-budget.ts'
 import { type ContextOptions, openContext } from './open-context.ts'
 import { createOperatorLink } from './operator-link.ts'
 import { startHeartbeat } from './platform/database/process-heartbeat.ts'
@@ -43,6 +44,7 @@ export async function serve(config: Config): Promise<void> {
     roles: config.roles,
     // Without Redis, counters are shared only if there is one server, as with the embedded database.
     sharedLimits: config.redisUrl !== undefined || config.databaseUrl === undefined,
+    connections: { max: maxConnectionsOf(config), limit: await readConnectionLimit(context.db.queries) },
   })
   const demo = await ensureDemoKeys(context)
   if (demo) await context.db.transaction((tx) => grantInitialCredits(tx, demo.keys.org_id, context.clock))

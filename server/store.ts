@@ -7,6 +7,8 @@ import type { ConnectionSettings } from './platform/database/connection-settings
 import { type Database, openDatabase } from './platform/database/database.ts'
 import { migrate, readMigrations } from './platform/database/migrate.ts'
 import { waitForDatabase } from './platform/database/outage.ts'
+import { requireOwnSessions } from './platform/database/pooler-check.ts'
+import { currentRole, grantRowAccess } from './platform/database/row-access.ts'
 import { installQueue } from './platform/jobs/queue.ts'
 import { loadLocalSecrets } from './platform/local-secrets.ts'
 import type { Log } from './platform/log.ts'
@@ -41,21 +43,27 @@ export async function openStore(
   const { log, clock, progress } = options
   registerHandlers()
   const localSecrets = config.databaseUrl ? undefined : await loadLocalSecrets(config.dataDir)
-  const connection = await connect()
+  const { connection, ownerConnection } = await connect()
   const db = openDatabase({
     connection,
+    ...(ownerConnection ? { ownerConnection } : {}),
+    maxConnections: config.databasePoolSize,
     name: `attestry ${role === 'server' ? config.roles.join('+') : 'cli'} ${process.pid}`,
     onError: (error) => log.warn({ err: error }, 'database connection lost, the pool will reconnect'),
   })
   openedResources.defer(() => db.close())
   if (role === 'server')
     await waitForDatabase(db, DATABASE_WAIT_MS, (text) => (progress ?? ((line) => log.warn(line)))(text))
-  const appliedMigrations = await migrate(db.pool, await readMigrations())
-  if (appliedMigrations.length > 0) {
-    progress?.('Migrating the database…')
-    log.info({ applied: appliedMigrations }, 'migrations applied')
-  }
-  await installQueue(connection, log)
+  if (config.databaseUrl) await requireOwnSessions(connection)
+  await db.asOwner(async (owner) => {
+    const appliedMigrations = await migrate(owner.pool, await readMigrations())
+    if (appliedMigrations.length > 0) {
+      progress?.('Migrating the database…')
+      log.info({ applied: appliedMigrations }, 'migrations applied')
+    }
+    await installQueue(ownerConnection ?? connection, log)
+    await grantRowAccess(owner, await currentRole(db))
+  })
   await loadBuiltInCatalogue(db, clock, log)
   const readMasterKey: ReadMasterKey = async () => {
     if (config.masterKeyFile) return readMasterKeyFile(config.masterKeyFile)
@@ -66,8 +74,12 @@ export async function openStore(
   const mailboxes = await openMailboxHasher(db, vault, clock)
   return { connection, db, vault, mailboxes, adminKey: (config.adminKey ?? localSecrets?.adminKey)!, masterKey }
 
-  async function connect(): Promise<ConnectionSettings> {
-    if (config.databaseUrl) return { connectionString: config.databaseUrl }
+  async function connect(): Promise<{ connection: ConnectionSettings; ownerConnection?: ConnectionSettings }> {
+    if (config.databaseUrl)
+      return {
+        connection: { connectionString: config.databaseUrl },
+        ...(config.databaseOwnerUrl ? { ownerConnection: { connectionString: config.databaseOwnerUrl } } : {}),
+      }
     const postgres = await startEmbeddedPostgres({
       dataDir: config.dataDir,
       role,
@@ -79,6 +91,6 @@ export async function openStore(
       ...(progress ? { progress } : {}),
     })
     openedResources.defer(() => postgres.stop())
-    return postgres.connection
+    return { connection: postgres.serverConnection, ownerConnection: postgres.connection }
   }
 }

@@ -16,7 +16,7 @@ import { openContext } from '../../server/open-context.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { jobs, registerWork } from '../../server/worker.ts'
 import { createWorkflow } from '../../server/workflows/workflows.ts'
-import { databaseUrl, prepareTemplate, startCluster, TEMPLATE_DATABASE } from '../../test/runner/cluster.ts'
+import { databaseUrl, prepareTemplate, serverUrl, startCluster, TEMPLATE_DATABASE } from '../../test/runner/cluster.ts'
 import { prepareMandates, startApp, type TestApp } from '../../test/support/app.ts'
 import { withCleanup } from '../../test/support/cleanup.ts'
 import { raiseLimits } from '../../test/support/partners.ts'
@@ -35,7 +35,8 @@ export async function startBenchApp({ worker = false } = {}): Promise<BenchApp> 
   await prepareTemplate(cluster.url)
   const postgresUrl = databaseUrl(cluster.url, TEMPLATE_DATABASE)
   const config = readConfig({
-    DATABASE_URL: postgresUrl,
+    DATABASE_URL: serverUrl(postgresUrl),
+    DATABASE_OWNER_URL: postgresUrl,
     ADMIN_API_KEY: 'key-of-the-bench',
     MASTER_KEY: randomBytes(32).toString('base64'),
     PORT: '0',

@@ -3,10 +3,15 @@ import { sql } from 'kysely'
 import { pingRedis } from '../../server/access/rate-limits.ts'
 import { MAX_COUNTED_ROWS, readBacklogs, readDiskSpace } from '../../server/backlogs.ts'
 import { type Config, isLocalOnly, isLoopback, readConfig } from '../../server/config.ts'
+import { maxConnectionsOf, readConnectionLimit } from '../../server/connection-budget.ts'
 import { listOperators } from '../../server/console/auth/operators.ts'
 import { formatWait, systemClock } from '../../server/platform/clock.ts'
-import type { Queries } from '../../server/platform/database/database.ts'
-import { countApisWithSeparateLimits } from '../../server/platform/database/process-heartbeat.ts'
+import type { Database, Queries } from '../../server/platform/database/database.ts'
+import {
+  countApisWithSeparateLimits,
+  liveProcesses,
+  totalConnections,
+} from '../../server/platform/database/process-heartbeat.ts'
 import { errorText } from '../../server/platform/error-text.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { openStore } from '../../server/store.ts'
@@ -69,6 +74,8 @@ async function checkDatabase(config: Config, addFinding: AddFinding) {
         'ok',
         `PostgreSQL ${version}, ${location}, ${size}; migrations applied; secrets can be decrypted with the master key`,
       )
+    await checkRole(db.queries, addFinding)
+    await checkConnections(db, config, addFinding)
     await checkBacklogs(db.queries, config, addFinding)
     const { rows: keyStatuses } = await sql<{ status: string; master_keys: number }>`
       select status, count(distinct master_key_id)::int as master_keys from data_keys group by status`.execute(
@@ -97,6 +104,43 @@ async function checkDatabase(config: Config, addFinding: AddFinding) {
   } catch (error) {
     addFinding('database', 'failed', `${location}: ${errorText(error)}`)
   }
+}
+
+/** Checks that the rights of the database role do not exceed the server's needs. */
+async function checkRole(queries: Queries, addFinding: AddFinding) {
+  const { rows } = await sql<{ name: string; is_superuser: boolean; bypasses_policies: boolean; owns_tables: boolean }>`
+    select rolname as name, rolsuper as is_superuser, rolbypassrls as bypasses_policies,
+      exists (select from pg_class where relowner = pg_roles.oid and relname = 'organisations') as owns_tables
+    from pg_roles where rolname = current_user`.execute(queries)
+  const { name, is_superuser, bypasses_policies, owns_tables } = rows[0]!
+  const grounds = is_superuser ? 'is a superuser' : bypasses_policies ? 'bypasses row-level security' : undefined
+  if (grounds)
+    addFinding(
+      'database role',
+      'warning',
+      `${name} ${grounds}, so the database does not limit what the server can do; connect with a role that has fewer rights (see docs/guides/run-in-production.md)`,
+    )
+  else if (owns_tables)
+    addFinding(
+      'database role',
+      'ok',
+      `${name} is no superuser, but owns the tables, so row-level security does not limit it; set DATABASE_OWNER_URL to separate the two`,
+    )
+  else addFinding('database role', 'ok', `${name} is no superuser and owns no tables`)
+}
+
+async function checkConnections(db: Database, config: Config, addFinding: AddFinding) {
+  const limit = await readConnectionLimit(db.queries)
+  const processes = await liveProcesses(db, Date.now())
+  const total = totalConnections(processes)
+  const perProcess = `a process with this configuration opens up to ${maxConnectionsOf(config)}`
+  if (total > limit)
+    addFinding(
+      'connections',
+      'warning',
+      `${processes.length} processes can open ${total} connections, but the database accepts ${limit}; set a lower DATABASE_POOL_SIZE, or raise max_connections`,
+    )
+  else addFinding('connections', 'ok', `the processes open up to ${total} of ${limit} connections; ${perProcess}`)
 }
 
 async function checkEmailDomains({ disposableDomainsFile }: Config, addFinding: AddFinding) {

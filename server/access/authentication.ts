@@ -64,6 +64,7 @@ function identifyCaller(context: AuthenticationDeps, request: FastifyRequest): u
     idempotencyKey: idempotencyKey || undefined,
     via: 'api',
   }
+  request.tenant.scope = request.caller
   return undefined
 }
 

@@ -64,11 +64,12 @@ test('reads of an operator who is a member of the organisation are not operator 
 
 test('an unrecorded read returns no data', async () => {
   const { app, orgId, operator } = await setUp()
-  const { pool } = app.context.db
-  await pool.query('alter table audit_log rename to audit_log_away')
+  const rename = (from: string, to: string) =>
+    app.context.db.asOwner(({ pool }) => pool.query(`alter table ${from} rename to ${to}`))
+  await rename('audit_log', 'audit_log_away')
   const firstResponse = await operator.get(`/orgs/${orgId}/live/results`)
   const secondResponse = await operator.get(`/orgs/${orgId}/live/results`)
-  await pool.query('alter table audit_log_away rename to audit_log')
+  await rename('audit_log_away', 'audit_log')
   assert.deepEqual([firstResponse.status, secondResponse.status], [500, 500])
 })
 
@@ -165,14 +166,15 @@ test('failed sign-ins are recorded with their source, and a flood of them is bou
 
 /** Disables the triggers, as a person with full access to the database could. */
 async function tamper({ context }: TestApp, statement: string, values: unknown[] = []) {
-  const client = await context.db.pool.connect()
-  try {
-    await client.query("set session_replication_role = 'replica'")
-    await client.query(statement, values)
-  } finally {
-    await client.query("set session_replication_role = 'origin'")
-    client.release()
-  }
+  await context.db.asOwner(async ({ pool }) => {
+    const client = await pool.connect()
+    try {
+      await client.query("set session_replication_role = 'replica'")
+      await client.query(statement, values)
+    } finally {
+      client.release(true)
+    }
+  })
 }
 
 async function startWithEntries(t: Parameters<typeof startApp>[0]) {

@@ -61,6 +61,8 @@ const MAX_BATCH_EVENTS = 1000
 /** Interval of the poll for events of a process that ended, or lost its connection, before it could send a notification. */
 const POLL_INTERVAL_MS = 5000
 const RETRY_DELAY_MS = 1000
+/** How long sequencing waits for a lock, in milliseconds. Readers of events get 503 then, and sequencing is retried. */
+const LOCK_TIMEOUT_MS = '5000'
 const IS_NO_DEAD_LETTER = isNoDeadLetter('events', sql`event_id`)
 
 /**
@@ -128,7 +130,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
    */
   async function sequenceInTransaction(tx: Tx, limit: number, onlyId?: string): Promise<number> {
     const condition = onlyId === undefined ? IS_NO_DEAD_LETTER : sql`event_id = ${onlyId}`
-    await sql`select pg_advisory_xact_lock(hashtextextended('event ledger', 0))`.execute(tx)
+    // A process that was paused while it held the lock, or a row of an endpoint, must not stop the callers of all the others.
+    await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT_MS}, true),
+      pg_advisory_xact_lock(hashtextextended('event ledger', 0))`.execute(tx)
     const { rows } = await sql<SequencedEvent>`
       with recorded as (
         delete from event_outbox where ctid = any (array(

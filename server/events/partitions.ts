@@ -26,11 +26,13 @@ export function currentDay(clock: Clock): RawBuilder<string> {
 /** Creates the partitions of today and the next days that are missing. */
 export async function ensurePartitions(db: Database, clock: Clock): Promise<void> {
   if ((await findMissingDays(db.queries, clock)).length === 0) return
-  await db.transaction(async (tx) => {
-    await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(tx)
-    await lockPartitions(tx)
-    for (const { table, day } of await findMissingDays(tx, clock)) await createPartition(tx, table, day)
-  })
+  await db.asOwner((owner) =>
+    owner.transaction(async (tx) => {
+      await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(tx)
+      await lockPartitions(tx)
+      for (const { table, day } of await findMissingDays(tx, clock)) await createPartition(tx, table, day)
+    }),
+  )
 }
 
 async function findMissingDays(queries: Queries, clock: Clock): Promise<{ table: string; day: string }[]> {
@@ -79,12 +81,15 @@ export function oldestKeptDay(clock: Clock): RawBuilder<string> {
 
 /** Drops the partitions of days before the retention period. Readers and writers of the other partitions are not blocked. */
 export async function dropOldPartitions(db: Database, clock: Clock): Promise<DroppedPartitions> {
-  const result: DroppedPartitions = { dropped: [], postponed: [] }
   const { rows } = await sql<{ day: string }>`
     select to_char(${oldestKeptDay(clock)}, 'YYYY-MM-DD') as day`.execute(db.queries)
-  const oldestDay = rows[0]!.day
+  return db.asOwner((owner) => dropPartitionsBefore(owner, rows[0]!.day))
+}
+
+async function dropPartitionsBefore(owner: Database, oldestDay: string): Promise<DroppedPartitions> {
+  const result: DroppedPartitions = { dropped: [], postponed: [] }
   // `detach … concurrently` cannot run in a transaction.
-  const client = await db.pool.connect()
+  const client = await owner.pool.connect()
   try {
     await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`)
     for (const table of PARTITIONED_TABLES) {

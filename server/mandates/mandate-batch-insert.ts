@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { Problem } from '../api/problem.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Database } from '../platform/database/database.ts'
+import { runForAllOrganisations } from '../platform/database/tenant-scope.ts'
 import { findWorkflowWithRowVersion, type WorkflowWithRowVersion } from '../workflows/workflows.ts'
 import { pendingSkillNames } from './body.ts'
 import type { Mandate } from './mandate-rows.ts'
@@ -116,7 +117,7 @@ export class MandateBatchInserter {
   private insert(row: NewMandateRow, workflowVersion: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.waitingInserts.push({ row, workflowVersion, resolve, reject })
-      if (this.runningStatements < MAX_CONCURRENT_STATEMENTS) void this.insertWaiting()
+      if (this.runningStatements < MAX_CONCURRENT_STATEMENTS) void runForAllOrganisations(() => this.insertWaiting())
     })
   }
 

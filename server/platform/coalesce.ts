@@ -1,3 +1,5 @@
+import { runForAllOrganisations } from './database/tenant-scope.ts'
+
 export interface CoalesceOptions {
   /** A call that has waited this long for a run that then fails gets that run's error instead of waiting for another run. */
   failTogetherAfterMs?: number
@@ -25,7 +27,8 @@ export function coalesce<Result>(
       })
       .then(() => {
         next = undefined
-        running = work().finally(() => {
+        // Calls of several organisations may share a run.
+        running = runForAllOrganisations(work).finally(() => {
           running = undefined
         })
         return running

@@ -77,6 +77,7 @@ export function guardVerificationRoutes(app: App, context: Context): void {
       await chargeRateLimit(context, callerAddress(request.ip), ADDRESS_RATE_LIMIT, 'from this IP address')
     request.rawBody = await readBody(request.raw, isAnonymous ? MAX_ANONYMOUS_BODY_BYTES : undefined)
     request.sessionCaller = await authenticateSession(context, request, auth)
+    request.tenant.scope = request.sessionCaller.scope
   })
   app.addHook('preValidation', async (request) => {
     if (request.is404) return

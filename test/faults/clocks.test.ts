@@ -9,14 +9,14 @@ import { until } from '../support/until.ts'
 import { startServerProcess } from './server-process.ts'
 
 test('a process whose clock is days ahead does not change the day of events', { timeout: 90_000 }, async (t) => {
-  const { url, drop } = await cloneDatabase()
-  const client = new pg.Client({ connectionString: url })
+  const { url, ownerUrl, drop } = await cloneDatabase()
+  const client = new pg.Client({ connectionString: ownerUrl })
   await client.connect()
   t.after(async () => {
     await client.end()
     await drop()
   })
-  const config = { databaseUrl: url, masterKey: randomBytes(32) } as Config
+  const config = { databaseUrl: url, databaseOwnerUrl: ownerUrl, masterKey: randomBytes(32) } as Config
   const aheadClock = encodeURIComponent(`const now = Date.now; Date.now = () => now() + ${3 * DAY}`)
   const { child } = await startServerProcess(t, config, { NODE_OPTIONS: `--import=data:text/javascript,${aheadClock}` })
   await client.query(`insert into event_outbox (event_id, org_id, mode, type, data, created_at)

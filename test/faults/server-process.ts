@@ -32,6 +32,15 @@ export async function startServerProcess(
 }
 
 /** Returns the environment variables with which another process uses the database of a test. */
-export function databaseEnv({ databaseUrl, masterKey }: Pick<Config, 'databaseUrl' | 'masterKey'>): NodeJS.ProcessEnv {
-  return { DATABASE_URL: databaseUrl, MASTER_KEY: masterKey!.toString('base64'), ADMIN_API_KEY: ADMIN_KEY }
+export function databaseEnv({
+  databaseUrl,
+  databaseOwnerUrl,
+  masterKey,
+}: Pick<Config, 'databaseUrl' | 'databaseOwnerUrl' | 'masterKey'>): NodeJS.ProcessEnv {
+  return {
+    DATABASE_URL: databaseUrl,
+    DATABASE_OWNER_URL: databaseOwnerUrl,
+    MASTER_KEY: masterKey!.toString('base64'),
+    ADMIN_API_KEY: ADMIN_KEY,
+  }
 }

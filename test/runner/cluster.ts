@@ -8,8 +8,10 @@ import { ensurePartitions } from '../../server/events/partitions.ts'
 import { systemClock } from '../../server/platform/clock.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
 import { migrate, readMigrations } from '../../server/platform/database/migrate.ts'
+import { grantRowAccess } from '../../server/platform/database/row-access.ts'
 import { installQueue } from '../../server/platform/jobs/queue.ts'
 import { createLog } from '../../server/platform/log.ts'
+import { serverPassword, serverRole, superuser } from '../../server/platform/postgres/cluster.ts'
 import { startEmbeddedPostgres } from '../../server/platform/postgres/embedded.ts'
 import { TestClock } from '../support/clock.ts'
 
@@ -52,10 +54,24 @@ export async function prepareTemplate(url: string): Promise<void> {
     await migrate(db.pool, await readMigrations())
     await loadBuiltInCatalogue(db, systemClock, log)
     await ensurePartitions(db, new TestClock()) // most tests start at this time
+    await installQueue(connection, log)
+    if (isEmbedded(url)) await grantRowAccess(db, serverRole)
   } finally {
     await db.close()
   }
-  await installQueue(connection, log)
+}
+
+/** Returns the URL with the role that serves requests. On an external PostgreSQL, one role does everything. */
+export function serverUrl(url: string): string {
+  if (!isEmbedded(url)) return url
+  const newUrl = new URL(url)
+  newUrl.username = serverRole
+  newUrl.password = serverPassword(new URL(url).password)
+  return newUrl.href
+}
+
+function isEmbedded(url: string): boolean {
+  return new URL(url).username === superuser
 }
 
 export async function runStatements(url: string, ...statements: string[]): Promise<void> {

@@ -19,7 +19,7 @@ import { jobs, registerWork } from '../../server/worker.ts'
 import type { CreatedVia } from '../../server/workflows/enums.ts'
 import type { WorkflowInput } from '../../server/workflows/schema.ts'
 import { createWorkflow, type Workflow } from '../../server/workflows/workflows.ts'
-import { databaseUrl, dropDatabase, runStatements, TEMPLATE_DATABASE } from '../runner/cluster.ts'
+import { databaseUrl, dropDatabase, runStatements, serverUrl, TEMPLATE_DATABASE } from '../runner/cluster.ts'
 import { type Call, createPartnerCalls, parseBody, type TestKey } from './call.ts'
 import type { Cleanup } from './cleanup.ts'
 import { TestClock } from './clock.ts'
@@ -66,15 +66,17 @@ export interface StartAppOptions {
 /** Starts a server on a new database; both are removed when the test ends. */
 export async function startApp(t: Cleanup, options: StartAppOptions = {}): Promise<TestApp> {
   const clock = options.clock ?? new TestClock()
-  const { url: databaseUrl, drop } = await cloneDatabase()
+  const { url: databaseUrl, ownerUrl, drop } = await cloneDatabase()
   const config: Config = {
     ...readConfig({
       DATABASE_URL: databaseUrl,
+      DATABASE_OWNER_URL: ownerUrl,
       ADMIN_API_KEY: ADMIN_KEY,
       MASTER_KEY: randomBytes(32).toString('base64'),
       PORT: '0',
       LOAD_SHEDDING: 'false', // a machine that runs several tests at once is often overloaded
     }),
+    ...(options.config?.databaseUrl ? { databaseOwnerUrl: undefined } : {}),
     ...options.config,
   }
   const logLines: string[] = []
@@ -171,12 +173,21 @@ export async function prepareMandates(context: Context): Promise<void> {
   await openPreparer(context).prepareAll()
 }
 
+export interface ClonedDatabase {
+  /** URL of the role that serves requests. */
+  url: string
+  /** URL of the role that owns the tables, for statements that the server may not execute. */
+  ownerUrl: string
+  drop(): Promise<void>
+}
+
 /** Clones the migrated template database. */
-export async function cloneDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+export async function cloneDatabase(): Promise<ClonedDatabase> {
   const url = getPostgresUrl()
   const databaseName = `test_${randomBytes(8).toString('hex')}`
   await runStatements(url, `create database ${databaseName} template ${TEMPLATE_DATABASE}`)
-  return { url: databaseUrl(url, databaseName), drop: () => dropDatabase(url, databaseName) }
+  const ownerUrl = databaseUrl(url, databaseName)
+  return { url: serverUrl(ownerUrl), ownerUrl, drop: () => dropDatabase(url, databaseName) }
 }
 
 export function getPostgresUrl(): string {

@@ -7,6 +7,7 @@ import type { Scope } from '../../server/access/scopes.ts'
 import { PARTNER_BASE } from '../../server/api/envelope.ts'
 import { problem } from '../../server/api/problem.ts'
 import type { Context } from '../../server/context.ts'
+import { currentRole, grantRowAccess } from '../../server/platform/database/row-access.ts'
 import type { App } from '../../server/platform/http/server.ts'
 
 export interface SampleResourceOptions {
@@ -95,9 +96,13 @@ export function addSampleResource(app: App, context: Context, options: SampleRes
 }
 
 export async function createSampleTable({ db }: Pick<Context, 'db'>): Promise<void> {
-  await sql`create table if not exists samples (id bigint generated always as identity, org_id text not null, name text not null)`.execute(
-    db.queries,
-  )
+  const role = await currentRole(db)
+  await db.asOwner(async (owner) => {
+    await sql`create table if not exists samples (id bigint generated always as identity, org_id text not null, name text not null)`.execute(
+      owner.queries,
+    )
+    await grantRowAccess(owner, role)
+  })
 }
 
 export async function countSamples({ db }: Pick<Context, 'db'>): Promise<number> {

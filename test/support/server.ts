@@ -62,7 +62,12 @@ export async function createDeployment(t: Cleanup, options: { embedded?: boolean
     DRAIN_SECONDS: '0',
     ATTESTRY_PROFILE: join(dataDir, 'no-profile.json'),
     ...(database
-      ? { DATABASE_URL: database.url, ADMIN_API_KEY: ADMIN_KEY, MASTER_KEY: randomBytes(32).toString('base64') }
+      ? {
+          DATABASE_URL: database.url,
+          DATABASE_OWNER_URL: database.ownerUrl,
+          ADMIN_API_KEY: ADMIN_KEY,
+          MASTER_KEY: randomBytes(32).toString('base64'),
+        }
       : {}),
   }
 

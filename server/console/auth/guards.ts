@@ -239,6 +239,7 @@ async function resolveOrg(context: Context, request: FastifyRequest) {
     throw pathNotFoundProblem()
   }
   request.orgAccess = access
+  request.tenant.scope = { orgId: org, mode }
   if (mode !== undefined) request.caller = consoleCaller(context, request, mode)
 }
 

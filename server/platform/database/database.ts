@@ -1,17 +1,21 @@
 import { createHash } from 'node:crypto'
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { ConnectionSettings } from './connection-settings.ts'
 import { destroyUnresponsiveConnections } from './connection-watchdog.ts'
+import { DatabaseClient, ReadOnlyDatabaseError } from './database-client.ts'
 import { type Notifications, openNotifications } from './notifications.ts'
 import { markOutcome } from './outage.ts'
 import type { DB as Tables } from './tables.ts'
+import { applyScope } from './tenant-scope.ts'
 
 export type Tx = Transaction<Tables>
 export type Queries = Kysely<Tables> | Tx
 
 export interface DatabaseOptions {
   connection: ConnectionSettings
+  /** Settings of the role that owns the tables, if it is a different one. */
+  ownerConnection?: ConnectionSettings
   /** Name of the connections, shown in pg_stat_activity. */
   name: string
   maxConnections?: number
@@ -27,6 +31,8 @@ export interface Database {
   readonly pool: pg.Pool
   /** Runs `work` in a transaction. After a deadlock or a serialisation failure, runs it again. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Runs `work` with connections of the role that owns the tables, for changes of the schema. */
+  asOwner<T>(work: (owner: Database) => Promise<T>): Promise<T>
   /** Publishes a topic immediately, for a statement that ran outside a transaction. */
   publish(topic: string): void
   /**
@@ -42,16 +48,12 @@ export interface Database {
 // bigint columns contain counters and sequences far below 2^53, so they are safe as numbers.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/** Ignores the `error` event of a lost connection, which would end the process. The query that is running rejects anyway. */
-export class ResilientClient extends pg.Client {
-  constructor(config?: string | pg.ClientConfig) {
-    super(config)
-    this.on('error', () => {})
-  }
-}
+/** Connections are replaced after this time, so that they follow an address that has moved to another server. */
+const MAX_CONNECTION_LIFETIME_S = 600
 
 export function openDatabase({
   connection,
+  ownerConnection,
   name,
   maxConnections = 20,
   onError,
@@ -64,22 +66,45 @@ export function openDatabase({
     application_name: name,
     connectionTimeoutMillis: 15_000,
     idleTimeoutMillis: 60_000,
-    keepAlive: true,
-    Client: ResilientClient,
+    maxLifetimeSeconds: MAX_CONNECTION_LIFETIME_S,
+    Client: DatabaseClient,
   })
   pool.on('error', (error) => {
     if (!closing) onError(error)
   })
   pool.on('connect', usePreparedStatements)
   const stopWatching = destroyUnresponsiveConnections(pool, { ...connection, application_name: name }, stalledAfterMs)
-  const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const scopedPool: PostgresPool = {
+    async connect() {
+      const client = await pool.connect()
+      try {
+        await applyScope(client)
+        return client
+      } catch (error) {
+        client.release(true)
+        throw error
+      }
+    },
+    end: () => pool.end(),
+    options: pool.options,
+  }
+  const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: scopedPool }) })
   const notifications = openNotifications(async (channel, text) => {
     await pool.query('select pg_notify($1, $2)', [channel, text])
   })
-  return {
+  const database: Database = {
     queries,
     pool,
     transaction: (work) => withRetries(() => attempt(work)),
+    async asOwner(work) {
+      if (!ownerConnection) return work(database)
+      const owner = openDatabase({ connection: ownerConnection, name, maxConnections: 2, onError })
+      try {
+        return await work(owner)
+      } finally {
+        await owner.close()
+      }
+    },
     publish: notifications.publish,
     onCommitted: notifications.subscribe,
     listen: notifications.listen,
@@ -90,6 +115,7 @@ export function openDatabase({
       await queries.destroy()
     },
   }
+  return database
 
   async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     let topics: Set<string> | undefined
@@ -157,6 +183,9 @@ function usePreparedStatements(client: pg.PoolClient) {
   }) as typeof client.query
 }
 
+/** Throws if the database does not respond, or accepts no writes. */
 export async function pingDatabase(database: Database): Promise<void> {
-  await sql`select 1`.execute(database.queries)
+  const { rows } = await sql<{ is_read_only: boolean }>`
+    select current_setting('transaction_read_only')::boolean as is_read_only`.execute(database.queries)
+  if (rows[0]!.is_read_only) throw new ReadOnlyDatabaseError()
 }

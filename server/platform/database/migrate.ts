@@ -15,6 +15,7 @@ const MIGRATIONS_FOLDER = new URL('../../../migrations/', import.meta.url)
 const FILE_NAME_PATTERN = /^\d{4}_[a-z0-9_]+\.sql$/
 /** Comment in a migration that versions without it can run with, such as `-- compatible with: 0021`. */
 const COMPATIBILITY_PATTERN = /^-- compatible with: (\d{4})$/m
+const INSUFFICIENT_PRIVILEGE = '42501'
 /** Arbitrary, but different from the other advisory locks in the database. */
 const ADVISORY_LOCK_ID = 7_411_001
 
@@ -52,9 +53,7 @@ export async function migrate(
   const client = await pool.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCK_ID])
-    await client.query(`create table if not exists schema_migrations (
-      name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
-    await addCompatibilityColumn(client)
+    await createMigrationsTable(client)
     const pending = await findPending(client, migrations)
     for (const migration of pending) {
       await applyMigration(client, migration)
@@ -67,22 +66,32 @@ export async function migrate(
   }
 }
 
-/** Adds the column that earlier versions did not have. Checks first, because altering a table waits for a running backup. */
-async function addCompatibilityColumn(client: pg.PoolClient): Promise<void> {
+/**
+ * Creates the table of applied migrations, and the column that earlier versions did not have. Checks first: altering a table waits for
+ * a running backup, and a role that cannot create tables may start on a database that is up to date.
+ */
+async function createMigrationsTable(client: pg.PoolClient): Promise<void> {
+  if (!(await hasMigrationsTable(client)))
+    await client.query(`create table if not exists schema_migrations (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
   const { rows } = await client.query(
     `select from pg_attribute where attrelid = 'schema_migrations'::regclass and attname = 'compatible_with'`,
   )
   if (rows.length === 0) await client.query('alter table schema_migrations add column compatible_with text')
 }
 
+async function hasMigrationsTable(client: pg.PoolClient): Promise<boolean> {
+  const { rows } = await client.query<{ exists: boolean }>(
+    `select to_regclass('schema_migrations') is not null as exists`,
+  )
+  return rows[0]?.exists === true
+}
+
 /** Returns the names of the migrations that have not been applied. Throws a SchemaTooNewError if the database is too new. */
 export async function pendingMigrations(pool: pg.Pool, migrations: Migration[]): Promise<string[]> {
   const client = await pool.connect()
   try {
-    const { rows } = await client.query<{ exists: boolean }>(
-      `select to_regclass('schema_migrations') is not null as exists`,
-    )
-    if (!rows[0]?.exists) return migrations.map(({ name }) => name)
+    if (!(await hasMigrationsTable(client))) return migrations.map(({ name }) => name)
     return (await findPending(client, migrations)).map(({ name }) => name)
   } finally {
     client.release()
@@ -153,7 +162,11 @@ async function applyMigration(client: pg.PoolClient, { name, sql, checksum, comp
 class MigrationError extends Error {
   constructor(name: string, statement: Statement | undefined, cause: Error) {
     const location = statement ? `, line ${statement.line}, in «${shortenStatement(statement.text)}»` : ''
-    super(`migrations/${name}${location}: ${cause.message}; the migration was rolled back`, { cause })
+    const advice =
+      (cause as { code?: string }).code === INSUFFICIENT_PRIVILEGE
+        ? '. Set DATABASE_OWNER_URL to the role that owns the tables, or run `npx attestry migrate` with it'
+        : ''
+    super(`migrations/${name}${location}: ${cause.message}; the migration was rolled back${advice}`, { cause })
   }
 }
 

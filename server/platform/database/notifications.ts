@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Listener } from './listener.ts'
+import { runForAllOrganisations } from './tenant-scope.ts'
 
 /**
  * Publishes topics after commits: to subscribers in this process immediately, to other processes through PostgreSQL. A notification
@@ -50,7 +51,9 @@ export function openNotifications(notify: (channel: string, text: string) => Pro
   }
 
   function callSubscribers(topic: string, isOwn: boolean) {
-    for (const onPublished of subscribers.get(topic) ?? []) onPublished(isOwn)
+    runForAllOrganisations(() => {
+      for (const onPublished of subscribers.get(topic) ?? []) onPublished(isOwn)
+    })
   }
 
   function onNotification(text: string) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { errorText } from '../error-text.ts'
+import { ReadOnlyDatabaseError } from './database-client.ts'
 
 /** SQLSTATE codes and classes (two characters) of a database that cannot serve requests now, but may later. */
 const UNAVAILABLE_CODES = new Set([
@@ -37,6 +38,7 @@ const CONNECT_MESSAGES =
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isDatabaseUnavailable)
   if (!(error instanceof Error)) return false
+  if (error instanceof ReadOnlyDatabaseError) return true
   const { code, syscall } = error as { code?: string; syscall?: string }
   if (error instanceof pg.DatabaseError)
     return code !== undefined && (UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CODES.has(code.slice(0, 2)))
@@ -58,7 +60,8 @@ export function markOutcome(error: unknown, wasCommitting: boolean): void {
  */
 export function isWithoutEffect(error: unknown): boolean {
   if (typeof error !== 'object' || error === null || unknownOutcomeErrors.has(error)) return false
-  if (rolledBackErrors.has(error) || error instanceof pg.DatabaseError) return true
+  if (rolledBackErrors.has(error)) return true
+  if (error instanceof pg.DatabaseError || error instanceof ReadOnlyDatabaseError) return true
   if (error instanceof AggregateError) return error.errors.every(isWithoutEffect)
   const { syscall, message } = error as { syscall?: string; message?: string }
   return syscall === 'connect' || syscall === 'getaddrinfo' || CONNECT_MESSAGES.test(message ?? '')

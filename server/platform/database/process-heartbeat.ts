@@ -14,6 +14,8 @@ const DELETE_AFTER_MS = 10 * DEAD_AFTER_MS
 export interface HeartbeatOptions {
   roles: string[]
   sharedLimits: boolean
+  /** The most connections that this process opens, and that the database accepts. */
+  connections: { max: number; limit: number }
   db: Database
   vault: Vault
   clock: Clock
@@ -28,6 +30,7 @@ export interface HeartbeatOptions {
 export async function startHeartbeat({
   roles,
   sharedLimits,
+  connections,
   db,
   vault,
   clock,
@@ -36,6 +39,7 @@ export async function startHeartbeat({
 }: HeartbeatOptions): Promise<() => Promise<void>> {
   const processId = newId('PR_', clock.now())
   let hasWarned = false
+  let hasWarnedOfConnections = false
   let isStopped = false
   await sendHeartbeat()
   const timer = setInterval(sendQuietly, HEARTBEAT_INTERVAL_MS)
@@ -63,6 +67,7 @@ export async function startHeartbeat({
       shared_limits: sharedLimits,
       seen_at: new Date(now),
       data_key_ids: [...vault.dataKeyIds],
+      max_connections: connections.max,
     }
     await db.queries
       .with('dead', (query) =>
@@ -75,8 +80,17 @@ export async function startHeartbeat({
       .values({ process_id: processId, started_at: new Date(now), ...row })
       .onConflict((conflict) => conflict.column('process_id').doUpdateSet(row))
       .execute()
+    const processes = await liveProcesses(db, now)
+    const total = totalConnections(processes)
+    if (total > connections.limit && !hasWarnedOfConnections) {
+      hasWarnedOfConnections = true
+      log.warn(
+        { processes: processes.length, connections: total, limit: connections.limit },
+        'the processes can open more connections than the database accepts; set a lower DATABASE_POOL_SIZE, or raise max_connections',
+      )
+    }
     if (!roles.includes('api') || sharedLimits) return
-    const processCount = await countApisWithSeparateLimits(db, now)
+    const processCount = processes.filter(hasSeparateLimits).length
     if (processCount < 2) return
     metrics.alarms.inc({ alarm: 'limits_not_shared' })
     if (!hasWarned)
@@ -92,7 +106,7 @@ export async function startHeartbeat({
 export function liveProcesses({ queries }: Pick<Database, 'queries'>, now: number) {
   return queries
     .selectFrom('processes')
-    .select(['roles', 'shared_limits', 'data_key_ids'])
+    .select(['roles', 'shared_limits', 'data_key_ids', 'max_connections'])
     .where('seen_at', '>', new Date(now - DEAD_AFTER_MS))
     .execute()
 }
@@ -100,7 +114,16 @@ export function liveProcesses({ queries }: Pick<Database, 'queries'>, now: numbe
 /** Counts the live api processes that do not share their rate limits with the others. */
 export async function countApisWithSeparateLimits(db: Database, now: number): Promise<number> {
   const rows = await liveProcesses(db, now)
-  return rows.filter((row) => row.roles.includes('api') && !row.shared_limits).length
+  return rows.filter(hasSeparateLimits).length
+}
+
+function hasSeparateLimits({ roles, shared_limits }: { roles: string[]; shared_limits: boolean }): boolean {
+  return roles.includes('api') && !shared_limits
+}
+
+/** Returns the most connections that these processes open together. */
+export function totalConnections(processes: { max_connections: number | null }[]): number {
+  return processes.reduce((total, { max_connections }) => total + (max_connections ?? 0), 0)
 }
 
 /** Counts the live processes that have not loaded a data key yet, or do not encrypt with it yet. */

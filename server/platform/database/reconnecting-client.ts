@@ -1,6 +1,7 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Log } from '../log.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
+import { DatabaseClient } from './database-client.ts'
 
 /** A dedicated connection (for LISTEN, or for session-level locks) that is reopened when it is lost. */
 export interface ReconnectingClient {
@@ -46,10 +47,9 @@ export function openReconnectingClient(options: ReconnectingClientOptions): Reco
   }
 
   async function connect(): Promise<void> {
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       ...connection,
       application_name: `attestry ${name} ${process.pid}`,
-      keepAlive: true,
       connectionTimeoutMillis: options.connectTimeoutMs,
     })
     let lost = false

@@ -1,4 +1,5 @@
 import { type Database, pingDatabase } from '../database/database.ts'
+import { ReadOnlyDatabaseError } from '../database/database-client.ts'
 import { pendingMigrations, readMigrations, SchemaTooNewError } from '../database/migrate.ts'
 import { withDeadline } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
@@ -38,7 +39,8 @@ export function healthRoutes(app: App, { db, metrics, metricsAccess, isDraining 
       const pending = await withDeadline(pendingMigrations(db.pool, await readMigrations()), DATABASE_TIMEOUT_MS)
       return pending.map((name) => `migration ${name} is not applied`)
     } catch (error) {
-      return [error instanceof SchemaTooNewError ? error.message : 'the database does not respond']
+      const isKnown = error instanceof SchemaTooNewError || error instanceof ReadOnlyDatabaseError
+      return [isKnown ? error.message : 'the database does not respond']
     }
   }
 }

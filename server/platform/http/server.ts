@@ -15,6 +15,7 @@ import { apiOfPath, errorEnvelope, pathOf, unexpectedProblem } from '../../api/e
 import { invalid } from '../../api/invalid.ts'
 import { type Detail, Problem, problem } from '../../api/problem.ts'
 import { isDatabaseUnavailable, isWithoutEffect } from '../database/outage.ts'
+import { runWithScope, type ScopeHolder } from '../database/tenant-scope.ts'
 import { errorText } from '../error-text.ts'
 import { randomCode } from '../ids.ts'
 import type { Log } from '../log.ts'
@@ -40,6 +41,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The body as sent; empty if there is none. */
     rawBody: Buffer
+    /** Limits the rows that queries of this request see. */
+    tenant: ScopeHolder
     /** The code of the error response, for logs. */
     errorCode: string | undefined
   }
@@ -89,6 +92,14 @@ export function createHttp({ log, metrics, trustProxy, transport }: HttpOptions)
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.decorateRequest('rawBody', null as unknown as Buffer)
   app.decorateRequest('errorCode', undefined)
+  app.decorateRequest('tenant', null as never)
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.tenant = { scope: undefined }
+    runWithScope(request.tenant, done)
+  })
+  // Reading the body leaves the asynchronous context of the request.
+  app.addHook('preValidation', (request, _reply, done) => runWithScope(request.tenant, done))
+  app.addHook('preHandler', (request, _reply, done) => runWithScope(request.tenant, done))
   // Fastify's validation is turned off: `validateRequest` validates all parts together.
   app.setValidatorCompiler((() => () => true) as never)
   app.setSerializerCompiler(createLazySerializers() as never)

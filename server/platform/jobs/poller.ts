@@ -1,3 +1,5 @@
+import { runForAllOrganisations } from '../database/tenant-scope.ts'
+
 /** Repeats a poll, one at a time: after the delay that the previous poll returned, or earlier on request. */
 export interface Poller {
   /** Polls within this many milliseconds; immediately if 0. If a poll is running, another poll runs after it. */
@@ -42,7 +44,7 @@ export function startPoller({ poll, onError, retryDelayMs }: PollerOptions): Pol
 
   function startPoll() {
     nextPollAt = Number.POSITIVE_INFINITY
-    running = poll(() => stopped)
+    running = runForAllOrganisations(() => poll(() => stopped))
       .catch((error) => {
         if (!stopped) onError(error)
         return retryDelayMs

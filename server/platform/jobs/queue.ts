@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Clock } from '../clock.ts'
 import type { ConnectionSettings } from '../database/connection-settings.ts'
-import { type Database, ResilientClient, type Tx } from '../database/database.ts'
+import type { Database, Tx } from '../database/database.ts'
+import { DatabaseClient } from '../database/database-client.ts'
 import type { Log } from '../log.ts'
 import type { Metrics, QueueDepth } from '../metrics.ts'
 import { type DelayedJobWatcher, notifyDelayedJob, watchDelayedJobs } from './delayed-jobs.ts'
@@ -83,6 +84,8 @@ export interface QueueOptions {
 }
 
 const DATABASE_SCHEMA = 'pgboss'
+/** Maximum number of connections of the queue, except the one that a worker listens on. */
+export const QUEUE_CONNECTIONS = 4
 /** If the process of a job sends no heartbeat for this long, the job is lost and another process runs it again. */
 const HEARTBEAT_SECONDS = 10
 /** Interval of the fallback poll of an idle worker, in case a notification was lost. */
@@ -98,7 +101,13 @@ export async function installQueue(connection: ConnectionSettings, log: Log): Pr
 }
 
 function bossOptions(connection: ConnectionSettings) {
-  return { ...connection, schema: DATABASE_SCHEMA, max: 4, application_name: 'attestry-queue', Client: ResilientClient }
+  return {
+    ...connection,
+    schema: DATABASE_SCHEMA,
+    max: QUEUE_CONNECTIONS,
+    application_name: 'attestry-queue',
+    Client: DatabaseClient,
+  }
 }
 
 export async function openQueue(options: QueueOptions): Promise<Queue> {

@@ -1,7 +1,7 @@
 // A dedicated connection whose advisory locks show which processes use the cluster. The locks are released however the process
 // ends, and the loss of the connection is the first sign that the postmaster died.
 import pg from 'pg'
-import { superuser } from './cluster.ts'
+import { serverPassword, serverRole, superuser } from './cluster.ts'
 import { errorCodeOf, PostgresFailure } from './failure.ts'
 import { identifyProcess, isRunning, type ProcessIdentity, pidOf } from './processes.ts'
 import { port } from './socket.ts'
@@ -81,6 +81,7 @@ export async function openClusterLock(options: {
     // Waits for a command that is shutting the postmaster down; this connection is lost when the postmaster is down.
     await client.query(`set lock_timeout = '20s'; select pg_advisory_lock_shared(${USER_LOCK})`)
     await ensureDatabase(client, options.database)
+    await ensureServerRole(client, serverPassword(options.password), options.role)
     return {
       starter,
       lost: connectionLost,
@@ -129,6 +130,21 @@ async function ensureDatabase(client: pg.Client, name: string): Promise<void> {
   } catch (error) {
     // 42P04 and 23505: another process created the database first.
     if (errorCodeOf(error) !== '42P04' && errorCodeOf(error) !== '23505') throw error
+  }
+}
+
+/** Creates the role that serves requests, and takes away rights that it was given since. Clusters of earlier versions do not have it. */
+async function ensureServerRole(client: pg.Client, password: string, processRole: ProcessRole): Promise<void> {
+  const exists = await isTrue(client, `select exists (select from pg_roles where rolname = '${serverRole}') as value`)
+  if (exists && processRole === 'command') return
+  try {
+    await client.query(
+      `${exists ? 'alter' : 'create'} role ${serverRole} login nosuperuser nocreatedb nocreaterole noreplication nobypassrls
+       password '${password}'`,
+    )
+  } catch (error) {
+    // 42710 and 23505: another process created the role first.
+    if (errorCodeOf(error) !== '42710' && errorCodeOf(error) !== '23505') throw error
   }
 }
 

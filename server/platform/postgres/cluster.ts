@@ -1,6 +1,6 @@
 // The database cluster on disk: created atomically, with a password that only its owner can read.
 import type { ChildProcess } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import {
   appendFileSync,
   chmodSync,
@@ -23,7 +23,10 @@ import { errorCodeOf, PostgresFailure } from './failure.ts'
 import type { Launcher } from './launch.ts'
 import { includeDirectives, settingsFile, settingsText } from './settings.ts'
 
+/** Role that owns the cluster and its tables: it creates the database, applies migrations and maintains partitions. */
 export const superuser = 'attestry'
+/** Role that serves requests. It can read and write rows, and nothing else. */
+export const serverRole = 'attestry_server'
 
 export interface ClusterPaths {
   /** Folder that contains the other paths. */
@@ -54,6 +57,11 @@ export function clusterExists(paths: ClusterPaths): boolean {
 
 export function readPassword(paths: ClusterPaths): string {
   return readOrFail(paths.passwordFile, 'has no readable password file').trim()
+}
+
+/** Derives the password of the server role, which does not reveal the superuser's. Existing clusters need no further file. */
+export function serverPassword(superuserPassword: string): string {
+  return createHmac('sha256', superuserPassword).update(serverRole).digest('base64url')
 }
 
 /** Throws if the cluster was created by another major version of PostgreSQL. */

@@ -3,7 +3,16 @@ import { mkdirSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
-import { clusterExists, clusterOwner, clusterPaths, createCluster, readPassword, superuser } from './cluster.ts'
+import {
+  clusterExists,
+  clusterOwner,
+  clusterPaths,
+  createCluster,
+  readPassword,
+  serverPassword,
+  serverRole,
+  superuser,
+} from './cluster.ts'
 import { type ClusterLock, openClusterLock, type ProcessRole, starterText } from './cluster-lock.ts'
 import { type Cluster, connectOrStart, type PostgresLog } from './connect-or-start.ts'
 import { errorCodeOf, PostgresFailure } from './failure.ts'
@@ -13,15 +22,25 @@ import { type StopTimeouts, stopPostmaster } from './postmaster.ts'
 import { port, socketFolder } from './socket.ts'
 
 export interface EmbeddedPostgres {
-  /** Connection settings, which stay the same when the database is restarted. */
-  connection: { host: string; port: number; user: string; password: string; database: string }
-  /** The same settings as a URL. */
+  /** Connection settings of the superuser, who owns the tables. They stay the same when the database is restarted. */
+  connection: EmbeddedConnection
+  /** Connection settings of the role that serves requests, which can only read and write rows. */
+  serverConnection: EmbeddedConnection
+  /** The superuser's settings as a URL. */
   url: string
   /**
    * Role `server`: shuts the database down and returns when none of its processes is left. Role `command`: does so only if no
    * other process uses the database.
    */
   stop(): Promise<void>
+}
+
+interface EmbeddedConnection {
+  host: string
+  port: number
+  user: string
+  password: string
+  database: string
 }
 
 export interface EmbeddedPostgresOptions {
@@ -70,6 +89,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
   return {
     connection: { host: cluster.host, port, user: superuser, password: cluster.password, database: databaseName },
+    serverConnection: {
+      host: cluster.host,
+      port,
+      user: serverRole,
+      password: serverPassword(cluster.password),
+      database: databaseName,
+    },
     url: `postgres://${superuser}:${cluster.password}@localhost:${port}/${databaseName}?host=${encodeURIComponent(cluster.host)}`,
     stop() {
       stopped ??= role === 'server' ? stopAsServer() : stopAsCommand()

@@ -26,9 +26,6 @@ export interface EndpointLocksOptions {
 const CONNECT_TIMEOUT_MS = 10_000
 const RECONNECT_DELAY_MS = 250
 
-// With these settings, PostgreSQL releases the locks of an unreachable machine within half a minute.
-const SET_KEEPALIVES = 'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3'
-
 export function openEndpointLocks({ connection, log, onConnected, onLost }: EndpointLocksOptions): EndpointLocks {
   const client = openReconnectingClient({
     connection,
@@ -36,10 +33,7 @@ export function openEndpointLocks({ connection, log, onConnected, onLost }: Endp
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     reconnectDelayMs: RECONNECT_DELAY_MS,
     log,
-    async onConnected(connectedClient) {
-      await connectedClient.query(SET_KEEPALIVES).catch(() => {}) // fails on a Unix socket
-      onConnected()
-    },
+    onConnected: async () => onConnected(),
     onLost,
   })
 

@@ -58,12 +58,12 @@ test('an operator grants credits in one mode, and the organisation can use them 
   // An error is announced, and the focus stays on the button.
   await getButton(page, 'Credits of Metro Staffing').click()
   await amount.fill('1000000000')
-  await app.context.db.pool.query('alter table credit_entries rename to credit_entries_away')
+  await app.context.db.asOwner((owner) => owner.pool.query('alter table credit_entries rename to credit_entries_away'))
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await getDialog(page).getByRole('alert').waitFor()
   assert.equal(await focusedName(page), 'Grant test credits')
-  await app.context.db.pool.query('alter table credit_entries_away rename to credit_entries')
+  await app.context.db.asOwner((owner) => owner.pool.query('alter table credit_entries_away rename to credit_entries'))
   await page.keyboard.press('Escape')
 
   const recruiterPage = await openConsolePage(t, app, { email: recruiter.email })

@@ -85,7 +85,7 @@ test('the status page lists calls with server errors, but not client errors, and
   const { orgId } = await app.fixtures.createOrg('Metro Staffing')
   const key = await app.fixtures.createPartnerKey(orgId, { mode: 'test' })
   const { get } = app.as(key)
-  await app.context.db.pool.query('alter table workflows rename to workflows_away')
+  await app.context.db.asOwner((owner) => owner.pool.query('alter table workflows rename to workflows_away'))
   assert.equal((await get('/workflows', { headers: { 'x-request-id': 'call-that-failed' } })).status, 500)
   assert.equal((await get('/mandates/JM_01KKDZX1A2B3C4D5E6F7G8H9JK')).status, 404)
   const page = await openConsolePage(t, app)

@@ -1,0 +1,94 @@
+import { sql } from 'kysely'
+import type { Database, Tx } from './database.ts'
+
+const ALL_PRIVILEGES = ['select', 'insert', 'update', 'delete']
+/** Tables that the server does not change, or only adds rows to. */
+const LIMITED_PRIVILEGES = new Map([
+  ['public.schema_migrations', ['select']],
+  ['public.audit_log', ['select', 'insert']],
+  ['public.audit_chain', ['select', 'insert']],
+  ['public.audit_heads', ['select', 'insert']],
+])
+
+export async function currentRole({ queries }: Pick<Database, 'queries'>): Promise<string> {
+  const { rows } = await sql<{ role: string }>`select current_user as role`.execute(queries)
+  return rows[0]!.role
+}
+
+/** Tables with the column `org_id` whose rows concern all organisations: a person who wants no emails gets none from any of them. */
+const SHARED_TABLES = ['mail_suppressions']
+
+/**
+ * Grants a role the right to read and write rows, if it is not the owner. The role cannot change tables, create any, or read a
+ * partition directly, and it sees only the rows of the organisation that the session is limited to (see `tenant-scope.ts`). Tables of
+ * later migrations are included at the start that applies them.
+ */
+export async function grantRowAccess(owner: Database, role: string): Promise<void> {
+  if ((await currentRole(owner)) === role) return
+  await owner.transaction(async (tx) => {
+    // Two processes that grant at the same time would fail with "tuple concurrently updated".
+    await sql`select pg_advisory_xact_lock(hashtextextended('row access', 0))`.execute(tx)
+    await sql`grant usage on schema public, pgboss to ${sql.id(role)}`.execute(tx)
+    for (const table of await listTablesWithoutPolicy(tx)) await createPolicy(tx, table)
+    for (const { schema, name, granted } of await listTables(tx, role)) {
+      const privileges = LIMITED_PRIVILEGES.get(`${schema}.${name}`) ?? ALL_PRIVILEGES
+      if (privileges.every((privilege) => granted.includes(privilege))) continue
+      await sql`grant ${sql.raw(privileges.join(', '))} on ${sql.id(schema, name)} to ${sql.id(role)}`.execute(tx)
+    }
+    for (const { schema, name } of await listSequencesWithoutAccess(tx, role))
+      await sql`grant usage, select on sequence ${sql.id(schema, name)} to ${sql.id(role)}`.execute(tx)
+  })
+}
+
+/** Lists the tables with the role's privileges. Partitions of `public` are used through their parent; those of the job queue are not. */
+async function listTables(tx: Tx, role: string) {
+  const { rows } = await sql<{ schema: string; name: string; granted: string[] }>`
+    select nspname as schema, relname as name, array(
+      select privilege from unnest(${ALL_PRIVILEGES}::text[]) as privilege
+      where has_table_privilege(${role}, pg_class.oid, privilege)) as granted
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where relkind in ('r', 'p') and (nspname = 'pgboss' or (nspname = 'public' and not relispartition))
+    order by 1, 2`.execute(tx)
+  return rows
+}
+
+interface TenantTable {
+  name: string
+  has_mode: boolean
+}
+
+async function listTablesWithoutPolicy(tx: Tx): Promise<TenantTable[]> {
+  const { rows } = await sql<TenantTable>`
+    select relname as name, exists (
+      select from pg_attribute where attrelid = pg_class.oid and attname = 'mode' and attnotnull and not attisdropped) as has_mode
+    from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'org_id' and not attisdropped
+    where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
+      and not relrowsecurity and relname <> all (${SHARED_TABLES})
+    order by relname`.execute(tx)
+  return rows
+}
+
+/**
+ * Limits the rows to the organisation, and the mode if the table has one, in the settings of the session. The owner of the table, who
+ * applies migrations and makes backups, is exempt. Each comparison with '*' is a subquery of its own, so that it is evaluated once per
+ * statement, and so that the planner does not expect it to filter out nearly all rows.
+ */
+async function createPolicy(tx: Tx, { name, has_mode }: TenantTable): Promise<void> {
+  const isOrganisation = sql`org_id = (select current_setting('attestry.org', true))`
+  const isMode = sql`((select current_setting('attestry.mode', true) = '*') or mode = (select current_setting('attestry.mode', true)))`
+  await sql`create policy organisation on ${sql.table(name)} using (
+    (select current_setting('attestry.org', true) = '*') or (${isOrganisation} and ${has_mode ? isMode : sql`true`}))`.execute(
+    tx,
+  )
+  await sql`alter table ${sql.table(name)} enable row level security`.execute(tx)
+}
+
+async function listSequencesWithoutAccess(tx: Tx, role: string) {
+  const { rows } = await sql<{ schema: string; name: string }>`
+    select nspname as schema, relname as name
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where relkind = 'S' and nspname in ('public', 'pgboss')
+      and not (has_sequence_privilege(${role}, pg_class.oid, 'usage') and has_sequence_privilege(${role}, pg_class.oid, 'select'))
+    order by 1, 2`.execute(tx)
+  return rows
+}

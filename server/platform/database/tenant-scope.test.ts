@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { startApp } from '../../../test/support/app.ts'
+import { guardPartnerRoutes } from '../../access/partner-guards.ts'
+import { PARTNER_BASE } from '../../api/envelope.ts'
+import type { Context } from '../../context.ts'
+import { MINUTE } from '../clock.ts'
+import type { App } from '../http/server.ts'
+
+/** An external database of the tests has one role, which owns the tables and is exempt. */
+const skip = process.env.TEST_EXTERNAL === '1'
+
+/** Adds partner routes whose queries lack the conditions on organisation and mode. */
+function addRoutesWithoutConditions(app: App, context: Context) {
+  const { db } = context
+  app.register(
+    async (routes: App) => {
+      guardPartnerRoutes(routes, context)
+      const config = { scope: null, limit: 'reads' } as const
+      routes.get('/leaks/workflows', { config }, async () => ({
+        items: await db.queries.selectFrom('workflows').select(['org_id', 'mode', 'name']).execute(),
+      }))
+      routes.get('/leaks/transaction', { config }, async () => ({
+        items: await db.transaction((tx) => tx.selectFrom('workflows').select(['org_id', 'mode', 'name']).execute()),
+      }))
+      routes.post('/leaks/rename', { config }, async () => {
+        const { numUpdatedRows } = await db.queries
+          .updateTable('workflows')
+          .set({ name: 'Renamed' })
+          .executeTakeFirstOrThrow()
+        return { updated: Number(numUpdatedRows) }
+      })
+      routes.post('/leaks/delete', { config }, async () => {
+        const { numDeletedRows } = await db.transaction((tx) => tx.deleteFrom('workflows').executeTakeFirstOrThrow())
+        return { deleted: Number(numDeletedRows) }
+      })
+      routes.post('/leaks/move', { config }, async (request) =>
+        db.queries
+          .updateTable('workflows')
+          .set({ org_id: (request.body as { org_id: string }).org_id })
+          .executeTakeFirstOrThrow(),
+      )
+    },
+    { prefix: PARTNER_BASE },
+  )
+}
+
+test('a query without its where clause sees, changes and deletes rows of its own organisation and mode only', {
+  skip,
+}, async (t) => {
+  const { context, clock, fixtures, as } = await startApp(t, { extend: addRoutesWithoutConditions })
+  const acme = await fixtures.createOrg('Acme Staffing')
+  const metro = await fixtures.createOrg('Metro Staffing')
+  const acmeTestKey = await fixtures.createPartnerKey(acme.orgId, { mode: 'test' })
+  for (const [key, name] of [
+    [acme.key, 'Acme live'],
+    [acmeTestKey, 'Acme test'],
+    [metro.key, 'Metro live'],
+  ] as const)
+    assert.equal((await as(key).post('/workflows', { name })).status, 201)
+
+  // Requests of both organisations alternate on the same pooled connections.
+  for (let round = 0; round < 3; round++) {
+    for (const path of ['/leaks/workflows', '/leaks/transaction']) {
+      clock.advance(MINUTE) // for the rate limits
+      const responses = await Promise.all([acme.key, acmeTestKey, metro.key].map((key) => as(key).get(path)))
+      assert.deepEqual(
+        responses.map(({ body }) => body.items.map(({ name }: { name: string }) => name)),
+        [['Acme live'], ['Acme test'], ['Metro live']],
+        path,
+      )
+    }
+  }
+  assert.deepEqual((await as(acme.key).post('/leaks/rename', {})).body, { updated: 1 })
+  assert.equal((await as(acme.key).post('/leaks/move', { org_id: metro.orgId })).status, 500)
+  assert.deepEqual((await as(acmeTestKey).post('/leaks/delete', {})).body, { deleted: 1 })
+  const names = await context.db.queries.selectFrom('workflows').select('name').orderBy('name').execute()
+  assert.deepEqual(
+    names.map(({ name }) => name),
+    ['Metro live', 'Renamed'],
+  )
+})
+
+test('a session that names no organisation sees no rows', { skip }, async (t) => {
+  const { context, fixtures } = await startApp(t)
+  await fixtures.createOrg()
+  const client = new pg.Client({ connectionString: context.config.databaseUrl! })
+  await client.connect()
+  try {
+    for (const table of ['organisations', 'partner_keys'])
+      assert.deepEqual((await client.query(`select * from ${table}`)).rows, [], table)
+  } finally {
+    await client.end()
+  }
+})
+
+test('every table with an organisation is protected', { skip }, async (t) => {
+  const { context } = await startApp(t)
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'org_id'
+    where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
+      and not (relrowsecurity and exists (select from pg_policy where polrelid = pg_class.oid))`.execute(
+    context.db.queries,
+  )
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['mail_suppressions'],
+  )
+})

@@ -1,0 +1,49 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type pg from 'pg'
+
+/** Organisation and mode whose rows a request may read and write. Without a mode, the rows of both. */
+export interface TenantScope {
+  orgId: string
+  mode?: 'test' | 'live' | undefined
+}
+
+/** Created for each request. The guards set the scope when they know the caller. */
+export interface ScopeHolder {
+  scope: TenantScope | undefined
+}
+
+const storage = new AsyncLocalStorage<ScopeHolder | undefined>()
+
+/** Runs `work`, and everything that it starts, with the scope of a request. */
+export function runWithScope<T>(holder: ScopeHolder, work: () => T): T {
+  return storage.run(holder, work)
+}
+
+/**
+ * Runs `work` for all organisations, although a request of one organisation has started it: a batch of several requests, a shared cache,
+ * or a background engine.
+ */
+export function runForAllOrganisations<T>(work: () => T): T {
+  return storage.run(undefined, work)
+}
+
+/** Value of the settings for all organisations and for both modes. A session without the settings sees no rows. */
+export const ALL = '*'
+
+const scopesOfClients = new WeakMap<pg.ClientBase, string>()
+
+/**
+ * Sets the scope of the current request on a connection that was just acquired, unless the connection has it already. Row-level
+ * security compares the settings with the columns `org_id` and `mode`.
+ */
+export async function applyScope(client: pg.PoolClient): Promise<void> {
+  const { orgId = ALL, mode = ALL } = storage.getStore()?.scope ?? {}
+  const scope = `${orgId} ${mode}`
+  if ((scopesOfClients.get(client) ?? `${ALL} ${ALL}`) === scope) return
+  scopesOfClients.delete(client)
+  await client.query(`select set_config('attestry.org', $1, false), set_config('attestry.mode', $2, false)`, [
+    orgId,
+    mode,
+  ])
+  scopesOfClients.set(client, scope)
+}
