@@ -19,6 +19,7 @@ import {
   percentile,
   runFromCommandLine,
 } from './support/benchmark.ts'
+import { EMPTY_SEALED_TEXT } from './support/sealed-text.ts'
 
 const CANDIDATES_PER_CAMPAIGN = 100
 const DAY_COUNT = 366
@@ -178,7 +179,7 @@ async function insertAndAggregate(
       ${now}::timestamptz - make_interval(days => n % ${DAY_COUNT}::int), ${now}
     from generate_series(1, ${candidateCount}::int) as n`.execute(db.queries)
   await sql`insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, name, metadata, token_hash, token, enrolled_at)
-    select candidate_id, campaign_id, org_id, mode, result_id, 'Candidate', '{}', result_id::bytea, '', created_at
+    select candidate_id, campaign_id, org_id, mode, result_id, 'Candidate', '{}', result_id::bytea, ${sql.raw(EMPTY_SEALED_TEXT)}, created_at
     from candidate_progress where org_id = ${orgId}`.execute(db.queries)
   for (const { counter, oneIn } of LISTED_COUNTS) {
     await sql`insert into analytics_candidates (campaign_id, counter, day, candidate_id, amount)

@@ -8,6 +8,7 @@ import type { TestApp } from '../test/support/app.ts'
 import { signIn } from '../test/support/console.ts'
 import { withTestApp } from './support/app.ts'
 import { type BenchmarkOptions, type BenchmarkRow, median, runFromCommandLine } from './support/benchmark.ts'
+import { EMPTY_SEALED_TEXT } from './support/sealed-text.ts'
 
 interface Sizes {
   rowsPerTable: number
@@ -41,7 +42,7 @@ async function measureLists(app: TestApp, { rowsPerTable, pagesPerList }: Sizes)
   )
   await execute(
     `insert into mails (mail_id, kind, to_address, content, status, created_at)
-     select 'ML_' || lpad(n::text, 26, '0'), 'notice', 'a@example.com', '', 'kept', $1 from generate_series(1, ${rowsPerTable}) n`,
+     select 'ML_' || lpad(n::text, 26, '0'), 'notice', 'a@example.com', ${EMPTY_SEALED_TEXT}, 'kept', $1 from generate_series(1, ${rowsPerTable}) n`,
     [now],
   )
   await execute(
@@ -62,7 +63,7 @@ async function measureLists(app: TestApp, { rowsPerTable, pagesPerList }: Sizes)
   await execute(
     `insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, name, phone, metadata, token_hash, token, enrolled_at)
      select 'CD_' || lpad(n::text, 26, '0'), 'CP_' || lpad((n % 50 + 1)::text, 26, '0'), $1, 'test', 'c' || n, 'Person ' || n, '+91' || n, '{}',
-       sha256(n::text::bytea), '', $2 from generate_series(1, ${rowsPerTable}) n`,
+       sha256(n::text::bytea), ${EMPTY_SEALED_TEXT}, $2 from generate_series(1, ${rowsPerTable}) n`,
     [orgId, now],
   )
   await execute(

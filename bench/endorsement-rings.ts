@@ -11,7 +11,7 @@ const MEASUREMENTS: { name: string; seeds: number[]; options?: object }[] = [
   { name: 'tuning seeds', seeds: [1, 2, 3, 4] },
   { name: 'held-out seeds', seeds: [101, 102, 103, 104, 105] },
   { name: 'held-out, careful rings', seeds: [201, 202], options: { carelessness: 0 } },
-  { name: 'held-out, twice the camouflage', seeds: [203, 204], options: { maxCamouflage: 8 } },
+  { name: 'held-out, twice as many endorsements with outsiders', seeds: [203, 204], options: { maxCamouflage: 8 } },
   { name: 'held-out, honest reciprocity 50 %', seeds: [205, 206], options: { reciprocity: 0.5 } },
 ]
 

@@ -296,14 +296,14 @@ test('doctor reports the state of every dependency', async (t) => {
   const { cli, json, env } = await createDeployment(t)
   const findings = await json<{ check: string; state: string; message: string }[]>('doctor')
   assert.deepEqual(
-    findings.map(({ check, state }) => `${check} ${state}`),
+    // The disk is reported only if the database is embedded, and its state depends on the machine.
+    findings.filter(({ check }) => check !== 'disk').map(({ check, state }) => `${check} ${state}`),
     [
       'configuration ok',
       'database ok',
       'database role ok',
       'connections ok',
       'backlog ok',
-      'disk ok',
       'operators warning',
       'redis ok',
       'mail ok',

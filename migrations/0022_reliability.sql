@@ -1,7 +1,7 @@
 -- compatible with: 0021
 
 -- The day of the last event that was sequenced, in a single row. The day of an event is never before the day of an earlier one,
--- whichever clock is set back.
+-- even if the clock of a machine is set back.
 create table event_ledger (
   is_only_row boolean primary key default true check (is_only_row),
   last_day date not null

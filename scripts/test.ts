@@ -15,7 +15,7 @@ import type { TestSummary } from '../test/runner/summary-reporter.ts'
 //   npm test                                          all tests, on the embedded PostgreSQL
 //   npm test -- server/access                         tests whose path contains server/access
 //   npm test -- --test-name-pattern='failed mandates' mandates   tests by name; other options of `node --test` work too
-//   npm test -- --external                            all but the browser tests, on an external PostgreSQL over TCP with a password
+//   npm test -- --external                            the tests that use it, on an external PostgreSQL over TCP with a password
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** If more test files fail than this, the cause is not flakiness, and no file is re-run. */
 const MAX_RERUN_FILES = 5

@@ -94,6 +94,15 @@ test('after a transient error, only idempotent calls are retried', async () => {
   }
 })
 
+test('a rejected request is not retried, whatever its method', async () => {
+  for (const status of [400, 401, 403, 404, 409, 422])
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const { client, calls } = clientWithReplies({ status }, success)
+      await assert.rejects(client.call(method, '/mandates/JM_X', { idempotencyKey: 'k' }), { status })
+      assert.equal(calls.length, 1, `${method} with status ${status}`)
+    }
+})
+
 test('an aborted call stops waiting', async () => {
   const { client, calls } = clientWithReplies(rateLimitedReply(50))
   const controller = new AbortController()

@@ -161,12 +161,7 @@ export function watchBacklogs(
   const poller = startPoller({
     async poll() {
       for (const { name, rows, ageSeconds, isTooOld, meaning } of await readBacklogs(db.queries, clock.now()))
-        report(
-          `backlog_${name}`,
-          isTooOld,
-          { rows, seconds: Math.round(ageSeconds) },
-          `${meaning} are waiting too long`,
-        )
+        report(`backlog_${name}`, isTooOld, { rows, seconds: Math.round(ageSeconds) }, `backlog is too old: ${meaning}`)
       const space = await readDiskSpace(config).catch(() => undefined)
       if (space) report('disk_full', space.isTooSmall, { free_bytes: space.freeBytes }, 'the disk is almost full')
       return checkIntervalMs

@@ -45,7 +45,7 @@ test('a list of hosts and a database that accepts no writes are rejected', () =>
     'postgres://a/attestry,postgres://b/attestry',
   ]) {
     const [line, ...others] = errorLinesFor({ DATABASE_URL, ...secrets })
-    assert.match(line!, /^DATABASE_URL \(value not shown\) names several hosts, .* leads to the primary/, DATABASE_URL)
+    assert.match(line!, /^DATABASE_URL \(value not shown\) names several hosts, .* points to the primary/, DATABASE_URL)
     assert.deepEqual(others, [])
   }
   const url = 'postgres://user:pass,word@a/attestry?target_session_attrs='
@@ -70,7 +70,14 @@ test('an invalid value is reported in one line with the variable, the value and 
     { REQUIRE_HTTPS: 'maybe' },
     { TRUST_PROXY: '10.0.0.0/33' },
     { TRUST_PROXY: 'loopback' },
+    { TRUST_PROXY: '10.1/16' },
     { WEBHOOK_ALLOW: '10.0.0.0/33' },
+    // Short, octal and hexadecimal forms, which libraries read as different addresses.
+    { WEBHOOK_ALLOW: '10.1/16' },
+    { WEBHOOK_ALLOW: '10/8' },
+    { WEBHOOK_ALLOW: '012.0.0.0/8' },
+    { WEBHOOK_ALLOW: '0x0a000000/8' },
+    { WEBHOOK_ALLOW: '167772160/8' },
     { WEBHOOK_ALLOW: 'https://hooks.internal' },
     { ROLES: 'api,scheduler' },
     { MAIL_FROM: 'not-an-address' },
@@ -146,6 +153,9 @@ test('an AI endpoint and a model require each other', () => {
     apiKey: undefined,
     model: 'm',
   })
+  const checkedAi = readConfig({ AI_BASE_URL: 'https://ai.example.com/v1', AI_MODEL: 'm', AI_BLIND_CHECK: 'true' }).ai
+  assert.equal(checkedAi?.blindCheck, true)
+  assert.equal(errorLinesFor({ AI_BLIND_CHECK: 'true' }).length, 1)
 })
 
 test('the master key is 32 bytes in base64', () => {
@@ -181,7 +191,11 @@ test('a server is local-only while it listens on loopback and has no public http
   assert.equal(localOnly({}), true)
   assert.equal(localOnly({ PUBLIC_URL: 'http://localhost:9000' }), true)
   assert.equal(localOnly({ PUBLIC_URL: 'https://127.0.0.1:9000' }), true)
+  assert.equal(localOnly({ PUBLIC_URL: 'http://[::1]:9000' }), true)
   assert.equal(localOnly({ PUBLIC_URL: 'https://verify.example.com' }), false)
+  assert.equal(localOnly({ PUBLIC_URL: 'http://verify.example.com' }), false, 'a proxy without TLS')
+  assert.equal(localOnly({ PUBLIC_URL: 'http://192.168.1.20:8080' }), false)
+  assert.equal(localOnly({ TRUST_PROXY: '127.0.0.1' }), false, 'a proxy without PUBLIC_URL')
   assert.equal(localOnly({ HOST: '0.0.0.0' }), false)
 })
 

@@ -35,8 +35,10 @@ export interface Config {
   testMailAllow: string[]
   /** Maximum number of emails per Indian day: of one organisation, and to one mailbox from all of them. */
   mailLimits: { perOrganisation: number; perRecipient: number }
-  ai: { baseUrl: string; apiKey: string | undefined; model: string } | undefined
+  ai: { baseUrl: string; apiKey: string | undefined; model: string; blindCheck?: boolean } | undefined
   requireHttps: boolean
+  /** Whether a POST request of the partner API without Idempotency-Key is rejected if its signature was received before. */
+  rejectReplays: boolean
   /** IP addresses or CIDR ranges of proxies whose X-Forwarded-* headers are trusted. */
   trustProxy: string[]
   /** Private host names, IP addresses or CIDR ranges that webhooks may be delivered to. */
@@ -47,7 +49,7 @@ export interface Config {
   shedLoad: boolean
   /** Host names under which the server may be called, in addition to the host of `publicUrl`, `localhost` and IP addresses. */
   allowedHosts: string[]
-  /** Who may read `/metrics`. Without a port or a token, only callers on this machine. */
+  /** Access to `/metrics`. Without a port or a token, only callers on this machine may read it. */
   metrics: { port: number | undefined; token: string | undefined }
   /** URLs for reports of vulnerabilities, preferred ones first; published in security.txt. */
   securityContacts: string[]
@@ -145,6 +147,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
       ),
     },
     ai: readAi(),
+    rejectReplays: read('REJECT_REPLAYS', false, parseBoolean, 'true or false'),
     requireHttps: read('REQUIRE_HTTPS', !isLoopback(host), parseBoolean, 'true or false'),
     trustProxy: read('TRUST_PROXY', [], parseAddressRanges, 'a comma-separated list of IP addresses or CIDR ranges'),
     webhookAllow: read(
@@ -221,7 +224,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     const source = env[`${name}_FILE`] ? `${name}_FILE` : name
     if (text && namesSeveralHosts(text)) {
       errorLines.push(
-        `${source} (value not shown) names several hosts, which is not supported: set the one address that always leads to the primary, such as that of a proxy or a virtual IP address`,
+        `${source} (value not shown) names several hosts, which is not supported: set the one address that always points to the primary, such as that of a proxy or a virtual IP address`,
       )
       return undefined
     }
@@ -237,15 +240,21 @@ export function readConfig(environment: Environment, isTerminal = false): Config
   function readAi(): Config['ai'] {
     const baseUrl = readHttpUrl('AI_BASE_URL', 'https://api.example.com/v1')
     if (!env.AI_BASE_URL) {
-      for (const name of ['AI_API_KEY', 'AI_MODEL']) {
+      for (const name of ['AI_API_KEY', 'AI_MODEL', 'AI_BLIND_CHECK']) {
         if (env[name]) errorLines.push(`${name} is set without AI_BASE_URL: set AI_BASE_URL too, or remove ${name}`)
       }
       return undefined
     }
     if (!env.AI_MODEL) errorLines.push('AI_MODEL is not set: it is required with AI_BASE_URL')
+    const blindCheck = read('AI_BLIND_CHECK', false, parseBoolean, 'true or false')
     return baseUrl === undefined
       ? undefined
-      : { baseUrl, apiKey: env.AI_API_KEY || undefined, model: env.AI_MODEL ?? '' }
+      : {
+          baseUrl,
+          apiKey: env.AI_API_KEY || undefined,
+          model: env.AI_MODEL ?? '',
+          ...(blindCheck ? { blindCheck } : {}),
+        }
   }
 }
 

@@ -1,10 +1,10 @@
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import fastify from 'fastify'
 import { Type } from 'typebox'
 import type { App } from './platform/http/server.ts'
-import { randomToken } from './platform/ids.ts'
 
 const apiDescriptions = [
   { title: 'Partner API', slug: 'partner', url: 'openapi/partner.json' },
@@ -49,13 +49,33 @@ export function docsRoutes(app: App): void {
     { schema: { params: Type.Object({ name: Type.Enum(['partner.json', 'verification.json', 'catalogue.json']) }) } },
     async (request, reply) => {
       const openApiJson = await readFile(new URL(`../openapi/${request.params.name}`, import.meta.url))
-      return reply.type('application/json; charset=utf-8').send(openApiJson)
+      // The page is sandboxed and therefore has no origin, so that the browser treats its requests as those of another site.
+      return reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(openApiJson)
     },
   )
 }
 
+/**
+ * The script of the reference comes from a third party. In a sandbox without `allow-same-origin` it can neither read the cookies of the
+ * console nor call its API. Links open in a new tab, which is not sandboxed.
+ */
+const SANDBOX = 'sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads'
+
+/** A sandboxed page has no storage, and reading `localStorage` throws an error. The reference only stores display settings there. */
+const STORAGE_SCRIPT = `
+for (const name of ['localStorage', 'sessionStorage']) {
+  const items = new Map()
+  Object.defineProperty(window, name, { value: {
+    getItem: (key) => items.get(String(key)) ?? null,
+    setItem: (key, value) => void items.set(String(key), String(value)),
+    removeItem: (key) => void items.delete(String(key)),
+    clear: () => items.clear(),
+    key: (index) => [...items.keys()][index] ?? null,
+    get length() { return items.size },
+  } })
+}`
+
 async function loadReference(): Promise<ApiReference> {
-  const nonce = randomToken(16)
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const referenceApp = fastify()
   await referenceApp.register(scalar, {
@@ -63,21 +83,36 @@ async function loadReference(): Promise<ApiReference> {
     configuration: {
       sources: apiDescriptions,
       pageTitle: 'Attestry API reference',
-      nonce,
       withDefaultFonts: false,
       telemetry: false,
       hideClientButton: true,
+      hideTestRequestButton: true,
       agent: { disabled: true },
       mcp: { disabled: true },
       showDeveloperTools: 'never',
     } as object,
   })
-  const page = await referenceApp.inject('/docs/')
+  const pageResponse = await referenceApp.inject('/docs/')
   const script = await referenceApp.inject('/docs/js/scalar.js')
   await referenceApp.close()
-  return {
-    page: page.body,
-    script: await promisify(gzip)(script.rawPayload),
-    policy: `default-src 'none'; script-src 'self' 'nonce-${nonce}'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'`,
-  }
+  const page = pageResponse.body.replace('</head>', () => `<script>${STORAGE_SCRIPT}</script></head>`)
+  return { page, script: await promisify(gzip)(script.rawPayload), policy: contentSecurityPolicy(page) }
+}
+
+/** Returns the policy for a page: its inline scripts are allowed by their hashes, and no others. */
+function contentSecurityPolicy(page: string): string {
+  const inlineScripts = [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, text]) => text!)
+  const scriptHashes = inlineScripts.map((text) => `'sha256-${hash('sha256', text, 'base64')}'`)
+  return [
+    "default-src 'none'",
+    `script-src 'self' ${scriptHashes.join(' ')}`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    SANDBOX,
+  ].join('; ')
 }

@@ -79,6 +79,7 @@ function createRequest(): FastifyRequest {
     routeOptions: { config: { scope: 'mandates:write', limit: 'mandateWrites', idempotent: 'optional' } },
     rawBody: body,
     ip: '127.0.0.1',
+    tenant: { scope: undefined },
   } as unknown as FastifyRequest
 }
 

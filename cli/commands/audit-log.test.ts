@@ -7,14 +7,15 @@ import { WHATSAPP } from '../../test/support/provider.ts'
 import { createDeployment } from '../../test/support/server.ts'
 
 test('every changing command is audited with account and host, and audit verify names the first broken entry', async (t) => {
-  const { url, drop } = await cloneDatabase()
+  const { url, ownerUrl, drop } = await cloneDatabase()
   const { cli, json, env } = await createDeployment(t)
   Object.assign(env, {
     DATABASE_URL: url,
+    DATABASE_OWNER_URL: ownerUrl,
     ADMIN_API_KEY: ADMIN_KEY,
     MASTER_KEY: randomBytes(32).toString('base64'),
   })
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client({ connectionString: ownerUrl })
   await client.connect()
   try {
     const { org_id } = await json('org', 'create', '--name', 'Acme')

@@ -16,7 +16,7 @@ import { recordCliChange } from './audit.ts'
 
 export function auditCommand(): Command {
   const audit = new Command('audit')
-    .description('Verify, export and erase values from the audit log')
+    .description('Verify or export the audit log, or erase personal values from it')
     .addHelpText(...examples('audit verify', 'audit export --since 2026-01-01'))
 
   audit

@@ -124,9 +124,9 @@ async function checkRole(queries: Queries, addFinding: AddFinding) {
     addFinding(
       'database role',
       'ok',
-      `${name} is no superuser, but owns the tables, so row-level security does not limit it; set DATABASE_OWNER_URL to separate the two`,
+      `${name} is not a superuser, but owns the tables, so row-level security does not limit it; set DATABASE_OWNER_URL to separate the two`,
     )
-  else addFinding('database role', 'ok', `${name} is no superuser and owns no tables`)
+  else addFinding('database role', 'ok', `${name} is not a superuser and owns no tables`)
 }
 
 async function checkConnections(db: Database, config: Config, addFinding: AddFinding) {
@@ -160,7 +160,7 @@ async function checkBacklogs(queries: Queries, config: Config, addFinding: AddFi
     addFinding(
       'backlog',
       'warning',
-      `${rows}${rows === MAX_COUNTED_ROWS ? ' or more' : ''} ${meaning}, the oldest for ${formatWait(Math.ceil(ageSeconds))}; check that a process with the role worker is running, and its log`,
+      `${rows}${rows === MAX_COUNTED_ROWS ? ' or more' : ''} waiting (${meaning}), the oldest for ${formatWait(Math.ceil(ageSeconds))}; check that a process with the role worker is running, and read its log`,
     )
   if (lateBacklogs.length === 0) addFinding('backlog', 'ok', 'no background work is late')
   const deadLetterCount = backlogs.find(({ name }) => name === 'dead_letters')!.rows
@@ -174,7 +174,11 @@ async function checkBacklogs(queries: Queries, config: Config, addFinding: AddFi
   if (!space) return
   const freeText = `${formatGigabytes(space.freeBytes)} of ${formatGigabytes(space.totalBytes)} free`
   if (space.isTooSmall)
-    addFinding('disk', 'warning', `${freeText} where DATA_DIR is; make room before the database stops`)
+    addFinding(
+      'disk',
+      'warning',
+      `${freeText} where DATA_DIR is; free disk space, because the database stops when the disk is full`,
+    )
   else addFinding('disk', 'ok', freeText)
 }
 
@@ -214,7 +218,7 @@ async function checkMail({ smtpUrl, mailFrom, mailBounce, mailHookToken }: Confi
   if (error) addFinding('mail', 'failed', `the mail server is not reachable: ${error}`)
   else addFinding('mail', 'ok', 'the mail server is reachable')
   if (mailFrom.endsWith('@localhost>'))
-    addFinding('mail sender', 'warning', 'MAIL_FROM is not set, so that most mail servers reject the emails; set it')
+    addFinding('mail sender', 'warning', 'MAIL_FROM is not set, so most mail servers reject the emails; set it')
   if ((mailBounce === undefined) !== (mailHookToken === undefined))
     addFinding(
       'bounces',

@@ -45,7 +45,7 @@ export function endorsementsCommand(): Command {
         })
         print(command, rings, () =>
           table(
-            ['RING', 'MODE', 'KIND', 'PEOPLE', 'ENDORSEMENTS', 'RETURNED', 'SCORE', 'FOUND', 'NOTE'],
+            ['RING', 'MODE', 'KIND', 'PEOPLE', 'ENDORSEMENTS', 'MUTUAL PAIRS', 'SCORE', 'FOUND', 'NOTE'],
             rings.map(({ ring_id, mode: ringMode, kind, size, evidence, score, found_at, note }) => [
               ring_id,
               ringMode,
@@ -111,9 +111,9 @@ function describeRing(ring: Awaited<ReturnType<typeof getRing>>): string {
     ['Ring', `${ring.ring_id} (${ring.mode}, ${ring.kind}, ${ring.status})`],
     ['Score', String(ring.score)],
     ['Endorsements', `${evidence.endorsements} between members; ${evidence.expected_endorsements} expected by chance`],
-    ['Returned', `${evidence.reciprocal_pairs} pairs; shortest cycle ${evidence.shortest_cycle}`],
-    ['From inside', `${Math.round(evidence.inside_share * 100)} % of all endorsements that members received`],
-    ['As superiors', `${evidence.superior_relations} as manager, mentor, client or teacher`],
+    ['Mutual pairs', `${evidence.reciprocal_pairs}; shortest cycle ${evidence.shortest_cycle}`],
+    ['Share from members', `${Math.round(evidence.inside_share * 100)} % of all endorsements that members received`],
+    ['By manager, mentor, client or teacher', String(evidence.superior_relations)],
     ['Free mail', `${evidence.free_or_disposable_mail} from free or disposable mailboxes`],
     ['Quick answers', String(evidence.quick_answers)],
     ['Same device', `${evidence.same_device_or_network} from a device or network of the student`],

@@ -36,7 +36,7 @@ export function eventsCommand(): Command {
         .default('false'),
     )
     .option('--types <list>', 'only these event types, separated by commas')
-    .option('--consumer <name>', 'the consumer whose acknowledgements count (default: default)')
+    .option('--consumer <name>', 'the consumer whose acknowledgements count (without it: the consumer "default")')
     .option('--limit <n>', 'maximum number of events', wholeNumberParser(1, 100), 25)
     .option(...NO_WAIT_OPTION)
     .addHelpText(...examples('events list --acknowledged all --types result.completed,result.failed'))

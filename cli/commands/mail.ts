@@ -28,9 +28,11 @@ export function mailCommand(): Command {
       })
       print(command, emails, () =>
         table(
-          ['MAIL', 'KIND', 'TO', 'STATUS', 'ATTEMPTS', 'CREATED', 'REASON OR LAST ERROR'],
+          ['MAIL', 'ORGANISATION', 'MODE', 'KIND', 'TO', 'STATUS', 'ATTEMPTS', 'CREATED', 'REASON OR LAST ERROR'],
           emails.map((row) => [
             row.mail_id,
+            row.org_id,
+            row.mode,
             row.kind,
             row.to_address,
             row.status,

@@ -47,8 +47,8 @@ export function readLockedPackages(root: string): LockedPackage[] {
 /** Returns a message for each package that npm could replace without a change to the lock file. */
 export function checkSources(packages: LockedPackage[]): string[] {
   return packages.flatMap(({ path, integrity, resolved }) => {
-    if (resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/'))
-      return [`${path} is installed from ${resolved}: use a release from the registry`]
+    if (resolved !== undefined)
+      return [`${path} is installed from ${resolved}: use a release from the registry, and record no address`]
     if (!integrity?.startsWith('sha512-'))
       return [`${path} has no SHA-512 hash in package-lock.json: run npm install to add it`]
     return []

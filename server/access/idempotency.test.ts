@@ -67,15 +67,17 @@ test('fifty concurrent calls with the same Idempotency-Key take effect once', as
 test('a call with the same Idempotency-Key but another method, path or body is rejected and changes nothing', async (t) => {
   const { as, key, context } = await startSampleApp(t)
   await as(key).post('/samples', { name: 'one' }, { idempotencyKey: 'k-1' })
+  await as(key).post('/paid-samples', { name: 'one' }, { idempotencyKey: 'k-2' })
   for (const call of [
     () => as(key).post('/samples', { name: 'two' }, { idempotencyKey: 'k-1' }),
     () => as(key).post('/paid-samples', { name: 'one' }, { idempotencyKey: 'k-1' }),
+    () => as(key).put('/paid-samples', { name: 'one' }, { idempotencyKey: 'k-2' }),
   ]) {
     const { status, body } = await call()
     assert.equal(status, 422)
     assert.equal(body.error.code, 'IDEMPOTENCY_KEY_REUSED')
   }
-  assert.equal(await countSamples(context), 1)
+  assert.equal(await countSamples(context), 2)
 })
 
 test('each API key has its own idempotency keys', async (t) => {

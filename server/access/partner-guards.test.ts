@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { sql } from 'kysely'
 import { sign } from '../../sdk/index.ts'
 import { type StartAppOptions, startApp, type TestApp } from '../../test/support/app.ts'
 import type { TestKey } from '../../test/support/call.ts'
@@ -13,6 +14,7 @@ import {
 } from '../../test/support/sample-resource.ts'
 import { until } from '../../test/support/until.ts'
 import { HOUR, MINUTE, SECOND } from '../platform/clock.ts'
+import { errorText } from '../platform/error-text.ts'
 import { MAX_BODY_BYTES } from '../platform/http/body.ts'
 import { openKeyring } from './keyring.ts'
 import { revokeKey, rotateKey } from './keys.ts'
@@ -212,6 +214,37 @@ test('without notifications, keys read more than a second ago are refreshed befo
   await keyring.refreshIfStale()
   assert.equal(keyring.partnerKey(keyId)?.revoked, true)
 })
+
+test('calls that waited three seconds for keys that could not be read fail with it, instead of waiting for another query', async (t) => {
+  const { context } = await startSampleApp(t)
+  const { db } = context
+  const keyring = await openKeyring({ ...context, listener: { ...context.listener, on: async () => {} } })
+  t.after(() => keyring.close())
+  const { calls } = await db.transaction(async (tx) => {
+    // The query of the keyring waits for this lock until its connection is closed.
+    await sql`lock table access_version in access exclusive mode`.execute(tx)
+    const firstCall = keyring.refresh().then(() => 'refreshed', errorText)
+    await until(async () => (await terminateWaitingQueries(db, false)) === 1)
+    const secondCall = keyring.refresh().then(() => 'refreshed', errorText)
+    const now = performance.now()
+    t.mock.method(performance, 'now', () => now + 3000)
+    await terminateWaitingQueries(db, true)
+    return { calls: [await firstCall, secondCall] }
+  })
+  const errors = await Promise.all(calls)
+  assert.match(errors[0]!, /terminating connection/)
+  assert.equal(errors[1], errors[0])
+})
+
+/** Counts the queries for the version of the keys that wait for a lock, and closes their connections if `terminate` is true. */
+async function terminateWaitingQueries({ queries }: TestApp['context']['db'], terminate: boolean): Promise<number> {
+  const { rows } = await sql`
+    select case when ${terminate} then pg_terminate_backend(pid) end from pg_stat_activity
+    where datname = current_database() and query like '%"access_version"%' and wait_event_type = 'Lock'`.execute(
+    queries,
+  )
+  return rows.length
+}
 
 test('failed authentications are limited per address, and valid calls still succeed', async (t) => {
   const { as, clock, key } = await startSampleApp(t)

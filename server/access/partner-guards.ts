@@ -11,6 +11,7 @@ import type { LimitClass } from './limits/table.ts'
 import { chargeLimits, setRateLimitHeaders } from './rate-limits.ts'
 import type { Scope } from './scopes.ts'
 import { serviceDisabledProblem } from './service-switch.ts'
+import { guardAgainstReplays } from './write-signatures.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -47,7 +48,7 @@ export const partnerChecks: RequestCheck[] = [
   requireScope,
   requireSchema, // syntax, then headers, path, query and body
   requireIdempotencyKey,
-  // Afterwards `runIdempotent` looks for a stored response, and the domain applies its business rules.
+  // Then, with REJECT_REPLAYS, the check for replayed requests. Afterwards `runIdempotent` looks for a stored response, and the domain applies its business rules.
 ]
 
 /** Adds the checks to every route of the partner API. A route only declares its scope, rate limit class and idempotency. */
@@ -59,7 +60,7 @@ export function guardPartnerRoutes(app: App, context: Context): void {
       throw new Error(`${method} ${url} must declare its scope and its rate limit class`)
     }
   })
-  runChecks(app, context, partnerChecks)
+  runChecks(app, context, [...partnerChecks, guardAgainstReplays(app, context)])
 }
 
 /** Runs the checks of an API in order, before the route's handler. */
@@ -105,7 +106,7 @@ function requireAllowedAddress(context: Context, request: FastifyRequest, reply:
 }
 
 async function rejectAddress(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<never> {
-  // Charged to the address and not to the key, so that a stolen key cannot use up the limits of its owner.
+  // Charged to the address and not to the key, so that a stolen key cannot use up the limits of the partner.
   await countFailedAuthentication(context, request.ip)
   await setRateLimitHeaders(context, request, reply)
   throw problem('FORBIDDEN', addressNotAllowedMessage(request.ip))

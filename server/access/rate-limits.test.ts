@@ -7,6 +7,8 @@ import { addSampleResource, createSampleTable } from '../../test/support/sample-
 import { until } from '../../test/support/until.ts'
 import { MINUTE, SECOND } from '../platform/clock.ts'
 import { setKeyLimits } from './key-limits.ts'
+import { cooldownMessage } from './limits/messages.ts'
+import { combineLimits, limitsFor } from './limits/table.ts'
 
 async function startSampleApp(t: TestContext, clock = new TestClock()) {
   const app = await startApp(t, { clock, extend: (server, context) => addSampleResource(server, context) })
@@ -175,6 +177,15 @@ test('the 100th rejection within a minute starts a cooldown, and the next cooldo
   assert.equal((await as(key).get('/samples')).headers.get('retry-after'), '120')
 })
 
+test('the error message of a cooldown of all keys of an organisation has its own threshold', () => {
+  const own = limitsFor('live')
+  const limits = { ...own, shared: { id: 'ORG_1 live', limits: combineLimits([own], 3) } }
+  assert.equal(
+    cooldownMessage(limits, true, 60, Date.UTC(2026, 2, 11, 6, 30)),
+    'All keys of your organisation are in cooldown until 06:31:00 UTC (after 300 rejected calls within a minute, or too many browse pages within an hour). Try again in 60 seconds; calling earlier does not extend it.',
+  )
+})
+
 test('single limits of a class can be raised for a key', async (t) => {
   const { as, key, context } = await startSampleApp(t)
   await context.db.transaction((tx) => setKeyLimits(tx, key.keyId, { bucket: 'reads', rates: { burst: 60 } }))
@@ -201,14 +212,14 @@ test('a clock set back neither refills buckets nor blocks callers', async (t) =>
 })
 
 test('counters of windows of an hour and longer survive a restart of the server', async (t) => {
-  const { url, drop } = await cloneDatabase()
+  const { url, ownerUrl, drop } = await cloneDatabase()
   t.after(drop)
   const clock = new TestClock()
   const masterKey = Buffer.alloc(32, 7)
   const openApp = (cleanup: Cleanup) =>
     startApp(cleanup, {
       clock,
-      config: { databaseUrl: url, masterKey },
+      config: { databaseUrl: url, databaseOwnerUrl: ownerUrl, masterKey },
       extend: (server, context) => addSampleResource(server, context),
     })
   const key = await withCleanup(async (cleanup) => {
@@ -227,14 +238,14 @@ test('counters of windows of an hour and longer survive a restart of the server'
 })
 
 test("several processes without Redis do not overwrite each other's counts", async (t) => {
-  const { url, drop } = await cloneDatabase()
+  const { url, ownerUrl, drop } = await cloneDatabase()
   t.after(drop)
   const clock = new TestClock()
   const masterKey = Buffer.alloc(32, 7)
   const openApp = (cleanup: Cleanup) =>
     startApp(cleanup, {
       clock,
-      config: { databaseUrl: url, masterKey },
+      config: { databaseUrl: url, databaseOwnerUrl: ownerUrl, masterKey },
       extend: (server, context) => addSampleResource(server, context),
     })
   const { key, seenSkillCount } = await withCleanup(async (inner) => {

@@ -100,9 +100,11 @@ function writeRateLimitHeaders({ limit, remaining, reset }: MinuteWindow, reply:
 
 function applyDecision(decision: RateLimitDecision, limits: KeyLimits, reply: FastifyReply, now: number): undefined {
   writeRateLimitHeaders(decision, reply)
-  const { errorCode, exceeded, retryAfter } = decision
+  const { errorCode, exceeded, retryAfter, isSharedCooldown } = decision
   if (!errorCode) return
-  const message = exceeded ? rateLimitMessage(exceeded, limits, retryAfter) : cooldownMessage(retryAfter, now)
+  const message = exceeded
+    ? rateLimitMessage(exceeded, limits, retryAfter)
+    : cooldownMessage(limits, isSharedCooldown ?? false, retryAfter, now)
   throw problem(errorCode, message, { retryAfter })
 }
 

@@ -421,6 +421,41 @@ test('quiet hours apply to contacts, not to responses', async () => {
   assert.equal(provider.received.length, 3, 'a reply at night gets a response')
 })
 
+test('a reply after the conversation has expired or the campaign was archived changes nothing and gets no response', async () => {
+  const { app, context, clock, provider, enrolCandidates, textMessage } = await setUp()
+  const endings: [reason: string, end: (partner: Awaited<ReturnType<typeof enrolCandidates>>) => Promise<unknown>][] = [
+    [
+      'expired',
+      async () => {
+        clock.advance(72 * HOUR)
+        await contactNow(context)
+      },
+    ],
+    ['stopped', async (partner) => partner.remove(`/campaigns/${(await partner.candidate()).campaign_id}`)],
+  ]
+  for (const [reason, end] of endings) {
+    const partner = await enrolCandidates({ channels: ['whatsapp'] })
+    const reply = (text: string) => partner.whatsapp({ messages: [textMessage(partner.phone, text)] })
+    await contactNow(context)
+    await reply('yes')
+    await contactNow(context)
+    await end(partner)
+    const readState = async () => {
+      await app.context.events.sequence()
+      const { body: events } = await partner.get('/events')
+      return { result: await partner.result(), credits: (await partner.get('/credits')).body.data, events: events.data }
+    }
+    const stateBefore = await readState()
+    assert.deepEqual([stateBefore.result.status, stateBefore.result.reason], ['failed', reason])
+    const sentCount = provider.received.length
+
+    for (const text of ['yes', 'no', 'STOP']) assert.equal((await reply(text)).status, 200)
+    await contactNow(context)
+    assert.deepEqual(await readState(), stateBefore)
+    assert.equal(provider.received.length, sentCount)
+  }
+})
+
 test('sends stay within the provider’s rate and pause when the provider asks for it', async () => {
   const { context, clock, provider, enrolCandidates } = await setUp()
   await enrolCandidates({ channels: ['sms'] }, 4, { per_second: 2 })

@@ -23,7 +23,10 @@ export interface AuditChain {
   close(): Promise<void>
 }
 
-/** Opens the chain: entries are added after their commit, one process at a time, as events are sequenced. */
+/**
+ * Starts adding committed entries to the chain. An advisory lock ensures that only one process adds entries at a time, as in the event
+ * ledger.
+ */
 export function openAuditChain({ db, log }: { db: Database; log: Log }): AuditChain {
   let closed = false
   const extend = coalesce(() => extendChain(db, () => closed))

@@ -167,13 +167,10 @@ test('failed sign-ins are recorded with their source, and a flood of them is bou
 /** Disables the triggers, as a person with full access to the database could. */
 async function tamper({ context }: TestApp, statement: string, values: unknown[] = []) {
   await context.db.asOwner(async ({ pool }) => {
-    const client = await pool.connect()
-    try {
-      await client.query("set session_replication_role = 'replica'")
-      await client.query(statement, values)
-    } finally {
-      client.release(true)
-    }
+    const tables = ['audit_log', 'audit_chain', 'audit_heads']
+    for (const table of tables) await pool.query(`alter table ${table} disable trigger user`)
+    await pool.query(statement, values)
+    for (const table of tables) await pool.query(`alter table ${table} enable trigger user`)
   })
 }
 
@@ -220,12 +217,7 @@ test('the chain detects every kind of change to the stored entries', async (t) =
     ['delete from audit_chain where audit_id = $1', /missing from the chain/],
   ]
   for (const [statement, reason] of changes) {
-    const client = await db.pool.connect()
-    await client.query('begin')
-    await client.query("set local session_replication_role = 'replica'")
-    await client.query(statement, [second])
-    await client.query('commit')
-    client.release()
+    await tamper(app, statement, [second])
     const { broken, entries } = await verify()
     assert.match(broken!.reason, reason, statement)
     assert.equal(entries, 1, statement)
@@ -305,7 +297,7 @@ test('a personal value can be erased without breaking the chain, and nothing els
     'truncate audit_chain',
     'delete from audit_log',
   ])
-    await assert.rejects(db.pool.query(statement), /only ever added to/, statement)
+    await db.asOwner(({ pool }) => assert.rejects(pool.query(statement), /only ever added to/, statement))
 })
 
 async function readAll<T>(items: AsyncIterable<T>): Promise<T[]> {

@@ -74,7 +74,8 @@ const STATUS_REASON_TEXTS: Record<EmailStatusReason, string> = {
     "TEST emails are stored, not sent, except to the organisation's members and to addresses in TEST_MAIL_ALLOW.",
   recipient_limit: 'The daily limit of emails to this mailbox was reached.',
   organisation_limit: 'The daily limit of emails of this organisation was reached.',
-  suppressed: 'The mailbox is on the suppression list: its owner unsubscribed, or emails to it bounced.',
+  suppressed:
+    'The mailbox is on the suppression list: the recipient unsubscribed or complained, emails to it bounced, or an operator added it.',
   complained: 'The recipient reported this email as spam.',
 }
 

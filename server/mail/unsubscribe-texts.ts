@@ -21,7 +21,7 @@ export function pageLanguageOf({ query, headers }: FastifyRequest): PageLanguage
 export const REVIEWER_TEXTS: Record<PageLanguage, UnsubscribeTexts> = {
   en: {
     title: 'Stop review requests',
-    question: 'Do you want to get no more review requests by email, from any student or organisation on this server?',
+    question: 'Do you want to stop all review requests by email, from every student and organisation on this server?',
     button: 'Stop review requests',
     done: 'You will get no more review requests by email from this server. You can close this page.',
   },
@@ -36,7 +36,7 @@ export const REVIEWER_TEXTS: Record<PageLanguage, UnsubscribeTexts> = {
 export const STUDENT_TEXTS: Record<PageLanguage, UnsubscribeTexts> = {
   en: {
     title: 'Stop emails about reviews',
-    question: 'Do you want to get no more emails about reviews of your skills?',
+    question: 'Do you want to stop emails about reviews of your skills?',
     button: 'Stop these emails',
     done: 'You will get no more emails about reviews from this server. You can close this page.',
   },

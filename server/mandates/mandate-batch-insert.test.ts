@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { aMandate, startApp } from '../../test/support/app.ts'
 import { createPartner } from '../../test/support/partners.ts'
+import { until } from '../../test/support/until.ts'
 
 test('concurrent calls share statements, and each gets its own response', async (t) => {
   const app = await startApp(t)
@@ -39,4 +41,33 @@ test('concurrent calls share statements, and each gets its own response', async 
   )
   const [firstOrgMandate] = storedMandates.filter(({ org_id }) => org_id === orgs[0]!.orgId)
   assert.equal(JSON.parse(firstOrgMandate!.body).description, 'नल की "मरम्मत" \\ और\nwiring')
+})
+
+test('a call whose connection is lost during the insert is not repeated, and its response does not suggest a retry', async (t) => {
+  const app = await startApp(t)
+  const { db } = app.context
+  const { post, scope } = await createPartner(app)
+  const { workflow_id } = await app.fixtures.createWorkflow(scope)
+  const create = (job_id: string) => post('/mandates', { ...aMandate(workflow_id), job_id })
+  assert.equal((await create('first')).status, 202)
+
+  // A lock on the workflow makes the insert wait, so that its connection can be closed while it runs.
+  const { call } = await db.transaction(async (tx) => {
+    await sql`select from workflows where workflow_id = ${workflow_id} for update`.execute(tx)
+    const call = create('lost')
+    await until(async () => {
+      const { rows } = await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and query like '%insert into mandates%' and wait_event_type = 'Lock'`.execute(
+        db.queries,
+      )
+      return rows.length > 0
+    })
+    return { call }
+  })
+  const { status, headers, body } = await call
+  assert.deepEqual([status, body.error.code, headers.get('retry-after')], [503, 'SERVICE_UNAVAILABLE', null])
+  assert.match(body.error.message, /may have taken effect/)
+  const rows = await db.queries.selectFrom('mandates').select('job_id').execute()
+  assert.deepEqual(rows, [{ job_id: 'first' }])
 })

@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { Problem } from '../api/problem.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Database } from '../platform/database/database.ts'
+import { markOutcome } from '../platform/database/outage.ts'
 import { runForAllOrganisations } from '../platform/database/tenant-scope.ts'
 import { findWorkflowWithRowVersion, type WorkflowWithRowVersion } from '../workflows/workflows.ts'
 import { pendingSkillNames } from './body.ts'
@@ -13,8 +14,8 @@ import type { MandateInput } from './schema.ts'
 
 const MAX_CACHED_WORKFLOWS = 1000
 
-/** Errors after which it is unknown whether the statement was applied: lost connection or server shutdown. */
-const OUTCOME_UNKNOWN_CODES = /^(08|57P)/
+/** Errors after which it is unknown whether the statement was applied: lost connection, or shutdown or crash of the database. */
+const OUTCOME_UNKNOWN_CODES = /^(08|57P0[12])/
 
 /** While this many statements are running, new calls are collected for the next one. */
 const MAX_CONCURRENT_STATEMENTS = 2
@@ -136,7 +137,11 @@ export class MandateBatchInserter {
         for (const { row, resolve } of batch) resolve(insertedIds.has(row.mandate_id))
       } catch (error) {
         // A rejected statement inserted nothing, so each call is retried separately. Other errors leave the outcome unknown.
-        const wasRejected = error instanceof pg.DatabaseError && !OUTCOME_UNKNOWN_CODES.test(error.code ?? '')
+        const isFromDatabase = error instanceof pg.DatabaseError
+        const isOutcomeUnknown = isFromDatabase && OUTCOME_UNKNOWN_CODES.test(error.code ?? '')
+        const wasRejected = isFromDatabase && !isOutcomeUnknown
+        // The statement commits by itself: without the mark, the response would say that nothing was changed.
+        if (isOutcomeUnknown) markOutcome(error, true)
         for (const { resolve, reject } of batch) wasRejected ? resolve(false) : reject(error)
       }
     }

@@ -4,6 +4,9 @@ import { aMandate, prepareMandates, startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { createPartner } from '../../test/support/partners.ts'
 import { approveRequest, rejectRequest } from '../catalogue/skill-requests.ts'
+import type { QuestionWriter } from '../questions/questions.ts'
+import { getFlow } from './flow.ts'
+import { openPreparer } from './preparation.ts'
 
 const startSharedApp = oncePerFile((t) => startApp(t))
 
@@ -130,4 +133,47 @@ test('a mandate created while its skill is being approved does not keep the pend
     }
     await prepareMandates(context)
   }
+})
+
+test('questions that were being written when a skill was approved are discarded', async () => {
+  const { app, context, approve, requestSkill, fixtures } = await setUp()
+  const caller = await createPartner(app)
+  const name = 'Pattachitra painting'
+  const request = await requestSkill(caller, name)
+  const { workflow_id } = await fixtures.createWorkflow(caller.scope)
+  const skills = [
+    { skill_id: 'sk_2001', verify: true },
+    { name, pending: true },
+  ]
+  const { mandate_id } = (await caller.post('/mandates', { ...aMandate(workflow_id), skills })).body.data
+  const writingStarted = Promise.withResolvers<void>()
+  const resumeWriting = Promise.withResolvers<void>()
+  const { writer } = context
+  const stems: string[][] = []
+  const slowWriter: QuestionWriter = {
+    kind: 'ai',
+    translate: (texts) => writer.translate(texts),
+    async writeItems(itemsRequest) {
+      writingStarted.resolve()
+      await resumeWriting.promise
+      const written = await writer.writeItems(itemsRequest)
+      stems.push(written.items.map(({ stem }) => stem))
+      return written
+    },
+  }
+  const preparation = openPreparer({ ...context, writer: slowWriter }).prepareAll()
+  await writingStarted.promise
+  await approve(request)
+  resumeWriting.resolve()
+  await preparation
+
+  assert.equal(stems.length, 2, 'the questions are written again for the new version')
+  assert.notDeepEqual(stems[0], stems[1])
+  const mandate = (await caller.get(`/mandates/${mandate_id}`)).body.data
+  assert.deepEqual([mandate.status, mandate.flow_version], ['ready', 2])
+  const flow = await getFlow(context.db.queries, caller.scope, mandate_id, 2)
+  assert.deepEqual(
+    flow.skills[0]!.items.map(({ text }) => text.en!.stem),
+    stems[1],
+  )
 })

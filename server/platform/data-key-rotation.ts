@@ -186,7 +186,7 @@ async function resealAll(options: DataKeyRotationOptions, dataKeyId: string, don
   const { db, columns, onProgress } = options
   const label = dataKeyLabel(dataKeyId)
   let total = doneBefore
-  for (const column of columns) total += await countUnresealed(db, column, label)
+  for (const column of columns) total += await countRowsToReencrypt(db, column, label)
   let done = 0
   const unreadable: string[] = []
   for (const column of columns) {
@@ -207,14 +207,16 @@ async function resealAll(options: DataKeyRotationOptions, dataKeyId: string, don
   return done
 }
 
-/** Returns a condition for rows whose text is not sealed with the key of this label. */
-function isUnresealed({ column }: SealedColumn, label: Buffer): RawBuilder<boolean> {
+/** Returns a condition for rows that are not encrypted with the data key that has this label. */
+function needsReencryption({ column }: SealedColumn, label: Buffer): RawBuilder<boolean> {
   return sql<boolean>`${sql.ref(column)} is not null and substring(${sql.ref(column)} from 1 for ${label.length}::int) <> ${label}::bytea`
 }
 
-async function countUnresealed(db: Database, column: SealedColumn, label: Buffer): Promise<number> {
+async function countRowsToReencrypt(db: Database, column: SealedColumn, label: Buffer): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from ${sql.table(column.table)} where ${isUnresealed(column, label)}`.execute(db.queries)
+    select count(*) as count from ${sql.table(column.table)} where ${needsReencryption(column, label)}`.execute(
+    db.queries,
+  )
   return rows[0]!.count
 }
 
@@ -230,7 +232,9 @@ async function resealBatch(
   const isAfter = after ? sql`(${idColumns}) > (${sql.join(after)})` : sql`true`
   const { rows } = await sql<{ id: string[]; sealed: Buffer }>`
     select array[${idColumns}]::text[] as id, ${sql.ref(column)} as sealed from ${sql.table(table)}
-    where ${isAfter} and ${isUnresealed(sealedColumn, label)} order by ${idColumns} limit ${BATCH_SIZE}`.execute(tx)
+    where ${isAfter} and ${needsReencryption(sealedColumn, label)} order by ${idColumns} limit ${BATCH_SIZE}`.execute(
+    tx,
+  )
   const unreadable: string[] = []
   const changes = rows.flatMap((row) => {
     try {

@@ -33,6 +33,11 @@ const withOption = (position: number, option: string, item = validItem): Checked
 })
 
 test('valid items pass the checks', () => {
+  assert.deepEqual(
+    checkItem(withOption(0, 'Have it cleaned and tested for vapour here')),
+    [],
+    'up to 1.3 times the mean length of the distractors',
+  )
   assert.deepEqual(checkItem(validItem), [])
   assert.deepEqual(checkItem(validHindiItem), [])
   assert.deepEqual(checkItem({ ...validItem, options: ['350', '500', '250', '800'], key: 1 }), [])
@@ -57,6 +62,11 @@ const invalidItems: [what: string, check: ItemCheck, item: CheckedItem][] = [
   ['हमेशा', 'absolute word', withOption(1, 'हमेशा बाहर से ही वेल्ड करेंगे', validHindiItem)],
   ['सिर्फ़ without its nukta', 'absolute word', withOption(1, 'सिर्फ बाहर से ही वेल्ड करेंगे', validHindiItem)],
   ['a long key', 'key longest by far', withOption(0, 'Have it cleaned and tested for vapour by a competent person')],
+  [
+    'a key of 1.33 times the others',
+    'key longest by far',
+    withOption(0, 'Have it cleaned and tested for vapour by a man'),
+  ],
   ['one option much shorter', 'options of one length', withOption(1, 'Open the lid')],
   ['a very long option', 'options of one length', withOption(1, 'Open it '.repeat(14).trim())],
   ['a word of the stem only in the key', 'key echoes the stem', withOption(0, 'Have the drum cleaned of vapour')],

@@ -74,6 +74,8 @@ export interface AiSettings {
   baseUrl: string
   apiKey?: string | undefined
   model: string
+  /** Whether the model must be unable to find the keys from the options alone. */
+  blindCheck?: boolean
 }
 
 /** The part of the catalogue that the writers use. */

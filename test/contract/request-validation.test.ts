@@ -144,6 +144,10 @@ function countValues(value: unknown): number {
 const hostileJson = new Map([
   ['empty objects', `[${'{},'.repeat(87_000)}{}]`],
   ['objects with different names', `[${Array.from({ length: 19_000 }, (_, i) => `{"${i.toString(36)}":0}`).join()}]`],
+  [
+    'objects with names in different orders',
+    `[${Array.from({ length: 2_200 }, (_, i) => `{${Array.from({ length: 8 }, (_, j) => `"${((i * 7919 + j * 104_729) % 1900).toString(36)}":0`).join()}}`).join()}]`,
+  ],
   ['many names', `{${Array.from({ length: 24_000 }, (_, i) => `"${i.toString(36)}":0`).join()}}`],
   ['deep lists', `${'['.repeat(131_000)}${']'.repeat(131_000)}`],
   ['deep objects', `${'{"a":'.repeat(43_000)}0${'}'.repeat(43_000)}`],

@@ -38,6 +38,32 @@ test('the signing recipe fits on a phone screen', async (t) => {
   assert.match((await recipe.textContent())!, /\{SHA-256 of the body\}\s*$/)
 })
 
+test('the script of the reference runs in a sandbox, and inline scripts are allowed by their hashes', async (t) => {
+  const { url, fetch } = await startApp(t)
+  const [firstPolicy, secondPolicy] = [await fetch('/docs/'), await (await startApp(t)).fetch('/docs/')].map(
+    ({ headers }) => headers.get('content-security-policy')!,
+  )
+  assert.equal(firstPolicy, secondPolicy, 'the same in every process')
+  assert.doesNotMatch(firstPolicy!, /nonce|script-src[^;]*unsafe|allow-same-origin/)
+  assert.match(firstPolicy!, /; sandbox allow-scripts/)
+
+  const page = await newPage(t, { width: 1280, height: 900 })
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(String(error)))
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+  await page.goto(`${url}/`)
+  await page.evaluate("localStorage.setItem('secret', 'of the console')")
+  await page.goto(`${url}/docs/`)
+  await page.getByText('Lookups').first().waitFor({ timeout: 30_000 })
+  assert.deepEqual(errors, [])
+  assert.equal(await page.evaluate('origin'), 'null')
+  assert.equal(await page.evaluate("localStorage.getItem('secret')"), null)
+  const readCookie = '(() => { try { return document.cookie } catch (error) { return error.name } })()'
+  assert.equal(await page.evaluate(readCookie), 'SecurityError')
+  const callConsole = "fetch('/console/api/session').then(({ status }) => status, (error) => error.name)"
+  assert.equal(await page.evaluate(callConsole), 'TypeError')
+})
+
 test('the reference serves the OpenAPI descriptions of the three APIs', async (t) => {
   const { fetch } = await startApp(t)
   for (const name of ['partner', 'verification', 'catalogue']) {

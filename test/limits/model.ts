@@ -155,7 +155,11 @@ export class ModelLimiter implements Limiter {
       reset: Math.ceil(minuteMeter.reset(now) / 1000),
     })
     const cooldownMs = this.cooldown(key, limits, now)
-    if (cooldownMs > 0) return createDecision('COOLDOWN', cooldownMs)
+    if (cooldownMs > 0)
+      return {
+        ...createDecision('COOLDOWN', cooldownMs),
+        ...(cooldownMs > this.#cooldownRemaining(key, now) ? { isSharedCooldown: true } : {}),
+      }
     const waitsMs = meters.map((meter) => meter.wait(now))
     const longestWaitMs = Math.max(...waitsMs)
     if (longestWaitMs > 0) {

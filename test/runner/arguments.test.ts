@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isCi, parseTestArguments, selectFiles } from './arguments.ts'
 
-const files = ['web/console/keys.test.ts', 'server/mandates/mandates.test.ts', 'cli/cli.test.ts']
+const files = [
+  'web/console/keys.test.ts',
+  'server/mandates/mandates.test.ts',
+  'cli/cli.test.ts',
+  'scripts/sbom.test.ts',
+]
 const isPageTest = (file: string) => file.startsWith('web/')
 
 test('unknown options are passed on to the test runner of Node.js', () => {
@@ -28,8 +33,8 @@ test('files are selected by parts of their path', () => {
   assert.equal(selectFiles(files, parseTestArguments(['no such file']), isPageTest).length, 0)
 })
 
-test('browser tests run on an external database only if their path is an argument', () => {
-  assert.equal(selectFiles(files, parseTestArguments([]), isPageTest).length, 3)
+test('browser tests, and tests without a database, run on an external one only if their path is an argument', () => {
+  assert.equal(selectFiles(files, parseTestArguments([]), isPageTest).length, 4)
   assert.deepEqual(selectFiles(files, parseTestArguments(['--external']), isPageTest), [files[2], files[1]])
   assert.deepEqual(selectFiles(files, parseTestArguments(['--external', 'web/']), isPageTest), [files[0]])
 })

@@ -25,15 +25,34 @@ export function parseTestArguments(args: string[]): TestArguments {
   return parsed
 }
 
-/** Selects the test files to run. On an external PostgreSQL, browser tests run only if `paths` selects them. */
+/** Folders whose tests use no database, or the embedded one. */
+const FOLDERS_WITHOUT_EXTERNAL_DATABASE = [
+  'scripts/',
+  'sdk/',
+  'server/access/limits/',
+  'server/catalogue/index/',
+  'server/platform/postgres/',
+  'server/platform/text/',
+  'server/questions/',
+  'test/browser/',
+  'test/contract/',
+  'test/runner/',
+]
+
+/**
+ * Selects the test files to run. On an external PostgreSQL, browser tests and tests that do not use it run only if `paths` selects
+ * them.
+ */
 export function selectFiles(
   files: string[],
   { external, paths }: TestArguments,
   needsBrowser: (file: string) => boolean,
 ): string[] {
+  const usesExternalDatabase = (file: string) =>
+    !needsBrowser(file) && !FOLDERS_WITHOUT_EXTERNAL_DATABASE.some((folder) => file.startsWith(folder))
   return files
     .filter((file) =>
-      paths.length === 0 ? !external || !needsBrowser(file) : paths.some((part) => file.includes(part)),
+      paths.length === 0 ? !external || usesExternalDatabase(file) : paths.some((part) => file.includes(part)),
     )
     .sort()
 }

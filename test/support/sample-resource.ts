@@ -29,31 +29,36 @@ export function addSampleResource(app: App, context: Context, options: SampleRes
       const config = { scope: options.scope ?? null, limit: options.limit ?? 'mandateWrites' } as const
       const body = Type.Object({ name: Type.String({ minLength: 1, maxLength: 40 }) }, { additionalProperties: false })
 
-      for (const [path, idempotent] of [
-        ['/samples', 'optional'],
-        ['/paid-samples', 'required'],
+      for (const [methods, path, idempotent] of [
+        [['POST'], '/samples', 'optional'],
+        [['POST', 'PUT'], '/paid-samples', 'required'],
       ] as const) {
-        resource.post(path, { config: { ...config, idempotent }, schema: { body } }, (request, reply) =>
-          runIdempotent(context, request, reply, async (tx, caller) => {
-            const { name } = request.body
-            await sql`insert into samples (org_id, name) values (${caller.orgId}, ${name})`.execute(tx)
-            await options.pause?.()
-            if (name === 'conflict') throw problem('CONFLICT', 'A sample with this name exists already.')
-            if (name === 'retry-later') throw problem('CONFLICT', 'Not now.', { retryAfter: 7 })
-            if (name === 'poor') throw problem('INSUFFICIENT_CREDITS', 'Not enough credits.')
-            if (name === 'broken') throw new Error('the database password is hunter2')
-            const returnsSecret = name === 'secret'
-            return {
-              status: 201,
-              body: {
-                success: true,
-                message: 'Created',
-                data: { name, ...(returnsSecret ? { secret: 'whsec_very' } : {}) },
-              },
-              secret: returnsSecret,
-            }
-          }),
-        )
+        resource.route({
+          method: [...methods],
+          url: path,
+          config: { ...config, idempotent },
+          schema: { body },
+          handler: (request, reply) =>
+            runIdempotent(context, request, reply, async (tx, caller) => {
+              const { name } = request.body
+              await sql`insert into samples (org_id, name) values (${caller.orgId}, ${name})`.execute(tx)
+              await options.pause?.()
+              if (name === 'conflict') throw problem('CONFLICT', 'A sample with this name exists already.')
+              if (name === 'retry-later') throw problem('CONFLICT', 'Not now.', { retryAfter: 7 })
+              if (name === 'poor') throw problem('INSUFFICIENT_CREDITS', 'Not enough credits.')
+              if (name === 'broken') throw new Error('the database password is hunter2')
+              const returnsSecret = name === 'secret'
+              return {
+                status: 201,
+                body: {
+                  success: true,
+                  message: 'Created',
+                  data: { name, ...(returnsSecret ? { secret: 'whsec_very' } : {}) },
+                },
+                secret: returnsSecret,
+              }
+            }),
+        })
       }
       resource.get(
         '/samples',

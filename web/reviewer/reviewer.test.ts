@@ -28,6 +28,7 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
   const secondSkill = page.getByRole('group', { name: 'Cement plastering' })
   await secondSkill.getByText('No, I cannot confirm it').click()
   await saveScreenshot(page, 'reviewer-phone-answered')
+  assert.equal(page.url(), link.split('#')[0], 'the token leaves the address bar')
   await page.reload() // the draft survives a reload
   assert.equal(
     await page.getByRole('group', { name: 'Bricklaying' }).getByRole('textbox').inputValue(),
@@ -51,8 +52,7 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
       ['not_endorsed', undefined, undefined],
     ],
   )
-  await page.goto(link)
-  await page.reload()
+  await page.goto(link) // changes only the fragment; the page loads itself again
   await page.getByRole('heading', { name: 'This review is complete' }).waitFor()
 })
 

@@ -5,6 +5,7 @@ import { newPage } from '../../test/browser/browser.ts'
 import { saveScreenshot } from '../../test/browser/screenshots.ts'
 import { startApp } from '../../test/support/app.ts'
 import { runClock } from '../../test/support/clock.ts'
+import { until } from '../../test/support/until.ts'
 import { BRICKLAYING, expectOk, PLASTERING, startVerification } from '../../test/support/verification.ts'
 
 const PHONE = { width: 320, height: 640, hasTouch: true, isMobile: true }
@@ -123,4 +124,32 @@ test('an expired link shows that the session has expired', async (t) => {
   await page.getByRole('heading', { name: 'This page has expired' }).waitFor()
   await saveScreenshot(page, 'student-desktop-ended')
   await assertAccessible(page)
+})
+
+test('the token leaves the address bar, a reload still works, and another link replaces the session', async (t) => {
+  const { app, openSession } = await startVerification(t)
+  const [firstSession, secondSession] = [
+    await openSession(),
+    await openSession({ externalStudentId: 'stu-2', name: 'Meera Iyer' }),
+  ]
+  const page = await newPage(t, { width: 1280, height: 800 })
+  const heading = page.getByRole('heading', { name: 'Which skills do you want verified?' })
+  const requestedTokens: string[] = []
+  page.on('request', (request) =>
+    requestedTokens.push(...(/\/verify\/(vst_[^/]+)$/.exec(request.url())?.slice(1) ?? [])),
+  )
+  await page.goto(`${app.url}/session#token=${firstSession.token}`)
+  await heading.waitFor()
+  assert.equal(page.url(), `${app.url}/session`)
+  await page.reload()
+  await heading.waitFor()
+  assert.equal(page.url(), `${app.url}/session`)
+  await page.goto(`${app.url}/session#token=${secondSession.token}`)
+  await until(() => requestedTokens.includes(secondSession.token))
+  await until(() => page.url() === `${app.url}/session`)
+  assert.deepEqual(new Set(requestedTokens), new Set([firstSession.token, secondSession.token]))
+
+  const otherPage = await newPage(t, { width: 1280, height: 800 })
+  await otherPage.goto(`${app.url}/session`)
+  await otherPage.getByRole('heading', { name: 'This page has expired' }).waitFor() // the token stays in its tab
 })

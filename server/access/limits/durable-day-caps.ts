@@ -103,16 +103,14 @@ export class DurableDayCaps implements Limiter {
     bucket: BucketName,
     now: number,
   ): Promise<RateLimitDecision> {
-    const cooldownMs = await this.#engine.cooldown(key, limits, now)
+    // During a cooldown, the engine rejects the call and charges nothing.
+    const isInCooldown = (await this.#engine.cooldown(key, limits, now)) > 0
+    if (isInCooldown) return this.#engine.decide(key, limits, limitClass, undefined, now)
     return {
       ...(await this.#engine.minuteWindow(key, limits, limitClass, now)),
-      ...(cooldownMs > 0
-        ? { errorCode: 'COOLDOWN', exceeded: undefined, retryAfter: toWholeSeconds(cooldownMs) }
-        : {
-            errorCode: 'RATE_LIMITED',
-            exceeded: { bucket, meter: 'day', startsCooldown: false },
-            retryAfter: toWholeSeconds(indianDayStart(indianDayNumber(now) + 1) - now),
-          }),
+      errorCode: 'RATE_LIMITED',
+      exceeded: { bucket, meter: 'day', startsCooldown: false },
+      retryAfter: toWholeSeconds(indianDayStart(indianDayNumber(now) + 1) - now),
     }
   }
 

@@ -97,7 +97,7 @@ function defineTests(name: string, open: () => Limiter, skip: string | false = f
           if (last.exceeded?.startsSharedCooldown) break
         }
       assert.equal(codes.filter((code) => code === 'RATE_LIMITED').length, 300)
-      assert.equal(last!.errorCode, 'COOLDOWN')
+      assert.deepEqual([last!.errorCode, last!.isSharedCooldown], ['COOLDOWN', true])
       assert.equal(await limiter.cooldown('another key', limits, NOW + 1000), 59_000)
       const unrelated = await limiter.decide('another key', own, 'campaignWrites', undefined, NOW + 1000)
       assert.equal(unrelated.errorCode, undefined)
@@ -149,6 +149,24 @@ function defineTests(name: string, open: () => Limiter, skip: string | false = f
       // The bucket of the whole key refills one token in 6.67 ms.
       assert.equal((await key.call('campaignWrites', NOW + 6)).errorCode, 'RATE_LIMITED')
       assert.equal((await key.call('campaignWrites', NOW + 7)).errorCode, undefined)
+    })
+
+    test('of several meters with the same wait, the first of key, class, recruiter and organisation is reported', async () => {
+      const rates = { burst: 1, rate: 1, minute: 100 }
+      const exceededWith = async (overrides: KeyOverrides['buckets'], isShared = false) => {
+        const own = limitsFor('live', { buckets: overrides! })
+        const id = `VFN_${keys++}`
+        const limits = isShared ? { ...own, shared: { id: `ORG ${id}`, limits: own } } : own
+        await limiter.decide(id, limits, 'reads', 'ann', NOW)
+        const { exceeded } = await limiter.decide(id, limits, 'reads', 'ann', NOW)
+        return [exceeded?.bucket, exceeded?.shared ?? false]
+      }
+      assert.deepEqual(await exceededWith({ key: rates, reads: rates, recruiter: rates }, true), ['key', false])
+      assert.deepEqual(await exceededWith({ key: rates, reads: rates }), ['key', false])
+      assert.deepEqual(await exceededWith({ key: rates, recruiter: rates }), ['key', false])
+      assert.deepEqual(await exceededWith({ reads: rates, recruiter: rates }, true), ['reads', false])
+      assert.deepEqual(await exceededWith({ reads: rates, recruiter: rates }), ['reads', false])
+      assert.deepEqual(await exceededWith({ recruiter: rates }), ['recruiter', false])
     })
 
     test('each recruiter has a bucket, and calls without a recruiter use none', async () => {

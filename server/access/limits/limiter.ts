@@ -55,6 +55,8 @@ export interface RateLimitDecision extends MinuteWindow {
   errorCode: 'RATE_LIMITED' | 'COOLDOWN' | undefined
   /** The exceeded meter if the error is RATE_LIMITED, else undefined. */
   exceeded: ExceededMeter | undefined
+  /** Set if the error is COOLDOWN and all keys of the organisation are in cooldown, for longer than the key itself. */
+  isSharedCooldown?: true
   /** Whole seconds until the call can succeed; 0 if it is allowed. */
   retryAfter: number
 }

@@ -138,7 +138,10 @@ export class MemoryLimiter implements Limiter {
     }
 
     const cooldownMs = this.#states.size === 0 ? 0 : this.cooldown(key, limits, now)
-    if (cooldownMs > 0) return this.#toDecision('COOLDOWN', cooldownMs, limits, limitClass, now)
+    if (cooldownMs > 0) {
+      const decision = this.#toDecision('COOLDOWN', cooldownMs, limits, limitClass, now)
+      return cooldownMs > this.#remainingCooldown(key, now) ? { ...decision, isSharedCooldown: true } : decision
+    }
     if (waitMs > 0) return this.#reject(key, limits, limitClass, bucket, waitMs, waitMs > ownWaitMs, now)
 
     if (this.#keyView.charge(this.#saveNumber)) this.#trackDay(key, 'key')
@@ -220,8 +223,12 @@ export class MemoryLimiter implements Limiter {
   }
 
   cooldown(key: string, { shared }: KeyLimits, now: number): number {
-    const keyMs = this.#states.get(key)?.cooldown.remaining(now) ?? 0
-    return shared === undefined ? keyMs : Math.max(keyMs, this.#states.get(shared.id)?.cooldown.remaining(now) ?? 0)
+    const keyMs = this.#remainingCooldown(key, now)
+    return shared === undefined ? keyMs : Math.max(keyMs, this.#remainingCooldown(shared.id, now))
+  }
+
+  #remainingCooldown(id: string, now: number): number {
+    return this.#states.get(id)?.cooldown.remaining(now) ?? 0
   }
 
   recordPage(key: string, limits: KeyLimits, now: number): LimitError | undefined {

@@ -33,9 +33,12 @@ export function rateLimitMessage(
   }
 }
 
-export function cooldownMessage(retryAfter: number, now: number): string {
+/** Returns the error message for a call during a cooldown of the key, or of all keys of the organisation. */
+export function cooldownMessage(limits: KeyLimits, isShared: boolean, retryAfter: number, now: number): string {
   const endTime = new Date(Math.ceil(now / SECOND + retryAfter) * SECOND).toISOString().slice(11, 19)
-  return `This key is in cooldown until ${endTime} UTC (after ${REJECTIONS_BEFORE_COOLDOWN} rejected calls within a minute, or too many browse pages within an hour). Try again in ${formatWait(retryAfter)}; calling earlier does not extend it.`
+  const subject = isShared ? 'All keys of your organisation are' : 'This key is'
+  const { rejectionsBeforeCooldown } = isShared ? limits.shared!.limits : limits
+  return `${subject} in cooldown until ${endTime} UTC (after ${rejectionsBeforeCooldown} rejected calls within a minute, or too many browse pages within an hour). Try again in ${formatWait(retryAfter)}; calling earlier does not extend it.`
 }
 
 /** Describes the limit of a rule: `15 per minute`, `100 per 15 minutes`, `50 per second (burst 50)`. */

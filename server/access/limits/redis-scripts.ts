@@ -89,7 +89,8 @@ end
  * KEYS: partner key, rejections; then those of the organisation, if the key shares limits; then the recruiter, if any. ARGV: now, index of the
  * class, limits as a JSON list, TTL of a recruiter's counts, number of rejections that start a cooldown of the key, and of the
  * organisation ('0' if the key shares no limits). Returns the result (0 allowed, 1 rate limited, 2 cooldown), the wait, count and reset of
- * the minute, the exceeded meter, and the cooldowns that started: 1 for the key, plus 2 for the organisation.
+ * the minute, the exceeded meter, and the cooldowns that started: 1 for the key, plus 2 for the organisation. If the result is 2, the last
+ * value is 2 if the cooldown of the organisation is longer than the one of the key, otherwise 0.
  */
 export const DECIDE_SCRIPT = `${PRELUDE_LUA}${COOLDOWN_LUA}
 local now, classIndex, limits = tonumber(ARGV[1]), tonumber(ARGV[2]), cjson.decode(ARGV[3])
@@ -160,6 +161,7 @@ if recruiter then
 end
 
 local sStart, sLevel, sLeft, sCooldownMoved
+local isSharedCooldown = false
 local skWait, skMoved, skLast, skDebt, skMinute, skCount, skDay, skDayCount, skExceeded = 0, false
 local scWait, scMoved, scLast, scDebt, scMinute, scCount, scDay, scDayCount, scExceeded = 0, false
 if hasShared then
@@ -167,6 +169,7 @@ if hasShared then
   sStart, sLevel, sLeft, sCooldownMoved = readCooldown(shared, now)
   skWait, skMoved, skLast, skDebt, skMinute, skCount, skDay, skDayCount, skExceeded = readBucket(shared, 17, 13)
   scWait, scMoved, scLast, scDebt, scMinute, scCount, scDay, scDayCount, scExceeded = readBucket(shared, classAt, 17)
+  isSharedCooldown = sLeft > left
   left = max(left, sLeft)
 end
 
@@ -248,7 +251,8 @@ end
 if rMoved then
   redis.call('SET', recruiterKey, write(BUCKET, rLast, rDebt, rMinute, rCount, rDay, rDayCount), 'PX', ARGV[4])
 end
-return { result, wait, cCount, reset, exceeded, (cooldownStarted and 1 or 0) + (sCooldownStarted and 2 or 0) }
+local cooldowns = (cooldownStarted and 1 or 0) + ((sCooldownStarted or isSharedCooldown) and 2 or 0)
+return { result, wait, cCount, reset, exceeded, cooldowns }
 `
 
 /**

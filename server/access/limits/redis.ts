@@ -48,7 +48,7 @@ class Script<Result> {
 }
 
 const decideScript = new Script<
-  [result: number, wait: number, count: number, reset: number, exceeded: number, startedCooldowns: number]
+  [result: number, wait: number, count: number, reset: number, exceeded: number, cooldowns: number]
 >(DECIDE_SCRIPT)
 type Waits = [keyMs: number, sharedMs: number]
 const recordPageScript = new Script<Waits>(RECORD_PAGE_SCRIPT)
@@ -86,8 +86,11 @@ async function createClient(url: string): Promise<Redis | Cluster> {
 const ERROR_CODES = [undefined, 'RATE_LIMITED', 'COOLDOWN'] as const
 const RATE_LIMITED_RESULT = 1
 
-const KEY_COOLDOWN_STARTED = 1
-const SHARED_COOLDOWN_STARTED = 2
+const COOLDOWN_RESULT = 2
+
+/** Bits of the cooldowns that a rejection starts, or that reject a call. */
+const KEY_COOLDOWN = 1
+const SHARED_COOLDOWN = 2
 
 /**
  * Converts the number of the exceeded meter that the script returns: 1 to 3 for the key, 4 to 6 for the class, 7 to 9 for the
@@ -99,9 +102,9 @@ function toExceededMeter(exceeded: number, limitClass: LimitClass, startedCooldo
   return {
     bucket: (['key', limitClass, 'recruiter', 'key', limitClass] as const)[bucketIndex]!,
     meter: METER_NAMES[meterIndex % METER_NAMES.length]!,
-    startsCooldown: (startedCooldowns & KEY_COOLDOWN_STARTED) !== 0,
+    startsCooldown: (startedCooldowns & KEY_COOLDOWN) !== 0,
     ...(bucketIndex > 2 ? { shared: true } : {}),
-    ...(startedCooldowns & SHARED_COOLDOWN_STARTED ? { startsSharedCooldown: true } : {}),
+    ...(startedCooldowns & SHARED_COOLDOWN ? { startsSharedCooldown: true } : {}),
   }
 }
 
@@ -152,11 +155,12 @@ export class RedisLimiter implements Limiter {
       limits.rejectionsBeforeCooldown,
       limits.shared?.limits.rejectionsBeforeCooldown ?? 0,
     ]
-    const [result, wait, count, reset, exceeded, startedCooldowns] = await decideScript.run(this.#redis, keys, args)
+    const [result, wait, count, reset, exceeded, cooldowns] = await decideScript.run(this.#redis, keys, args)
     const limit = limits.buckets[limitClass].minute
     return {
       errorCode: ERROR_CODES[result],
-      exceeded: result === RATE_LIMITED_RESULT ? toExceededMeter(exceeded, limitClass, startedCooldowns) : undefined,
+      exceeded: result === RATE_LIMITED_RESULT ? toExceededMeter(exceeded, limitClass, cooldowns) : undefined,
+      ...(result === COOLDOWN_RESULT && cooldowns & SHARED_COOLDOWN ? { isSharedCooldown: true } : {}),
       retryAfter: toWholeSeconds(wait),
       limit,
       remaining: Math.max(0, limit - count),

@@ -99,6 +99,15 @@ test('a candidate completes the conversation and changes the language midway', a
   assert.deepEqual((await view()).body.data, data)
 })
 
+test('1 is yes and 2 is no in a written reply', async () => {
+  const { app } = await setUp()
+  const [consenting, refusing] = [await contactCandidate(app, {}), await contactCandidate(app, {})]
+  const { data } = (await consenting.reply(1, { text: '1' })).body
+  assert.deepEqual([data.status, data.prompts[0].text], ['open', 'Do you hold a wireman licence?'])
+  assert.equal((await refusing.reply(1, { text: '2' })).body.data.status, 'ended')
+  assert.deepEqual([(await refusing.result()).status, (await refusing.result()).reason], ['declined', 'refused'])
+})
+
 test('a duplicate reply counts once, concurrently or later', async () => {
   const { app } = await setUp()
   const { reply, result } = await contactCandidate(app, {})

@@ -105,6 +105,30 @@ test('requests are logged; an invalid TEST signature is logged with its reason',
   assert.equal((await viewer.get(`/orgs/${orgId}/live/requests`)).body.data.items.length, 0)
 })
 
+test('requests with an invalid signature do not displace other entries of the log, and their text is cut', async () => {
+  const { app, clock, as, orgId, base } = await setUp()
+  clock.advance(MINUTE)
+  const key = await app.fixtures.createPartnerKey(orgId, { mode: 'test' })
+  const viewer = await signInMember(app, orgId, 'viewer')
+  const stranger = as({ ...key, secret: 'VFN_SK_wrong' })
+  const longPath = `/workflows?text=${'x'.repeat(8000)}`
+  await Promise.all(Array.from({ length: 55 }, () => stranger.get(longPath)))
+  for (let call = 0; call < 3; call++) await as(key).get('/workflows/WF_BC_01ARZ3NDEKTSV4RRFFQ69G5FAV')
+  const { items } = (await viewer.get(`${base}/requests?failed=true&limit=100`)).body.data
+  const ofKey = items.filter(({ key_id }: any) => key_id === key.keyId)
+  assert.equal(ofKey.filter(({ code }: any) => code === 'NOT_FOUND').length, 3)
+  const rejectedRequests = ofKey.filter(({ code }: any) => code === 'UNAUTHORIZED')
+  assert.equal(rejectedRequests.length, 20)
+  for (const { differed } of rejectedRequests) {
+    assert.equal(differed.length, 2)
+    for (const { message } of differed) assert.ok(message.length <= 1001, `${message.length} characters`)
+  }
+  clock.advance(MINUTE)
+  await stranger.get('/workflows')
+  const [latestRequest] = (await viewer.get(`${base}/requests?failed=true&limit=1`)).body.data.items
+  assert.equal(latestRequest.code, 'UNAUTHORIZED', 'the next minute has its own quota')
+})
+
 test('a request flood does not fill the log, and old requests are deleted', async () => {
   const { app, context, clock, as, orgId, owner, base } = await setUp()
   clock.advance(MINUTE)

@@ -3,8 +3,9 @@ import { sql } from 'kysely'
 import type { OrgScope } from '../../access/caller.ts'
 import { type Detail, Problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { DAY } from '../../platform/clock.ts'
+import { DAY, MINUTE } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
+import { runForAllOrganisations } from '../../platform/database/tenant-scope.ts'
 import type { App } from '../../platform/http/server.ts'
 
 export type LoggedApi = 'partner' | 'verification'
@@ -29,6 +30,13 @@ type NewLogEntry = Omit<LoggedRequest, 'id'> & { org_id: string; mode: string }
 const FLUSH_INTERVAL_MS = 1000
 /** Limit for each organisation and mode, separately for successful and failed requests; bounds the log during request floods. */
 const MAX_ENTRIES_PER_FLUSH = 50
+/**
+ * Limit for each organisation and mode of requests whose signature is invalid. They are counted separately: anyone who knows the ID of a
+ * key can send them, and must not displace the entries of the organisation's own requests.
+ */
+const MAX_UNAUTHENTICATED_ENTRIES_PER_MINUTE = 20
+/** The reason of an invalid signature contains text from the request, which may be long. */
+const MAX_REASON_CHARACTERS = 1000
 const RETENTION_MS = 3 * DAY
 
 declare module 'fastify' {
@@ -50,6 +58,7 @@ export interface RequestLogger {
 export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'clock' | 'log'>): RequestLogger {
   let pendingEntries: NewLogEntry[] = []
   let countsByScope = new Map<string, { passed: number; failed: number }>()
+  let unauthenticated = { minute: 0, countsByScope: new Map<string, number>() }
   let lastWrite = Promise.resolve()
   const timer = setInterval(flush, FLUSH_INTERVAL_MS)
   timer.unref()
@@ -76,7 +85,9 @@ export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'cloc
     const scope = scopeOf(request)
     if (!scope) return
     const status = reply.statusCode
-    if (!countEntry(`${scope.orgId} ${scope.mode}`, status)) return
+    const scopeKey = `${scope.orgId} ${scope.mode}`
+    const isAuthenticated = request.claimedKey === undefined
+    if (!(isAuthenticated ? countEntry(scopeKey, status) : countUnauthenticatedEntry(scopeKey))) return
     pendingEntries.push({
       at: new Date(clock.now()),
       org_id: scope.orgId,
@@ -89,8 +100,17 @@ export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'cloc
       code: request.errorCode ?? null,
       duration_ms: Math.round(reply.elapsedTime * 100) / 100,
       request_id: request.id,
-      differed: request.signatureErrors?.length ? request.signatureErrors : null,
+      differed: request.signatureErrors?.length ? request.signatureErrors.map(truncateReason) : null,
     })
+  }
+
+  /** Counts an entry of a request with an invalid signature, and returns whether it is within the limit of this minute. */
+  function countUnauthenticatedEntry(scope: string): boolean {
+    const minute = Math.floor(clock.now() / MINUTE)
+    if (unauthenticated.minute !== minute) unauthenticated = { minute, countsByScope: new Map() }
+    const count = (unauthenticated.countsByScope.get(scope) ?? 0) + 1
+    unauthenticated.countsByScope.set(scope, count)
+    return count <= MAX_UNAUTHENTICATED_ENTRIES_PER_MINUTE
   }
 
   /** Counts the entry, and returns whether it is within the limit of this flush. */
@@ -111,10 +131,18 @@ export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'cloc
       const batch = pendingEntries
       pendingEntries = []
       lastWrite = lastWrite
-        .then(() => insertEntries(db.queries, batch))
+        // The batch has requests of several organisations, although a request of one of them may have started the flush.
+        .then(() => runForAllOrganisations(() => insertEntries(db.queries, batch)))
         .catch((error) => log.warn({ err: error, lost: batch.length }, 'writing the request log failed, entries lost'))
     }
     return lastWrite
+  }
+}
+
+function truncateReason({ path, message }: Detail): Detail {
+  return {
+    path,
+    message: message.length > MAX_REASON_CHARACTERS ? `${message.slice(0, MAX_REASON_CHARACTERS)}…` : message,
   }
 }
 

@@ -12,21 +12,25 @@ import { openDatabase } from './database.ts'
 import { openListener } from './listener.ts'
 
 /** Connects to the database through a TCP proxy that can be frozen: it then forwards nothing and closes nothing. */
-async function startProxy(t: TestContext) {
+async function startProxy(t: TestContext, stalledAfterMs = 200) {
   const databaseConfig = new pg.Client({ connectionString: getPostgresUrl() })
   const target = databaseConfig.host.startsWith('/')
     ? { path: `${databaseConfig.host}/.s.PGSQL.${databaseConfig.port}` }
     : { host: databaseConfig.host, port: databaseConfig.port }
   const sockets: Socket[] = []
   let frozen = false
+  /** Numbers of the connections, in the order in which they are opened, that are frozen. */
+  const frozenConnections = new Set<number>()
+  let connectionCount = 0
   const server = createServer((client) => {
+    const number = ++connectionCount
     const database = connect(target)
     sockets.push(client, database)
     for (const [from, into] of [
       [client, database],
       [database, client],
     ] as const) {
-      from.on('data', (bytes) => frozen || into.write(bytes))
+      from.on('data', (bytes) => frozen || frozenConnections.has(number) || into.write(bytes))
       from.on('close', () => into.destroy())
       from.on('error', () => {})
     }
@@ -40,14 +44,23 @@ async function startProxy(t: TestContext) {
     ...(databaseConfig.password ? { password: String(databaseConfig.password) } : {}),
     ...(databaseConfig.database ? { database: databaseConfig.database } : {}),
   }
-  const db = openDatabase({ connection, name: 'test', onError: () => {}, stalledAfterMs: 200 })
+  const db = openDatabase({ connection, name: 'test', onError: () => {}, stalledAfterMs })
   t.after(async () => {
     frozen = false
     for (const socket of sockets) socket.destroy()
     server.close()
     await db.close()
   })
-  return { db, connection, setFrozen: (value: boolean) => (frozen = value), stopAccepting: () => server.close() }
+  return {
+    db,
+    connection,
+    setFrozen: (value: boolean) => (frozen = value),
+    freezeConnections(...numbers: number[]) {
+      for (const number of numbers) frozenConnections.add(number)
+    },
+    countConnections: () => connectionCount,
+    stopAccepting: () => server.close(),
+  }
 }
 
 test('queries to a frozen database fail, and later queries succeed once it responds again', async (t) => {
@@ -72,6 +85,19 @@ test('queries fail when the probe cannot connect', async (t) => {
   setFrozen(true)
   stopAccepting()
   await assert.rejects(sql`select 1`.execute(db.queries), /Connection terminated/)
+})
+
+test('a connection that was opened after the start of the probe is not destroyed', async (t) => {
+  const { db, freezeConnections, countConnections } = await startProxy(t, 600)
+  await sql`select 1`.execute(db.queries)
+  freezeConnections(1, 2) // that of the stalled query, and that of the probe
+  const stalledQuery = assert.rejects(sql`select 1`.execute(db.queries), /Connection terminated/)
+  await until(() => countConnections() === 2)
+  const readProcessId = async () =>
+    (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db.queries)).rows[0]!.pid
+  const processId = await readProcessId()
+  await stalledQuery
+  assert.equal(await readProcessId(), processId)
 })
 
 test('a listener whose connection is dead reconnects', async (t) => {

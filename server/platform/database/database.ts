@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Kysely, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { ConnectionSettings } from './connection-settings.ts'
 import { destroyUnresponsiveConnections } from './connection-watchdog.ts'
@@ -51,6 +51,33 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 /** Connections are replaced after this time, so that they follow an address that has moved to another server. */
 const MAX_CONNECTION_LIFETIME_S = 600
 
+type ConnectCallback = (error: Error | undefined, client: pg.PoolClient | undefined, release: () => void) => void
+
+/** A pool whose connections have the scope of the request that acquires them. */
+class ScopedPool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>
+  override connect(callback: ConnectCallback): void
+  override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
+    const connected = this.#connectWithScope()
+    if (!callback) return connected
+    connected.then(
+      (client) => process.nextTick(callback, undefined, client, client.release),
+      (error) => process.nextTick(callback, error, undefined, () => {}),
+    )
+  }
+
+  async #connectWithScope(): Promise<pg.PoolClient> {
+    const client = await super.connect()
+    try {
+      await applyScope(client)
+      return client
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+  }
+}
+
 export function openDatabase({
   connection,
   ownerConnection,
@@ -60,7 +87,7 @@ export function openDatabase({
   stalledAfterMs,
 }: DatabaseOptions): Database {
   let closing = false
-  const pool = new pg.Pool({
+  const pool = new ScopedPool({
     ...connection,
     max: maxConnections,
     application_name: name,
@@ -74,21 +101,7 @@ export function openDatabase({
   })
   pool.on('connect', usePreparedStatements)
   const stopWatching = destroyUnresponsiveConnections(pool, { ...connection, application_name: name }, stalledAfterMs)
-  const scopedPool: PostgresPool = {
-    async connect() {
-      const client = await pool.connect()
-      try {
-        await applyScope(client)
-        return client
-      } catch (error) {
-        client.release(true)
-        throw error
-      }
-    },
-    end: () => pool.end(),
-    options: pool.options,
-  }
-  const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: scopedPool }) })
+  const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const notifications = openNotifications(async (channel, text) => {
     await pool.query('select pg_notify($1, $2)', [channel, text])
   })

@@ -5,7 +5,7 @@ const ROUNDS = 3
 const QUERY_TIMEOUT_MS = 5000
 
 /** A pooler between the server and PostgreSQL gives each transaction another session. */
-export class TransactionPoolerError extends Error {
+class TransactionPoolerError extends Error {
   constructor() {
     super(
       'DATABASE_URL connects through a pooler in transaction mode, such as PgBouncer with pool_mode = transaction, which would lose prepared statements, locks and notifications. Connect to PostgreSQL directly, or set pool_mode = session.',

@@ -38,7 +38,7 @@ test('the server can read and write rows, and nothing else', { skip: isExternal 
     'alter table mandates disable trigger all',
     'alter table mandates disable row level security',
     'truncate mandates',
-    `update audit_log set who = 'unknown'`,
+    `update audit_log set action = 'unknown'`,
     'delete from audit_log',
     'delete from schema_migrations',
     `select * from ${partitions[0]!.name}`,

@@ -5,7 +5,7 @@ const ALL_PRIVILEGES = ['select', 'insert', 'update', 'delete']
 /** Tables that the server does not change, or only adds rows to. */
 const LIMITED_PRIVILEGES = new Map([
   ['public.schema_migrations', ['select']],
-  ['public.audit_log', ['select', 'insert']],
+  ['public.audit_log', ['select', 'insert', 'update (personal)']], // personal values can be erased
   ['public.audit_chain', ['select', 'insert']],
   ['public.audit_heads', ['select', 'insert']],
 ])
@@ -17,6 +17,13 @@ export async function currentRole({ queries }: Pick<Database, 'queries'>): Promi
 
 /** Tables with the column `org_id` whose rows concern all organisations: a person who wants no emails gets none from any of them. */
 const SHARED_TABLES = ['mail_suppressions']
+
+/** Tables with personal data whose organisation is that of a row in another table, and the column that refers to it. */
+const CHILD_TABLES = [
+  { name: 'verification_reviews', parent: 'verification_sessions', id: 'verification_id' },
+  { name: 'verification_attempts', parent: 'verification_sessions', id: 'verification_id' },
+  { name: 'review_origins', parent: 'verification_sessions', id: 'verification_id' },
+]
 
 /**
  * Grants a role the right to read and write rows, if it is not the owner. The role cannot change tables, create any, or read a
@@ -30,9 +37,11 @@ export async function grantRowAccess(owner: Database, role: string): Promise<voi
     await sql`select pg_advisory_xact_lock(hashtextextended('row access', 0))`.execute(tx)
     await sql`grant usage on schema public, pgboss to ${sql.id(role)}`.execute(tx)
     for (const table of await listTablesWithoutPolicy(tx)) await createPolicy(tx, table)
+    await createChildPolicies(tx)
     for (const { schema, name, granted } of await listTables(tx, role)) {
       const privileges = LIMITED_PRIVILEGES.get(`${schema}.${name}`) ?? ALL_PRIVILEGES
-      if (privileges.every((privilege) => granted.includes(privilege))) continue
+      const tablePrivileges = privileges.filter((privilege) => ALL_PRIVILEGES.includes(privilege))
+      if (tablePrivileges.every((privilege) => granted.includes(privilege))) continue
       await sql`grant ${sql.raw(privileges.join(', '))} on ${sql.id(schema, name)} to ${sql.id(role)}`.execute(tx)
     }
     for (const { schema, name } of await listSequencesWithoutAccess(tx, role))
@@ -81,6 +90,21 @@ async function createPolicy(tx: Tx, { name, has_mode }: TenantTable): Promise<vo
     tx,
   )
   await sql`alter table ${sql.table(name)} enable row level security`.execute(tx)
+}
+
+/** Limits the rows of child tables to those whose parent the session sees. */
+async function createChildPolicies(tx: Tx): Promise<void> {
+  for (const { name, parent, id } of CHILD_TABLES) {
+    const { rows } = await sql<{ relrowsecurity: boolean }>`
+      select relrowsecurity from pg_class where oid = ${name}::regclass`.execute(tx)
+    if (rows[0]!.relrowsecurity) continue
+    await sql`create policy organisation on ${sql.table(name)} using (
+      (select current_setting('attestry.org', true) = '*')
+      or exists (select from ${sql.table(parent)} as parent where parent.${sql.ref(id)} = ${sql.ref(`${name}.${id}`)}))`.execute(
+      tx,
+    )
+    await sql`alter table ${sql.table(name)} enable row level security`.execute(tx)
+  }
 }
 
 async function listSequencesWithoutAccess(tx: Tx, role: string) {

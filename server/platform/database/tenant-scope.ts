@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 
 /** Organisation and mode whose rows a request may read and write. Without a mode, the rows of both. */
-export interface TenantScope {
+interface TenantScope {
   orgId: string
   mode?: 'test' | 'live' | undefined
 }

@@ -11,8 +11,8 @@ import type { App } from './server.ts'
  *
  * If the event loop is overloaded, each caller may use at most `allowance` units per second; the allowance shrinks while the event
  * loop lags and grows when it does not. If most responses are slow, requests wait for the database, and each caller may have at most
- * `MAX_OPEN_REQUESTS` requests in progress. A unit is a request with a small body. A caller who is alone is never rejected, because
- * this would help nobody.
+ * `MAX_OPEN_REQUESTS` requests in progress. A request with a small body is one unit. If only one caller sends requests, it is never
+ * rejected, because no other caller would benefit.
  */
 
 /** A request with a body counts as one more unit per this many bytes. */
@@ -20,7 +20,7 @@ const BYTES_PER_UNIT = 4096
 /** The time over which the rate of a caller is averaged. */
 const RATE_WINDOW_MS = 1000
 const MAX_CALLERS = 10_000
-/** A caller is alone if nobody else has sent a request for this long. */
+/** A caller is alone if no other caller has sent a request for this long. */
 const ALONE_AFTER_MS = 10_000
 /** With a lag above this for several ticks, the allowance shrinks. */
 const OVERLOAD_LAG_MS = 60
@@ -239,7 +239,7 @@ function callerKey({ ip, headers }: FastifyRequest): string | undefined {
 function overloadedProblem(): Problem {
   return problem(
     'SERVICE_UNAVAILABLE',
-    'The server is overloaded and rejects part of the requests of its busiest callers. Nothing was changed. Retry after the time in the Retry-After header.',
+    'The server is overloaded and is rejecting some requests of its busiest callers. Nothing was changed. Retry after the time in the Retry-After header.',
     { retryAfter: RETRY_AFTER_SECONDS },
   )
 }

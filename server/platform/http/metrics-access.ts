@@ -26,6 +26,11 @@ export function createMetricsRenderer(registry: Registry): () => Promise<string>
   return async () => (cached && performance.now() < cached.expiresAt ? cached.text : render())
 }
 
+/** Headers of proxies: a request with one of them may come from another machine. */
+const PROXY_HEADERS = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded', 'x-real-ip', 'via']
+/** Checked because a page of another site can reach this machine by a name of its own (DNS rebinding). */
+const LOOPBACK_HOST_PATTERN = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
+
 /** Throws a problem unless the caller may read metrics on the main port: with the token, or directly from this machine. */
 export function requireMetricsAccess({ port, token }: MetricsAccess, request: IncomingMessage): void {
   if (port !== undefined) throw problem('NOT_FOUND', `Metrics are served on port ${port} only.`)
@@ -35,8 +40,8 @@ export function requireMetricsAccess({ port, token }: MetricsAccess, request: In
     if (sentToken !== undefined && secretsEqual(sentToken, token)) return
     throw problem('ACCESS_DENIED', 'Send METRICS_TOKEN as a bearer token in the Authorization header.')
   }
-  const isProxied = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
-  if (isLoopbackAddress(socket.remoteAddress) && !isProxied) return
+  const isProxied = PROXY_HEADERS.some((name) => headers[name] !== undefined)
+  if (isLoopbackAddress(socket.remoteAddress) && !isProxied && LOOPBACK_HOST_PATTERN.test(headers.host ?? '')) return
   throw problem(
     'ACCESS_DENIED',
     'Metrics are available on this machine only. To read them from elsewhere, set METRICS_TOKEN or METRICS_PORT.',

@@ -201,7 +201,7 @@ test('health, readiness and metrics are served', async (t) => {
 
 test('readiness names the migrations that are not applied', async (t) => {
   const { fetch, context } = await startApp(t)
-  await context.db.pool.query('delete from schema_migrations')
+  await context.db.asOwner((owner) => owner.pool.query('delete from schema_migrations'))
   const { status, body } = await fetch('/readyz')
   assert.equal(status, 503)
   assert.ok(body.wrong.includes('migration 0001_access.sql is not applied'))

@@ -16,6 +16,8 @@ const IP_ADDRESS_PATTERN = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?=[/:])/g
 const DEGREE_PATTERN = /^(?:[bmd]|ph)\.[a-z]{1,5}$/i
 /** Bounded, because an unbounded scheme would take quadratic time to search for. */
 const SCHEME_PATTERN = /(?:[a-z][a-z0-9+.-]{0,20})?:\/\//gi
+/** Schemes without slashes that programs make links of. */
+const BARE_SCHEME_PATTERN = /(?<![\p{L}\p{N}])(?:https?|ftp|mailto|javascript|data):(?=\S)/giu
 const WWW_PATTERN = /(?<![\p{L}\p{N}])www\./giu
 
 interface LinkData {
@@ -48,7 +50,12 @@ function linkData(): LinkData {
 /** Returns whether a text contains a web address or a domain name, such as `https://…`, `www.…` or `evil.example/login`. */
 export function containsLink(text: string): boolean {
   const plainText = toPlainPunctuation(stripInvisible(text))
-  if (plainText.includes('://') || plainText.search(WWW_PATTERN) >= 0 || plainText.search(IP_ADDRESS_PATTERN) >= 0)
+  if (
+    plainText.includes('://') ||
+    plainText.search(BARE_SCHEME_PATTERN) >= 0 ||
+    plainText.search(WWW_PATTERN) >= 0 ||
+    plainText.search(IP_ADDRESS_PATTERN) >= 0
+  )
     return true
   for (const [dottedText, nextCharacter] of plainText.matchAll(DOTTED_PATTERN))
     if (domainKind(dottedText, nextCharacter!) === 'certain') return true
@@ -63,6 +70,7 @@ export function breakLinks(text: string): string {
   const plainText = toPlainPunctuation(text)
   const brokenText = plainText
     .replace(SCHEME_PATTERN, ' ')
+    .replace(BARE_SCHEME_PATTERN, ' ')
     .replace(WWW_PATTERN, 'www ')
     .replace(DOTTED_PATTERN, (dottedText, nextCharacter: string) =>
       domainKind(dottedText, nextCharacter) === undefined ? dottedText : breakDots(dottedText),
@@ -75,15 +83,12 @@ function breakDots(text: string): string {
   return text.replaceAll('.', '. ')
 }
 
-/** Replaces the wide forms of dot, colon and slash, which browsers accept in addresses. */
+/** Replaces other forms of letters, dots, colons and slashes, which browsers accept in addresses. */
 function toPlainPunctuation(text: string): string {
-  return text
-    .replace(/[\u3002\uff0e\uff61]/g, '.')
-    .replaceAll('\uff1a', ':')
-    .replaceAll('\uff0f', '/')
+  return text.normalize('NFKC').replaceAll('\u3002', '.')
 }
 
-/** Returns whether a text with dots is a domain name for certain, or possibly, such as `Sr.Engineer`; undefined if it is not. */
+/** Returns `certain` if the text is a domain name, `possible` if it could be one (such as `Sr.Engineer`), otherwise undefined. */
 function domainKind(dottedText: string, nextCharacter: string): 'certain' | 'possible' | undefined {
   const { anyCase, lowerCase, names } = linkData()
   const name = dottedText.replace(/[\u200c\u200d]/g, '').normalize('NFC')

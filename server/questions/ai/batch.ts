@@ -1,6 +1,7 @@
 import { ITEM_KINDS } from '../bank/format.ts'
 import { checkItem } from '../checks.ts'
 import { fingerprint } from '../fingerprint.ts'
+import { findKeyPatterns } from '../key-patterns.ts'
 import { hasSource } from '../lead-ins.ts'
 import { isSameQuestion, itemWords } from '../near-duplicates.ts'
 import type { Item, ItemsRequest, ItemsResult } from '../questions.ts'
@@ -15,7 +16,8 @@ export const LINK_PATTERN = /https?:\/\/|\bwww\.|[\w.+-]+@[\w-]+\.\w/i
 export class ItemBatch {
   readonly request: ItemsRequest
   private readonly random: SeededRandom
-  private readonly itemWordsSoFar: ReturnType<typeof itemWords>[] = []
+  /** The words of each accepted item. */
+  private readonly wordsByItem = new Map<Item, ReturnType<typeof itemWords>>()
   /** Accepted items, and fingerprints of items that the person has seen, by skill number. */
   private readonly items = new Map<number, Item[]>()
   private readonly seenFingerprints = new Map<number, Set<string>>()
@@ -47,7 +49,7 @@ export class ItemBatch {
     if (finding) return reject(`${finding.check}: ${finding.message.slice(0, 200)}`)
     if (LINK_PATTERN.test(`${fullStem} ${options.join(' ')}`)) return reject('contains a link or an address')
     const newItemWords = itemWords({ stem: fullStem, options })
-    if (this.itemWordsSoFar.some((addedWords) => isSameQuestion(newItemWords, addedWords)))
+    if ([...this.wordsByItem.values()].some((addedWords) => isSameQuestion(newItemWords, addedWords)))
       return reject('asks the same question as another item')
     const order = this.random.shuffled([0, 1, 2, 3])
     const item: Item = {
@@ -60,7 +62,7 @@ export class ItemBatch {
       language,
     }
     if (this.seenFingerprints.get(number)!.has(fingerprint(item))) return reject('the person has already seen it')
-    this.itemWordsSoFar.push(newItemWords)
+    this.wordsByItem.set(item, newItemWords)
     items.push(item)
     return []
   }
@@ -76,6 +78,28 @@ export class ItemBatch {
       const missingCount = count - this.items.get(skill.number)!.length
       return missingCount > 0 ? [{ skill, count: missingCount }] : []
     })
+  }
+
+  allItems(): Item[] {
+    return [...this.items.values()].flat()
+  }
+
+  /** Removes items; questions like them can be added again. */
+  remove(removedItems: readonly Item[]): void {
+    for (const item of removedItems) this.wordsByItem.delete(item)
+    for (const [number, items] of this.items)
+      this.items.set(
+        number,
+        items.filter((item) => this.wordsByItem.has(item)),
+      )
+  }
+
+  /** Removes the items whose keys share a pattern, and returns the patterns. */
+  removeItemsWithPattern(): string[] {
+    const allItems = this.allItems()
+    const patterns = findKeyPatterns(allItems)
+    this.remove(patterns.flatMap(({ items }) => items.map((index) => allItems[index]!)))
+    return patterns.map(({ pattern }) => pattern)
   }
 
   result(): ItemsResult {

@@ -4,6 +4,7 @@ import { ITEM_KINDS } from '../bank/format.ts'
 import { ITEM_LIMITS } from '../checks.ts'
 import type { SkillToAsk, SourceContext } from '../questions.ts'
 import { tidySourceText } from '../source-names.ts'
+import { sourceForModel } from './source-for-model.ts'
 
 /** Instructions, input data and response schemas for the model. */
 
@@ -22,9 +23,8 @@ const LANGUAGE_NAMES: Record<Language, string> = {
   as: 'Assamese',
 }
 
-/** Length limits of user text, so that a call stays within its token budget. */
-const MAX_FIELD_LENGTH = 300
-const MAX_DESCRIPTION_LENGTH = 1500
+/** Length limit of the descriptions of skills, so that a call stays within its token budget. */
+const MAX_SKILL_DESCRIPTION_LENGTH = 300
 
 // Separate fields for the key and the distractors let the schema enforce four options and one key.
 const writtenItem = Type.Object(
@@ -42,6 +42,17 @@ const writtenItem = Type.Object(
 )
 export const writtenItems = Type.Object({ items: Type.Array(writtenItem) }, { additionalProperties: false })
 export type WrittenItem = Static<typeof writtenItem>
+
+export const blindGuesses = Type.Object({ guesses: Type.Array(Type.Integer()) }, { additionalProperties: false })
+
+export function blindCheckInstructions(): string {
+  return [
+    'The data has the four options of several multiple-choice questions, without the questions. Guess the right option of each item by',
+    'anything that the right ones have in common: a word, an ending, a symbol, a length, a style.',
+    DATA_RULE,
+    'Respond with one number from 1 to 4 per item, in the same order.',
+  ].join('\n')
+}
 
 export function translationSchema(languages: Language[]): TSchema {
   const texts = Type.Array(Type.String())
@@ -65,7 +76,7 @@ export function itemsInstructions(language: Language): string {
     'For each skill in the data write exactly "count" items, with the number of the skill in "skill". Vary the difficulty from',
     '1 (a helper knows it) to 3 (an experienced person knows it) and use the kinds in the given order.',
     'Rules for every item:',
-    '- The stem names the skill and refers to the person’s own source (role, company, project, certificate) if the data has one.',
+    '- The stem names the skill and refers to the person’s own source (role, company, project, certificate) if the data has one; "keywords" are words from the person’s description of it.',
     `- The stem has ${ITEM_LIMITS.stem.min} to ${ITEM_LIMITS.stem.max} characters, short words, sentences of at most 20 words, and ends with a question mark.`,
     '- No negative stem ("which is not"). Each stem is complete in itself: it names who does what and does not begin with "he" or "she".',
     '- One answer that is right beyond doubt, and three wrong ones that an inexperienced person finds plausible. All four differ.',
@@ -82,22 +93,15 @@ export interface SkillInPrompt {
 }
 
 export function itemsData(skills: SkillInPrompt[], context: SourceContext, kinds: string[]): string {
-  const source = Object.fromEntries(
-    Object.entries(context).flatMap(([field, text]) => {
-      if (typeof text !== 'string') return []
-      const tidyText = tidySourceText(text, field === 'description' ? MAX_DESCRIPTION_LENGTH : MAX_FIELD_LENGTH)
-      return tidyText ? [[field, tidyText]] : []
-    }),
-  )
   return asData({
     skills: skills.map(({ skill, count }) => ({
       number: skill.number,
       name: skill.name,
-      description: tidySourceText(skill.description, MAX_FIELD_LENGTH),
+      description: tidySourceText(skill.description, MAX_SKILL_DESCRIPTION_LENGTH),
       count,
     })),
     kinds,
-    source,
+    source: sourceForModel(context),
   })
 }
 

@@ -4,9 +4,11 @@ import type { Log } from '../../platform/log.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import type {
   AiSettings,
+  Item,
   ItemsRequest,
   ItemsResult,
   QuestionWriter,
+  SourceContext,
   TranslationRequest,
   Translations,
 } from '../questions.ts'
@@ -22,6 +24,8 @@ import {
 } from './endpoint.ts'
 import {
   asData,
+  blindCheckInstructions,
+  blindGuesses,
   itemsData,
   itemsInstructions,
   type SkillInPrompt,
@@ -46,6 +50,9 @@ const TRANSLATION_OVERHEAD_TOKENS = 300
 const TOKENS_PER_TRANSLATED_TEXT = 60
 const TOKENS_PER_TRANSLATED_CHARACTER = 3
 const MAX_TOKENS = 16_000
+const TOKENS_PER_GUESS = 20
+/** Guesses are above chance if as many correct ones have at most this probability when they are random. */
+const MAX_CHANCE_PROBABILITY = 0.02
 /** Maximum number of rejected items that a repair request lists. */
 const MAX_LISTED_FINDINGS = 12
 
@@ -66,18 +73,77 @@ export class AiWriter implements QuestionWriter {
   private readonly endpoint: AiEndpoint
   private readonly log: Log
   private readonly budgetMs: number
+  private readonly blindCheck: boolean
 
   constructor(settings: AiSettings, { clock, log, budgetMs: budget = BUDGET_MS, pause = wait }: AiWriterOptions) {
     this.endpoint = new AiEndpoint(settings, clock.now, pause)
     this.log = log
     this.budgetMs = budget
+    this.blindCheck = settings.blindCheck ?? false
   }
 
   async writeItems(request: ItemsRequest): Promise<ItemsResult> {
     const batch = new ItemBatch(request)
     const calls = groupIntoCalls(request.skills.map(({ skill, count }) => ({ skill, count })))
-    await this.runAll(calls, request.signal, (skills, signal) => this.writeSome(skills, batch, signal))
+    await this.runAll(calls, request.signal, (skills, signal) => this.writeSome(skills, batch, request.context, signal))
+    await this.replaceRevealingItems(batch)
     return batch.result()
+  }
+
+  /**
+   * Replaces the items whose keys can be found without the questions: by a pattern such as a word that the text of a person made the model
+   * add to every key, or by a model that sees only the options. The replacements are written without that text. Items that still fail
+   * are left out.
+   */
+  private async replaceRevealingItems(batch: ItemBatch): Promise<void> {
+    if (!(await this.removeRevealingItems(batch))) return
+    const calls = groupIntoCalls(batch.missingItems(batch.request.skills))
+    await this.runAll(calls, batch.request.signal, (skills, signal) => this.writeSome(skills, batch, {}, signal))
+    await this.removeRevealingItems(batch)
+  }
+
+  /** Removes the items whose keys can be found without the questions; returns whether there were any. */
+  private async removeRevealingItems(batch: ItemBatch): Promise<boolean> {
+    const patterns = batch.removeItemsWithPattern()
+    // The patterns are not logged: with the questions, they reveal the keys.
+    if (patterns.length > 0)
+      this.log.warn(
+        { patterns: patterns.length },
+        'correct options of AI questions share a pattern, discarding these questions',
+      )
+    const items = batch.allItems()
+    if (!this.blindCheck || items.length === 0) return patterns.length > 0
+    let correctCount = 0
+    await this.runAll([items], batch.request.signal, async (all, signal) => {
+      correctCount = await this.countBlindGuesses(all, signal)
+    })
+    if (!isAboveChance(correctCount, items.length)) return patterns.length > 0
+    this.log.warn(
+      { correct: correctCount, items: items.length },
+      'a model finds the keys of AI questions from the options alone, dropping these',
+    )
+    batch.remove(items)
+    return true
+  }
+
+  /** Asks the model for the keys, with the options and without questions, source or keys; returns how many it finds. */
+  private async countBlindGuesses(items: Item[], signal: AbortSignal): Promise<number> {
+    const completion: CompletionRequest = {
+      messages: [
+        { role: 'system', content: blindCheckInstructions() },
+        { role: 'user', content: asData({ items: items.map(({ options }) => options) }) },
+      ],
+      schema: blindGuesses,
+      name: 'guesses',
+      maxTokens: ITEMS_OVERHEAD_TOKENS + items.length * TOKENS_PER_GUESS,
+      signal,
+    }
+    try {
+      const { guesses } = (await this.endpoint.complete(completion)) as { guesses: number[] }
+      return items.filter(({ key }, index) => guesses[index] === key + 1).length
+    } catch (error) {
+      throw error instanceof InvalidResponseError ? invalidResponseError(error) : error
+    }
   }
 
   async translate({ texts, from, to, signal }: TranslationRequest): Promise<Translations> {
@@ -92,8 +158,13 @@ export class AiWriter implements QuestionWriter {
   }
 
   /** Requests items for some of the skills, and sends one repair request if items are missing or invalid. */
-  private async writeSome(skills: SkillInPrompt[], batch: ItemBatch, signal: AbortSignal): Promise<void> {
-    const { context, language } = batch.request
+  private async writeSome(
+    skills: SkillInPrompt[],
+    batch: ItemBatch,
+    context: SourceContext,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { language } = batch.request
     const messages: ChatMessage[] = [
       { role: 'system', content: itemsInstructions(language) },
       { role: 'user', content: itemsData(skills, context, batch.kinds()) },
@@ -219,6 +290,17 @@ export class AiWriter implements QuestionWriter {
 
 function invalidResponseError(error: InvalidResponseError): WriterError {
   return new WriterError('invalid', `the AI endpoint's response is unusable: ${error.message}`)
+}
+
+/** Returns whether random guesses among four options are unlikely to be correct this often. */
+function isAboveChance(correctCount: number, itemCount: number): boolean {
+  let probability = 0
+  let combinations = 1 // of `correct` items among all
+  for (let correct = 0; correct <= itemCount; correct++) {
+    if (correct >= correctCount) probability += combinations * 0.25 ** correct * 0.75 ** (itemCount - correct)
+    combinations = (combinations * (itemCount - correct)) / (correct + 1)
+  }
+  return probability <= MAX_CHANCE_PROBABILITY
 }
 
 /** Groups skills into calls of a few items; all items of a skill stay in one call, so that they differ. */

@@ -525,6 +525,40 @@ test('a call that generates questions keeps its claim for as long as it takes', 
   assert.equal(writeCount, 1)
 })
 
+test('a call whose claim has expired does not store its questions while another call generates them', async (t) => {
+  const calls = await setUp()
+  const { writer } = calls.app.context
+  const session = await calls.openPreparedSession('assessment')
+  const writers: PromiseWithResolvers<void>[] = []
+  t.after(() => {
+    for (const { resolve } of writers) resolve()
+  })
+  calls.app.context.writer = {
+    kind: 'ai',
+    translate: async () => undefined,
+    async writeItems(request: ItemsRequest) {
+      const released = Promise.withResolvers<void>()
+      writers.push(released)
+      await released.promise
+      return writer.writeItems(request)
+    },
+  }
+  const firstCall = calls.generateAssessment(session)
+  await until(() => writers.length === 1)
+  const secondCall = calls.generateAssessment(session)
+  await until(() => {
+    calls.clock.advance(LEASE_MS) // repeatedly, because the first call may renew its claim in between
+    return writers.length === 2
+  })
+  writers[0]!.resolve()
+  assert.equal(outcomeOf(await firstCall), '500 GENERATION_FAILED')
+  assert.equal((await calls.getFullVerification(session)).status, 'open')
+  writers[1]!.resolve()
+  const { body } = await expectOk(secondCall)
+  assert.equal('alreadyGenerated' in body.data, false)
+  assert.equal((await calls.listEvents()).length, 1)
+})
+
 test('a process that died while generating questions does not block the session permanently', async () => {
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment')

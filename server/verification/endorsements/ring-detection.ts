@@ -55,7 +55,7 @@ const MAX_VISITED = 400
 /** Score of an endorsement by the length of the shortest cycle it lies on. Long cycles also arise by chance. */
 const CYCLE_SCORES: Record<number, number> = { 2: 0.7, 3: 1.2, 4: 1.2, 5: 1.1, 6: 1 }
 /** Score of an endorsement by a colleague that was returned, in addition: honest colleagues do this often. */
-const RETURNED_PEER_SCORE = -0.6
+const MUTUAL_PEER_SCORE = -0.6
 /** Scores of the facts of an endorsement that lies on a cycle. */
 const FACT_SCORES: Partial<Record<EvidenceCode, number>> = {
   saw_the_work: 0.5,
@@ -275,10 +275,12 @@ function findGroups(graph: Graph, cycleLengths: Uint8Array): number[][] {
   return [...groups, ...otherPairs]
 }
 
-/** Returns how much an endorsement on a cycle of this length adds to the score of a group. Below zero, it speaks for colleagues. */
+/**
+ * Returns how much an endorsement on a cycle of this length adds to the score of a group. Below zero, it indicates ordinary colleagues.
+ */
 function edgeScore({ factScores, facts }: Graph, edge: number, cycleLength: number): number {
-  const isReturnedPeer = cycleLength === 2 && facts[edge]!.includes('peer_relation')
-  return CYCLE_SCORES[cycleLength]! + factScores[edge]! + (isReturnedPeer ? RETURNED_PEER_SCORE : 0)
+  const isMutualPeerEndorsement = cycleLength === 2 && facts[edge]!.includes('peer_relation')
+  return CYCLE_SCORES[cycleLength]! + factScores[edge]! + (isMutualPeerEndorsement ? MUTUAL_PEER_SCORE : 0)
 }
 
 /** Splits the graph into its 2-edge-connected parts of at least three nodes, with the algorithm of Tarjan without recursion. */

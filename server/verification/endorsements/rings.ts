@@ -46,8 +46,8 @@ async function lockRings(tx: Tx, mode: Mode): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`endorsement rings ${mode}`}, 0))`.execute(tx)
 }
 
-/** Two findings are the same ring if they share at least this part of their members. */
-const MIN_SHARED_MEMBERS = 0.5
+/** Two findings are the same ring if at least this share of their combined members is in both. */
+const MIN_SHARED_RATIO = 0.5
 
 /** Stores a finding, as an update of a ring with mostly the same members if there is one, and returns the ring's ID. */
 async function storeRing(tx: Tx, clock: Clock, mode: Mode, ring: Ring, takenIds: string[] = []): Promise<string> {
@@ -59,7 +59,7 @@ async function storeRing(tx: Tx, clock: Clock, mode: Mode, ring: Ring, takenIds:
   const newMembers = new Set(ring.members)
   const known = candidates.find(({ members }) => {
     const sharedCount = members.filter((member) => newMembers.has(member)).length
-    return sharedCount / (members.length + newMembers.size - sharedCount) >= MIN_SHARED_MEMBERS
+    return sharedCount / (members.length + newMembers.size - sharedCount) >= MIN_SHARED_RATIO
   })
   // A dismissed group counts as harmless until somebody joins it.
   const isStillDismissed =

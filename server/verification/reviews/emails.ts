@@ -155,11 +155,11 @@ interface UnsubscribeText {
 }
 
 const REVIEWER_UNSUBSCRIBE: UnsubscribeText = {
-  en: 'Do not want review requests, from anyone? Unsubscribe:',
+  en: 'To stop all review requests, unsubscribe:',
   hi: 'समीक्षा के अनुरोध नहीं चाहिए? इस लिंक से बंद करें:',
 }
 const STUDENT_UNSUBSCRIBE: UnsubscribeText = {
-  en: 'Do not want emails about reviews? Unsubscribe:',
+  en: 'To stop emails about reviews, unsubscribe:',
   hi: 'समीक्षा की मेल नहीं चाहिए? इस लिंक से बंद करें:',
 }
 
@@ -184,7 +184,10 @@ function nameOf({ name, email }: Person): string {
   return toShortLine(name) || email
 }
 
-/** Returns the name of the student, which a stranger reads: an address instead of the name is no link either. */
+/**
+ * Returns the student's name for an email to the reviewer. If the name is empty, returns the email address, written so that mail programs
+ * do not turn it into a link.
+ */
 function studentName({ name, email }: Person): string {
   return nameOf({ name, email: breakLinks(email) })
 }

@@ -202,7 +202,7 @@ export async function resendRequest(tx: Tx, deps: EmailDeps, verificationId: str
     )
   }
   if (await findSuppression(tx, deps, { address: review.email, audience: 'reviewer', orgId: session.scope.orgId }))
-    throw problem('CONFLICT', 'The reviewer does not accept review requests any more, so the email cannot be resent.')
+    throw problem('CONFLICT', 'The reviewer no longer accepts review requests, so the email cannot be resent.')
   await requireReminderAllowed(tx, now, session)
   const unsealedLink = unsealLink(vault, verificationId, link.sealed)
   const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true }

@@ -19,7 +19,10 @@ export default function Account() {
           Sign out everywhere
         </button>
       </div>
-      <p class="soft">End sessions that you do not recognise. A session ends after 12 hours without a request.</p>
+      <p class="soft">
+        End sessions that you do not recognise. A session ends after 12 hours without a request, and at the latest after
+        7 days.
+      </p>
       {shownError && <Notice kind="bad">{shownError.message}</Notice>}
       <Table
         caption="Your sessions, newest first"

@@ -9,7 +9,7 @@ export default function OperatorAudit() {
     <>
       <h1>Audit log of all organisations</h1>
       <p class="soft">
-        Changes, exports and failed sign-ins, and what operators read. Entries cannot be changed or deleted; to verify
+        Changes, exports and failed sign-ins, and reads by operators. Entries cannot be changed or deleted; to verify
         this, run npx attestry audit verify.
       </p>
       {list.error ? <Notice kind="bad">{list.error.message}</Notice> : <AuditTable list={list} withOrganisation />}

@@ -34,7 +34,7 @@ export default function OperatorEmails() {
       <p class="soft">
         Only operators can read these emails, because they contain sign-in links. TEST emails are stored, not sent,
         except to members of the organisation and to allowed addresses.{' '}
-        <Link to="/operator/suppressions">Suppressed mailboxes</Link> get no emails.
+        <Link to="/operator/suppressions">Suppressed mailboxes</Link> do not get some or all emails.
       </p>
       <div class="row filters">
         <Choice label="Kind" allLabel="All kinds" name="kind" value={kind} choices={choices?.kinds} />

@@ -26,7 +26,7 @@ export default function Operators() {
         </button>
       </div>
       <p class="soft">
-        Operators can do everything, in every organisation. What they read and change is in the audit log.
+        Operators can do everything, in every organisation. Their reads and changes are recorded in the audit log.
       </p>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table

@@ -143,6 +143,7 @@ export default function OperatorOrganisations() {
           name={dialog.org.name}
           path={`/operator/orgs/${dialog.org.org_id}/service`}
           isOn={!dialog.org.service_off}
+          isPaused={dialog.org.service_paused}
           onClose={close}
           onDone={reload}
         />
@@ -151,6 +152,7 @@ export default function OperatorOrganisations() {
         <ServiceDialog
           path="/operator/service"
           isOn={service.data.on}
+          isPaused={service.data.state === 'off'}
           onClose={close}
           onDone={() => void service.reload()}
         />

@@ -16,7 +16,7 @@ export default function OperatorRing({ params }: { params: Params }) {
   const [draft, setDraft] = useState<string>()
   const [result, setResult] = useState<'stored' | ApiError>()
   if (error) return <Notice kind="bad">{error.message}</Notice>
-  if (!data) return <h1 class="waiting">A ring of people</h1>
+  if (!data) return <h1 class="waiting">Endorsement ring</h1>
   const { evidence } = data
   return (
     <>
@@ -31,14 +31,14 @@ export default function OperatorRing({ params }: { params: Params }) {
         <DescriptionItem name="Endorsements">
           {evidence.endorsements} between members; {evidence.expected_endorsements} expected by chance
         </DescriptionItem>
-        <DescriptionItem name="Returned">
+        <DescriptionItem name="Mutual pairs">
           {evidence.reciprocal_pairs} pairs endorsed each other; the shortest cycle has {evidence.shortest_cycle} people
         </DescriptionItem>
-        <DescriptionItem name="From inside">
+        <DescriptionItem name="Share from members">
           {Math.round(evidence.inside_share * 100)} % of all endorsements that members received
         </DescriptionItem>
-        <DescriptionItem name="As superiors">
-          {evidence.superior_relations} endorsements as manager, mentor, client or teacher
+        <DescriptionItem name="By manager, mentor, client or teacher">
+          {evidence.superior_relations} endorsements
         </DescriptionItem>
         <DescriptionItem name="Mailboxes">
           {evidence.free_or_disposable_mail} endorsements from free or disposable mailboxes
@@ -74,7 +74,7 @@ export default function OperatorRing({ params }: { params: Params }) {
           )}
           {data.status === 'dismissed' && (
             <button type="button" onClick={() => void store(undefined, 'open')}>
-              Open again
+              Reopen
             </button>
           )}
         </div>

@@ -52,7 +52,7 @@ export default function OperatorRings() {
           { name: 'Mode', cell: ({ mode }) => mode.toUpperCase() },
           { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
           { name: 'Endorsements', right: true, cell: ({ evidence }) => evidence.endorsements },
-          { name: 'Returned', right: true, cell: ({ evidence }) => evidence.reciprocal_pairs },
+          { name: 'Mutual pairs', right: true, cell: ({ evidence }) => evidence.reciprocal_pairs },
           { name: 'Score', right: true, cell: ({ score }) => score },
           { name: 'Found', cell: ({ found_at }) => <Time at={found_at} /> },
           { name: 'Note', cell: ({ note }) => note ?? '–' },

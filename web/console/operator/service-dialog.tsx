@@ -8,12 +8,14 @@ interface Props {
   name?: string
   path: string
   isOn: boolean
+  /** Whether all work is held, and not only the partner API switched off. */
+  isPaused: boolean
   onClose: () => void
   onDone: () => void
 }
 
 /** Switches the service on or off, for one organisation or for all. */
-export function ServiceDialog({ name, path, isOn, onClose, onDone }: Props) {
+export function ServiceDialog({ name, path, isOn, isPaused, onClose, onDone }: Props) {
   const [apiOnly, setApiOnly] = useState(false)
   const [reason, setReason] = useState('')
   const subject = name ?? 'the service'
@@ -52,8 +54,9 @@ export function ServiceDialog({ name, path, isOn, onClose, onDone }: Props) {
         </fieldset>
       ) : (
         <p>
-          Held contacts, emails and webhook deliveries are sent in their order, and deadlines are extended by the time
-          of the pause.
+          {isPaused
+            ? 'Held contacts, emails and webhook deliveries are processed in their original order, and deadlines are extended by the length of the pause.'
+            : 'The partner API accepts calls again.'}
         </p>
       )}
       <Field id="service-reason" label="Reason (optional)" hint="Shown to operators, and stored in the audit log.">

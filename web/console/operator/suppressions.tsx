@@ -24,7 +24,7 @@ const AUDIENCES: Record<Suppression['audience'], string> = {
   all: 'All emails except sign-in links',
 }
 
-/** Mailboxes that get no emails. The server stores a hash of each, so that the list has no addresses. */
+/** Mailboxes that do not get some or all emails. The server stores a hash of each, so that the list has no addresses. */
 export default function OperatorSuppressions() {
   const list = useList<Suppression>('/operator/suppressions')
   const [email, setEmail] = useState('')
@@ -38,8 +38,8 @@ export default function OperatorSuppressions() {
       </p>
       <h1>Suppressed mailboxes</h1>
       <p class="soft">
-        These mailboxes get no emails: their owners unsubscribed or complained, emails to them bounced, or an operator
-        added them. The list has no addresses, because only a hash of each mailbox is stored.
+        These mailboxes do not get the emails listed: the recipient unsubscribed or complained, emails to the mailbox
+        bounced, or an operator added it. The list has no addresses, because only a hash of each mailbox is stored.
       </p>
       <form
         onSubmit={(event) => {
@@ -112,7 +112,7 @@ export default function OperatorSuppressions() {
           act={() => api(`/operator/suppressions/${removing.suppression_id}`, { method: 'DELETE' })}
           onDone={() => void list.reload()}
         >
-          <p>The mailbox can get these emails again. Remove it only if its owner asked for it.</p>
+          <p>The mailbox can get these emails again. Remove it only if the recipient asked for it.</p>
         </Confirm>
       )}
     </>

@@ -43,7 +43,7 @@ function CodeDialog({ email, isOperator, onDone }: Props) {
   return (
     <Dialog title="Confirm that it is you" onClose={() => onDone(false)}>
       <p>
-        You signed in more than 15 minutes ago. To make this change, enter the code that we{' '}
+        You signed in more than 15 minutes ago. To continue, enter the code that we{' '}
         {sent ? `emailed to ${email}` : `are emailing to ${email}`}.
       </p>
       {options?.mails === 'kept' && (

@@ -60,8 +60,8 @@ export function SignIn({ onSession }: { onSession: (session: ConsoleSession) => 
         <summary>Sign in as an operator</summary>
         <div class="stack details-body small">
           <p>
-            Operators sign in with their email address, too. On the first start, <code>npm start</code> prints a
-            one-time link, or stores it in the file operator-sign-in-link in the data folder.
+            Operators also sign in with their email address. In a terminal, every start prints a one-time link. Without
+            a terminal, the first start stores the link in the file operator-sign-in-link in the data folder.
           </p>
           <p>If email does not work, print a new link on the server:</p>
           <pre>npx attestry operator link EMAIL</pre>
