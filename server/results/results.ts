@@ -37,15 +37,16 @@ export interface ResultPosition {
 
 /**
  * Lists results, by default the oldest update first, with their list position as `updated_at`. Call `assignListPositions` first, so
- * that all committed changes are included. A result that has changed since then is left out: it is listed later, at its new position.
- * Otherwise a reader would see a time after which changes with earlier positions can still appear.
+ * that all committed changes are included. A result that has changed since then is listed at its earlier position, with the time of
+ * that position, and later once more at its new one. Its new time is not shown before, because changes with earlier positions can still
+ * appear after it.
  */
 export async function listResults(
   tx: Queries,
   { orgId, mode }: OrgScope,
   { campaign_id, mandate_id, job_id, status, updated_after, after, newestFirst = false, limit }: ResultFilter,
 ) {
-  const conditions = [sql`p.org_id = ${orgId} and p.mode = ${mode} and not p.moved`]
+  const conditions = [sql`p.org_id = ${orgId} and p.mode = ${mode} and p.listed_at is not null`]
   if (campaign_id !== undefined) conditions.push(sql`p.campaign_id = ${campaign_id}`)
   if (mandate_id !== undefined) conditions.push(sql`p.mandate_id = ${mandate_id}`)
   if (job_id !== undefined)
