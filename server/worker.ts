@@ -10,6 +10,7 @@ import { emailJobs, handleEmailJobs } from './mail/jobs.ts'
 import { startPreparation } from './mandates/preparation.ts'
 import type { Job, Worker } from './platform/jobs/queue.ts'
 import { handleVerificationJobs, verificationJobs } from './verification/jobs.ts'
+import { startTestReviewers } from './verification/reviews/test-reviewers.ts'
 import { startDelivery } from './webhooks/delivery/engine.ts'
 import { handleWebhookJobs, webhookJobs } from './webhooks/jobs.ts'
 
@@ -33,6 +34,7 @@ export function registerWork(worker: Worker, context: Context): void {
   handleConsoleJobs(worker, context)
   handleEmailJobs(worker, context)
   handleVerificationJobs(worker, context)
+  worker.run(() => startTestReviewers(context))
   worker.run(() => startPreparation(context))
   handleCampaignJobs(worker, context)
   worker.run(() => startContactEngine(context))

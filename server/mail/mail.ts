@@ -14,6 +14,7 @@ import type { Vault } from '../platform/vault.ts'
 import { countEmail, type DailyLimit, type RecipientGroup, secondsUntilReset } from './daily-limits.ts'
 import type { EmailReport } from './reports.ts'
 import { type Audience, findSuppression, suppressMailbox } from './suppressions.ts'
+import { isTestAddress } from './test-addresses.ts'
 import type { UnsubscribeLink } from './unsubscribe-links.ts'
 
 export const emailKinds = [
@@ -184,7 +185,7 @@ const AUDIENCES: Record<EmailKind, Audience | undefined> = {
 
 /**
  * Returns why an email must not be sent: its mailbox is suppressed, or it belongs to TEST mode and its recipient is neither a member
- * of the organisation nor in TEST_MAIL_ALLOW. Checked when the email is queued, and again before every attempt to send it.
+ * of the organisation nor in TEST_MAIL_ALLOW, or does not exist (a test address). Checked when the email is queued, and again before every attempt to send it.
  */
 export async function findSendObstacle(
   queries: Queries,
@@ -192,6 +193,7 @@ export async function findSendObstacle(
   { kind, org_id, mode, to_address }: Pick<EmailSummary, 'kind' | 'org_id' | 'mode' | 'to_address'>,
 ): Promise<UnsentStatus | undefined> {
   if (org_id === null) return undefined
+  if (mode === 'test' && isTestAddress(to_address)) return { status: 'kept', reason: 'test_mode' }
   const audience = AUDIENCES[kind]
   const suppression =
     audience && (await findSuppression(queries, deps, { address: to_address, audience, orgId: org_id }))

@@ -1,5 +1,7 @@
+import type { Mode } from '../access/keys.ts'
 import { invalid } from '../api/invalid.ts'
 import type { Detail } from '../api/problem.ts'
+import { testAddressError } from '../mail/test-addresses.ts'
 import { linkErrors } from '../platform/text/links.ts'
 import { invalidWebAddressDetail, isEmail, isWebAddress } from './fields.ts'
 import type { Items } from './items.ts'
@@ -13,7 +15,10 @@ export interface Student {
 }
 
 /** Checks rules that the schema cannot express: email and web addresses, links in names, duplicate IDs, and at least one item. */
-export function readSessionInput(input: SessionInput): {
+export function readSessionInput(
+  input: SessionInput,
+  mode: Mode,
+): {
   student: Student
   items: Items
   returnUrl: string | undefined
@@ -22,6 +27,10 @@ export function readSessionInput(input: SessionInput): {
   const { projects = [], workExperiences = [], certificates = [] } = input
   const details: Detail[] = []
   if (!isEmail(email)) details.push({ path: 'email', message: 'must be an email address, such as asha@example.com' })
+  else {
+    const testAddressMessage = testAddressError(email, 'student', mode)
+    if (testAddressMessage) details.push({ path: 'email', message: testAddressMessage })
+  }
   if (returnUrl !== undefined && !isWebAddress(returnUrl)) details.push(invalidWebAddressDetail('returnUrl'))
   for (const [name, list] of Object.entries({ projects, certificates })) {
     list.forEach(({ url }, index) => {

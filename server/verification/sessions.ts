@@ -58,7 +58,7 @@ export async function openSession(
   clock: Clock,
   input: SessionInput,
 ): Promise<OpenedSession> {
-  const { student, items, returnUrl } = readSessionInput(input)
+  const { student, items, returnUrl } = readSessionInput(input, mode)
   const now = clock.now()
   const sessionToken = `vst_${randomToken(32)}`
   const verificationId = `SV_${randomCode(26)}` // five random bits per character

@@ -27,3 +27,24 @@ test('after the server is killed while it generates questions, the student gets 
   const calls = verificationCalls({ ...app, url: server.url }, orgId, sessionKey)
   assert.equal(outcomeOf(await calls.generateAssessment(session)), '200')
 })
+
+test('after the server is killed before a test reviewer responds, another process submits the response once', {
+  timeout: 200_000,
+}, async (t) => {
+  const app = await startApp(t, { clock: new TestClock(Date.now()) })
+  const { orgId } = await app.fixtures.createOrg()
+  const sessionKey = await app.fixtures.createSessionKey(orgId, 'test')
+  const { config } = app.context
+  const crashingServer = await startServerProcess(t, config)
+  const crashingCalls = verificationCalls({ ...app, url: crashingServer.url }, orgId, sessionKey, 'test')
+  const { session } = await crashingCalls.requestReview({ reviewer: { email: 'endorse@test.attestry.example' } })
+  crashingServer.child.kill('SIGKILL')
+  const calls = verificationCalls(app, orgId, sessionKey, 'test')
+
+  await Promise.all([startServerProcess(t, config), startServerProcess(t, config)])
+  await until(async () => (await calls.getVerification(session)).status === 'completed')
+  assert.deepEqual(
+    (await calls.listEvents()).map(({ type }) => type),
+    ['verification.requested', 'verification.completed'],
+  )
+})

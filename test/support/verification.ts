@@ -1,3 +1,4 @@
+import type { Mode } from '../../server/access/keys.ts'
 import { getEmail, listEmails } from '../../server/mail/mail.ts'
 import { type StartAppOptions, startApp, type TestApp } from './app.ts'
 import type { TestResponse } from './call.ts'
@@ -67,7 +68,7 @@ export async function startVerification(t: Cleanup, options: StartAppOptions = {
  * Shares one server between all tests of a file. The returned function creates a new organisation, advances the clock by a minute
  * so that rate limits are reset, and restores the default question writer, which a test may replace.
  */
-export function sharedVerification(): () => Promise<VerificationCalls> {
+export function sharedVerification(mode: Mode = 'live'): () => Promise<VerificationCalls> {
   const startShared = oncePerFile(async (t) => {
     // All tests of a file write to the same reviewers.
     const app = await startApp(t, { config: { mailLimits: { perRecipient: 1000, perOrganisation: 1000 } } })
@@ -78,19 +79,19 @@ export function sharedVerification(): () => Promise<VerificationCalls> {
     app.clock.advance(61_000)
     app.context.writer = writer
     const { orgId } = await app.fixtures.createOrg()
-    return verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId))
+    return verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId, mode), mode)
   }
 }
 
 export type VerificationCalls = ReturnType<typeof verificationCalls>
 
 /** Returns functions that send requests to the verification API as a partner, a student or a reviewer. */
-export function verificationCalls(app: TestApp, orgId: string, key: string) {
+export function verificationCalls(app: TestApp, orgId: string, key: string, mode: Mode = 'live') {
   const calls = {
     app,
     orgId,
     key,
-    scope: { orgId, mode: 'live' as const },
+    scope: { orgId, mode },
     clock: app.clock,
 
     async call(

@@ -13,6 +13,7 @@ import {
   deleteDeadLetter,
   retryDeadLetter,
 } from '../../platform/jobs/dead-letters.ts'
+import { clearTestResponse, TEST_REVIEW_REQUESTED } from '../../verification/reviews/test-reviewers.ts'
 
 interface QueueActions {
   /** The notification that wakes the engine of the queue. */
@@ -26,6 +27,7 @@ const actionsByQueue: Record<DeadLetterQueue, QueueActions> = {
   'test-replies': { topic: CONTACT_DUE, discard: (tx, _clock, id) => deleteReplies(tx, [id]) },
   'lost-sends': { topic: CONTACT_DUE, discard: discardLostSend },
   'prepare-mandate': { topic: MANDATE_TO_PREPARE, discard: failUnreadableMandate },
+  'test-reviews': { topic: TEST_REVIEW_REQUESTED, discard: (tx, _clock, id) => clearTestResponse(tx, id) },
   events: { topic: EVENTS_RECORDED, discard: (tx, _clock, id) => discardRecordedEvent(tx, id) },
 }
 

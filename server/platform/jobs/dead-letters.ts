@@ -7,7 +7,14 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 
 /** The queues whose rows can become dead letters. */
-export const deadLetterQueues = ['contacts', 'test-replies', 'lost-sends', 'prepare-mandate', 'events'] as const
+export const deadLetterQueues = [
+  'contacts',
+  'test-replies',
+  'lost-sends',
+  'prepare-mandate',
+  'test-reviews',
+  'events',
+] as const
 export type DeadLetterQueue = (typeof deadLetterQueues)[number]
 
 /** A row that could not be processed, with the last error. */

@@ -22,6 +22,7 @@ import {
   type Marks,
   markAnswers,
 } from './attempts.ts'
+import { withKeyFirst } from './key-first.ts'
 import { generationFailedProblem, writeItems } from './question-set.ts'
 
 const GENERATION_TIMEOUT_MS = 90 * SECOND
@@ -112,7 +113,7 @@ export async function generateAssessment(
     const exhaustedProblem = await attemptsExhaustedProblem(tx, session, now)
     if (exhaustedProblem) throw exhaustedProblem
     await requireSourcesAvailable(tx, session, now)
-    const attempt = await insertAttempt(tx, session, now, (lastAttempt?.number ?? 0) + 1, items)
+    const attempt = await insertAttempt(tx, session, now, (lastAttempt?.number ?? 0) + 1, withKeyFirst(session, items))
     const changedSession = await changeSession(tx, session, now, {
       status: 'in_assessment',
       completedAt: undefined,

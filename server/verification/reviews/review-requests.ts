@@ -6,10 +6,11 @@ import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
 import { type EmailDeps, type EmailKind, listEmails, queueEmail } from '../../mail/mail.ts'
 import { findSuppression } from '../../mail/suppressions.ts'
+import { isTestAddress } from '../../mail/test-addresses.ts'
 import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
 import { DAY, formatWait, MINUTE, SECOND } from '../../platform/clock.ts'
 import type { SealedColumn } from '../../platform/data-key-rotation.ts'
-import type { Tx } from '../../platform/database/database.ts'
+import { notifyAfterCommit, type Tx } from '../../platform/database/database.ts'
 import { randomToken } from '../../platform/ids.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import type { Vault } from '../../platform/vault.ts'
@@ -19,8 +20,8 @@ import { changeSession, lockVerification, type Session } from '../sessions.ts'
 import { requireNotStudent, requireReviewerAvailable, requireSourcesAvailable } from '../source-rules.ts'
 import { reviewRequestEmail } from './emails.ts'
 import { findReview, type Review } from './reviews.ts'
+import { reviewSchedule, TEST_REVIEW_REQUESTED } from './test-reviewers.ts'
 
-const LINK_LIFETIME_MS = 30 * DAY
 /** Delays of the reminders after the review request email. */
 const REMINDER_DELAYS_MS = [3 * DAY, 7 * DAY] as const
 
@@ -43,7 +44,8 @@ export async function requestReview(
   await requireDailyLimit(tx, now, session.id, 'review_request', MAX_REQUESTS_PER_DAY) // limits repeated changes of the reviewer address
   const token = `vrt_${randomToken(32)}`
   const link = `${config.publicUrl}/verify/${session.id}#token=${token}`
-  const expiresAt = now + LINK_LIFETIME_MS
+  const { linkLifetimeMs, testResponseDelayMs } = reviewSchedule(session.scope, review.email)
+  const expiresAt = now + linkLifetimeMs
   await tx
     .updateTable('verification_reviews')
     .set({
@@ -53,9 +55,11 @@ export async function requestReview(
       expires_at: new Date(expiresAt),
       remind_at: new Date(now + REMINDER_DELAYS_MS[0]),
       requested_at: new Date(review.requestedAt ?? now),
+      test_response_at: testResponseDelayMs === undefined ? null : new Date(now + testResponseDelayMs),
     })
     .where('verification_id', '=', session.id)
     .execute()
+  if (testResponseDelayMs !== undefined) notifyAfterCommit(tx, TEST_REVIEW_REQUESTED)
   const changedSession = await changeSession(tx, session, now, { status: 'pending_review', extendsSession: true })
   const email = buildRequestEmail(config, changedSession, review, { link, expiresAt, reminder: false })
   await queueEmail(tx, deps, { ...email, rejectOverLimit: true })
@@ -101,14 +105,23 @@ function buildRequestEmail(
 export async function requireNotSuppressed(
   tx: Tx,
   deps: Pick<Context, 'mailboxes'>,
-  { scope }: Session,
+  session: Session,
   address: string,
 ): Promise<void> {
-  if (await findSuppression(tx, deps, { address, audience: 'reviewer', orgId: scope.orgId }))
+  if (await isSuppressed(tx, deps, session, address))
     throw problem(
       'REVIEWER_UNREACHABLE',
       'email: this address does not accept review requests. Use another reviewer, or another address of this reviewer.',
     )
+}
+
+/**
+ * Returns whether a reviewer accepts no emails. Test reviewers always do: all organisations share them, and the unsubscribe link in a
+ * stored email of one organisation must not affect the others.
+ */
+async function isSuppressed(tx: Tx, deps: Pick<Context, 'mailboxes'>, { scope }: Session, address: string) {
+  if (scope.mode === 'test' && isTestAddress(address)) return false
+  return (await findSuppression(tx, deps, { address, audience: 'reviewer', orgId: scope.orgId })) !== undefined
 }
 
 function linkPurpose(verificationId: string) {
@@ -201,7 +214,7 @@ export async function resendRequest(tx: Tx, deps: EmailDeps, verificationId: str
       'This verification has no pending review, or its review link has expired, so there is no email to resend.',
     )
   }
-  if (await findSuppression(tx, deps, { address: review.email, audience: 'reviewer', orgId: session.scope.orgId }))
+  if (await isSuppressed(tx, deps, session, review.email))
     throw problem('CONFLICT', 'The reviewer no longer accepts review requests, so the email cannot be resent.')
   await requireReminderAllowed(tx, now, session)
   const unsealedLink = unsealLink(vault, verificationId, link.sealed)

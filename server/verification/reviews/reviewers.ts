@@ -1,5 +1,6 @@
 import { problem } from '../../api/problem.ts'
 import type { EmailDeps } from '../../mail/mail.ts'
+import { testAddressError } from '../../mail/test-addresses.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { changeSession, type Session, sessionNotFoundProblem } from '../sessions.ts'
 import { requireNotStudent, requireReviewerAvailable } from '../source-rules.ts'
@@ -35,6 +36,8 @@ export async function storeReviewer(
     if (now >= currentReview!.link!.expiresAt) throw linkExpiredProblem()
   } else if (now >= session.expiresAt) throw sessionNotFoundProblem()
   const email = input.email.toLowerCase()
+  const testAddressMessage = testAddressError(email, 'reviewer', session.scope.mode)
+  if (testAddressMessage) throw problem('INVALID_EMAIL', `email: ${testAddressMessage}.`)
   await requireNotStudent(tx, session, email)
   const addresses = [...new Set([...(currentReview?.addresses ?? []), email])]
   if (addresses.length > MAX_REVIEWER_ADDRESSES) {
