@@ -49,7 +49,7 @@ export function sessionRoutes(app: App, context: Context): void {
         tags,
         summary: 'Open a session',
         description:
-          'Requires at least one project, work experience or certificate to verify skills against. The response contains the session token, which is not returned again; send the student’s browser to `/session#token=…`. The session expires 24 hours after its last step.',
+          'Requires at least one project, work experience or certificate to verify skills against. The response contains the session token, which is not returned again; send the student’s browser to `/session#token=…`. The session expires 24 hours after its last step. In TEST mode, the students pass@test.attestry.example, fail@test.attestry.example and inconclusive@test.attestry.example get questions whose right option is first; other addresses of this domain, and all of them in LIVE mode, are rejected.',
         security: [{ key: [] }],
         body: SessionInput,
         response: { 201: successResponse(OpenedSession) },

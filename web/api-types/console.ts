@@ -202,7 +202,7 @@ export interface CreatedApiKey {
 }
 
 export interface DeadLetter {
-  queue: 'contacts' | 'test-replies' | 'lost-sends' | 'prepare-mandate' | 'events'
+  queue: 'contacts' | 'test-replies' | 'lost-sends' | 'prepare-mandate' | 'test-reviews' | 'events'
   /** The ID of the row that cannot be processed. */
   subject_id: string
   org_id: string | null

@@ -22,7 +22,7 @@ export function assessmentRoutes(app: App, context: Context): void {
         tags,
         summary: 'Generate the assessment',
         description:
-          'Requires skills, the method `assessment` and items. The first request generates the questions; later requests return the same questions until they are answered. Generation can take up to 90 seconds, so use a longer request timeout. Answers must be submitted within 60 minutes. With `Accept-Language: hi`, questions are in Hindi if available; otherwise they are in English.',
+          'Requires skills, the method `assessment` and items. The first request generates the questions; later requests return the same questions until they are answered. Generation can take up to 90 seconds, so use a longer request timeout. Answers must be submitted within 60 minutes. With `Accept-Language: hi`, questions are in Hindi if available; otherwise they are in English. The test students of TEST mode (see `POST /verify`) get questions whose right option is the first of `options`.',
         security,
         response: { 200: AssessmentResponse },
       },

@@ -37,7 +37,7 @@ export function reviewRoutes(app: App, context: Context): void {
         tags,
         summary: 'Store the reviewer',
         description:
-          "The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the reviewer's email address changes, a new email is sent and the old link stops working. A session can have at most three different reviewer addresses. A mailbox gets a limited number of review emails per day from all sessions and organisations; then the response is 429 with Retry-After. An address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE.",
+          "The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the reviewer's email address changes, a new email is sent and the old link stops working. A session can have at most three different reviewer addresses. A mailbox gets a limited number of review emails per day from all sessions and organisations; then the response is 429 with Retry-After. An address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no email is sent to these reviewers, who act automatically: endorse@test.attestry.example endorses all skills and refuse@test.attestry.example declines, both after two seconds; silent@test.attestry.example never responds, and the review expires after 30 seconds. Other addresses of this domain, and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.",
         security: [{ key: [] }, { session: [] }],
         body: ReviewerInput,
         response: { 200: successResponse(Reviewer) },

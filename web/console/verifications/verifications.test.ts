@@ -15,6 +15,7 @@ test('verifications can be filtered by status, and the review email can be resen
   await checkPage(page, 'verifications')
   await page.getByLabel('Status').selectOption('completed')
   await page.getByText('No verifications').waitFor()
+  assert.equal(await page.getByText('test.attestry.example').count(), 0)
   await page.getByLabel('Status').selectOption('pending_review')
   await page.getByRole('link', { name: 'Asha Rao' }).click()
   await page.getByText('Ravi Menon').waitFor()
@@ -25,6 +26,15 @@ test('verifications can be filtered by status, and the review email can be resen
   await checkPage(page, 'verification')
   await page.getByRole('link', { name: 'review request' }).first().click()
   await page.getByRole('heading', { level: 1, name: /Asha Rao/ }).waitFor()
+})
+
+test('in test mode, the empty list of verifications names the test students and reviewers', async (t) => {
+  const app = await startApp(t)
+  const { orgId } = await app.fixtures.createOrg()
+  const page = await openConsolePage(t, app)
+  await page.goto(`${app.url}/console/${orgId}/test/verifications`)
+  await page.getByText('test.attestry.example').waitFor()
+  await page.getByText('endorse@').waitFor()
 })
 
 test('a verification shows how well its endorsement supports the skills', async (t) => {

@@ -44,6 +44,7 @@ export default function Verifications() {
             <p class="soft">
               Your server starts a verification for a student with <code>POST /api/v1/verify</code> and a session key.
             </p>
+            {context.mode === 'test' && <TestAddresses />}
             {context.can('owner') && <Link to={context.pagePath('/keys')}>Create a session key</Link>}
           </>
         }
@@ -62,5 +63,16 @@ export default function Verifications() {
         ]}
       />
     </>
+  )
+}
+
+/** The addresses that simulate students and reviewers in TEST mode. */
+function TestAddresses() {
+  return (
+    <p class="soft">
+      To try it without a person, use an address of <code>test.attestry.example</code>. Students <code>pass@</code>,{' '}
+      <code>fail@</code> and <code>inconclusive@</code> get questions whose right option is first. Reviewers{' '}
+      <code>endorse@</code>, <code>refuse@</code> and <code>silent@</code> act automatically within seconds.
+    </p>
   )
 }
