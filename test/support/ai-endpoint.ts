@@ -14,7 +14,16 @@ export interface ReceivedAiCall {
     max_completion_tokens?: number
   }
   /** The parsed JSON between the `<data>` tags of the prompt. */
-  data: { skills: { number: number; name: string; count: number }[]; source: Record<string, string>; texts: string[] }
+  data: {
+    skills: { number: number; name: string; count: number }[]
+    kinds: string[]
+    source: Record<string, string> & { keywords?: string[] }
+    rejected?: { reason: string; stem: string }[]
+    error?: string
+    /** Items to verify. */
+    items: { item: number; skill: string; question: string; options: string[] }[]
+    texts: string[]
+  }
 }
 
 export type AiResponder = (call: ReceivedAiCall, response: ServerResponse) => void

@@ -5,7 +5,7 @@ import { parseJsonOrUndefined } from '../../platform/json.ts'
 import type { AiSettings } from '../questions.ts'
 import { WriterError } from '../writer-error.ts'
 
-export interface ChatMessage {
+interface ChatMessage {
   role: 'system' | 'user' | 'assistant'
   content: string
 }
@@ -28,6 +28,11 @@ export class InvalidResponseError extends Error {
     super(message)
     this.content = content
   }
+}
+
+/** Returns the error for a response that is still invalid after a repair request. */
+export function invalidResponseError(error: InvalidResponseError): WriterError {
+  return new WriterError('invalid', `the AI endpoint's response is unusable: ${error.message}`)
 }
 
 const MAX_RESPONSE_LENGTH = 1_000_000

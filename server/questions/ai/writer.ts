@@ -14,12 +14,12 @@ import type {
 } from '../questions.ts'
 import { visibleLength } from '../text.ts'
 import { WriterError } from '../writer-error.ts'
-import { ItemBatch, LINK_PATTERN } from './batch.ts'
+import { ItemBatch, LINK_PATTERN, rejectedItem } from './batch.ts'
 import {
   AiEndpoint,
-  type ChatMessage,
   type CompletionRequest,
   InvalidResponseError,
+  invalidResponseError,
   type PauseFunction,
 } from './endpoint.ts'
 import {
@@ -28,19 +28,23 @@ import {
   blindGuesses,
   itemsData,
   itemsInstructions,
+  type RejectedItem,
+  type RepairReasons,
   type SkillInPrompt,
   translationInstructions,
   translationSchema,
   type WrittenItem,
   writtenItems,
 } from './instructions.ts'
+import { findConfirmedItems } from './verification.ts'
 
 /** Time limit of one request to the writer, including retries and repair requests. */
 const BUDGET_MS = 85_000
 /** Several small concurrent calls finish sooner than one large call. */
 const ITEMS_PER_CALL = 6
 const LANGUAGES_PER_CALL = 4
-const MAX_CONCURRENT_CALLS = 4
+/** One per skill of the largest assessment, so that each of its skills is written, verified and repaired within the time limit. */
+const MAX_CONCURRENT_CALLS = 6
 /** Token budget per item; non-Latin scripts need several tokens per character. */
 const TOKENS_PER_ITEM = { en: 350, other: 1000 }
 /** Token budget of a call for items, in addition to the budget per item. */
@@ -53,8 +57,13 @@ const MAX_TOKENS = 16_000
 const TOKENS_PER_GUESS = 20
 /** Guesses are above chance if as many correct ones have at most this probability when they are random. */
 const MAX_CHANCE_PROBABILITY = 0.02
+/** A call for items, and up to two repair requests; only one of them after invalid responses. */
+const MAX_WRITE_ATTEMPTS = 3
+const MAX_INVALID_RESPONSES = 2
 /** Maximum number of rejected items that a repair request lists. */
-const MAX_LISTED_FINDINGS = 12
+const MAX_LISTED_ITEMS = 12
+const TOO_FEW_ITEMS = 'there are too few items'
+const NOT_CONFIRMED = 'an independent check could not confirm that this option is right and the others are wrong'
 
 const wait: PauseFunction = (delayMs, signal) => setTimeout(delayMs, undefined, { signal })
 
@@ -65,6 +74,13 @@ export interface AiWriterOptions {
   budgetMs?: number
   /** Waits before a retry. */
   pause?: PauseFunction
+}
+
+/** The time limit of a request and the signal of its caller; `signal` is aborted by either. */
+interface Deadline {
+  callerSignal: AbortSignal | undefined
+  timeout: AbortSignal
+  signal: AbortSignal
 }
 
 /** Writes items with any OpenAI-compatible endpoint. Its items pass the same checks as all others. */
@@ -84,9 +100,10 @@ export class AiWriter implements QuestionWriter {
 
   async writeItems(request: ItemsRequest): Promise<ItemsResult> {
     const batch = new ItemBatch(request)
-    const calls = groupIntoCalls(request.skills.map(({ skill, count }) => ({ skill, count })))
-    await this.runAll(calls, request.signal, (skills, signal) => this.writeSome(skills, batch, request.context, signal))
-    await this.replaceRevealingItems(batch)
+    const deadline = this.startDeadline(request.signal)
+    const calls = groupIntoCalls(request.skills, () => batch.kinds())
+    await this.runAll(calls, deadline, (call, signal) => this.writeSome(call, batch, request.context, signal))
+    await this.replaceRevealingItems(batch, deadline)
     return batch.result()
   }
 
@@ -95,15 +112,15 @@ export class AiWriter implements QuestionWriter {
    * add to every key, or by a model that sees only the options. The replacements are written without that text. Items that still fail
    * are left out.
    */
-  private async replaceRevealingItems(batch: ItemBatch): Promise<void> {
-    if (!(await this.removeRevealingItems(batch))) return
-    const calls = groupIntoCalls(batch.missingItems(batch.request.skills))
-    await this.runAll(calls, batch.request.signal, (skills, signal) => this.writeSome(skills, batch, {}, signal))
-    await this.removeRevealingItems(batch)
+  private async replaceRevealingItems(batch: ItemBatch, deadline: Deadline): Promise<void> {
+    if (!(await this.removeRevealingItems(batch, deadline))) return
+    const calls = groupIntoCalls(batch.missingItems(), () => batch.kinds())
+    await this.runAll(calls, deadline, (call, signal) => this.writeSome(call, batch, {}, signal))
+    await this.removeRevealingItems(batch, deadline)
   }
 
   /** Removes the items whose keys can be found without the questions; returns whether there were any. */
-  private async removeRevealingItems(batch: ItemBatch): Promise<boolean> {
+  private async removeRevealingItems(batch: ItemBatch, deadline: Deadline): Promise<boolean> {
     const patterns = batch.removeItemsWithPattern()
     // The patterns are not logged: with the questions, they reveal the keys.
     if (patterns.length > 0)
@@ -114,7 +131,7 @@ export class AiWriter implements QuestionWriter {
     const items = batch.allItems()
     if (!this.blindCheck || items.length === 0) return patterns.length > 0
     let correctCount = 0
-    await this.runAll([items], batch.request.signal, async (all, signal) => {
+    await this.runAll([items], deadline, async (all, signal) => {
       correctCount = await this.countBlindGuesses(all, signal)
     })
     if (!isAboveChance(correctCount, items.length)) return patterns.length > 0
@@ -151,65 +168,107 @@ export class AiWriter implements QuestionWriter {
     const languages = to.filter((language) => language !== from)
     if (texts.length === 0) return Object.fromEntries(languages.map((language) => [language, []]))
     const calls = chunks(languages, LANGUAGES_PER_CALL)
-    await this.runAll(calls, signal, (callLanguages, callSignal) =>
+    await this.runAll(calls, this.startDeadline(signal), (callLanguages, callSignal) =>
       this.translateSome(texts, from, callLanguages, translations, callSignal),
     )
     return translations
   }
 
-  /** Requests items for some of the skills, and sends one repair request if items are missing or invalid. */
+  /**
+   * Requests the items of a call and verifies them. Sends repair requests while items are missing: because of an invalid response, of failed
+   * checks, or because the verification did not confirm their keys.
+   */
   private async writeSome(
-    skills: SkillInPrompt[],
+    call: WriteCall,
     batch: ItemBatch,
     context: SourceContext,
     signal: AbortSignal,
   ): Promise<void> {
-    const { language } = batch.request
-    const messages: ChatMessage[] = [
-      { role: 'system', content: itemsInstructions(language) },
-      { role: 'user', content: itemsData(skills, context, batch.kinds()) },
-    ]
-    const countItems = (requestedSkills: SkillInPrompt[]) => requestedSkills.reduce((sum, { count }) => sum + count, 0)
+    let missingSkills = call.skills
+    let repairReasons: RepairReasons | undefined
+    let invalidCount = 0
+    for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS && missingSkills.length > 0; attempt++) {
+      if (repairReasons)
+        this.log.info({ missing: countItems(missingSkills) }, 'AI response incomplete, sending a repair request')
+      try {
+        const { language } = batch.request
+        const data = itemsData(missingSkills, context, call.kinds, repairReasons)
+        const written = await this.requestItems(missingSkills, language, data, repairReasons !== undefined, signal)
+        const { confirmed, rejected } = await this.addVerifiedItems(written, missingSkills, batch, signal)
+        missingSkills = withoutItems(missingSkills, confirmed)
+        repairReasons =
+          rejected.length > 0 ? { rejected: rejected.slice(0, MAX_LISTED_ITEMS) } : { error: TOO_FEW_ITEMS }
+      } catch (error) {
+        if (!(error instanceof InvalidResponseError)) throw error
+        if (++invalidCount === MAX_INVALID_RESPONSES) {
+          if (countItems(missingSkills) === countItems(call.skills)) throw invalidResponseError(error)
+          return
+        }
+        repairReasons = { error: error.message }
+      }
+    }
+  }
+
+  private async requestItems(
+    skills: SkillInPrompt[],
+    language: Language,
+    data: string,
+    isRepair: boolean,
+    signal: AbortSignal,
+  ): Promise<WrittenItem[]> {
     const tokensPerItem = language === 'en' ? TOKENS_PER_ITEM.en : TOKENS_PER_ITEM.other
-    const completionFor = (requestedSkills: SkillInPrompt[], conversation: ChatMessage[]): CompletionRequest => ({
-      messages: conversation,
+    const response = await this.endpoint.complete({
+      messages: [
+        { role: 'system', content: itemsInstructions(language, isRepair) },
+        { role: 'user', content: data },
+      ],
       schema: writtenItems,
       name: 'items',
-      maxTokens: Math.min(MAX_TOKENS, ITEMS_OVERHEAD_TOKENS + countItems(requestedSkills) * tokensPerItem),
+      maxTokens: Math.min(MAX_TOKENS, ITEMS_OVERHEAD_TOKENS + countItems(skills) * tokensPerItem),
       signal,
     })
-    const skillNumbers = new Set(skills.map(({ skill }) => skill.number))
-    const addItems = (response: unknown) => {
-      const { items: written } = response as { items: WrittenItem[] }
-      return written.flatMap((item) =>
-        skillNumbers.has(item.skill) ? batch.add(item) : [`unknown skill ${item.skill}`],
-      )
+    return (response as { items: WrittenItem[] }).items
+  }
+
+  /** Adds the items that pass the checks and whose keys the verification confirms. Returns these, and the other items with the reasons. */
+  private async addVerifiedItems(
+    written: WrittenItem[],
+    skills: SkillInPrompt[],
+    batch: ItemBatch,
+    signal: AbortSignal,
+  ): Promise<{ confirmed: Item[]; rejected: RejectedItem[] }> {
+    const missingCounts = new Map(skills.map(({ skill, count }) => [skill.number, count]))
+    const items: Item[] = []
+    const rejected: RejectedItem[] = []
+    for (const writtenItem of written) {
+      const missingCount = missingCounts.get(writtenItem.skill)
+      if (missingCount === undefined)
+        rejected.push(rejectedItem(`skill ${writtenItem.skill} is not in the data`, writtenItem.stem))
+      if (!missingCount) continue
+      const result = batch.add(writtenItem)
+      if (result.rejected) rejected.push(result.rejected)
+      if (!result.item) continue
+      items.push(result.item)
+      missingCounts.set(writtenItem.skill, missingCount - 1)
     }
-    let feedback: string
+    let confirmed: Item[] = []
     try {
-      const findings = addItems(await this.endpoint.complete(completionFor(skills, messages)))
-      if (batch.missingItems(skills).length === 0) return
-      feedback = `Some items were not accepted:\n${findings.slice(0, MAX_LISTED_FINDINGS).join('\n') || 'there are too few items'}`
-    } catch (error) {
-      if (!(error instanceof InvalidResponseError)) throw error
-      feedback = `Your response was not accepted: ${error.message}`
+      const { context, seed } = batch.request
+      const requestedSkills = skills.map(({ skill }) => skill)
+      const verification = { items, skills: requestedSkills, context, seed, signal }
+      confirmed = await findConfirmedItems(this.endpoint, verification)
+      batch.confirm(confirmed)
+    } finally {
+      batch.discardPending(items) // also if the verification failed: an item that was not verified is not used
     }
-    const missingSkills = batch.missingItems(skills)
-    const repairText = `${feedback}\nWrite new items for the missing ones, by the same rules, and different from those you wrote.`
-    this.log.info({ missing: countItems(missingSkills) }, 'AI response incomplete, sending a repair request')
-    try {
-      addItems(
-        await this.endpoint.complete(
-          completionFor(missingSkills, [
-            messages[0]!,
-            { role: 'user', content: `${itemsData(missingSkills, context, batch.kinds())}\n${repairText}` },
-          ]),
-        ),
+    const unconfirmed = items.filter((item) => !confirmed.includes(item))
+    if (unconfirmed.length > 0)
+      this.log.info(
+        { items: items.length, unconfirmed: unconfirmed.length },
+        'verification did not confirm the keys of AI questions, dropping these',
       )
-    } catch (error) {
-      if (!(error instanceof InvalidResponseError)) throw error
-      if (batch.missingItems(skills).length === skills.length) throw invalidResponseError(error)
-    }
+    rejected.push(...unconfirmed.map(({ stem }) => rejectedItem(NOT_CONFIRMED, stem)))
+    return { confirmed, rejected }
   }
 
   /** Requests translations into some of the languages, and sends one repair request if any are invalid. Adds them to `into`. */
@@ -220,7 +279,6 @@ export class AiWriter implements QuestionWriter {
     into: Translations,
     signal: AbortSignal,
   ): Promise<void> {
-    let feedback = ''
     let lastError: InvalidResponseError | undefined
     const tokensPerLanguage = texts.reduce(
       (sum, text) => sum + TOKENS_PER_TRANSLATED_TEXT + text.length * TOKENS_PER_TRANSLATED_CHARACTER,
@@ -232,8 +290,8 @@ export class AiWriter implements QuestionWriter {
       try {
         const response = (await this.endpoint.complete({
           messages: [
-            { role: 'system', content: translationInstructions(from, targetLanguages) },
-            { role: 'user', content: `${asData({ texts })}${feedback}` },
+            { role: 'system', content: translationInstructions(from, targetLanguages, lastError !== undefined) },
+            { role: 'user', content: asData({ texts, ...(lastError ? { error: lastError.message } : {}) }) },
           ],
           schema: translationSchema(targetLanguages),
           name: 'translations',
@@ -252,9 +310,15 @@ export class AiWriter implements QuestionWriter {
         if (!(error instanceof InvalidResponseError)) throw error
         lastError = error
       }
-      feedback = `\nAn earlier response was not accepted: ${lastError.message}`
     }
     if (missingLanguages().length === languages.length && languages.length > 0) throw invalidResponseError(lastError!)
+  }
+
+  /** Starts the time limit of a request, which all of its calls share. */
+  private startDeadline(callerSignal: AbortSignal | undefined): Deadline {
+    callerSignal?.throwIfAborted()
+    const timeout = AbortSignal.timeout(this.budgetMs)
+    return { callerSignal, timeout, signal: callerSignal ? AbortSignal.any([callerSignal, timeout]) : timeout }
   }
 
   /**
@@ -263,12 +327,9 @@ export class AiWriter implements QuestionWriter {
    */
   private async runAll<T>(
     calls: T[],
-    callerSignal: AbortSignal | undefined,
+    { callerSignal, timeout, signal }: Deadline,
     run: (call: T, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    callerSignal?.throwIfAborted()
-    const timeout = AbortSignal.timeout(this.budgetMs)
-    const signal = callerSignal ? AbortSignal.any([callerSignal, timeout]) : timeout
     const errors: unknown[] = []
     const queue = [...calls]
     const runQueued = async () => {
@@ -288,9 +349,7 @@ export class AiWriter implements QuestionWriter {
   }
 }
 
-function invalidResponseError(error: InvalidResponseError): WriterError {
-  return new WriterError('invalid', `the AI endpoint's response is unusable: ${error.message}`)
-}
+const countItems = (skills: SkillInPrompt[]) => skills.reduce((sum, { count }) => sum + count, 0)
 
 /** Returns whether random guesses among four options are unlikely to be correct this often. */
 function isAboveChance(correctCount: number, itemCount: number): boolean {
@@ -303,20 +362,48 @@ function isAboveChance(correctCount: number, itemCount: number): boolean {
   return probability <= MAX_CHANCE_PROBABILITY
 }
 
-/** Groups skills into calls of a few items; all items of a skill stay in one call, so that they differ. */
-function groupIntoCalls(skills: SkillInPrompt[]): SkillInPrompt[][] {
-  const calls: SkillInPrompt[][] = []
+interface WriteCall {
+  skills: SkillInPrompt[]
+  /** Kinds of items, in the order of their use. */
+  kinds: string[]
+}
+
+/**
+ * Groups skills into calls of a few items. The items of a skill stay in one call, so that they differ; if they are too many, each of its
+ * calls gets other kinds of items.
+ */
+function groupIntoCalls(skills: SkillInPrompt[], shuffledKinds: () => string[]): WriteCall[] {
+  const calls: WriteCall[] = []
   let freeItemCount = 0
-  for (const skill of skills) {
-    if (skill.count <= 0) continue
-    if (skill.count > freeItemCount || calls.length === 0) {
-      calls.push([])
+  for (const { skill, count } of skills) {
+    if (count <= 0) continue
+    const partCount = Math.ceil(count / ITEMS_PER_CALL)
+    if (partCount > 1) {
+      const kinds = shuffledKinds()
+      const kindGroups = Math.min(partCount, kinds.length)
+      for (let part = 0; part < partCount; part++)
+        calls.push({
+          skills: [{ skill, count: Math.floor((count + part) / partCount) }],
+          kinds: kinds.filter((_, index) => index % kindGroups === part % kindGroups),
+        })
+      freeItemCount = 0
+      continue
+    }
+    if (count > freeItemCount) {
+      calls.push({ skills: [], kinds: shuffledKinds() })
       freeItemCount = ITEMS_PER_CALL
     }
-    calls.at(-1)!.push(skill)
-    freeItemCount -= skill.count
+    calls.at(-1)!.skills.push({ skill, count })
+    freeItemCount -= count
   }
   return calls
+}
+
+/** Returns the skills with the numbers of items that are still missing after these. */
+function withoutItems(skills: SkillInPrompt[], items: Item[]): SkillInPrompt[] {
+  return skills
+    .map(({ skill, count }) => ({ skill, count: count - items.filter((item) => item.skill === skill.number).length }))
+    .filter(({ count }) => count > 0)
 }
 
 function chunks<T>(list: T[], size: number): T[][] {
