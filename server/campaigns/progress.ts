@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { ChannelName } from '../channels/channel.ts'
+import { questionPoint } from '../conversation/flow.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
@@ -152,5 +153,5 @@ function changeOf(transition: CandidateTransition, after: Candidacy, now: number
 
 /** Returns the part in which the candidate dropped off; `no_response` for candidates who never responded. */
 function dropOffOf(before: Candidacy, after: Candidacy): DropOff {
-  return hasReached(after.stages, 'responded') ? (before.state.point.at as DropOff) : 'no_response'
+  return hasReached(after.stages, 'responded') ? (questionPoint(before.state.point).at as DropOff) : 'no_response'
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { LANGUAGES } from '../platform/text/languages.ts'
+import { prompt } from '../questions/prompts.ts'
 import { advance, currentPrompts, startConversation } from './conversation.ts'
 import { type ConversationFlow, questionsOf } from './flow.ts'
 import { render } from './render.ts'
@@ -137,6 +138,122 @@ test('going back returns to the previous question, up to the first one, and neve
   assert.deepEqual(advance(afterSkillAnswer, flow, { kind: 'back' }).state, afterSkillAnswer)
 })
 
+test('BACK in words goes back, except in an answer of several words', () => {
+  const atSecondQuestion = replyAll(initialState(), 'yes', '1', 'yes')
+  for (const text of ['BACK', 'वापस', 'Change'])
+    assert.deepEqual(replyAll(atSecondQuestion, text).point, { at: 'enrichment', question: 0 }, text)
+  assert.deepEqual(replyAll(atSecondQuestion, 'change my answer').enrichment, ['yes', 'change my answer'])
+  const atSkills = replyAll(atSecondQuestion, 'now')
+  assert.deepEqual(replyAll(atSkills, 'change my answer').point, { at: 'enrichment', question: 1 })
+  assert.deepEqual(replyAll(initialState(), 'back').point, { at: 'consent' })
+})
+
+test('an option of a skill question comes before a word for BACK or "not now"', () => {
+  const sides = {
+    ...item(0),
+    text: { en: { stem: 'Which side?', options: ['Front', 'Back', 'Wait', 'Left'] as never } },
+  }
+  const sidesFlow: ConversationFlow = { ...flow, skills: [{ skill_id: 'sk_1', name: 'Wiring', items: [sides, sides] }] }
+  const atSkills = replyAll(initialState(), 'yes', '1', 'yes', 'now')
+  for (const [text, choice] of [
+    ['back', 1],
+    ['wait', 2],
+  ] as const)
+    assert.deepEqual(advance(atSkills, sidesFlow, { kind: 'reply', text }).state.skills, [[choice]])
+})
+
+for (const language of LANGUAGES) {
+  test(`${language}: "not now" asks when to contact the candidate again, and never ends as refused`, () => {
+    const atConsent = startConversation(language, true)
+    for (const text of [prompt('not_now', language), 'not now']) {
+      const postponed = advance(atConsent, flow, { kind: 'reply', text })
+      assert.deepEqual(postponed.state.point, { at: 'later', back: { at: 'consent' } })
+      assert.equal(postponed.ending, undefined)
+      const question = render(postponed.prompts[0]!, language, flow, { name: 'Asha' })
+      assert.deepEqual(
+        question.choices.map(({ value }) => value),
+        ['today', 'tomorrow', 'never'],
+      )
+      for (const [index, { value, label }] of question.choices.entries())
+        for (const reply of [label, String(index + 1)]) {
+          const outcome = advance(postponed.state, flow, { kind: 'reply', text: reply })
+          if (value === 'never') {
+            assert.deepEqual([outcome.ending, outcome.stop], ['refused', false], reply)
+            assert.equal(partsDone(outcome.state, flow).consented, false)
+          } else {
+            assert.equal(outcome.contactAgain, value, reply)
+            assert.deepEqual(outcome.state.point, { at: 'consent' })
+            assert.deepEqual(
+              outcome.prompts.map(({ kind }) => kind),
+              [`contact_${value}`],
+            )
+            assert.equal(partsDone(outcome.state, flow).consented, false)
+          }
+        }
+    }
+  })
+}
+
+test('a question can be postponed at any point; the conversation continues with the same question', () => {
+  const states = [
+    replyAll(initialState(), 'yes'),
+    replyAll(initialState(), 'yes', '1'),
+    replyAll(initialState(), 'yes', '1', 'yes', 'now', '1'),
+    replyAll(initialState(), 'yes', '1', 'yes', 'now', '1', '2', '3', '4', '4', '4'),
+  ]
+  for (const state of states) {
+    const postponed = replyAll(state, 'not now')
+    assert.deepEqual(postponed.point, { at: 'later', back: state.point })
+    assert.deepEqual(progressOf(postponed, flow), progressOf(state, flow))
+    assert.deepEqual(partsDone(postponed, flow), partsDone(state, flow))
+    for (const text of ['tomorrow', 'back']) {
+      const resumed = replyAll(postponed, text)
+      assert.deepEqual(
+        [resumed.point, resumed.enrichment, resumed.skills],
+        [state.point, state.enrichment, state.skills],
+      )
+    }
+    assert.equal(replyAll(postponed, 'never').ending, 'refused')
+    assert.equal(replyAll(postponed, 'STOP').ending, 'stopped')
+  }
+})
+
+test('"not now" is asked about at most three times, and is an answer where several words are expected', () => {
+  let state = replyAll(initialState(), 'not now')
+  const sentCounts = Array.from({ length: 5 }, () => {
+    const outcome = advance(state, flow, { kind: 'reply', text: 'not now' })
+    state = outcome.state
+    return outcome.prompts.length
+  })
+  assert.deepEqual(sentCounts, [2, 2, 2, 0, 0])
+  const atVoiceQuestion = replyAll(initialState(), 'yes', '1', 'yes')
+  assert.deepEqual(replyAll(atVoiceQuestion, 'not now').enrichment, ['yes', 'not now'])
+  assert.equal(replyAll(atVoiceQuestion, 'wait').point.at, 'later')
+})
+
+test('"ok" after a contact was agreed is no answer; yes is', () => {
+  const agreed = { ...replyAll(initialState(), 'not now', 'tomorrow'), contactAt: '2026-03-12T06:30:00.000Z' }
+  for (const text of ['ok', 'Ok sir', 'thanks', 'ठीक है', '👍']) {
+    const outcome = advance(agreed, flow, { kind: 'reply', text })
+    assert.deepEqual([outcome.state, outcome.prompts], [agreed, []], text)
+  }
+  const unclear = advance(agreed, flow, { kind: 'reply', text: 'what?' })
+  assert.equal(unclear.state.contactAt, agreed.contactAt)
+  const accepted = advance(agreed, flow, { kind: 'reply', text: 'yes' }).state
+  assert.deepEqual([accepted.point, accepted.contactAt], [{ at: 'language' }, undefined])
+  assert.equal(partsDone(accepted, flow).consented, true)
+})
+
+test('consent is known in conversations that were started by earlier versions', () => {
+  const { consented: _, ...atConsent } = initialState()
+  assert.equal(partsDone(atConsent, flow).consented, false)
+  assert.equal(partsDone(replyAll(atConsent, 'no'), flow).consented, false)
+  assert.equal(partsDone(replyAll(atConsent, 'not now', 'never'), flow).consented, false)
+  const { consented: __, ...atQuestion } = replyAll(initialState(), 'yes', '1')
+  assert.equal(partsDone(atQuestion, flow).consented, true)
+  assert.equal(partsDone(replyAll(atQuestion, 'not now', 'never'), flow).consented, true)
+})
+
 test('changing the language repeats the current question; before consent it also skips the language question', () => {
   const state = replyAll(initialState(), 'yes', '1')
   const { state: stateInHindi, prompts } = advance(state, flow, { kind: 'language', language: 'hi' })
@@ -158,8 +275,8 @@ test('every prompt has a text in every language, and none reveals the correct an
     let state = startConversation(language, true)
     const renderedTexts: string[] = []
     while (state.ending === null) {
-      for (const prompt of currentPrompts(state, flow))
-        renderedTexts.push(JSON.stringify(render(prompt, language, flow, { name: 'Asha' })))
+      for (const each of currentPrompts(state, flow))
+        renderedTexts.push(JSON.stringify(render(each, language, flow, { name: 'Asha' })))
       const { point } = state
       const value = point.at === 'skills' ? '0' : 'yes'
       const reply: ConversationInput =
@@ -208,11 +325,30 @@ const anyFlow = fc
 const anyInput: fc.Arbitrary<ConversationInput> = fc.oneof(
   fc.record({
     kind: fc.constant('reply' as const),
-    value: fc.constantFrom('yes', 'no', '0', '1', '2', '3', 'en', 'hi', 'skip', 'back', 'repeat', 'rubbish'),
+    value: fc.constantFrom(
+      'yes',
+      'no',
+      '0',
+      '1',
+      '2',
+      '3',
+      'en',
+      'hi',
+      'skip',
+      'back',
+      'repeat',
+      'later',
+      'today',
+      'never',
+      'rubbish',
+    ),
   }),
   fc.record({
     kind: fc.constant('reply' as const),
-    text: fc.oneof(fc.string(), fc.constantFrom('yes', 'no', '1', '2', 'hi', 'skip')),
+    text: fc.oneof(
+      fc.string(),
+      fc.constantFrom('yes', 'no', '1', '2', 'hi', 'skip', 'not now', 'tomorrow', 'back', 'ok'),
+    ),
   }),
   fc.record({
     kind: fc.constant('reply' as const),
@@ -245,8 +381,8 @@ test('invariants hold for any replies in any order', () => {
         const { done, total } = progressOf(stateAfter, testedFlow)
         assert.ok(done >= 0 && done <= total)
         assert.ok(testedFlow.languages.includes(stateAfter.language))
-        for (const prompt of outcome.prompts)
-          assert.ok(render(prompt, stateAfter.language, testedFlow, { name: 'A' }).text.length > 0)
+        for (const each of outcome.prompts)
+          assert.ok(render(each, stateAfter.language, testedFlow, { name: 'A' }).text.length > 0)
         const finishedParts = partsDone(stateAfter, testedFlow)
         assert.ok(Number(finishedParts.consented) >= Number(finishedParts.enrichment))
         assert.ok(

@@ -1,5 +1,5 @@
 import type { Language } from '../platform/text/languages.ts'
-import { type ConversationFlow, type Point, questionsOf } from './flow.ts'
+import { type ConversationFlow, type Point, questionPoint, questionsOf } from './flow.ts'
 import { type ConversationInput, meaningOf, type ReplyMeaning } from './reply-meaning.ts'
 import type { ConversationState, Ending } from './state.ts'
 
@@ -11,6 +11,9 @@ type PromptKind =
   | 'skills_intro'
   | 'skills'
   | 'interest'
+  | 'later'
+  | 'contact_today'
+  | 'contact_tomorrow'
   | 'not_understood'
   | 'thanks_completed'
   | 'thanks_knocked_out'
@@ -30,6 +33,8 @@ export interface ReplyOutcome {
   prompts: Prompt[]
   /** Set by the reply that ends the conversation. */
   ending?: Ending
+  /** Set if the candidate asked to be contacted again. The caller chooses the time and stores it in `contactAt` of the state. */
+  contactAgain?: 'today' | 'tomorrow'
   /** The reply was an opt-out, which counts even after the conversation has ended. */
   stop: boolean
 }
@@ -45,6 +50,7 @@ export function startConversation(language: Language, languageKnown: boolean): C
     point,
     language,
     languageKnown,
+    consented: false,
     misses: 0,
     enrichment: [],
     skills: [],
@@ -57,7 +63,7 @@ type Transition = (
   state: ConversationState,
   flow: ConversationFlow,
   meaning: ReplyMeaning,
-) => { state: ConversationState; prompts: Prompt[] }
+) => { state: ConversationState; prompts: Prompt[]; contactAgain?: 'today' | 'tomorrow' }
 
 /**
  * The state machine of the conversation, indexed by current point and meaning of the reply. Missing entries use `defaultTransitions`
@@ -72,6 +78,7 @@ const transitions: Record<Point['at'], Partial<Record<ReplyMeaning['is'], Transi
   enrichment: { yes: answerQuestion,     no: answerQuestion,       words: answerQuestion, skip: skipQuestion, back: askPrevious },
   skills:     {                                                    choice: answerItem, back: askPrevious },
   interest:   { yes: answerInterest,     no: answerInterest },
+  later:      { today: contactAgain,     tomorrow: contactAgain,   never: endConversation('refused'), back: askPostponed, later: apologise },
   ended:      { stop: keepState, repeat: keepState, unknown: keepState, language: setLanguage },
 }
 
@@ -81,12 +88,17 @@ const defaultTransitions: Record<ReplyMeaning['is'], Transition> = {
   language: switchLanguage,
   repeat: repeatQuestion,
   back: repeatQuestion, // there is no previous question
+  later: askWhen,
+  acknowledged: keepState, // "ok" after a contact was agreed
   unknown: apologise,
   yes: apologise,
   no: apologise,
   choice: apologise,
   words: apologise,
   skip: apologise,
+  today: apologise,
+  tomorrow: apologise,
+  never: apologise,
 }
 
 /** Applies one reply. Pure: the same state, flow and input always return the same outcome. */
@@ -98,6 +110,9 @@ export function advance(state: ConversationState, flow: ConversationFlow, input:
   const hasEnded = state.ending === null && transitionResult.state.ending !== null
   return {
     ...transitionResult,
+    // An answer replaces the agreed contact; a reply that is not understood does not.
+    state:
+      transitionResult.state.step === state.step ? transitionResult.state : withoutContactTime(transitionResult.state),
     stop: meaning.is === 'stop',
     ...(hasEnded ? { ending: transitionResult.state.ending! } : {}),
   }
@@ -110,6 +125,13 @@ export function currentPrompts(state: ConversationState, flow: ConversationFlow)
   const hasIntro = isFirstItem(point) && flow.skills.length > 0
   const question: Prompt = { kind: point.at, step, point }
   return hasIntro ? [{ kind: 'skills_intro', step, point }, question] : [question]
+}
+
+/** Returns the state without the time of the next contact: the contact has been made, or is no longer needed. */
+export function withoutContactTime(state: ConversationState): ConversationState {
+  if (state.contactAt === undefined) return state
+  const { contactAt: _, ...otherFields } = state
+  return otherFields
 }
 
 function isFirstItem(point: Point) {
@@ -161,9 +183,29 @@ function isSamePoint(a: Point, b: Point) {
 
 /** Asks for the language, if there is a choice and the language is not known, otherwise the first question. */
 function acceptConsent(state: ConversationState, flow: ConversationFlow) {
+  const nextState = { ...state, consented: true }
   return flow.languages.length > 1 && !state.languageKnown
-    ? askAt(state, flow, { at: 'language' })
-    : askNext(state, flow)
+    ? askAt(nextState, flow, { at: 'language' })
+    : askNext(nextState, flow)
+}
+
+/** Asks when to contact the candidate again. */
+function askWhen(state: ConversationState, flow: ConversationFlow) {
+  const back = questionPoint(state.point)
+  if (back.at === 'ended') return keepState(state)
+  return askAt({ ...state, consented: state.consented ?? back.at !== 'consent' }, flow, { at: 'later', back })
+}
+
+/** Returns to the postponed question without asking it: it is asked again in the next contact. */
+function contactAgain(state: ConversationState, _flow: ConversationFlow, meaning: ReplyMeaning) {
+  const when = meaning.is as 'today' | 'tomorrow'
+  const nextState = { ...state, point: questionPoint(state.point), step: state.step + 1, misses: 0 }
+  const confirmation: Prompt = { kind: `contact_${when}`, step: nextState.step, point: nextState.point }
+  return { state: nextState, prompts: [confirmation], contactAgain: when }
+}
+
+function askPostponed(state: ConversationState, flow: ConversationFlow) {
+  return askAt(state, flow, questionPoint(state.point))
 }
 
 function chooseLanguage(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {

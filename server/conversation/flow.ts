@@ -28,7 +28,17 @@ export type Point =
   | { at: 'enrichment'; question: number }
   | { at: 'skills'; skill: number; item: number }
   | { at: 'interest' }
+  /** The question of when to contact the candidate again; `back` is the question that was postponed. */
+  | { at: 'later'; back: QuestionPoint }
   | { at: 'ended' }
+
+/** A point at which the candidate is asked a question that can be postponed. */
+type QuestionPoint = Exclude<Point, { at: 'later' | 'ended' }>
+
+/** Returns the question that a postponed conversation continues with, else the point itself. */
+export function questionPoint(point: Point): Exclude<Point, { at: 'later' }> {
+  return point.at === 'later' ? point.back : point
+}
 
 /** Returns the questions of a flow in order, without consent and language. */
 export function questionsOf({ methods, enrichment, skills, interest }: ConversationFlow): Point[] {

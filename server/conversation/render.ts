@@ -17,10 +17,11 @@ export interface Recipient {
 }
 
 /**
- * How a prompt reaches the candidate. In a text message or on the candidate's page, a reply of STOP opts out. Replies to emails are
- * not read, and calls name a key to press: both have their own words.
+ * How a prompt reaches the candidate. In a text message or on the candidate's page, a reply of STOP opts out. In a text message, BACK
+ * changes the last answer; the page has a button for it. Replies to emails are not read, and calls name a key to press: both have their
+ * own words.
  */
-export type Medium = 'text' | 'email' | 'call'
+export type Medium = 'text' | 'page' | 'email' | 'call'
 
 export function render(
   promptToRender: Prompt,
@@ -41,7 +42,12 @@ export function render(
   switch (promptToRender.kind) {
     case 'consent': {
       const question = prompt('consent', language, { ...values, minutes: String(estimateMinutes(flow)) })
-      return yesNo(medium === 'text' ? `${question} ${prompt('reply_stop', language)}` : question)
+      const canReplyStop = medium === 'text' || medium === 'page'
+      return yesNo(canReplyStop ? `${question} ${prompt('reply_stop', language)}` : question, [
+        { value: 'yes', label: prompt('consent_yes', language) },
+        { value: 'no', label: prompt('consent_no', language) },
+        { value: 'later', label: prompt('not_now', language) },
+      ])
     }
     case 'language': {
       const choices = flow.languages.map((code) => ({ value: code, label: prompt('language_name', code) }))
@@ -54,8 +60,10 @@ export function render(
       if (type === 'yes_no') return yesNo(question, [...yesNoChoices(language), ...skipChoices])
       return { step, kind: 'words', text: `${question}\n${prompt('own_words', language)}`, choices: skipChoices }
     }
-    case 'skills_intro':
-      return notice(prompt('skills_intro', language, values))
+    case 'skills_intro': {
+      const intro = prompt('skills_intro', language, values)
+      return notice(medium === 'text' ? `${intro} ${prompt('back_hint', language)}` : intro)
+    }
     case 'skills': {
       const { skill, item } = point as { skill: number; item: number }
       const { stem, options } = inLanguage(flow.skills[skill]!.items[item]!.text, language)
@@ -64,6 +72,13 @@ export function render(
       const skillIntro = item === 0 ? `${prompt('skill_intro', language, { skill: flow.skills[skill]!.name })}\n` : ''
       return { step, kind: 'choices', text: `${skillIntro}${stem}`, choices }
     }
+    case 'later': {
+      const choices = (['today', 'tomorrow', 'never'] as const).map((value) => ({
+        value,
+        label: prompt(`later_${value}`, language),
+      }))
+      return { step, kind: 'choices', text: prompt('later', language), choices }
+    }
     case 'interest':
       return yesNo(prompt('interest', language, values))
     default:
@@ -71,16 +86,16 @@ export function render(
   }
 }
 
-/** Renders the opening of a follow-up, which is followed by the current question. */
+/** Renders the opening of a follow-up, or of the contact that the candidate asked for. It is followed by the current question. */
 export function renderFollowUp(
-  followUpNumber: number,
+  followUp: number | 'requested',
   step: number,
   language: Language,
   flow: ConversationFlow,
   { name }: Recipient,
 ) {
   const values = { name, company: flow.company_name, title: flow.title }
-  const text = prompt(`follow_up_${followUpNumber as 1 | 2 | 3 | 4 | 5}`, language, values)
+  const text = prompt(`follow_up_${followUp as 1 | 2 | 3 | 4 | 5 | 'requested'}`, language, values)
   return { step, kind: 'notice', text, choices: [] } satisfies RenderedPrompt
 }
 

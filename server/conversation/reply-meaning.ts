@@ -1,5 +1,5 @@
 import type { Language } from '../platform/text/languages.ts'
-import { isOptOutReply, prompt, readYesNo } from '../questions/prompts.ts'
+import { isOneWord, isOptOutReply, mentionsLater, prompt, readExactly, readYesNo } from '../questions/prompts.ts'
 import { type ConversationFlow, inLanguage } from './flow.ts'
 import type { ConversationState } from './state.ts'
 
@@ -15,6 +15,8 @@ export type ConversationInput =
 /** The meaning of a reply to the current question. */
 export type ReplyMeaning =
   | { is: 'yes' | 'no' | 'skip' | 'back' | 'repeat' | 'stop' | 'stale' | 'unknown' }
+  /** `later`: not now. `acknowledged`: "ok" or "thanks" after a contact was agreed. */
+  | { is: 'later' | 'today' | 'tomorrow' | 'never' | 'acknowledged' }
   | { is: 'choice'; choice: number }
   | { is: 'words'; words: string }
   | { is: 'language'; language: Language }
@@ -43,6 +45,8 @@ function meaningOfButton(state: ConversationState, flow: ConversationFlow, value
   const { point } = state
   if (value === 'repeat') return { is: 'repeat' }
   if (value === 'back') return { is: 'back' }
+  if (point.at === 'later') return CONTACT_TIMES.find(({ is }) => is === value) ?? { is: 'unknown' }
+  if (value === 'later') return { is: 'later' }
   if (point.at === 'language') return matchLanguage(flow, value)
   if (point.at === 'skills') return /^[0-3]$/.test(value) ? { is: 'choice', choice: Number(value) } : { is: 'unknown' }
   if (value === 'skip') return canSkip(state, flow) ? { is: 'skip' } : { is: 'unknown' }
@@ -52,16 +56,66 @@ function meaningOfButton(state: ConversationState, flow: ConversationFlow, value
 function meaningOfText(state: ConversationState, flow: ConversationFlow, text: string): ReplyMeaning {
   const { point, language } = state
   if (text === '') return { is: 'unknown' }
-  if (point.at === 'language') return matchLanguage(flow, text)
-  if (point.at === 'skills') {
-    const { options } = inLanguage(flow.skills[point.skill]!.items[point.item]!.text, language)
-    return matchOption(options, text)
+  if (isAcknowledgement(state, text)) return { is: 'acknowledged' }
+  switch (point.at) {
+    case 'later':
+      return contactTimeIn(text, language)
+    case 'language':
+      return orCommand(matchLanguage(flow, text), text, language, ['later'])
+    case 'skills': {
+      const { options } = inLanguage(flow.skills[point.skill]!.items[point.item]!.text, language)
+      return orCommand(matchOption(options, text), text, language, ['later', 'back'])
+    }
   }
   if (/^skip$/i.test(text) && canSkip(state, flow)) return { is: 'skip' }
-  if (isVoice(state, flow)) return { is: 'words', words: [...text].slice(0, MAX_ANSWER_CODE_POINTS).join('') }
+  if (isVoice(state, flow)) {
+    const words = [...text].slice(0, MAX_ANSWER_CODE_POINTS).join('')
+    // A longer text is an answer, even if it means "not now": "Where do you work?" – "Not now".
+    const command = isOneWord(text) ? readExactly(text, language, ['later', 'back']) : undefined
+    return command ? { is: command } : { is: 'words', words }
+  }
   // On keypads and in plain text messages, 1 is yes and 2 is no.
-  const answer = text === '1' ? 'yes' : text === '2' ? 'no' : readYesNo(text, language)
+  if (text === '1' || text === '2') return { is: text === '1' ? 'yes' : 'no' }
+  if (point.at === 'consent') {
+    if (text === '3' || mentionsLater(text, language)) return { is: 'later' }
+  } else if (readExactly(text, language, ['back'])) return { is: 'back' }
+  const answer = readYesNo(text, language)
   return answer ? { is: answer } : { is: 'unknown' }
+}
+
+/** Returns the meaning, or if the reply was not understood as an answer, one of these commands in words. */
+function orCommand(
+  meaning: ReplyMeaning,
+  text: string,
+  language: Language,
+  commands: readonly ('later' | 'back')[],
+): ReplyMeaning {
+  if (meaning.is !== 'unknown') return meaning
+  const command = readExactly(text, language, commands)
+  return command ? { is: command } : meaning
+}
+
+/** The answers to the question of when to contact the candidate again, in the order of the options. */
+const CONTACT_TIMES = [{ is: 'today' }, { is: 'tomorrow' }, { is: 'never' }] as const
+
+function contactTimeIn(text: string, language: Language): ReplyMeaning {
+  const optionNumber = /^\(?([1-3])[).]?$/.exec(text)?.[1]
+  if (optionNumber !== undefined) return CONTACT_TIMES[Number(optionNumber) - 1]!
+  const command = readExactly(text, language, ['today', 'tomorrow', 'never', 'later', 'back'])
+  return command ? { is: command } : { is: 'unknown' }
+}
+
+/**
+ * Returns true for "ok" or "thanks" while a contact is agreed: such a reply confirms it and answers no question. A plain "yes" is a
+ * deliberate answer.
+ */
+export function isAcknowledgement({ contactAt, language }: ConversationState, text: string): boolean {
+  if (contactAt === undefined) return false
+  if (readExactly(text, language, ['thanks'])) return true
+  const isPlainYes = [prompt('yes', language), prompt('yes', 'en')].some(
+    (label) => normalize(label) === normalize(text),
+  )
+  return !isPlainYes && readExactly(text, language, ['yes']) !== undefined
 }
 
 function isVoice({ point }: ConversationState, flow: ConversationFlow) {

@@ -11,6 +11,8 @@ export interface ConversationState {
   language: Language
   /** Whether the candidate chose the language, or the enrolment contained it. Then the language question is skipped. */
   languageKnown: boolean
+  /** Whether the candidate has given consent. Absent in conversations that were started by earlier versions. */
+  consented?: boolean
   /** Number of replies to the current question that were not understood. */
   misses: number
   /** Answers by question; null for a skipped question. */
@@ -19,4 +21,6 @@ export interface ConversationState {
   skills: number[][]
   interest: boolean | null
   ending: Ending | null
+  /** The time, in ISO format, at which the candidate asked to be contacted again; absent after the contact and after the next answer. */
+  contactAt?: string
 }

@@ -23,6 +23,7 @@ function mayEndConversation(point: Point, flow: ConversationFlow): boolean {
 
 /** Whether the candidate can go back from this question and change the previous answer. */
 export function canGoBack(point: Point, flow: ConversationFlow): boolean {
+  if (point.at === 'later') return true
   if (point.at === 'enrichment') return point.question > 0
   const isFirstItem = point.at === 'skills' && point.skill === 0 && point.item === 0
   return isFirstItem && questionsOf(flow)[0]!.at === 'enrichment'

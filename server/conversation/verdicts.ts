@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ConversationFlow, questionsOf } from './flow.ts'
+import { type ConversationFlow, questionPoint, questionsOf } from './flow.ts'
 import type { ConversationState } from './state.ts'
 
 /** Minimum share of correct answers that verifies a skill: with three questions, two must be correct. */
@@ -42,7 +42,7 @@ export function isQualified(state: ConversationState, flow: ConversationFlow): b
 export function progressOf(state: ConversationState, flow: ConversationFlow): { done: number; total: number } {
   const questionPoints = questionsOf(flow)
   const total = questionPoints.length
-  const { point } = state
+  const point = questionPoint(state.point)
   if (point.at === 'ended') return { done: total, total }
   const position = questionPoints.findIndex((questionPoint) => isDeepStrictEqual(questionPoint, point))
   return { done: Math.max(0, position), total }
@@ -50,10 +50,10 @@ export function progressOf(state: ConversationState, flow: ConversationFlow): { 
 
 /** Returns which parts are finished. A part without questions ends together with the part before it; a knockout ends all parts. */
 export function partsDone(state: ConversationState, flow: ConversationFlow) {
-  const { at } = state.point
+  const { at } = questionPoint(state.point)
   const isFinished = state.ending === 'completed' || state.ending === 'knocked_out' || state.ending === 'not_interested'
-  // Consent is step 1. A conversation that ends without consent ends at step 2.
-  const consented = isFinished || (at !== 'consent' && at !== 'ended') || state.step > 2
+  // In conversations that were started by earlier versions, consent is step 1, and a conversation without consent ends at step 2.
+  const consented = state.consented ?? (isFinished || (at !== 'consent' && at !== 'ended') || state.step > 2)
   const remainingParts = isFinished
     ? []
     : questionsOf(flow)

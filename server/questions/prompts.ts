@@ -6,11 +6,13 @@ import { toSingleLine } from '../platform/text/strip-invisible.ts'
 /** Fixed texts of a conversation in all languages, from `data/prompts/`. */
 
 export const PROMPT_KEYS = [
-  ...['language_name', 'consent', 'reply_stop', 'language_choice', 'yes', 'no', 'skip', 'yes_or_no', 'own_words'],
-  ...['type_or_say', 'choose_number', 'enrichment_intro', 'skills_intro', 'skill_intro', 'interest', 'not_understood'],
+  ...['language_name', 'consent', 'consent_yes', 'consent_no', 'not_now', 'reply_stop', 'language_choice'],
+  ...['skill_language', 'yes', 'no', 'skip', 'yes_or_no', 'own_words', 'type_or_say', 'choose_number'],
+  ...['enrichment_intro', 'skills_intro', 'back_hint', 'skill_intro', 'interest', 'later', 'later_today'],
+  ...['later_tomorrow', 'later_never', 'contact_today', 'contact_tomorrow', 'not_understood'],
   ...['thanks_completed', 'thanks_knocked_out', 'thanks_not_interested', 'thanks_refused', 'thanks_stopped'],
-  ...['follow_up_1', 'follow_up_2', 'follow_up_3', 'follow_up_4', 'follow_up_5', 'link', 'email_subject'],
-  'email_stop',
+  ...['follow_up_1', 'follow_up_2', 'follow_up_3', 'follow_up_4', 'follow_up_5', 'follow_up_requested'],
+  ...['link', 'email_subject', 'email_stop'],
   ...['call_opening', 'press_1', 'press_2', 'press_option', 'press_repeat', 'press_stop', 'speak_now', 'call_goodbye'],
   ...['paused', 'expired', 'ended', 'page_send', 'page_language', 'page_progress', 'page_offline', 'page_retry'],
   ...['page_failed', 'page_loading', 'page_answer', 'page_back', 'page_repeat', 'page_speak', 'page_stop'],
@@ -68,7 +70,8 @@ function toOneLine(value: string, withoutLinks: boolean): string {
         .trimEnd()}…`
 }
 
-type Meaning = 'yes' | 'no' | 'stop' | 'unsure'
+const MEANINGS = ['yes', 'no', 'later', 'unsure', 'back', 'thanks', 'today', 'tomorrow', 'never', 'stop'] as const
+type Meaning = (typeof MEANINGS)[number]
 
 /** Meanings of whole replies, by language. */
 type ReplyMeanings = Map<string, Map<string, Meaning>>
@@ -106,20 +109,22 @@ const NEGATIONS = new Set([
   'पर',
   'मगर',
 ])
+/** Negations that only contrast two parts of a reply: "yes, but later". */
+const CONTRASTS = new Set(['but', 'lekin', 'लेकिन', 'पर', 'मगर'])
 /** In longer replies the first word does not decide the meaning. */
 const MAX_REPLY_WORDS = 8
 /** Longer replies are truncated. */
 const MAX_REPLY_LENGTH = 500
 
 /**
- * Reads yes or no in the conversation's language, in English or in any other supported language. A short reply can contain more
- * words ("yes, two years") if it starts with a word for yes and contains none for no, or the other way round.
+ * Reads yes, no or "not now" in the conversation's language, in English or in any other supported language. A short reply can contain
+ * more words ("yes, two years") if it starts with a word for yes and contains none for no or for later, or the other way round.
  */
-export function readYesNo(text: string, language: Language): 'yes' | 'no' | undefined {
+export function readYesNo(text: string, language: Language): 'yes' | 'no' | 'later' | undefined {
   const meaningsByLanguage = replyMeanings()
   const replyWords = wordsIn(text)
   const meaning = meaningIn(meaningsByLanguage, replyWords, language)
-  if (meaning) return meaning === 'yes' || meaning === 'no' ? meaning : undefined
+  if (meaning) return meaning === 'yes' || meaning === 'no' || meaning === 'later' ? meaning : undefined
   if (replyWords.length < 2 || replyWords.length > MAX_REPLY_WORDS) return undefined
   // A phrase such as "no problem" has another meaning than its first word, so longer phrases are tried first.
   const firstMeaning = [3, 2, 1]
@@ -128,9 +133,51 @@ export function readYesNo(text: string, language: Language): 'yes' | 'no' | unde
   const meanings = new Set(
     replyWords.map((word) => (NEGATIONS.has(word) ? 'no' : meaningIn(meaningsByLanguage, [word], language))),
   )
+  if (firstMeaning === 'later') return meanings.has('yes') ? undefined : 'later'
+  if (mentions(replyWords, language, ['later'])) return undefined
   if (firstMeaning === 'yes') return meanings.has('no') ? undefined : 'yes'
   if (firstMeaning === 'no') return meanings.has('yes') ? undefined : 'no'
   return undefined
+}
+
+/**
+ * Returns true if a short reply contains a phrase for a later time ("yes, but call me later", "ok, tomorrow"), unless the reply negates
+ * it ("never call me later").
+ */
+export function mentionsLater(text: string, language: Language): boolean {
+  return mentions(wordsIn(text), language, ['later', 'tomorrow'])
+}
+
+function mentions(replyWords: string[], language: Language, expectedMeanings: Meaning[]): boolean {
+  if (replyWords.length > MAX_REPLY_WORDS) return false
+  const meaningsByLanguage = replyMeanings()
+  const isExpected = (words: string[]) => {
+    const meaning = meaningIn(meaningsByLanguage, words, language)
+    return meaning !== undefined && expectedMeanings.includes(meaning)
+  }
+  if (isExpected(replyWords)) return true
+  return replyWords.some((_, start) =>
+    [3, 2, 1].some((length) => {
+      const otherWords = [...replyWords.slice(0, start), ...replyWords.slice(start + length)]
+      const isNegated = otherWords.some((word) => NEGATIONS.has(word) && !CONTRASTS.has(word))
+      return start + length <= replyWords.length && !isNegated && isExpected(replyWords.slice(start, start + length))
+    }),
+  )
+}
+
+/** Reads a reply that consists of words for one of these meanings, and nothing else. */
+export function readExactly<Expected extends Meaning>(
+  text: string,
+  language: Language,
+  expectedMeanings: readonly Expected[],
+): Expected | undefined {
+  const meaning = meaningIn(replyMeanings(), wordsIn(text), language)
+  return expectedMeanings.find((expected) => expected === meaning)
+}
+
+/** Returns true if the reply consists of at most one word. */
+export function isOneWord(text: string): boolean {
+  return wordsIn(text).length <= 1
 }
 
 /** Returns true if the whole reply is an opt-out in any language. */
@@ -158,8 +205,10 @@ function replyMeanings(): ReplyMeanings {
   if (cachedMeanings) return cachedMeanings
   const meaningsByLanguage: ReplyMeanings = new Map()
   for (const line of readFileSync(new URL('words.txt', PROMPTS_FOLDER), 'utf8').split('\n')) {
-    const [, language, meaning, list] = /^([a-z]{2}) (yes|no|stop|unsure) = (.+)$/.exec(line) ?? []
+    const [, language, meaning, list] = /^([a-z]{2}) ([a-z]+) = (.+)$/.exec(line) ?? []
     if (!language || !list) continue
+    if (!MEANINGS.some((known) => known === meaning))
+      throw new Error(`data/prompts/words.txt has no meaning ${meaning}`)
     const meanings = meaningsByLanguage.get(language) ?? new Map<string, Meaning>()
     for (const phrase of list.split(';')) meanings.set(wordsIn(phrase).join(' '), meaning as Meaning)
     meaningsByLanguage.set(language, meanings)

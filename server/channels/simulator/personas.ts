@@ -43,6 +43,8 @@ function answerOf(
     }
     case 'interest':
       return { value: persona === 'not_interested' ? 'no' : 'yes' }
+    case 'later':
+      return { value: 'today' }
     case 'ended':
       return { text: '' }
   }
