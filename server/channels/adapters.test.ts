@@ -41,6 +41,8 @@ function outgoingMessage(overrides: Partial<OutgoingMessage> = {}): OutgoingMess
     unsubscribeUrl: 'https://verify.example.com/unsubscribe/abc',
     company: 'Metro Ltd',
     title: 'Electrician',
+    isRequested: false,
+    asksConsent: true,
     ...overrides,
   }
 }
@@ -106,6 +108,12 @@ test('WhatsApp: sends a template first, then buttons, lists and text within the 
     ['3:yes', '3:no'],
   )
   assert.equal((await send({ followUpNumber: 1, language: 'ta' })).template.language.code, 'en')
+  const buttonPayloads = (body: any) =>
+    body.template.components.slice(1).map(({ parameters }: any) => parameters[0].payload)
+  assert.deepEqual(buttonPayloads(await send({ followUpNumber: 1 })), ['3:yes', '3:no'])
+  // "Yes" in a template never answers a later question, such as a knockout question.
+  assert.deepEqual(buttonPayloads(await send({ followUpNumber: 1, asksConsent: false })), ['3:repeat', '3:later'])
+  assert.equal((await send({ followUpNumber: 1, isRequested: true })).type, 'interactive')
 
   const buttonMessage = await send({})
   assert.deepEqual(

@@ -25,6 +25,10 @@ export interface OutgoingMessage {
   title: string
   /** 0 for the first message, then 1, 2, … for the follow-ups; absent in a response to a reply. */
   followUpNumber?: number
+  /** Whether the candidate asked for this contact. */
+  isRequested: boolean
+  /** Whether the message asks for consent, and not a later question. */
+  asksConsent: boolean
 }
 
 /**

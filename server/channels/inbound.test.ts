@@ -554,6 +554,38 @@ test('a call asks questions by voice and accepts keys and speech', async () => {
   assert.ok(!(await sendTurn(unknownCallUrl)).twiml.includes('<Say'), 'unknown call')
 })
 
+test('in a call, "not now" leads to another call at the time that the candidate chooses', async () => {
+  const { context, clock, provider, enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['voice'], languages: ['en'] })
+  await contactNow(context)
+  const sendTurn = async (address: string, fields: object = {}) => {
+    const { body } = await partner.twilio(pathAfterChannel(address), {
+      CallSid: provider.requestsOfKind('Calls')[0]!.id,
+      CallStatus: 'in-progress',
+      ...fields,
+    } as Record<string, string>)
+    return { twiml: body as string, action: /action="([^"]+)"/.exec(body)?.[1] ?? '' }
+  }
+  const firstTurn = await sendTurn(provider.requestsOfKind('Calls')[0]!.body.Url)
+  assert.match(firstTurn.twiml, /For yes, press 1.*For no, press 2.*For Not now, press 3.*press 0/)
+  const laterTurn = await sendTurn(firstTurn.action, { Digits: '3' })
+  assert.match(laterTurn.twiml, /When may we contact you again\?.*For Later today, press 1.*For Never, press 3/)
+  for (let delivery = 0; delivery < 2; delivery++) {
+    const { twiml } = await sendTurn(laterTurn.action, { SpeechResult: 'Tomorrow.' })
+    assert.match(twiml, /contact you again tomorrow.*<Hangup\/>/)
+    assert.ok(!twiml.includes('<Gather'))
+  }
+  const statusUrl = pathAfterChannel(provider.requestsOfKind('Calls')[0]!.body.StatusCallback)
+  const CallSid = provider.requestsOfKind('Calls')[0]!.id
+  await partner.twilio(statusUrl, { CallSid, CallStatus: 'completed', CallDuration: '20' })
+  clock.advance(24 * HOUR)
+  await contactNow(context)
+  assert.equal(provider.requestsOfKind('Calls').length, 2)
+  const secondCall = provider.requestsOfKind('Calls')[1]!
+  const secondTurn = await sendTurn(secondCall.body.Url, { CallSid: secondCall.id })
+  assert.match(secondTurn.twiml, /May we ask you.*press 0/)
+})
+
 test('pressing 0 in a call opts out', async () => {
   const { context, provider, enrolCandidates } = await setUp()
   const partner = await enrolCandidates({ channels: ['voice'] })

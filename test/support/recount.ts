@@ -20,6 +20,7 @@ interface RecordedMessage {
   channel: string
   state: string
   contact_step: number | null
+  requested: boolean
   /** Whether the provider accepted the message, even if the delivery failed later. */
   accepted: boolean
 }
@@ -32,7 +33,7 @@ export async function recountOverview(db: Database, scope: OrgScope, filter: Rec
     sql``,
   )
   const { rows: messages } = await sql<RecordedMessage>`
-    select candidate_id, direction, channel, state, contact_step,
+    select candidate_id, direction, channel, state, contact_step, requested,
       state in ('sent', 'delivered', 'read') or (state = 'failed' and provider_id is not null) as accepted from messages
     where org_id = ${scope.orgId} and mode = ${scope.mode} order by message_id`.execute(db.queries)
   const messagesByCandidate = Map.groupBy(messages, ({ candidate_id }) => candidate_id)
@@ -57,12 +58,12 @@ export async function recountOverview(db: Database, scope: OrgScope, filter: Rec
     addCount('funnel interested', output.interest === 'interested' && status === 'completed')
     const candidateMessages = messagesByCandidate.get(candidacy.candidate_id) ?? []
     const contacts = candidateMessages.filter((message) => message.direction === 'out' && message.contact_step !== null)
-    for (const { channel, state, contact_step, accepted } of contacts) {
+    for (const { channel, state, contact_step, requested, accepted } of contacts) {
       addCount(`channel ${channel} sent`, accepted)
       addCount(`channel ${channel} delivered`, state === 'delivered' || state === 'read')
       addCount(`channel ${channel} read`, state === 'read')
       addCount(`channel ${channel} failed`, state === 'failed')
-      addCount(`follow_up ${contact_step} sent`, accepted && contact_step! > 0)
+      addCount(`follow_up ${contact_step} sent`, accepted && contact_step! > 0 && !requested)
       addCount('call placed', channel === 'voice' && (accepted || state === 'failed'))
     }
     // Messages after the end of the conversation are stored but not counted.

@@ -31,8 +31,9 @@ export function Answers({ prompt, labels, language, draftPrefix, followsAnswer, 
     return () => clearTimeout(timer)
   }, [])
   const { kind, choices, back } = prompt
-  const skipChoices = choices.filter(({ value }) => value === 'skip')
-  const mainChoices = choices.filter(({ value }) => value !== 'skip')
+  const isSecondary = ({ value }: { value: string }) => value === 'skip' || value === 'later'
+  const skipChoices = choices.filter(isSecondary)
+  const mainChoices = choices.filter((choice) => !isSecondary(choice))
 
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be a grid in older browsers

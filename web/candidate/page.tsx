@@ -238,7 +238,7 @@ function StopConfirmation({ labels, onYes, onNo }: { labels: PageLabels; onYes: 
 }
 
 function isNumberedQuestion(ask: string | undefined) {
-  return ask !== undefined && ask !== 'consent' && ask !== 'language' && ask !== 'ended'
+  return ask !== undefined && ask !== 'consent' && ask !== 'language' && ask !== 'later' && ask !== 'ended'
 }
 
 /** Returns whether to show the opt-out button. It is also shown after the last question, to opt out of further messages. */

@@ -12,14 +12,14 @@ import { candidateView } from './view.ts'
 
 /** Serves the page that messages link to. The initial data is embedded, so that no API request is needed to show it. */
 export function candidatePageRoutes(app: App, context: Context, pages: Pages): void {
-  const { db } = context
+  const { db, clock } = context
   const { authenticate, limitAddress } = candidateGuards(context)
 
   app.get('/c/:token', async (request: FastifyRequest, reply: FastifyReply) => {
     try {
       await limitAddress(request, reply)
       const candidate = (await findCandidacy(db.queries, await authenticate(request, reply)))!
-      const view = await candidateView(db.queries, candidate)
+      const view = await candidateView(db.queries, candidate, clock.now())
       const lines = view.prompts.map(({ text }) => text)
       const body = jsonBlock('state', view) + renderPreview(view.title, view.company, lines)
       return pages.send(request, reply, 'candidate', { body, language: view.language })

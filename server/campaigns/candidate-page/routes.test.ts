@@ -108,6 +108,42 @@ test('1 is yes and 2 is no in a written reply', async () => {
   assert.deepEqual([(await refusing.result()).status, (await refusing.result()).reason], ['declined', 'refused'])
 })
 
+test('the page offers "not now", says when the candidate is contacted again, and the candidate can continue before', async () => {
+  const { app } = await setUp()
+  app.clock.set('2026-03-11T06:30:00Z') // noon in India
+  const { view, reply, result } = await contactCandidate(app, { languages: ['en'] })
+  assert.deepEqual(
+    (await view()).body.data.prompts[0].choices.map(({ label }: any) => label),
+    ['Yes', 'No', 'Not now'],
+  )
+  let { data } = (await reply(1, { value: 'later' })).body
+  assert.deepEqual(
+    [data.prompts[0].text, data.prompts[0].ask, data.prompts[0].back],
+    ['When may we contact you again?', 'later', true],
+  )
+  ;({ data } = (await reply(data.step, { value: 'back' })).body)
+  assert.deepEqual([data.prompts[0].ask, data.past], ['consent', []])
+  ;({ data } = (await reply(data.step, { value: 'later' })).body)
+  ;({ data } = (await reply(data.step, { value: 'tomorrow' })).body)
+  assert.match(data.prompts[0].text, /contact you again tomorrow/)
+  assert.match(data.prompts[1].text, /May we ask you/)
+  assert.deepEqual(
+    data.past.map(({ answer }: any) => answer),
+    ['Not now', 'Tomorrow'],
+  )
+  app.clock.set('2026-03-12T05:00:00Z')
+  assert.match((await view()).body.data.prompts[0].text, /contact you again later today/)
+  app.clock.set('2026-03-12T06:30:00Z')
+  await contactNow(app.context)
+  assert.deepEqual(
+    (await view()).body.data.prompts.map(({ ask }: any) => ask),
+    ['consent'],
+  )
+  ;({ data } = (await reply(data.step, { value: 'yes' })).body)
+  assert.equal(data.prompts[0].text, 'Do you hold a wireman licence?')
+  assert.equal((await result()).status, 'pending')
+})
+
 test('a duplicate reply counts once, concurrently or later', async () => {
   const { app } = await setUp()
   const { reply, result } = await contactCandidate(app, {})

@@ -18,7 +18,7 @@ export const CANDIDATE_BASE = '/api/v1/candidate'
 const MAX_BODY_BYTES = 64 * 1024
 
 export function candidateRoutes(app: App, context: Context): void {
-  const { db } = context
+  const { db, clock } = context
   const { authenticate, limitAddress } = candidateGuards(context)
   // The response schemas only provide types here: `JSON.stringify` is fast enough.
   app.setSerializerCompiler((() => JSON.stringify) as never)
@@ -36,7 +36,7 @@ export function candidateRoutes(app: App, context: Context): void {
   app.get('/:token', { schema: { response: { 200: candidateResponse(CandidateView) } } }, async (request, reply) => {
     const candidateId = await authenticate(request, reply)
     const candidate = (await findCandidacy(db.queries, candidateId))!
-    return { success: true as const, data: await candidateView(db.queries, candidate) }
+    return { success: true as const, data: await candidateView(db.queries, candidate, clock.now()) }
   })
 
   app.post(
@@ -75,8 +75,8 @@ export function candidateRoutes(app: App, context: Context): void {
       const candidate = isIgnored ? candidateBefore : await handleReply(tx, context, candidateBefore, reply)
       const data =
         options.lastKnownStep === undefined
-          ? await candidateView(tx, candidate)
-          : candidateTurn(candidate, options.lastKnownStep)
+          ? await candidateView(tx, candidate, clock.now())
+          : candidateTurn(candidate, clock.now(), options.lastKnownStep)
       return { success: true as const, data }
     })
   }

@@ -7,10 +7,11 @@ import type { Language } from '../../platform/text/languages.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { Candidacy } from '../candidacy.ts'
 import { type CandidateMessage, listMessages } from '../contact/messages.ts'
+import { contactNotice } from '../contact/requested-contacts.ts'
 import { pageLabels } from './page-labels.ts'
 
 /** Returns the data of the candidate's page: the current question and the history, without correct answers. */
-export async function candidateView(tx: Queries, candidate: Candidacy) {
+export async function candidateView(tx: Queries, candidate: Candidacy, now: number) {
   const { state, flow, name } = candidate
   return {
     name,
@@ -18,19 +19,19 @@ export async function candidateView(tx: Queries, candidate: Candidacy) {
     title: flow.title,
     languages: flow.languages.map((code) => ({ code, name: prompt('language_name', code) })),
     labels: pageLabels(state.language),
-    ...candidateTurn(candidate),
+    ...candidateTurn(candidate, now),
     past: answeredQuestions(await listMessages(tx, candidate.candidate_id), state.step, state.language),
   }
 }
 
 /** Returns the data that changes with a reply. Leaves out upcoming questions up to `lastKnownStep`, which the page already has. */
-export function candidateTurn(candidate: Candidacy, lastKnownStep = 0) {
+export function candidateTurn(candidate: Candidacy, now: number, lastKnownStep = 0) {
   const { state, flow, status } = candidate
   const { language } = state
   const isOver = status !== 'pending'
   const isClosed = isOver && state.ending === null // expired or ended by the campaign
   const toPagePrompt = (source: Prompt) => ({
-    ...render(source, language, flow, candidate),
+    ...render(source, language, flow, candidate, 'page'),
     ask: questionId(source.point),
     back: canGoBack(source.point, flow),
   })
@@ -44,7 +45,7 @@ export function candidateTurn(candidate: Candidacy, lastKnownStep = 0) {
     /** The current question, or the closing message. */
     prompts: isClosed
       ? [noticePrompt(state.step, prompt('expired', language))]
-      : currentPrompts(state, flow).map(toPagePrompt),
+      : [...(isOver ? [] : contactNotice(candidate, now)), ...currentPrompts(state, flow)].map(toPagePrompt),
     ahead: isOver
       ? []
       : upcomingPrompts(state, flow)

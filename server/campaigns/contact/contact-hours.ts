@@ -1,13 +1,27 @@
 import { DAY, HOUR } from '../../platform/clock.ts'
-import { indianTimeOfDay } from '../../platform/india-time.ts'
+import { indianDayNumber, indianDayStart, indianTimeOfDay } from '../../platform/india-time.ts'
 
 /** Candidates are contacted from 09:00 to 20:00 IST; milliseconds since midnight. */
 const CONTACT_START_MS = 9 * HOUR
 const CONTACT_END_MS = 20 * HOUR
+
+/** Time until the contact of a candidate who asked to be contacted later on the same day. */
+const LATER_TODAY_MS = 4 * HOUR
 
 /** Returns `time` if it is within contact hours, else their next start. */
 export function nextContactTime(time: number): number {
   const sinceMidnight = indianTimeOfDay(time)
   if (sinceMidnight < CONTACT_START_MS) return time + CONTACT_START_MS - sinceMidnight
   return sinceMidnight < CONTACT_END_MS ? time : time + DAY + CONTACT_START_MS - sinceMidnight
+}
+
+/**
+ * Returns when to contact a candidate who asked for it: later today, which is the next morning if the contact hours end before, or
+ * tomorrow at the time of day of the first contact.
+ */
+export function requestedContactTime(when: 'today' | 'tomorrow', now: number, firstContactTime: number): number {
+  if (when === 'today') return nextContactTime(now + LATER_TODAY_MS)
+  const sinceMidnight = indianTimeOfDay(firstContactTime)
+  const isWithinHours = sinceMidnight >= CONTACT_START_MS && sinceMidnight < CONTACT_END_MS
+  return indianDayStart(indianDayNumber(now) + 1) + (isWithinHours ? sinceMidnight : CONTACT_START_MS)
 }

@@ -22,7 +22,7 @@ import { saveCredentials } from '../../channels/credentials.ts'
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
 import { lockCandidacy } from '../candidacy.ts'
 import { type CandidateChange, candidatesChanged } from '../progress.ts'
-import { nextContactTime } from './contact-hours.ts'
+import { nextContactTime, requestedContactTime } from './contact-hours.ts'
 import { contactNow, startContactEngine } from './engine.ts'
 import { handleReply } from './replies.ts'
 import { claimSends } from './sends.ts'
@@ -42,6 +42,19 @@ test('contact hours are from 09:00 to 20:00 IST', () => {
   assert.equal(nextTime('2026-03-11T14:30:00.000Z'), '2026-03-12T03:30:00.000Z')
   assert.equal(nextTime('2026-03-11T18:31:00.000Z'), '2026-03-12T03:30:00.000Z')
   assert.equal(nextTime('2026-03-11T23:00:00.000Z'), '2026-03-12T03:30:00.000Z')
+})
+
+test('a requested contact is four hours later or the next day at the time of the first contact, within contact hours', () => {
+  const contactTime = (when: 'today' | 'tomorrow', now: string, firstContact: string) =>
+    new Date(requestedContactTime(when, Date.parse(now), Date.parse(firstContact))).toISOString()
+  const noon = '2026-03-11T06:30:00.000Z'
+  assert.equal(contactTime('today', '2026-03-11T07:00:00Z', noon), '2026-03-11T11:00:00.000Z')
+  assert.equal(contactTime('today', '2026-03-11T10:29:59Z', noon), '2026-03-11T14:29:59.000Z')
+  assert.equal(contactTime('today', '2026-03-11T10:30:00Z', noon), '2026-03-12T03:30:00.000Z')
+  assert.equal(contactTime('today', '2026-03-11T19:00:00Z', noon), '2026-03-12T03:30:00.000Z') // half past midnight
+  assert.equal(contactTime('tomorrow', '2026-03-11T07:00:00Z', noon), '2026-03-12T06:30:00.000Z')
+  assert.equal(contactTime('tomorrow', '2026-03-13T17:00:00Z', noon), '2026-03-14T06:30:00.000Z')
+  assert.equal(contactTime('tomorrow', '2026-03-11T17:00:00Z', '2026-03-11T16:00:00Z'), '2026-03-12T03:30:00.000Z')
 })
 
 const setUp = oncePerFile(async (t) => {
@@ -184,6 +197,182 @@ test('follow-ups stop at the first reply; an unfinished conversation expires aft
   await contactNow(context)
   const { status, reason } = await result(partner)
   assert.deepEqual([status, reason, changes.at(-1)!.dropOff], ['failed', 'expired', 'enrichment'])
+})
+
+test('"not now" moves the next contact to the time that the candidate chooses; the conversation expires 72 hours after it', async () => {
+  const { context, clock, changes, enrolCandidate, result, reply } = await setUp()
+  const partner = await enrolCandidate({
+    channels: ['sms', 'whatsapp'],
+    follow_ups: [
+      { after_hours: 1, channel: 'sms' },
+      { after_hours: 1, channel: 'sms' },
+    ],
+  })
+  await contactNow(context)
+  await reply(partner, 'Not now, I am at work')
+  assert.deepEqual(
+    sentMessages
+      .at(-1)!
+      .prompts.at(-1)!
+      .choices.map(({ label }) => label),
+    ['Later today', 'Tomorrow', 'Never'],
+  )
+  await reply(partner, '1')
+  assert.match(sentMessages.at(-1)!.prompts[0]!.text, /contact you again later today/)
+  assert.equal(sentMessages.at(-1)!.prompts.length, 1)
+  assert.equal((await result(partner)).status, 'pending')
+  for (const text of ['ok', 'Thank you']) await reply(partner, text)
+  assert.equal(sentMessages.length, 3)
+  clock.advance(4 * HOUR - 1)
+  await contactNow(context)
+  assert.equal(sentMessages.length, 3, 'no other follow-up before')
+  clock.advance(1)
+  await contactNow(context)
+  await contactNow(context)
+  assert.equal(sentMessages.length, 4)
+  const { channel, prompts, isRequested } = sentMessages[3]!
+  assert.deepEqual([channel, isRequested], ['whatsapp', true], 'the channel of the reply')
+  assert.match(prompts[0]!.text, /you asked us to contact you again/)
+  assert.match(prompts[1]!.text, /May we ask you a few questions/)
+  const followUps = changes.flatMap((change) => change.followUps)
+  assert.deepEqual(followUps, [], 'not a follow-up of the workflow')
+  clock.advance(72 * HOUR - 1)
+  await contactNow(context)
+  assert.equal((await result(partner)).status, 'pending')
+  clock.advance(1)
+  await contactNow(context)
+  const { status, reason } = await result(partner)
+  assert.deepEqual([status, reason, changes.at(-1)!.dropOff, sentMessages.length], ['failed', 'expired', 'consent', 4])
+  assert.ok(!changes.some(({ reached }) => reached.includes('consented')))
+})
+
+test('a contact that does not fit into today is confirmed for tomorrow', async () => {
+  const { context, clock, enrolCandidate, reply } = await setUp()
+  const partner = await enrolCandidate({})
+  await contactNow(context)
+  clock.set('2026-03-11T12:00:00Z') // half past five in the afternoon
+  await reply(partner, 'अभी नहीं')
+  await reply(partner, 'later today')
+  assert.match(sentMessages.at(-1)!.prompts[0]!.text, /contact you again tomorrow/)
+  clock.set('2026-03-12T03:29:59Z')
+  await contactNow(context)
+  assert.equal(sentMessages.length, 3)
+  clock.set('2026-03-12T03:30:00Z')
+  await contactNow(context)
+  assert.equal(sentMessages.length, 4)
+})
+
+test('a question in the middle can be postponed more often than there are follow-ups, and is then asked again', async () => {
+  const { context, clock, enrolCandidate, result, reply } = await setUp()
+  const partner = await enrolCandidate({ languages: ['en'], follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
+  await contactNow(context)
+  await reply(partner, 'yes')
+  for (let day = 0; day < 7; day++) {
+    await reply(partner, 'later')
+    await reply(partner, 'tomorrow')
+    sentMessages.length = 0
+    clock.advance(24 * HOUR - 1)
+    await contactNow(context)
+    assert.equal(sentMessages.length, 0)
+    clock.advance(1)
+    await contactNow(context)
+    assert.deepEqual(
+      sentMessages.map(({ prompts }) => prompts.at(-1)!.text),
+      ['Do you hold a wireman licence?'],
+    )
+  }
+  await reply(partner, 'yes')
+  assert.equal((await result(partner)).status, 'pending')
+})
+
+test('an answer replaces the agreed contact; a reply that is not understood does not', async () => {
+  const { context, clock, enrolCandidate, reply } = await setUp()
+  const unclear = await enrolCandidate({ languages: ['en'] })
+  await contactNow(context)
+  for (const text of ['not now', 'tomorrow', 'what is this?']) await reply(unclear, text)
+  sentMessages.length = 0
+  clock.advance(24 * HOUR)
+  await contactNow(context)
+  assert.equal(sentMessages.length, 1)
+
+  const answering = await enrolCandidate({ languages: ['en'] })
+  await contactNow(context)
+  for (const text of ['not now', 'tomorrow', 'yes']) await reply(answering, text)
+  sentMessages.length = 0
+  clock.advance(24 * HOUR)
+  await contactNow(context)
+  assert.equal(sentMessages.length, 0)
+})
+
+test('a requested contact uses the next channel if it fails at once or later, and does not end the conversation', async () => {
+  const { context, clock, db, enrolCandidate, result, reply } = await setUp()
+  const partner = await enrolCandidate({ channels: ['whatsapp', 'sms', 'email'] })
+  await contactNow(context)
+  for (const text of ['not now', 'later today']) await reply(partner, text)
+  sentMessages.length = 0
+  sendErrors.whatsapp = 'unreachable'
+  clock.advance(4 * HOUR)
+  for (let round = 0; round < 3; round++) await contactNow(context)
+  assert.deepEqual(
+    sentMessages.map(({ channel }) => channel),
+    ['sms'],
+  )
+  sendErrors.email = 'unreachable'
+  const providerId = `sms-${sentMessages[0]!.message_id}`
+  await db.transaction((tx) => handleDeliveryStatus(tx, context, { channel: 'sms', providerId, status: 'failed' }))
+  for (let round = 0; round < 3; round++) await contactNow(context)
+  const { status, reason } = await result(partner)
+  assert.deepEqual([status, reason, sentMessages.length], ['pending', null, 1])
+  delete sendErrors.whatsapp
+  await reply(partner, 'yes')
+  assert.equal(sentMessages.length, 2)
+})
+
+test('a contact that is still being sent does not replace the requested one', async () => {
+  const { context, clock, db, enrolCandidate, result } = await setUp()
+  const partner = await enrolCandidate({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
+  await contactNow(context)
+  const { candidate_id } = (await result(partner)).candidate
+  clock.advance(HOUR)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  hanging = promise
+  const contactRun = contactNow(context)
+  await until(async () => {
+    const { rows } = await sql`
+      select 1 from messages where candidate_id = ${candidate_id} and state = 'sending'`.execute(db.queries)
+    return rows.length > 0
+  })
+  for (const text of ['not now', 'later today'])
+    await db.transaction(async (tx) => {
+      const candidacy = (await lockCandidacy(tx, candidate_id))!
+      await handleReply(tx, context, candidacy, { channel: 'page', input: { kind: 'reply', text } })
+    })
+  hanging = undefined
+  resolve()
+  await contactRun
+  assert.equal(sentMessages.length, 2)
+  clock.advance(4 * HOUR)
+  await contactNow(context)
+  assert.deepEqual(
+    sentMessages.map(({ isRequested }) => isRequested),
+    [false, false, true],
+  )
+})
+
+test('never ends as refused at any point, without an opt-out', async () => {
+  const { context, enrolCandidate, result, reply } = await setUp()
+  for (const firstReplies of [[], ['yes']]) {
+    const partner = await enrolCandidate({ languages: ['en'] })
+    await contactNow(context)
+    for (const text of [...firstReplies, 'not now', '3']) await reply(partner, text)
+    const { status, reason } = await result(partner)
+    assert.deepEqual([status, reason], ['declined', 'refused'])
+    sentMessages.length = 0
+    const { mandate_id } = await partner.createMandate()
+    await partner.createCampaign(mandate_id, [aCandidate(1)])
+    await contactNow(context)
+    assert.equal(sentMessages.length, 1, 'another campaign may contact the candidate')
+  }
 })
 
 test('a duplicate message from a provider counts once', async () => {

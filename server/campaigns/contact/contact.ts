@@ -5,7 +5,7 @@ import { availableChannels } from '../../channels/credentials.ts'
 import { findPendingReplies } from '../../channels/simulator/pending-replies.ts'
 import { personaOf, TEST_NUMBER_WAIT_MS } from '../../channels/simulator/test-numbers.ts'
 import type { Context } from '../../context.ts'
-import { currentPrompts } from '../../conversation/conversation.ts'
+import { currentPrompts, withoutContactTime } from '../../conversation/conversation.ts'
 import { HOUR } from '../../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../../platform/database/database.ts'
 import { type DueRow, isNoDeadLetter, nextDeadLetterRetry } from '../../platform/jobs/dead-letters.ts'
@@ -19,7 +19,7 @@ import { findOptedOut } from './opt-outs.ts'
 
 export type ContactDeps = Pick<Context, 'clock' | 'config' | 'mailboxes'>
 
-/** Time after the last message until a candidate who never replied expires. */
+/** Time after the last message until a candidate expires who never replied, or who asked for the message. */
 const NO_REPLY_TIMEOUT_HOURS = 72
 
 /** Converts a delay in hours to milliseconds; test numbers use a short fixed delay. */
@@ -27,7 +27,7 @@ export function contactDelayMs(candidate: Candidacy, hours: number): number {
   return isTestNumber(candidate) ? TEST_NUMBER_WAIT_MS : hours * HOUR
 }
 
-function isTestNumber({ mode, phone }: Candidacy) {
+export function isTestNumber({ mode, phone }: Candidacy) {
   return mode === 'test' && personaOf(phone) !== undefined
 }
 
@@ -35,6 +35,7 @@ interface DueContact {
   candidate_id: string
   kind: 'contact' | 'give_up'
   step: number
+  requested: boolean
 }
 
 /**
@@ -50,7 +51,7 @@ export async function processDueContacts(
 ): Promise<number> {
   const now = deps.clock.now()
   const { rows: dueContacts } = await sql<DueContact>`
-    select candidate_id, kind, step from contacts where ${isContactDue(now, paused, onlyId)}
+    select candidate_id, kind, step, requested from contacts where ${isContactDue(now, paused, onlyId)}
     order by due_at limit ${limit} for update skip locked`.execute(tx)
   if (dueContacts.length === 0) return 0
   const dueById = new Map(dueContacts.map((row) => [row.candidate_id, row]))
@@ -74,7 +75,6 @@ export async function processDueContacts(
   await postponeContacts(tx, [...candidatesOutsideHours], nextContactTime(now))
   const optedOutCandidates = new Set(await findOptedOut(tx, candidatesToContact))
   await recordTransitions(tx, deps.clock, [...optedOutCandidates].map(declineOptedOut))
-  const followUpNumbers = new Map(dueContacts.map(({ candidate_id, step }) => [candidate_id, step]))
   await contactCandidates(
     tx,
     deps,
@@ -82,7 +82,8 @@ export async function processDueContacts(
       .filter((candidate) => !candidatesOutsideHours.has(candidate) && !optedOutCandidates.has(candidate))
       .map((candidate) => ({
         candidate,
-        followUpNumber: followUpNumbers.get(candidate.candidate_id)!,
+        followUpNumber: dueById.get(candidate.candidate_id)!.step,
+        isRequested: dueById.get(candidate.candidate_id)!.requested,
         triedChannels: [],
         failedChannels: [],
       })),
@@ -150,6 +151,8 @@ export interface ContactAttempt {
   candidate: Candidacy
   /** 0 for the first message, then 1, 2, … for the follow-ups. */
   followUpNumber: number
+  /** Whether the candidate asked for the contact. It is numbered like a follow-up, but does not belong to the workflow. */
+  isRequested: boolean
   /** Channels already used for this message. */
   triedChannels: ChannelName[]
   /** Tried channels whose failure is not counted yet. */
@@ -174,8 +177,9 @@ export async function contactCandidates(tx: Tx, deps: ContactDeps, attempts: Con
     const outcomes = await queueMessages(
       tx,
       clock,
-      attemptsToSend.map(({ candidate, channel, followUpNumber }) => {
-        return { candidate, channel, prompts: currentPrompts(candidate.state, candidate.flow), followUpNumber }
+      attemptsToSend.map(({ candidate, channel, followUpNumber, isRequested }) => {
+        const prompts = currentPrompts(candidate.state, candidate.flow)
+        return { candidate, channel, prompts, followUpNumber, isRequested }
       }),
     )
     const queuedAttempts = attemptsToSend.filter((_, index) => outcomes[index] === 'queued')
@@ -186,9 +190,10 @@ export async function contactCandidates(tx: Tx, deps: ContactDeps, attempts: Con
     await handleExhausted(tx, deps, exhaustedAttempts)
     remainingAttempts = attemptsToSend
       .filter((_, index) => outcomes[index] === 'failed')
-      .map(({ candidate, followUpNumber, triedChannels, failedChannels, channel }) => ({
+      .map(({ candidate, followUpNumber, isRequested, triedChannels, failedChannels, channel }) => ({
         candidate,
         followUpNumber,
+        isRequested,
         triedChannels: [...triedChannels, channel],
         failedChannels: [...failedChannels, channel],
       }))
@@ -201,11 +206,12 @@ export async function contactCandidates(tx: Tx, deps: ContactDeps, attempts: Con
   }
 
   async function channelsFor(
-    { candidate, followUpNumber }: ContactAttempt,
+    { candidate, followUpNumber, isRequested }: ContactAttempt,
     workflow: Workflow,
   ): Promise<ChannelName[]> {
     const usableChannels = candidate.mode === 'test' ? undefined : await channelsOf(candidate.org_id)
-    return channelOrder(workflow, followUpNumber).filter(
+    const firstChannel = isRequested ? candidate.channel : workflow.follow_ups[followUpNumber - 1]?.channel
+    return channelOrder(workflow, firstChannel).filter(
       (name) => candidate[addressField[name]] !== null && (usableChannels === undefined || usableChannels.has(name)),
     )
   }
@@ -217,16 +223,21 @@ export async function contactCandidates(tx: Tx, deps: ContactDeps, attempts: Con
   }
 }
 
-/** Returns the workflow's channels in order; a follow-up starts with its own channel. */
-function channelOrder({ channels, follow_ups }: Pick<Workflow, 'channels' | 'follow_ups'>, followUpNumber: number) {
-  const firstChannel = follow_ups[followUpNumber - 1]?.channel
+/**
+ * Returns the workflow's channels in order. A follow-up starts with its own channel, and a contact that the candidate asked for with
+ * the channel of their last reply.
+ */
+function channelOrder({ channels }: Pick<Workflow, 'channels'>, firstChannel: ChannelName | null | undefined) {
   return firstChannel ? [firstChannel, ...channels.filter((name) => name !== firstChannel)] : channels
 }
 
+/** Suspends the contacts while their messages are sent. Skips candidates whose next contact is another one, because they have replied. */
 async function suspendUntilSent(tx: Tx, queuedAttempts: ContactAttempt[]) {
   if (queuedAttempts.length === 0) return
-  await sql`update contacts set due_at = null
-    where candidate_id = any (${queuedAttempts.map(({ candidate }) => candidate.candidate_id)})`.execute(tx)
+  await sql`update contacts c set due_at = null
+    from unnest(${queuedAttempts.map(({ candidate }) => candidate.candidate_id)}::text[],
+      ${queuedAttempts.map(({ followUpNumber }) => followUpNumber)}::int[]) as n (candidate_id, step)
+    where c.candidate_id = n.candidate_id and c.kind = 'contact' and c.step = n.step`.execute(tx)
 }
 
 /** Records sent messages and schedules the next follow-ups from now. */
@@ -241,18 +252,21 @@ export async function recordContacts(
   await recordTransitions(
     tx,
     clock,
-    sentAttempts.map(({ candidate: before, followUpNumber, channel, failedChannels }): CandidateTransition => {
+    sentAttempts.map((attempt): CandidateTransition => {
+      const { candidate: before, followUpNumber, isRequested, channel, failedChannels } = attempt
+      const isTimePassed = isRequested && Date.parse(before.state.contactAt ?? '') <= time.getTime()
       const events = isDelivered ? (['sent', 'delivered'] as const) : (['sent'] as const)
       return {
         before,
         changes: {
           stages: before.stages | stagesUpTo(isDelivered ? 'delivered' : 'contacted'),
+          ...(isTimePassed ? { state: withoutContactTime(before.state) } : {}),
           contact_step: followUpNumber,
           channel,
           started_at: before.started_at ?? time,
         },
         channels: [...channelFailures(failedChannels), ...events.map((event) => ({ channel, event }))],
-        followUps: followUpNumber > 0 ? [{ followUpNumber, event: 'sent' }] : [],
+        followUps: followUpNumber > 0 && !isRequested ? [{ followUpNumber, event: 'sent' }] : [],
         calls: [...failedCalls(failedChannels), ...(channel === 'voice' ? callsOf(before, followUpNumber) : [])],
       }
     }),
@@ -294,16 +308,19 @@ async function countFailures(tx: Tx, { clock }: ContactDeps, attempts: ContactAt
   await recordTransitions(tx, clock, transitions)
 }
 
-/** Schedules the next follow-up, or the expiry after the last one. Skips candidates who have replied in the meantime. */
+/** Schedules the next follow-up, or the expiry after the last one or after a contact that the candidate asked for. Skips candidates who have replied in the meantime. */
 export async function scheduleNextContact(
   tx: Tx,
   { clock }: ContactDeps,
-  attempts: { candidate: Candidacy; followUpNumber: number; workflow: Workflow }[],
+  attempts: Pick<
+    ContactAttempt & { workflow: Workflow },
+    'candidate' | 'followUpNumber' | 'isRequested' | 'workflow'
+  >[],
 ): Promise<void> {
   if (attempts.length === 0) return
   const now = clock.now()
-  const nextContacts = attempts.map(({ candidate, followUpNumber, workflow }) => {
-    const followUp = workflow.follow_ups[followUpNumber]
+  const nextContacts = attempts.map(({ candidate, followUpNumber, isRequested, workflow }) => {
+    const followUp = isRequested ? undefined : workflow.follow_ups[followUpNumber]
     const dueTime = now + contactDelayMs(candidate, followUp?.after_hours ?? NO_REPLY_TIMEOUT_HOURS)
     const isLimitedToHours = followUp && !isTestNumber(candidate)
     return {
@@ -327,7 +344,10 @@ async function handleExhausted(tx: Tx, deps: ContactDeps, attempts: (ContactAtte
     select distinct candidate_id from messages where state in ('sent', 'delivered', 'read', 'unknown') and direction = 'out'
       and candidate_id = any (${attempts.map(({ candidate }) => candidate.candidate_id)})`.execute(tx)
   const possiblyReachedIds = new Set(rows.map(({ candidate_id }) => candidate_id))
-  const unreachedAttempts = attempts.filter(({ candidate }) => !possiblyReachedIds.has(candidate.candidate_id))
+  // Candidates who asked for a contact have been reached.
+  const wasReached = ({ candidate, isRequested }: ContactAttempt) =>
+    isRequested || possiblyReachedIds.has(candidate.candidate_id)
+  const unreachedAttempts = attempts.filter((attempt) => !wasReached(attempt))
   await recordTransitions(
     tx,
     deps.clock,
@@ -341,7 +361,7 @@ async function handleExhausted(tx: Tx, deps: ContactDeps, attempts: (ContactAtte
       }
     }),
   )
-  const possiblyReachedAttempts = attempts.filter(({ candidate }) => possiblyReachedIds.has(candidate.candidate_id))
+  const possiblyReachedAttempts = attempts.filter((attempt) => wasReached(attempt))
   await countFailures(tx, deps, possiblyReachedAttempts)
   await scheduleNextContact(tx, deps, possiblyReachedAttempts)
 }

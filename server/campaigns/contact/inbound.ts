@@ -5,13 +5,14 @@ import { keyMeaning } from '../../channels/twilio/twiml.ts'
 import type { Context } from '../../context.ts'
 import { currentPrompts, MAX_MISSES, type Prompt } from '../../conversation/conversation.ts'
 import { type Medium, type RenderedPrompt, render } from '../../conversation/render.ts'
-import type { ConversationInput } from '../../conversation/reply-meaning.ts'
+import { type ConversationInput, isAcknowledgement } from '../../conversation/reply-meaning.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { isOptOutReply, prompt } from '../../questions/prompts.ts'
 import { type Candidacy, lockCandidacy } from '../candidacy.ts'
 import type { ContactDeps } from './contact.ts'
 import { recordOptOut } from './opt-outs.ts'
 import { handleReply } from './replies.ts'
+import { contactNotice } from './requested-contacts.ts'
 import { handleDeliveryStatus } from './statuses.ts'
 
 /**
@@ -61,6 +62,9 @@ export function createInboundHandler(deps: ContactDeps & Pick<Context, 'keyring'
       inCall: true,
     })
     const { step, point, misses } = candidateAfter.state
+    // The call ends once another contact is agreed; a duplicate of the answer ends it too.
+    const notice = contactNotice(candidateAfter, deps.clock.now())
+    if (notice.length > 0 && answer.step < step) return { ...turnOf(candidateAfter, notice, false), isOver: true }
     const apology: Prompt[] = misses > candidateBefore.state.misses ? [{ kind: 'not_understood', step, point }] : []
     // Text channels ignore further replies that are not understood; a call ends instead.
     if (
@@ -106,6 +110,7 @@ function currentQuestion(candidate: Candidacy): RenderedPrompt | undefined {
 
 /** Returns the option of the current question that a text reply names by its number or label. */
 export function matchCurrentChoice(candidate: Candidacy, text: string): string | undefined {
+  if (isAcknowledgement(candidate.state, text)) return undefined
   return matchChoice(currentQuestion(candidate), text)
 }
 

@@ -3,7 +3,7 @@ import type { ChannelName } from '../../channels/channel.ts'
 import { scheduleReplies } from '../../channels/simulator/pending-replies.ts'
 import { personaOf } from '../../channels/simulator/test-numbers.ts'
 import type { Prompt } from '../../conversation/conversation.ts'
-import { type RenderedPrompt, render, renderFollowUp } from '../../conversation/render.ts'
+import { type Medium, type RenderedPrompt, render, renderFollowUp } from '../../conversation/render.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
@@ -33,6 +33,8 @@ export interface NewMessage {
   prompts: Prompt[]
   /** 0 for the first message, then 1, 2, … for the follow-ups; absent in a response to a reply. */
   followUpNumber?: number
+  /** Whether the candidate asked for this contact. */
+  isRequested?: boolean
   /** Whether the message is spoken in the current call, so that it is not sent. */
   inCall?: boolean
 }
@@ -53,15 +55,16 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
   )
   await sql`
     insert into messages (message_id, candidate_id, campaign_id, org_id, mode, direction, channel, state, contact_step,
-      conversation_step, content, error, due_at, created_at, updated_at)
-    select message_id, candidate_id, campaign_id, org_id, mode, 'out', channel, state, contact_step, conversation_step, content,
+      requested, conversation_step, content, error, due_at, created_at, updated_at)
+    select message_id, candidate_id, campaign_id, org_id, mode, 'out', channel, state, contact_step, requested, conversation_step, content,
       case state when 'failed' then 'simulated: this test number is unreachable' end, due_at, ${new Date(now)}, ${new Date(now)}
     from unnest(${messages.map(() => newId('MS_', now))}::text[], ${messages.map(({ candidate }) => candidate.candidate_id)}::text[],
       ${messages.map(({ candidate }) => candidate.campaign_id)}::text[], ${messages.map(({ candidate }) => candidate.org_id)}::text[],
       ${messages.map(({ candidate }) => candidate.mode)}::text[], ${messages.map(({ channel }) => channel)}::text[], ${outcomes}::text[],
-      ${messages.map(({ followUpNumber }) => followUpNumber ?? null)}::int[], ${messages.map(({ candidate }) => candidate.state.step)}::int[],
+      ${messages.map(({ followUpNumber }) => followUpNumber ?? null)}::int[], ${messages.map(({ isRequested }) => isRequested === true)}::bool[],
+      ${messages.map(({ candidate }) => candidate.state.step)}::int[],
       ${messages.map((message) => JSON.stringify(renderContent(message)))}::text[], ${dueTimes}::timestamptz[])
-      as n (message_id, candidate_id, campaign_id, org_id, mode, channel, state, contact_step, conversation_step, content, due_at)`.execute(
+      as n (message_id, candidate_id, campaign_id, org_id, mode, channel, state, contact_step, requested, conversation_step, content, due_at)`.execute(
     tx,
   )
   const deliveredMessages = messages.filter(
@@ -95,12 +98,17 @@ function outcomeOf({ candidate, channel, inCall }: NewMessage): QueueOutcome {
   return personaOf(candidate.phone) === 'unreachable' ? 'failed' : 'delivered'
 }
 
-function renderContent({ candidate, channel, prompts, followUpNumber }: NewMessage): RenderedPrompt[] {
+const mediumOfChannel: Partial<Record<ConversationChannel, Medium>> = { email: 'email', voice: 'call', page: 'page' }
+
+function renderContent({ candidate, channel, prompts, followUpNumber, isRequested }: NewMessage): RenderedPrompt[] {
   const { state, flow } = candidate
-  const medium = channel === 'email' ? 'email' : channel === 'voice' ? 'call' : 'text'
+  const medium = mediumOfChannel[channel] ?? 'text'
   const renderedPrompts = prompts.map((prompt) => render(prompt, state.language, flow, candidate, medium))
   return followUpNumber
-    ? [renderFollowUp(followUpNumber, state.step, state.language, flow, candidate), ...renderedPrompts]
+    ? [
+        renderFollowUp(isRequested ? 'requested' : followUpNumber, state.step, state.language, flow, candidate),
+        ...renderedPrompts,
+      ]
     : renderedPrompts
 }
 

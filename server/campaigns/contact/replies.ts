@@ -13,6 +13,7 @@ import { hasReached, stagesOf } from '../stages.ts'
 import { type ContactDeps, contactDelayMs, declineOptedOut } from './contact.ts'
 import { type ConversationChannel, queueMessages, recordReplies } from './messages.ts'
 import { lockCandidatesWithSameAddress, recordOptOut } from './opt-outs.ts'
+import { scheduleRequestedContacts, withContactTime } from './requested-contacts.ts'
 
 export interface Reply {
   channel: ConversationChannel
@@ -51,7 +52,10 @@ async function handleReplies(
   )
   const processedReplies = candidateReplies
     .filter((_, index) => isNew[index])
-    .map((entry) => ({ ...entry, outcome: advance(entry.candidate.state, entry.candidate.flow, entry.reply.input) }))
+    .map(({ candidate, reply }) => {
+      const outcome = advance(candidate.state, candidate.flow, reply.input)
+      return { candidate, reply, outcome: withContactTime(candidate, outcome, clock.now()) }
+    })
   const optedOutCandidates = processedReplies.filter(({ outcome }) => outcome.stop).map(({ candidate }) => candidate)
   for (const candidate of optedOutCandidates) await recordOptOut(tx, clock, candidate)
   const sameAddressCandidates = await lockCandidatesWithSameAddress(
@@ -68,7 +72,7 @@ async function handleReplies(
     ...effectiveReplies.map((processedReply) => transitionFor(processedReply, time)),
     ...sameAddressCandidates.map(declineOptedOut),
   ])
-  await scheduleExpiry(tx, deps, updatedCandidates)
+  await rescheduleContacts(tx, deps, updatedCandidates, effectiveReplies)
   await queueMessages(
     tx,
     clock,
@@ -130,12 +134,32 @@ function endOf({ ending }: ConversationState): NonNullable<CandidateTransition['
   return { status: 'completed', reason: null }
 }
 
-/** After a reply, cancels the follow-ups and schedules the expiry of the conversation. */
+/**
+ * After a reply, cancels the follow-ups and schedules the contact that the candidate asked for, or the expiry of the conversation. A
+ * contact that was agreed before stays scheduled until the candidate answers a question.
+ */
+async function rescheduleContacts(
+  tx: Tx,
+  deps: ContactDeps,
+  candidates: Candidacy[],
+  replies: ProcessedReply[],
+): Promise<void> {
+  const requestingIds = new Set(
+    replies.filter(({ outcome }) => outcome.contactAgain).map(({ candidate }) => candidate.candidate_id),
+  )
+  const requestingCandidates = candidates.filter(({ candidate_id }) => requestingIds.has(candidate_id))
+  const otherCandidates = candidates.filter(
+    ({ candidate_id, state }) => !requestingIds.has(candidate_id) && state.contactAt === undefined,
+  )
+  await scheduleExpiry(tx, deps, otherCandidates)
+  await scheduleRequestedContacts(tx, requestingCandidates)
+}
+
 async function scheduleExpiry(tx: Tx, { clock }: ContactDeps, candidates: Candidacy[]) {
   const pendingCandidates = candidates.filter(({ status }) => status === 'pending')
   if (pendingCandidates.length === 0) return
   const now = clock.now()
-  await sql`update contacts c set kind = 'give_up', due_at = n.due_at
+  await sql`update contacts c set kind = 'give_up', requested = false, due_at = n.due_at
     from unnest(${pendingCandidates.map(({ candidate_id }) => candidate_id)}::text[],
       ${pendingCandidates.map((candidate) => new Date(now + contactDelayMs(candidate, INACTIVITY_TIMEOUT_HOURS)))}::timestamptz[]) as n (candidate_id, due_at)
     where c.candidate_id = n.candidate_id`.execute(tx)

@@ -27,6 +27,7 @@ export interface ClaimedMessage {
   org_id: string
   channel: ChannelName
   contact_step: number | null
+  requested: boolean
   content: string
   attempts: number
   created_at: Date
@@ -57,7 +58,9 @@ export async function claimSends(
         and ${isNotPaused(sql`m.org_id`, paused)} and (${nextContactTime(now) === now} or m.contact_step is null)
       order by m.due_at limit ${limit} for update of m skip locked
     )
-    returning message_id, candidate_id, org_id, channel, contact_step, content, attempts, created_at`.execute(tx)
+    returning message_id, candidate_id, org_id, channel, contact_step, requested, content, attempts, created_at`.execute(
+    tx,
+  )
   const deferredIds = await deferOverRate(tx, rows, now)
   return rows.filter(({ message_id }) => !deferredIds.has(message_id))
 }
@@ -160,6 +163,8 @@ async function callProvider(
       company: candidate.flow.company_name,
       title: candidate.flow.title,
       ...(message.contact_step === null ? {} : { followUpNumber: message.contact_step }),
+      isRequested: message.requested,
+      asksConsent: candidate.state.point.at === 'consent',
     }
     const { providerId } = await context.channels[message.channel].send(outgoingMessage, credentials, signal)
     return { errorReason: undefined, providerId }
@@ -225,6 +230,7 @@ export async function completeSend(
   const contact = {
     candidate,
     followUpNumber: message.contact_step,
+    isRequested: message.requested,
     channel: message.channel,
     triedChannels: [],
     failedChannels: [],
@@ -232,7 +238,7 @@ export async function completeSend(
   }
   if (state === 'sent' || state === 'delivered') await recordContacts(tx, deps, [contact], state === 'delivered')
   else if (state === 'unknown') await scheduleNextContact(tx, deps, [contact])
-  else await contactOnNextChannel(tx, deps, candidate, message.contact_step, message.channel)
+  else await contactOnNextChannel(tx, deps, candidate, message, message.channel)
 }
 
 /** Applies an opt-out that the provider reported: the whole organisation no longer contacts the candidate. */
@@ -273,7 +279,7 @@ async function countLateSend(
               { channel, event: 'delivered' },
             ]
           : [{ channel, event: wasSent ? 'sent' : 'failed' }],
-      followUps: wasSent && followUpNumber > 0 ? [{ followUpNumber, event: 'sent' }] : [],
+      followUps: wasSent && followUpNumber > 0 && !message.requested ? [{ followUpNumber, event: 'sent' }] : [],
       calls: wasSent
         ? placedCalls
         : [...placedCalls, ...placedCalls.map(() => ({ outcome: 'failed' as const, seconds: 0 }))],
@@ -289,16 +295,23 @@ export async function contactOnNextChannel(
   tx: Tx,
   deps: ContactDeps,
   candidate: Candidacy,
-  followUpNumber: number,
+  { contact_step, requested }: Pick<ClaimedMessage, 'contact_step' | 'requested'>,
   failedChannel?: ChannelName,
 ): Promise<void> {
+  const followUpNumber = contact_step!
   const { rows } = await sql<{ channel: ChannelName }>`
     select channel from messages where candidate_id = ${candidate.candidate_id} and contact_step = ${followUpNumber}`.execute(
     tx,
   )
   const triedChannels = rows.map(({ channel }) => channel)
   await contactCandidates(tx, deps, [
-    { candidate, followUpNumber, triedChannels, failedChannels: failedChannel ? [failedChannel] : [] },
+    {
+      candidate,
+      followUpNumber,
+      isRequested: requested,
+      triedChannels,
+      failedChannels: failedChannel ? [failedChannel] : [],
+    },
   ])
 }
 
@@ -321,7 +334,7 @@ function busyDelayMs({ attempts }: ClaimedMessage, retryAfter: number | undefine
 /** Settles sends whose process died. They may have been sent, so they are not repeated; the next follow-up is scheduled. */
 export async function settleLostSends(tx: Tx, deps: ContactDeps, limit: number, onlyId?: string): Promise<number> {
   const { rows } = await sql<ClaimedMessage>`
-    select message_id, candidate_id, org_id, channel, contact_step, content, attempts, created_at from messages
+    select message_id, candidate_id, org_id, channel, contact_step, requested, content, attempts, created_at from messages
     where ${isSendLost(deps.clock.now(), onlyId)}
     order by leased_until limit ${limit} for update skip locked`.execute(tx)
   for (const message of rows) {

@@ -46,9 +46,10 @@ export async function handleDeliveryStatus(tx: Tx, deps: ContactDeps, report: Me
     transitionFor(candidate, message, report, deps.clock.now()),
   ])
   const isUndelivered = report.status === 'failed' || report.status === 'unanswered'
-  const isAwaitingReply = candidate.status === 'pending' && !hasReached(candidate.stages, 'responded')
+  const isAwaitingReply =
+    candidate.status === 'pending' && (message.requested || !hasReached(candidate.stages, 'responded'))
   if (isUndelivered && isAwaitingReply && (await reopenContact(tx, message)))
-    await contactOnNextChannel(tx, deps, updatedCandidate!, message.contact_step)
+    await contactOnNextChannel(tx, deps, updatedCandidate!, message)
   return true
 }
 
@@ -64,7 +65,7 @@ async function findMessage(tx: Tx, { orgId, channel, providerId, messageId }: Me
 
 async function readMessage(tx: Tx, messageId: string): Promise<Message> {
   const { rows } = await sql<Message>`
-    select message_id, candidate_id, org_id, channel, contact_step, content, attempts, created_at, state, error
+    select message_id, candidate_id, org_id, channel, contact_step, requested, content, attempts, created_at, state, error
     from messages where message_id = ${messageId}`.execute(tx)
   return rows[0]!
 }
@@ -117,15 +118,22 @@ function transitionFor(
     changes: { stages: before.stages | reachedStages, ...contactChanges },
     channels: status === 'failed' ? [{ channel, event: 'failed' }] : newEvents.map((event) => ({ channel, event })),
     followUps:
-      wasUnknown && reachedState !== undefined && followUpNumber > 0 ? [{ followUpNumber, event: 'sent' }] : [],
+      wasUnknown && reachedState !== undefined && followUpNumber > 0 && !message.requested
+        ? [{ followUpNumber, event: 'sent' }]
+        : [],
     calls: [...placedCalls, ...(call ? [call] : [])],
   }
 }
 
-/** Reopens the contact of an undelivered message, unless the next follow-up has started. Returns whether the contact was reopened. */
-async function reopenContact(tx: Tx, { candidate_id, contact_step }: Message): Promise<boolean> {
+/**
+ * Reopens the contact of an undelivered message, unless the next follow-up has started or the candidate has replied to a contact that
+ * they asked for. Returns whether the contact was reopened.
+ */
+async function reopenContact(tx: Tx, { candidate_id, contact_step, requested }: Message): Promise<boolean> {
   const { rows } = await sql`
     update contacts set kind = 'contact', step = ${contact_step}, due_at = null
-    where candidate_id = ${candidate_id} and step = ${contact_step! + 1} and due_at is not null returning 1`.execute(tx)
+    where candidate_id = ${candidate_id} and step = ${contact_step! + 1} and due_at is not null and requested = ${requested} returning 1`.execute(
+    tx,
+  )
   return rows.length > 0
 }

@@ -45,7 +45,7 @@ export function turnTwiml(turn: CallTurn, action: string): string {
   ]
   const goodbye = `${sayVerb(prompt('call_goodbye', language), language)}<Hangup/>`
   if (!question) return twimlResponse(`${spokenTexts.map((text) => sayVerb(text, language)).join('')}${goodbye}`)
-  const gather = gatherVerb(withSpokenChoices(question), language, action)
+  const gather = gatherVerb(withSpokenChoices(question), language, action, greeting !== undefined)
   return twimlResponse(`${spokenTexts.map((text) => sayVerb(text, language)).join('')}${gather}${gather}${goodbye}`)
 }
 
@@ -54,25 +54,20 @@ function withSpokenChoices(question: RenderedPrompt): RenderedPrompt {
   return { ...question, choices: question.choices.filter(({ value }) => value !== 'or' && value !== 'as') }
 }
 
-function gatherVerb(question: RenderedPrompt, language: Language, action: string): string {
-  const { kind, choices, step } = question
+function gatherVerb(question: RenderedPrompt, language: Language, action: string, isFirstTurn: boolean): string {
+  const { kind, choices } = question
   const useSingleKeys = choices.length <= MAX_SINGLE_KEY_CHOICES
-  const keyInstructions =
-    kind === 'yes_no'
-      ? [
-          prompt('press_1', language),
-          prompt('press_2', language),
-          ...choices.slice(2).map(({ label }) => prompt('press_option', language, { option: label, number: '3' })),
-        ]
-      : choices.map(({ label }, index) =>
-          prompt('press_option', language, { option: label, number: String(index + 1) }),
-        )
+  const keyInstructions = choices.map(({ label }, index) => {
+    if (index === 0 && label === prompt('yes', language)) return prompt('press_1', language)
+    if (index === 1 && label === prompt('no', language)) return prompt('press_2', language)
+    return prompt('press_option', language, { option: label, number: String(index + 1) })
+  })
   const spokenTexts = [
     question.text,
     ...(kind === 'words' ? [prompt('speak_now', language)] : []),
     ...keyInstructions,
     ...(useSingleKeys ? [prompt('press_repeat', language)] : []),
-    ...(step === 1 ? [prompt('press_stop', language)] : []),
+    ...(isFirstTurn ? [prompt('press_stop', language)] : []),
   ]
   const attributes = {
     input: 'dtmf speech',

@@ -53,7 +53,8 @@ function interactiveContent(message: OutgoingMessage, question: RenderedPrompt):
 
 /**
  * Builds a template message, required outside the 24 hours after the candidate's last message. The template's body has four
- * variables: name, company, title and link.
+ * variables: name, company, title and link. Its two buttons, yes and no, answer the question for consent. At a later question, yes
+ * repeats that question and no means "not now".
  */
 export function templateMessage(message: OutgoingMessage, template: WhatsAppTemplate): object {
   const { name, company, title, link } = message
@@ -65,7 +66,7 @@ export function templateMessage(message: OutgoingMessage, template: WhatsAppTemp
   const buttons =
     template.buttons === false || step === undefined
       ? []
-      : ['yes', 'no'].map((value, index) => ({
+      : (message.asksConsent ? ['yes', 'no'] : ['repeat', 'later']).map((value, index) => ({
           type: 'button',
           sub_type: 'quick_reply',
           index: String(index),

@@ -17,7 +17,9 @@ export const whatsapp: ChannelAdapter = {
     const settings = credentials as WhatsAppSettings | undefined
     if (!settings?.phone_number_id) throw new SendError('rejected', 'WhatsApp is not configured for the organisation')
     const template = message.followUpNumber ? (settings.follow_up_template ?? settings.template) : settings.template
-    if (message.followUpNumber !== undefined) return postMessage(templateMessage(message, template))
+    // A candidate who asked for the contact has probably written within the last 24 hours.
+    const isUnsolicited = message.followUpNumber !== undefined && !message.isRequested
+    if (isUnsolicited) return postMessage(templateMessage(message, template))
     try {
       return await postMessage(sessionMessage(message))
     } catch (error) {
