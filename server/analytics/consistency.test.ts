@@ -172,7 +172,8 @@ async function replyAsRandomCandidate({ context }: TestApp, { scope }: CampaignP
     order by candidate_id desc limit 40`.execute(context.db.queries)
   if (rows.length === 0) return
   const { candidate_id } = random.of(rows)
-  for (let replies = 1 + random.number(14); replies > 0; replies--) {
+  let isContactAgreed = false
+  for (let replies = 1 + random.number(14); replies > 0 && !isContactAgreed; replies--) {
     await context.db.transaction(async (tx) => {
       const candidate = (await lockCandidacy(tx, candidate_id))!
       const persona = random.of([
@@ -185,13 +186,14 @@ async function replyAsRandomCandidate({ context }: TestApp, { scope }: CampaignP
       ] as const)
       const input = random.oneIn(12)
         ? random.of([
-            { kind: 'reply' as const, text: random.of(['STOP', 'what?']) },
+            { kind: 'reply' as const, text: random.of(['STOP', 'what?', 'later', 'later']) },
             { kind: 'language' as const, language: random.of(['en', 'hi'] as const) },
             { kind: 'back' as const },
           ])
         : personaReply(persona, candidate.state, candidate.flow, 1)
       const channel = candidate.channel && random.oneIn(2) ? candidate.channel : 'page'
-      if (input) await handleReply(tx, context, candidate, { channel, input })
+      const updatedCandidate = input ? await handleReply(tx, context, candidate, { channel, input }) : candidate
+      isContactAgreed = updatedCandidate.state.contactAt !== undefined
     })
   }
 }

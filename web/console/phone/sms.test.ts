@@ -23,7 +23,7 @@ test('an SMS is shown as plain text with numbered options and a link, without bu
   const [first] = await messageTexts()
   assert.match(
     first,
-    /Reply STOP .*\n\n1\. Yes\n2\. No\nReply with the number of your answer\.\nAnswer here: http\S+\/c\/[\w-]{40,}$/,
+    /Reply STOP .*\n\n1\. Yes\n2\. No\n3\. Not now\nReply with the number of your answer\.\nAnswer here: http\S+\/c\/[\w-]{40,}$/,
   )
   const [withheld] = await messageTexts(viewer)
   assert.match(withheld, /Answer here: http:\S+\/…$/, 'a viewer does not see the link')
