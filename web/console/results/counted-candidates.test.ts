@@ -98,7 +98,7 @@ test('a number links to the candidates it counts, also by keyboard, and back wit
   await rowOf('Person 1').getByText('3 of 3 skills').waitFor()
   await rowOf('Person 2').getByText('Knockout: Do you hold a wireman licence?').waitFor()
   await rowOf('Person 3').getByText('0 of 3 skills').waitFor()
-  await rowOf('Person 5').getByText('did not consent').waitFor()
+  await rowOf('Person 5').getByText('refused to answer').waitFor()
   await checkPageSizes(page, 'counted-people')
   await page.getByRole('link', { name: 'Person 9', exact: true }).click()
   await page.getByRole('heading', { name: /^Person 9/ }).waitFor()

@@ -76,7 +76,7 @@ const REASON_TEXTS: Record<string, string> = {
   unreachable: 'could not be reached',
   stopped: 'opted out',
   expired: 'stopped answering',
-  refused: 'did not consent',
+  refused: 'refused to answer',
 }
 
 export function reasonText(reason: string | null): string {
