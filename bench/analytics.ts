@@ -167,7 +167,7 @@ async function insertAndAggregate(
   campaignsWithChanges: number,
 ) {
   const now = new Date(clock.now())
-  const conversation = JSON.stringify(startConversation('en', false))
+  const conversation = JSON.stringify(startConversation('en', false, 'seed'))
   const campaignCount = Math.ceil(candidateCount / CANDIDATES_PER_CAMPAIGN)
   await sql`insert into campaigns (campaign_id, org_id, mode, mandate_id, workflow_id, created_via, flow_version, starts_at, created_at, updated_at)
     select ${`CP_${orgId.slice(4)}`} || n, ${orgId}, 'test', ${mandateId}, ${workflowId}, 'api', 1, ${now}, ${now}, ${now}

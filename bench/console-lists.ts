@@ -70,7 +70,7 @@ async function measureLists(app: TestApp, { rowsPerTable, pagesPerList }: Sizes)
     `insert into candidate_progress (candidate_id, campaign_id, org_id, mode, mandate_id, result_id, status, flow_version, conversation, created_at, updated_at)
      select candidate_id, campaign_id, org_id, mode, $1, 'RS_' || right(candidate_id, 26),
        case when right(candidate_id, 1) in ('0', '5') then 'completed' else 'pending' end, 1, $3, $2, $2 from candidates`,
-    [mandate_id, now, JSON.stringify(startConversation('en', false))],
+    [mandate_id, now, JSON.stringify(startConversation('en', false, 'seed'))],
   )
   await execute(
     `insert into messages (message_id, candidate_id, campaign_id, org_id, mode, direction, channel, state, conversation_step, content, created_at, updated_at)

@@ -24,6 +24,7 @@ import {
   isSkipAllowedInCi,
   printRows,
 } from './support/benchmark.ts'
+import { runBenchmark as verdicts } from './verdicts.ts'
 import { runBenchmark as verificationSessions } from './verification-sessions.ts'
 import { runBenchmark as webhookDelivery } from './webhook-delivery.ts'
 
@@ -43,6 +44,7 @@ const benchmarks: Record<string, Benchmark> = {
   'skill-extract': skillExtract,
   'skill-quality': skillQuality,
   'skill-route': skillRoute,
+  verdicts,
   'endorsement-rings': endorsementRings,
   enrolment,
   'campaign-simulator': campaignSimulator,

@@ -12,6 +12,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   channels: async () => (await import('./commands/channels.ts')).channelsCommand(),
   service: async () => (await import('./commands/service.ts')).serviceCommand(),
   skills: async () => (await import('./commands/skills.ts')).skillsCommand(),
+  items: async () => (await import('./commands/items.ts')).itemsCommand(),
   playground: async () => (await import('./commands/playground.ts')).playgroundCommand(),
   request: async () => (await import('./commands/request.ts')).requestCommand(),
   listen: async () => (await import('./commands/listen.ts')).listenCommand(),

@@ -41,47 +41,48 @@ function insertTables(page: string): string {
   return `${page.slice(0, start + START_MARKER.length)}\n\n${tables}\n${page.slice(end)}`
 }
 
-function renderTables({ files, totals, checks, guesses, served }: BankReport): string {
-  const lines = [
-    ...renderTable(
+function renderTables({ files, totals, languages, checks, guesses, served }: BankReport): string {
+  const sections = [
+    renderTable(
       ['Bank', 'Count'],
       Object.entries(totals).map(([label, count]) => [label, formatCount(count)]),
     ),
-    '',
-    ...renderTable(
-      ['Trade', 'Skills', 'Items', 'Languages'],
-      files.map(({ name, skills, items, languages }) => [
+    renderTable(
+      ['Language', 'Skills', 'Items'],
+      languages.map(({ language, skills, items }) => [language, formatCount(skills), formatCount(items)]),
+    ),
+    renderTable(
+      ['Trade', 'Skills', 'With 24 items', 'Items'],
+      files.map(({ name, skills, largeSkills, items }) => [
         name,
         formatCount(skills),
+        formatCount(largeSkills),
         formatCount(items),
-        languages.join(', '),
       ]),
     ),
-    '',
-    ...renderTable(
+    renderTable(
       ['Check', 'Findings', 'Per 1,000 wordings'],
       checks.map(({ check, findings, rate }) => [check, formatCount(findings), (rate * 1000).toFixed(1)]),
     ),
-    '',
-    ...renderTable(
-      ['Guessing strategy', ...Object.keys(guesses[0]?.hitRates ?? {})],
-      guesses.map(({ strategy, hitRates }) => [
+    renderTable(
+      ['Guessing strategy', 'Language', 'Correct', 'Worst trade'],
+      guesses.map(({ strategy, language, overall, worstTrade }) => [
         strategy,
-        ...Object.values(hitRates).map((rate) => `${(rate * 100).toFixed(1)} %`),
+        language,
+        formatShare(overall),
+        worstTrade ? `${formatShare(worstTrade.rate)} (${worstTrade.name})` : '',
       ]),
     ),
-    '',
-    ...renderTable(
+    renderTable(
       ['Position of the key in served items', 'Items', 'Share'],
       served.positions.map((count, index) => [
         `option ${index + 1}`,
         formatCount(count),
-        `${((count / Math.max(1, served.items)) * 100).toFixed(1)} %`,
+        formatShare(count / Math.max(1, served.items)),
       ]),
     ),
-    '',
   ]
-  return lines.join('\n')
+  return sections.flatMap((lines) => [...lines, '']).join('\n')
 }
 
 function renderTable(head: string[], rows: string[][]): string[] {
@@ -92,4 +93,8 @@ function renderTable(head: string[], rows: string[][]): string[] {
 
 function formatCount(count: number): string {
   return count.toLocaleString('en-US')
+}
+
+function formatShare(share: number): string {
+  return `${(share * 100).toFixed(1)} %`
 }

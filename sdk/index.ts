@@ -11,6 +11,16 @@ export type { RetryOptions } from './retry.ts'
 export { linesToSign, type SignInput, sign } from './sign.ts'
 export type * from './types.ts'
 export {
+  type DescribedOutput,
+  describeEvidence,
+  describeItemSource,
+  describeQualified,
+  describeQuestions,
+  describeReasons,
+  describeVerifiedSkills,
+  type ReasonOptions,
+} from './verdict-texts.ts'
+export {
   signWebhook,
   type VerifyOptions,
   verifyWebhook,

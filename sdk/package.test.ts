@@ -75,7 +75,7 @@ const createProject = oncePerFile(async (t) => {
 test('the published package contains only JavaScript, declarations, README and licence', async () => {
   const project = await createProject()
   const files = readdirSync(join(project, 'node_modules/@attestry/sdk'), { recursive: true, encoding: 'utf8' }).sort()
-  const modules = ['client', 'error', 'index', 'retry', 'sign', 'types', 'webhooks']
+  const modules = ['client', 'error', 'index', 'retry', 'sign', 'types', 'verdict-texts', 'webhooks']
   const builtFiles = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])
   assert.deepEqual(files, ['LICENSE', 'README.md', 'dist', ...builtFiles, 'package.json'])
 })

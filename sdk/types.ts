@@ -200,19 +200,23 @@ export interface CountedCandidate {
   status: ResultStatus
   /** Why the candidate declined or the conversation failed. Null otherwise. */
   reason: ResultReason | null
-  /** Whether the candidate meets all requirements of the mandate. Null while the result is pending; false if it was declined or failed. */
+  /** Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
   qualified: boolean | null
-  /** The question to which the candidate gave a knockout answer: its key and its text (English if available). Null if there was none. */
-  knocked_out_by: {
-    key: string
-    question: string
-  } | null
+  /** Why `qualified` is false, or null because of the verdicts. */
+  reasons: QualificationReason[]
+  /** The question to which the candidate gave a knockout answer, and the answer. Null if there was none. */
+  knocked_out_by: KnockoutAnswer | null
   /** The verdict on each skill of the mandate. Absent if the mandate does not verify skills. */
   skills?: {
     skill_id: string
     name: string
-    /** `not_asked` until the candidate has answered all questions on the skill. Then `verified` if at least 60 % of the answers are correct, otherwise `not_verified`. */
-    verdict: 'verified' | 'not_verified' | 'not_asked'
+    verdict: SkillVerdict
+    /** Number of correct answers. */
+    correct: number
+    /** Number of scored questions: 4 to 8, as many as the verdict needs. */
+    asked: number
+    /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. Null without a verdict. */
+    confidence: number | null
   }[]
   interest?: 'interested' | 'not_interested' | null
   /** Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second counts once. The sum over the whole list equals the figure in the overview. */
@@ -422,6 +426,7 @@ export type EventType =
   | 'result.failed'
   | 'mandate.ready'
   | 'mandate.failed'
+  | 'mandate.question_retired'
   | 'campaign.completed'
   | 'skill_request.resolved'
   | 'verification.initiated'
@@ -447,6 +452,137 @@ export interface FollowUp {
 /** Other roles for the candidates of this job. They are stored and returned, but do not change the questions for candidates. */
 export interface InterestCollection {
   other_roles?: string[]
+}
+
+export interface Item {
+  item_id: string
+  /** The ID in the imported file. */
+  external_id: string | null
+  skill_id: string
+  skill_name: string
+  /** `private`: imported. `ai`: written by the AI writer. */
+  source: 'private' | 'ai'
+  /** The kind of knowledge, such as `fault` or `tool`; `unspecified` without one. */
+  kind: string
+  languages: ('en' | 'hi' | 'bn' | 'ta' | 'te' | 'mr' | 'gu' | 'kn' | 'ml' | 'pa' | 'or' | 'as')[]
+  status: ItemStatus
+  /** Why the item is retired. */
+  retirement_reason: string | null
+  /** Difficulty in logits; 0 is medium. */
+  difficulty: number
+  /** Number of LIVE responses that the statistics are based on. */
+  responses: number
+  /** Share of correct responses. */
+  proportion_correct: number | null
+  /** Correlation of a correct response with the ability that the other responses of the person show. */
+  discrimination: number | null
+  /** Median time to answer. */
+  median_seconds: number | null
+  created_at: string
+  updated_at: string
+}
+
+export interface ItemImport {
+  dry_run: boolean
+  /** Number of items in the file. */
+  items: number
+  /** Number of new items. */
+  added: number
+  /** Number of items whose text changed. They have a new `item_id` and no statistics yet. */
+  replaced: number
+  /** Number of items whose skill, kind, difficulty, ID or languages changed, but not the text. */
+  updated: number
+  /** Number of items that are the same as before. */
+  unchanged: number
+  /** Number of added and replaced items that start as pilot items. */
+  pilot: number
+  /** The skills of the items, with their numbers of items after the import. */
+  skills: {
+    skill_id: string
+    name: string
+    /** Number of items that are asked and scored. */
+    active: number
+    /** Number of items that are asked without being scored, until their statistics are known. */
+    pilot: number
+    /** Whether there are enough active items of the organisation. New mandates then use them instead of other questions. */
+    measurable: boolean
+  }[]
+  /** Signs of weak items, with their position in the file. The items are imported nevertheless. */
+  warnings: ItemImportWarning[]
+}
+
+export interface ItemImportInput {
+  /** The name of the file in error messages. */
+  file_name?: string
+  /** The text of a CSV file, or of a QTI 3.0 item as XML. */
+  content?: string
+  /** A QTI 3.0 content package (ZIP), or any other file, in base64. */
+  content_base64?: string
+  /** The skill of items that name none. */
+  skill_id?: string
+  /** Whether to return what would change, without changing it. */
+  dry_run?: boolean
+}
+
+export interface ItemImportResponse {
+  success: true
+  message: string
+  data: ItemImport
+}
+
+export interface ItemImportWarning {
+  path: string
+  message: string
+}
+
+export interface ItemList {
+  items: Item[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
+export interface ItemListResponse {
+  success: true
+  message: string
+  data: ItemList
+}
+
+export interface ItemResponse {
+  success: true
+  message: string
+  data: Item
+}
+
+export interface ItemSkill {
+  skill_id: string
+  name: string
+  /** Number of items that are asked and scored. */
+  active: number
+  /** Number of items that are asked without being scored, until their statistics are known. */
+  pilot: number
+  /** Number of items that are not asked any more. */
+  retired: number
+  /** Whether there are enough active items of the organisation. New mandates then use them instead of other questions. */
+  measurable: boolean
+}
+
+export interface ItemSkillList {
+  items: ItemSkill[]
+}
+
+export interface ItemSkillListResponse {
+  success: true
+  message: string
+  data: ItemSkillList
+}
+
+export type ItemStatus = 'pilot' | 'active' | 'retired'
+
+export interface KnockoutAnswer {
+  key: string
+  /** The text of the question, in English if available. */
+  question: string
+  answer: string
 }
 
 /** ISO 639-1 language code. */
@@ -687,6 +823,15 @@ export interface PreparedQuestions {
   skills: {
     skill_id: string
     name: string
+    /** Where the items come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
+    item_source?: 'bank' | 'private' | 'ai'
+    /** Number of items from which each candidate's items are drawn. */
+    item_count?: number
+    items_per_candidate?: {
+      min: number
+      max: number
+    }
+    /** Examples of the items. Each candidate is asked other items, with the options in another order. Empty for a private bank. */
     items: {
       difficulty: number
       stem: TextByLanguage
@@ -695,6 +840,14 @@ export interface PreparedQuestions {
   }[]
   /** Whether candidates are asked if they are interested in the job. */
   interest: boolean
+}
+
+export interface QualificationReason {
+  kind: 'knockout' | 'skill_not_verified' | 'skill_inconclusive'
+  /** For `knockout`: the `key` of the question. */
+  key?: string
+  /** For the other kinds: the skill. */
+  skill_id?: string
 }
 
 /** The question in other languages, such as `{"hi": "…"}`. Candidates who chose a language without a translation get the question from the AI writer if one is configured, and otherwise in English. */
@@ -777,8 +930,10 @@ export interface ResultListResponse {
 }
 
 export interface ResultOutput {
-  /** Whether the candidate meets all requirements of the mandate. Null while the result is pending; false if it was declined or failed. */
+  /** Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
   qualified: boolean | null
+  /** Why `qualified` is false, or null because of the verdicts. */
+  reasons: QualificationReason[]
   /** Answers to the questions of the mandate, by the `key` of the question. */
   enrichment?: Record<string, EnrichmentAnswer>
   skills?: VerifiedSkill[]
@@ -812,7 +967,7 @@ export interface Skill {
   aliases: string[]
   sub_skill: SubSkillName
   master_skill: MasterSkillName
-  /** Whether candidates can be asked questions about this skill. */
+  /** Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
   verifiable: boolean
 }
 
@@ -942,7 +1097,7 @@ export interface SkillSearchResult {
   aliases: string[]
   sub_skill: SubSkillName
   master_skill: MasterSkillName
-  /** Whether candidates can be asked questions about this skill. */
+  /** Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
   verifiable: boolean
   score: number
 }
@@ -958,6 +1113,9 @@ export interface SkillSearchResultListResponse {
   message: string
   data: SkillSearchResultList
 }
+
+/** `not_asked` until the candidate has answered all questions about the skill. Then `verified` or `not_verified` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow neither. */
+export type SkillVerdict = 'verified' | 'not_verified' | 'inconclusive' | 'not_asked'
 
 export interface SubSkillName {
   sub_skill_id: string
@@ -994,13 +1152,27 @@ export interface TextsByLanguage {
   as?: string[]
 }
 
+export interface VerdictEvidence {
+  /** Where the questions come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
+  item_source: 'bank' | 'private' | 'ai'
+  language: Language
+  /** Number of scored questions. */
+  items: number
+  /** Median time between question and answer. */
+  median_seconds: number | null
+}
+
 export interface VerifiedSkill {
   skill_id: string
   name: string
-  /** `not_asked` until the candidate has answered all questions on the skill. Then `verified` if at least 60 % of the answers are correct, otherwise `not_verified`. */
-  verdict: 'verified' | 'not_verified' | 'not_asked'
+  verdict: SkillVerdict
+  /** Number of correct answers. */
   correct: number
+  /** Number of scored questions: 4 to 8, as many as the verdict needs. */
   asked: number
+  /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. Null without a verdict. */
+  confidence: number | null
+  evidence: VerdictEvidence | null
 }
 
 export interface Webhook {

@@ -18,6 +18,7 @@ import { consoleRoutes } from './console/routes.ts'
 import type { Context } from './context.ts'
 import { docsRoutes } from './docs.ts'
 import { eventRoutes } from './events/routes.ts'
+import { itemRoutes } from './items/routes.ts'
 import { reportRoutes } from './mail/report-routes.ts'
 import { type FindUnsubscribeTarget, findUnsubscribingRecipient } from './mail/unsubscribe.ts'
 import { unsubscribeRoutes } from './mail/unsubscribe-routes.ts'
@@ -79,6 +80,7 @@ function partnerRoutes(app: App, context: Context): void {
   lookupRoutes(app, context)
   workflowRoutes(app, context)
   mandateRoutes(app, context)
+  itemRoutes(app, context)
   campaignRoutes(app, context)
   creditRoutes(app, context)
   resultRoutes(app, context)

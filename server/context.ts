@@ -6,6 +6,7 @@ import type { ChannelAdapters } from './channels/channel.ts'
 import type { Config } from './config.ts'
 import type { AuditLog } from './console/audit-log.ts'
 import type { Ledger } from './events/ledger.ts'
+import type { OwnSkills } from './items/own-skills.ts'
 import type { MailboxHasher } from './mail/mailbox-hash.ts'
 import type { SmtpTransport } from './mail/smtp.ts'
 import type { Clock } from './platform/clock.ts'
@@ -35,6 +36,7 @@ export interface Context {
   keyUses: KeyUses
   limits: RateLimits
   catalogue: Catalogue
+  ownSkills: OwnSkills
   events: Ledger
   audit: AuditLog
   writer: QuestionWriter

@@ -9,12 +9,14 @@ import { findHead, findPublishedHead } from './console/audit-chain.ts'
 import { openAuditLog } from './console/audit-log.ts'
 import type { Context } from './context.ts'
 import { openLedger } from './events/ledger.ts'
+import { openOwnSkills } from './items/own-skills.ts'
 import { openSmtp } from './mail/smtp.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { openListener } from './platform/database/listener.ts'
 import { type Job, openQueue, type Worker } from './platform/jobs/queue.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createMetrics, observeAuditChain, observePool, observeQueues } from './platform/metrics.ts'
+import { loadBank } from './questions/bank/bank.ts'
 import { openWriter } from './questions/open-writer.ts'
 import { openStore } from './store.ts'
 import { openEmailDomains } from './verification/endorsements/email-domains.ts'
@@ -77,8 +79,13 @@ async function openAll(
   openedResources.defer(() => keyUses.close())
   const limits = await openRateLimits({ config, db, clock, log, metrics })
   openedResources.defer(() => limits.close())
-  const catalogue = await openCatalogue({ db, listener, log })
+  const bank = await loadBank()
+  // With an AI writer, every skill can be measured.
+  const isMeasurable = (skillNumber: number, retiredItems: number) =>
+    config.ai !== undefined || bank.canMeasure(skillNumber, retiredItems)
+  const catalogue = await openCatalogue({ db, listener, log, isMeasurable })
   openedResources.defer(() => catalogue.close())
+  const ownSkills = await openOwnSkills({ db, listener, log })
   const events = await openLedger({
     db,
     clock,
@@ -98,7 +105,7 @@ async function openAll(
   openedResources.defer(() => smtp?.close())
   const { channels, close: closeChannels } = openChannels({ config, smtp })
   openedResources.defer(closeChannels)
-  const writer = openWriter(config.ai, { catalogue, clock, log })
+  const writer = openWriter(config.ai, { clock, log })
 
   const services = {
     config,
@@ -114,6 +121,7 @@ async function openAll(
     keyUses,
     limits,
     catalogue,
+    ownSkills,
     events,
     audit,
     writer,

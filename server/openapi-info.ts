@@ -64,6 +64,11 @@ export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
         description: 'How candidates are contacted: methods, channels, languages and follow-ups shared by mandates.',
       },
       { name: 'Job mandates', description: 'Jobs for which candidates are verified.' },
+      {
+        name: 'Items',
+        description:
+          'The question bank of the organisation. Mandates prefer its questions; their texts are never returned.',
+      },
       { name: 'Campaigns', description: 'Candidates who are contacted for a mandate.' },
       { name: 'Credits', description: 'The credit balance and its history. Enrolling a candidate costs one credit.' },
       { name: 'Results', description: 'The outcome of the conversation with each candidate.' },

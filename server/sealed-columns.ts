@@ -2,6 +2,8 @@ import { sealedResponses } from './access/idempotency.ts'
 import { sealedKeySecrets } from './access/keys.ts'
 import { sealedCandidateTokens } from './campaigns/enrolment.ts'
 import { sealedCredentials } from './channels/credentials.ts'
+import { sealedItemSets } from './items/item-sets.ts'
+import { sealedSkillItems } from './items/item-store.ts'
 import { sealedEmails } from './mail/mail.ts'
 import { sealedMailboxHashKeys } from './mail/mailbox-hash.ts'
 import { type SealedColumn, sealedMacKeys } from './platform/data-key-rotation.ts'
@@ -18,5 +20,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedEmails,
   sealedMailboxHashKeys,
   sealedCandidateTokens,
+  sealedSkillItems,
+  sealedItemSets,
   sealedMacKeys,
 ]

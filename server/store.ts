@@ -5,6 +5,7 @@ import { type MailboxHasher, openMailboxHasher } from './mail/mailbox-hash.ts'
 import type { Clock } from './platform/clock.ts'
 import type { ConnectionSettings } from './platform/database/connection-settings.ts'
 import { type Database, openDatabase } from './platform/database/database.ts'
+import { setVault } from './platform/database/database-vault.ts'
 import { migrate, readMigrations } from './platform/database/migrate.ts'
 import { waitForDatabase } from './platform/database/outage.ts'
 import { requireOwnSessions } from './platform/database/pooler-check.ts'
@@ -70,6 +71,7 @@ export async function openStore(
     return config.masterKey ?? (await loadLocalSecrets(config.dataDir)).masterKey
   }
   const vault = await openVault(db, readMasterKey, clock)
+  setVault(db, vault)
   const masterKey = await readMasterKey()
   const mailboxes = await openMailboxHasher(db, vault, clock)
   return { connection, db, vault, mailboxes, adminKey: (config.adminKey ?? localSecrets?.adminKey)!, masterKey }

@@ -6,6 +6,7 @@ import { campaignJobs, handleCampaignJobs } from './campaigns/jobs.ts'
 import { consoleJobs, handleConsoleJobs } from './console/jobs.ts'
 import type { Context } from './context.ts'
 import { eventJobs, handleEventJobs } from './events/jobs.ts'
+import { handleItemJobs, itemJobs } from './items/jobs.ts'
 import { emailJobs, handleEmailJobs } from './mail/jobs.ts'
 import { startPreparation } from './mandates/preparation.ts'
 import type { Job, Worker } from './platform/jobs/queue.ts'
@@ -20,6 +21,7 @@ export const jobs: Job<object>[] = [
   ...campaignJobs,
   ...consoleJobs,
   ...eventJobs,
+  ...itemJobs,
   ...emailJobs,
   ...verificationJobs,
   ...webhookJobs,
@@ -29,6 +31,7 @@ export const jobs: Job<object>[] = [
 export function registerWork(worker: Worker, context: Context): void {
   handleAccessJobs(worker, context)
   handleEventJobs(worker, context)
+  handleItemJobs(worker, context)
   handleWebhookJobs(worker, context)
   worker.run(() => startDelivery(context))
   handleConsoleJobs(worker, context)

@@ -60,7 +60,7 @@ export function builtInSkills(): SkillEntry[] {
         number: Number(number),
         name: name!,
         aliases: splitList(aliases!, ';'),
-        verifiable: flag === 'v',
+        isPreferred: flag === 'v',
         sub: sub!,
       }
     })

@@ -67,7 +67,7 @@ export function skillsCommand(): Command {
     )
     .argument('<request>', 'skill request ID, SR_…')
     .requiredOption('--sub-skill <sub-skill>', 'sub-skill to add the skill to, ss_…', parseSubSkill)
-    .option('--verifiable', 'the skill can be verified with questions')
+    .option('--verifiable', 'rank the skill higher in searches, as skills that employers often ask for')
     .option('--description <text>', 'description of the skill in one sentence')
     .addHelpText(...examples('skills approve SR_… --sub-skill ss_201 --verifiable'))
     .action(async (id: string, { subSkill, ...skillProperties }: ApproveOptions, command: Command) => {

@@ -3,6 +3,8 @@ export const allScopes = [
   'skills:request',
   'workflows:read',
   'workflows:write',
+  'items:read',
+  'items:write',
   'mandates:read',
   'mandates:write',
   'campaigns:read',

@@ -20,7 +20,7 @@ const externalIds = (items: any[]) => items.map(({ external_candidate_id }) => e
 function summarise({ status, reason, qualified, skills, interest, knocked_out_by: knockout }: any): string {
   const verdicts = [...new Set(skills.map(({ verdict }: any) => verdict))].join(' and ')
   const qualification = qualified === null ? 'open' : qualified ? 'qualified' : 'not qualified'
-  return `${status} ${reason} ${qualification}: ${verdicts} ${interest}${knockout ? `, ${knockout.key}: ${knockout.question}` : ''}`
+  return `${status} ${reason} ${qualification}: ${verdicts} ${interest}${knockout ? `, ${knockout.key}: ${knockout.question} ${knockout.answer}` : ''}`
 }
 
 async function createVariedCampaigns(app: TestApp) {
@@ -132,8 +132,16 @@ test('the list shows the candidates behind a number and how often each is counte
     status: 'completed',
     reason: null,
     qualified: true,
+    reasons: [],
     knocked_out_by: null,
-    skills: rest.skills.map(({ skill_id, name }: any) => ({ skill_id, name, verdict: 'verified' })),
+    skills: rest.skills.map(({ skill_id, name, asked, confidence }: any) => ({
+      skill_id,
+      name,
+      verdict: 'verified',
+      correct: asked,
+      asked,
+      confidence,
+    })),
     interest: 'interested',
     times: 1,
     campaign_name: 'Every persona',
@@ -148,15 +156,15 @@ test('the list shows the same outcomes and reasons as the results', async () => 
   const items = await listCountedCandidates(get, 'funnel.enrolled', `campaign_id=${personaCampaign.campaign_id}`)
   assert.deepEqual(Object.fromEntries(items.map((item) => [item.external_candidate_id, summarise(item)])), {
     'ext-1': 'completed null qualified: verified interested',
-    'ext-2': 'completed null not qualified: not_asked null, licence: Do you hold a wireman licence?',
+    'ext-2': 'completed null not qualified: not_asked null, licence: Do you hold a wireman licence? no',
     'ext-3': 'completed null not qualified: not_verified interested',
     'ext-4': 'completed null qualified: verified not_interested',
-    'ext-5': 'declined refused not qualified: not_asked null',
-    'ext-6': 'failed no_response not qualified: not_asked null',
-    'ext-7': 'failed expired not qualified: not_asked null',
-    'ext-8': 'failed unreachable not qualified: not_asked null',
+    'ext-5': 'declined refused open: not_asked null',
+    'ext-6': 'failed no_response open: not_asked null',
+    'ext-7': 'failed expired open: not_asked null',
+    'ext-8': 'failed unreachable open: not_asked null',
     'ext-9': 'completed null qualified: verified interested',
-    'ext-10': 'declined stopped not qualified: not_asked null',
+    'ext-10': 'declined stopped open: not_asked null',
   })
   const waitingCandidates = await listCountedCandidates(
     get,
@@ -167,12 +175,15 @@ test('the list shows the same outcomes and reasons as the results', async () => 
     summarise(waitingCandidates.find((item) => item.external_candidate_id === 'ext-13')),
     'pending null open: not_asked null',
   )
-  for (const { result_id, reason, qualified, skills, interest } of items) {
+  for (const { result_id, reason, qualified, reasons, skills, interest } of items) {
     const { reason: resultReason, output } = (await get(`/results/${result_id}`)).body.data
-    assert.deepEqual([reason, qualified, interest], [resultReason, output.qualified, output.interest])
+    assert.deepEqual(
+      [reason, qualified, reasons, interest],
+      [resultReason, output.qualified, output.reasons, output.interest],
+    )
     assert.deepEqual(
       skills,
-      output.skills.map(({ skill_id, name, verdict }: any) => ({ skill_id, name, verdict })),
+      output.skills.map(({ evidence: _, ...skill }: any) => skill),
     )
   }
 })

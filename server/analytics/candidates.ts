@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { flowOf, type ResultReason, type ResultStatus } from '../campaigns/candidacy.ts'
-import { inLanguage } from '../conversation/flow.ts'
+import { fromStoredState, type StoredState } from '../conversation/earlier-format.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import type { Flow } from '../mandates/flow.ts'
 import type { Queries } from '../platform/database/database.ts'
-import { resultOutput } from '../results/record.ts'
+import { knockoutOf, resultOutput } from '../results/record.ts'
 import type { OverviewFigure } from './figures.ts'
 import { type AnalyticsSubject, subjectColumn } from './rollups.ts'
 
@@ -67,25 +67,34 @@ export async function listCountedCandidates(
   const countedRows: CountedCandidateRow[] = []
   for (const { conversation, flow_version, ...row } of rows) {
     const flow = await flowOf(tx, { orgId, mode }, row.mandate_id, flow_version)
-    countedRows.push({ ...row, state: JSON.parse(conversation), flow })
+    countedRows.push({ ...row, state: fromStoredState(JSON.parse(conversation) as StoredState, flow), flow })
   }
   return countedRows
 }
 
 /** Builds the API record of a counted candidate, with the outcome and its reason. */
 export function toCountedCandidate({ campaign_name, day: _, state, flow, ...row }: CountedCandidateRow) {
-  const { qualified, enrichment, skills, interest } = {
+  const { qualified, reasons, enrichment, skills, interest } = {
     ...resultOutput({ state, flow, channel: null, status: row.status }),
   }
-  const knockoutQuestion = flow.enrichment.find(({ key }) => enrichment?.[key]?.knocked_out)
   return {
     ...row,
     ...(campaign_name === null ? {} : { campaign_name }),
     qualified,
-    knocked_out_by: knockoutQuestion
-      ? { key: knockoutQuestion.key, question: inLanguage(knockoutQuestion.text, 'en') }
-      : null,
-    ...(skills ? { skills: skills.map(({ skill_id, name, verdict }) => ({ skill_id, name, verdict })) } : {}),
+    reasons,
+    knocked_out_by: enrichment ? knockoutOf({ state, flow }) : null,
+    ...(skills
+      ? {
+          skills: skills.map(({ skill_id, name, verdict, correct, asked, confidence }) => ({
+            skill_id,
+            name,
+            verdict,
+            correct,
+            asked,
+            confidence,
+          })),
+        }
+      : {}),
     ...(interest === undefined ? {} : { interest }),
   }
 }

@@ -5,7 +5,7 @@ import { MANDATE_ID_PATTERN } from '../mandates/schema.ts'
 import { named, withNotes } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
 import { describePattern } from '../platform/http/validation.ts'
-import { ResultOutput } from '../results/schema.ts'
+import { KnockoutAnswer, ResultOutput } from '../results/schema.ts'
 import { Language, WORKFLOW_ID_PATTERN } from '../workflows/schema.ts'
 import {
   callOutcomes,
@@ -105,14 +105,25 @@ export const CountedCandidate = named(
       description: 'Why the candidate declined or the conversation failed. Null otherwise.',
     }),
     qualified: ResultOutput.properties.qualified,
-    knocked_out_by: Type.Union([Type.Object({ key: Type.String(), question: Type.String() }), Type.Null()], {
+    reasons: ResultOutput.properties.reasons,
+    knocked_out_by: Type.Union([KnockoutAnswer, Type.Null()], {
       description:
-        'The question to which the candidate gave a knockout answer: its key and its text (English if available). Null if there was none.',
+        'The question to which the candidate gave a knockout answer, and the answer. Null if there was none.',
     }),
     skills: Type.Optional(
-      Type.Array(Type.Pick(ResultOutput.properties.skills.items, ['skill_id', 'name', 'verdict']), {
-        description: 'The verdict on each skill of the mandate. Absent if the mandate does not verify skills.',
-      }),
+      Type.Array(
+        Type.Pick(ResultOutput.properties.skills.items, [
+          'skill_id',
+          'name',
+          'verdict',
+          'correct',
+          'asked',
+          'confidence',
+        ]),
+        {
+          description: 'The verdict on each skill of the mandate. Absent if the mandate does not verify skills.',
+        },
+      ),
     ),
     interest: ResultOutput.properties.interest,
     times: Type.Integer({

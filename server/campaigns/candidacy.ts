@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import type { ChannelName } from '../channels/channel.ts'
+import { fromStoredState, type StoredState } from '../conversation/earlier-format.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import { type Flow, getFlow } from '../mandates/flow.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
@@ -108,21 +109,23 @@ async function toCandidacies(tx: Queries, rows: CandidacyRow[]): Promise<Candida
   const candidacies: Candidacy[] = []
   for (const { conversation, metadata, ...row } of rows) {
     const flow = await flowOf(tx, { orgId: row.org_id, mode: row.mode }, row.mandate_id, row.flow_version)
-    candidacies.push({ ...row, metadata: JSON.parse(metadata), state: JSON.parse(conversation), flow })
+    const state = fromStoredState(JSON.parse(conversation) as StoredState, flow)
+    candidacies.push({ ...row, metadata: JSON.parse(metadata), state, flow })
   }
   return candidacies
 }
 
-// Each version of a flow is immutable, so flows can be cached.
+// Each version of a flow is immutable, except that items are retired.
 const MAX_CACHED_FLOWS = 200
-const flowCache = new BoundedMap<string, Flow>(MAX_CACHED_FLOWS)
+const FLOW_VALID_MS = 60_000
+const flowCache = new BoundedMap<string, { flow: Flow; expiresAt: number }>(MAX_CACHED_FLOWS)
 
 export async function flowOf(tx: Queries, scope: OrgScope, mandateId: string, version: number): Promise<Flow> {
   const key = `${mandateId} ${version}`
-  const cachedFlow = flowCache.get(key)
-  if (cachedFlow) return cachedFlow
+  const cached = flowCache.get(key)
+  if (cached && cached.expiresAt > performance.now()) return cached.flow
   const flow = await getFlow(tx, scope, mandateId, version)
-  flowCache.set(key, flow)
+  flowCache.set(key, { flow, expiresAt: performance.now() + FLOW_VALID_MS })
   return flow
 }
 

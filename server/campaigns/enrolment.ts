@@ -110,7 +110,7 @@ export async function enrolCandidates(
         ${rows.map((row) => row.phone ?? null)}::text[], ${rows.map((row) => row.email ?? null)}::text[],
         ${rows.map((row) => row.language ?? null)}::text[], ${rows.map((row) => JSON.stringify(row.metadata ?? {}))}::text[],
         ${tokens.map(hashToken)}::bytea[], ${tokens.map((token, index) => vault.seal(token, tokenPurpose(candidateIds[index]!)))}::bytea[],
-        ${rows.map((row) => JSON.stringify(startConversation(row.language ?? fallbackLanguage, row.language !== undefined)))}::text[],
+        ${rows.map((row) => JSON.stringify(startConversation(row.language ?? fallbackLanguage, row.language !== undefined, randomToken(9))))}::text[],
         ${rows.map((row) => new Date(firstContactTime(caller.mode, row, startTime)))}::timestamptz[])
         as n (candidate_id, result_id, external_candidate_id, name, phone, email, language, metadata, token_hash, token, conversation, due_at)
     ), added as (

@@ -7,6 +7,7 @@ import { defineHook } from '../platform/hook.ts'
 import { indianDate } from '../platform/india-time.ts'
 import { type Campaign, countEndedCandidates, type EndedCounts, recordCompletion } from './campaigns.ts'
 import type { Candidacy, ResultReason, ResultStatus } from './candidacy.ts'
+import { recordCandidateResponses } from './candidate-responses.ts'
 import { refundCredit } from './credits.ts'
 import { hasReached, type Stage, stagesIn } from './stages.ts'
 
@@ -93,6 +94,11 @@ export async function recordTransitions(
       as n (candidate_id, status, reason, conversation, stages, contact_step, channel, started_at, completed_at, version)
     where p.candidate_id = n.candidate_id`.execute(tx)
   const endedTransitions = transitions.filter(({ end }) => end)
+  await recordCandidateResponses(
+    tx,
+    time.getTime(),
+    updatedCandidates.filter((_, index) => transitions[index]!.end),
+  )
   const completedCampaigns = endedTransitions.length > 0 ? await settleEndedCandidates(tx, clock, endedTransitions) : []
   await publishChanges(
     tx,

@@ -1,6 +1,6 @@
 import type { ConversationFlow } from '../conversation/flow.ts'
 import type { ConversationState } from '../conversation/state.ts'
-import { isQualified, partsDone } from '../conversation/verdicts.ts'
+import { isFinished, isQualified, partsDone } from '../conversation/verdicts.ts'
 
 /** The funnel's stages in order. Up to `completed`, reaching a stage implies all earlier stages. */
 export const stages = [
@@ -37,15 +37,14 @@ export function stagesIn(stageBits: number): Stage[] {
 
 /** Returns the bits of the stages that a conversation has reached after a reply. */
 export function stagesOf(state: ConversationState, flow: ConversationFlow): number {
-  const finishedParts = partsDone(state, flow)
+  const finishedParts = partsDone(state)
   let reached = stagesUpTo('responded')
   if (finishedParts.consented) reached |= stagesUpTo('consented')
   if (finishedParts.enrichment) reached |= stagesUpTo('enrichment_done')
   if (finishedParts.skills) reached |= stagesUpTo('skills_done')
   if (finishedParts.interest) reached |= stagesUpTo('interest_done')
-  const isQualifiedSoFar = isQualified(state, flow)
-  if (isQualifiedSoFar !== null) reached |= stagesUpTo('completed')
-  if (isQualifiedSoFar) reached |= stageBit('qualified')
+  if (isFinished(state)) reached |= stagesUpTo('completed')
+  if (isQualified(state, flow)) reached |= stageBit('qualified')
   if (state.interest) reached |= stageBit('interested')
   return reached
 }

@@ -13,7 +13,7 @@ import type { Taxonomy } from './taxonomy.ts'
 
 /**
  * A text file of the built-in catalogue. Each file contains one master skill, its sub-skills and their skills. The third field of a
- * skill is `v` if the skill is verifiable, else `-`:
+ * skill is `v` if employers often ask for it, so that it ranks higher in searches, else `-`:
  *
  *     # Construction and masonry | ms_1
  *     ## Brick and block masonry | ss_101

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { startApp } from '../../test/support/app.ts'
 import { until } from '../../test/support/until.ts'
 import { openDatabase } from '../platform/database/database.ts'
+import { loadBank } from '../questions/bank/bank.ts'
+import { MIN_ACTIVE_ITEMS } from '../questions/skill-items.ts'
 import { addSkill, lockCatalogue } from './store.ts'
 
 const newSkill = (name: string, overrides: object = {}) => ({
@@ -58,7 +60,41 @@ test('a skill is added once, and servers load it', async (t) => {
     added: false,
   })
   await context.catalogue.refresh()
-  assert.equal(context.catalogue.current.skill(1_000_000)?.verifiable, true)
+  assert.equal(context.catalogue.current.skill(1_000_000)?.verifiable, false, 'there are no questions about it')
+})
+
+test('a skill is verifiable if it has enough active questions', async (t) => {
+  const { context, clock } = await startApp(t)
+  const { db, catalogue } = context
+  const bank = await loadBank()
+  assert.deepEqual(
+    catalogue.current.skills.filter(({ verifiable }) => verifiable).map(({ number }) => number),
+    bank.skillNumbers.toSorted((first, second) => first - second),
+  )
+  const items = bank.itemsOf(2028)
+  const retire = async (retiredItems: typeof items) => {
+    const rows = retiredItems.map(({ id }) => ({
+      item_id: id,
+      skill_number: 2028,
+      status: 'retired',
+      updated_at: new Date(clock.now()),
+    }))
+    await db.queries.insertInto('bank_items').values(rows).execute()
+    // Any change of the catalogue reloads it.
+    await db.transaction((tx) => addSkill(tx, clock, newSkill(`Skill with ${rows.length} retired items`)))
+    await catalogue.refresh()
+  }
+  await retire(items.slice(MIN_ACTIVE_ITEMS))
+  assert.equal(catalogue.current.skill(2028)!.verifiable, true)
+  await retire(items.slice(0, 1))
+  assert.equal(catalogue.current.skill(2028)!.verifiable, false)
+})
+
+test('with an AI writer, every skill is verifiable', async (t) => {
+  const { context } = await startApp(t, {
+    config: { ai: { baseUrl: 'http://127.0.0.1:9', apiKey: undefined, model: 'any' } },
+  })
+  assert.ok(context.catalogue.current.skills.every(({ verifiable }) => verifiable))
 })
 
 test('a skill cannot be added to a missing sub-skill', async (t) => {

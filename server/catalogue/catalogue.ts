@@ -5,7 +5,7 @@ import { unstorableReason } from '../platform/http/json.ts'
 import type { Log } from '../platform/log.ts'
 import { skillNumber } from './ids.ts'
 import { LoadedSkills } from './loaded-skills.ts'
-import { readSkills, type Snapshot, type SnapshotSkill, takeSnapshot } from './snapshot.ts'
+import { type IsMeasurable, readSkills, type Snapshot, type SnapshotSkill, takeSnapshot } from './snapshot.ts'
 
 /** The catalogue in memory. It is reloaded shortly after each change in the database. */
 export interface Catalogue {
@@ -24,6 +24,8 @@ export interface CatalogueOptions {
   db: Database
   listener: Listener
   log: Log
+  /** Returns whether a skill can be measured, if this many items of the built-in bank about it are retired. */
+  isMeasurable: IsMeasurable
 }
 
 const RETRY_DELAY_MS = 1000
@@ -31,8 +33,8 @@ const RETRY_DELAY_MS = 1000
 /** Largest value of PostgreSQL's integer type. */
 const MAX_SKILL_NUMBER = 2_147_483_647
 
-export async function openCatalogue({ db, listener, log }: CatalogueOptions): Promise<Catalogue> {
-  let current = await takeSnapshot(db)
+export async function openCatalogue({ db, listener, log, isMeasurable }: CatalogueOptions): Promise<Catalogue> {
+  let current = await takeSnapshot(db, isMeasurable)
   /** Skills loaded individually because `current` did not have them yet. */
   const recentSkills = new Map<number, SnapshotSkill>()
   const refresh = coalesce(reload)
@@ -51,7 +53,7 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
         .filter((number) => number <= MAX_SKILL_NUMBER && !current.skill(number))
       const missingNames = names.filter((name) => !current.skillByName(name) && unstorableReason(name) === undefined)
       if (missingNumbers.length > 0 || missingNames.length > 0) {
-        for (const skill of await readSkills(db.queries, missingNumbers, missingNames))
+        for (const skill of await readSkills(db.queries, missingNumbers, missingNames, isMeasurable))
           recentSkills.set(skill.number, skill)
         addRecentSkills()
       }
@@ -69,7 +71,7 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
     const { version } = await db.queries.selectFrom('catalogue_version').select('version').executeTakeFirstOrThrow()
     if (version === current.version) return
     const startedAt = performance.now()
-    current = await takeSnapshot(db)
+    current = await takeSnapshot(db, isMeasurable)
     addRecentSkills()
     const milliseconds = Math.round(performance.now() - startedAt)
     log.info({ version: current.version, skills: current.skills.length, milliseconds }, 'catalogue reloaded')

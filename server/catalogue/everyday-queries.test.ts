@@ -164,7 +164,12 @@ const subSkillsById = new Map(
   subSkills.map(({ id, number, name, master }) => [id, { number: number!, name, master: mastersById.get(master!)! }]),
 )
 const index = buildSkillIndexSync(
-  skills.map(({ number, subSkill, ...skill }) => ({ ...skill, number: number!, sub: subSkillsById.get(subSkill)! })),
+  skills.map(({ number, subSkill, verifiable, ...skill }) => ({
+    ...skill,
+    number: number!,
+    isPreferred: verifiable,
+    sub: subSkillsById.get(subSkill)!,
+  })),
 )
 
 test('common queries return the expected skill first', () => {

@@ -29,7 +29,7 @@ import {
   SkillSearchResult,
 } from './schema.ts'
 import { joinJson, type SerialisedJson, sendJson } from './serialised-json.ts'
-import { scoredRecordJson, skillRecord, skillRecordJson } from './skill-json.ts'
+import { scoredRecordJson, skillForOrganisation, skillRecord, skillRecordJson } from './skill-json.ts'
 import { filterSkills, type SearchPosition, searchPage, skillsAfter } from './skill-pages.ts'
 import { getRequest, listRequests, requestRecord, requestSkill } from './skill-requests.ts'
 import type { SnapshotSkill } from './snapshot.ts'
@@ -39,8 +39,10 @@ const MAX_BLOCKING_TIME_MS = 10
 
 /** Skill routes of the partner API. */
 export function skillRoutes(app: App, context: Context): void {
-  const { vault } = context
+  const { vault, ownSkills } = context
   const readScope = { scope: 'skills:read' } as const
+  const forCaller = ({ caller }: Pick<FastifyRequest, 'caller'>, skill: SnapshotSkill) =>
+    skillForOrganisation(skill, ownSkills.of(caller.orgId))
 
   app.get(
     '/skills',
@@ -66,7 +68,14 @@ export function skillRoutes(app: App, context: Context): void {
       const numbers = page.map(({ number }) => number)
       await countReturnedSkills(context, request, numbers)
       const nextCursor = hasMore ? writeCursor(vault, listName, numbers.at(-1)!) : null
-      return sendJson(reply, listJson('Skills', page.map(skillRecordJson), nextCursor))
+      return sendJson(
+        reply,
+        listJson(
+          'Skills',
+          page.map((skill) => skillRecordJson(forCaller(request, skill))),
+          nextCursor,
+        ),
+      )
     },
   )
 
@@ -90,7 +99,7 @@ export function skillRoutes(app: App, context: Context): void {
       const listName = `skills called ${q}`
       const position = readCursor<SearchPosition>(vault, listName, cursor)
       const { results, next: nextPosition } = searchPage(current, q, limit, position)
-      const items = results.map(({ skill, score }) => scoredRecordJson(skill, score))
+      const items = results.map(({ skill, score }) => scoredRecordJson(forCaller(request, skill), score))
       const next_cursor = nextPosition ? writeCursor(vault, listName, nextPosition) : null
       const body = listJson('Skills found', items, next_cursor)
       const numbers = results.map(({ skill }) => skill.number)
@@ -116,10 +125,11 @@ export function skillRoutes(app: App, context: Context): void {
         response: { 200: success(SkillRecord) },
       },
     },
-    async ({ params }) => {
+    async (request) => {
+      const { params } = request
       const skill = (await context.catalogue.load({ ids: [params.skill_id] })).byId(params.skill_id)
       if (!skill) throw problem('NOT_FOUND', `Skill ${params.skill_id} not found.`)
-      return { success: true as const, message: 'Skill', data: skillRecord(skill) }
+      return { success: true as const, message: 'Skill', data: skillRecord(forCaller(request, skill)) }
     },
   )
 
@@ -137,8 +147,8 @@ export function skillRoutes(app: App, context: Context): void {
         response: { 200: success(LookupData) },
       },
     },
-    async ({ body }) => {
-      const { skill_ids, names } = body
+    async (request) => {
+      const { skill_ids, names } = request.body
       if ((skill_ids === undefined) === (names === undefined)) {
         throw invalid([{ path: 'body', message: 'must have exactly one of skill_ids and names' }])
       }
@@ -146,7 +156,8 @@ export function skillRoutes(app: App, context: Context): void {
       const data = skill_ids
         ? lookUpSkills(skill_ids, (id) => loadedSkills.byId(id))
         : lookUpSkills(names!, (name) => loadedSkills.byName(name))
-      return { success: true as const, message: 'Skills', data }
+      const found = data.found.map((skill) => skillRecord(forCaller(request, skill)))
+      return { success: true as const, message: 'Skills', data: { ...data, found } }
     },
   )
 
@@ -290,7 +301,7 @@ function lookUpSkills(idsOrNames: string[], find: (idOrName: string) => Snapshot
     if (skill) foundSkills.add(skill)
     else missing.add(idOrName)
   }
-  return { found: [...foundSkills].map(skillRecord), missing: [...missing] }
+  return { found: [...foundSkills], missing: [...missing] }
 }
 
 /** Returns the response body of a list whose items are already serialised. */

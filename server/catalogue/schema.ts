@@ -23,7 +23,10 @@ const skillFields = {
   aliases: Type.Array(Type.String()),
   sub_skill: named('SubSkillName', Type.Object({ sub_skill_id: subSkillIdText, name: Type.String() })),
   master_skill: MasterSkillName,
-  verifiable: Type.Boolean({ description: 'Whether candidates can be asked questions about this skill.' }),
+  verifiable: Type.Boolean({
+    description:
+      'Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured.',
+  }),
 }
 
 export const SkillRecord = named('Skill', Type.Object(skillFields))

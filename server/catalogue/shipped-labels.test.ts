@@ -12,9 +12,10 @@ const mastersById = new Map(masters.map(({ id, number }) => [id, { number: numbe
 const subSkillsById = new Map(
   subSkills.map(({ id, number, name, master }) => [id, { number: number!, name, master: mastersById.get(master!)! }]),
 )
-const entries = skills.map(({ number, subSkill, ...skill }) => ({
+const entries = skills.map(({ number, subSkill, verifiable, ...skill }) => ({
   ...skill,
   number: number!,
+  isPreferred: verifiable,
   sub: subSkillsById.get(subSkill)!,
 }))
 const index = buildSkillIndexSync(entries)

@@ -27,6 +27,12 @@ export function publicSkillRecord({ number, name, sub }: SnapshotSkill) {
   }
 }
 
+/** Returns the skill as the organisation sees it: verifiable, too, if it can be measured with the organisation's own items. */
+export function skillForOrganisation(skill: SnapshotSkill, ownSkills: ReadonlySet<number>): SnapshotSkill {
+  if (skill.verifiable || !ownSkills.has(skill.number)) return skill
+  return { ...skill, verifiable: true, recordJson: undefined }
+}
+
 /** Returns the serialised record of the partner API, cached in the skill. */
 export function skillRecordJson(skill: SnapshotSkill): SerialisedJson {
   skill.recordJson ??= serialiseJson(skillRecord(skill))

@@ -24,7 +24,10 @@ export interface SnapshotSkill {
   name: string
   description: string
   aliases: string[]
+  /** Whether this deployment can measure the skill, without the items of an organisation. */
   verifiable: boolean
+  /** Whether the catalogue marks the skill as often required. It then ranks higher in searches. */
+  isPreferred: boolean
   sub: SubSkill
   /** Serialised records of the partner API and the public API, cached on first use (skill-json.ts). */
   recordJson?: SerialisedJson | undefined
@@ -54,8 +57,11 @@ export interface Snapshot {
 const ROWS_PER_QUERY = 250
 
 /** Reads and indexes the catalogue in time slices of a few milliseconds. Between two slices, the server can process requests. */
-export async function takeSnapshot(db: Database): Promise<Snapshot> {
-  const content = await db.queries.transaction().setIsolationLevel('repeatable read').execute(readCatalogueContent)
+export async function takeSnapshot(db: Database, isMeasurable: IsMeasurable): Promise<Snapshot> {
+  const content = await db.queries
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute((tx) => readCatalogueContent(tx, isMeasurable))
   const skillsByNumber = new Map<number, SnapshotSkill>()
   const skillsByName = new Map<string, SnapshotSkill>()
   const add = (skill: SnapshotSkill) => {
@@ -85,7 +91,20 @@ export async function takeSnapshot(db: Database): Promise<Snapshot> {
 
 type CatalogueContent = Pick<Snapshot, 'version' | 'skills' | 'subSkills' | 'masters'>
 
-async function readCatalogueContent(tx: Tx): Promise<CatalogueContent> {
+/** Returns whether a skill can be measured, if this many items of the built-in bank about it are retired. */
+export type IsMeasurable = (skillNumber: number, retiredItems: number) => boolean
+
+/** Returns the number of retired items of the built-in bank by skill. */
+async function countRetiredItems(queries: Queries): Promise<Map<number, number>> {
+  const { rows } = await sql<{ skill_number: number; count: number }>`
+    select skill_number, count(*)::int as count from bank_items where status = 'retired' group by skill_number`.execute(
+    queries,
+  )
+  return new Map(rows.map(({ skill_number, count }) => [skill_number, count]))
+}
+
+async function readCatalogueContent(tx: Tx, isMeasurable: IsMeasurable): Promise<CatalogueContent> {
+  const retiredItems = await countRetiredItems(tx)
   const { version } = await tx.selectFrom('catalogue_version').select('version').executeTakeFirstOrThrow()
   const masters = new Map<number, MasterSkill>()
   for (const { number, name } of await tx
@@ -105,13 +124,13 @@ async function readCatalogueContent(tx: Tx): Promise<CatalogueContent> {
   const skills: SnapshotSkill[] = []
   for (;;) {
     const { rows } = await sql<SkillRow>`
-      select number, sub_number, name, description, array_to_string(aliases, e'\n') as aliases, verifiable from skills
+      select number, sub_number, name, description, array_to_string(aliases, e'\n') as aliases, verifiable as is_preferred from skills
       where number > ${skills.at(-1)?.number ?? 0} order by number limit ${ROWS_PER_QUERY}`.execute(tx)
     for (const row of rows) {
       const sub = subSkills.get(row.sub_number)!
       sub.skillCount++
       sub.master.skillCount++
-      skills.push(skillFromRow(row, sub))
+      skills.push(skillFromRow(row, sub, isMeasurable(row.number, retiredItems.get(row.number) ?? 0)))
     }
     if (rows.length < ROWS_PER_QUERY) break
   }
@@ -119,9 +138,15 @@ async function readCatalogueContent(tx: Tx): Promise<CatalogueContent> {
 }
 
 /** Reads the skills with these numbers or names from the database. */
-export async function readSkills(queries: Queries, numbers: number[], names: string[]): Promise<SnapshotSkill[]> {
+export async function readSkills(
+  queries: Queries,
+  numbers: number[],
+  names: string[],
+  isMeasurable: IsMeasurable,
+): Promise<SnapshotSkill[]> {
+  const retiredItems = await countRetiredItems(queries)
   const { rows } = await sql<SkillRow & { sub_name: string; master_number: number; master_name: string }>`
-    select skills.number, sub_number, skills.name, description, array_to_string(aliases, e'\n') as aliases, verifiable,
+    select skills.number, sub_number, skills.name, description, array_to_string(aliases, e'\n') as aliases, verifiable as is_preferred,
       sub_skills.name as sub_name, master_number, master_skills.name as master_name
     from skills join sub_skills on sub_skills.number = sub_number join master_skills on master_skills.number = master_number
     where skills.number = any (${numbers}::integer[]) or name_key = any (${names.map(nameKey)}::text[])`.execute(
@@ -129,11 +154,16 @@ export async function readSkills(queries: Queries, numbers: number[], names: str
   )
   return rows.map(({ sub_name, master_number, master_name, ...row }) => {
     const master = { number: master_number, name: master_name, skillCount: 0 }
-    return skillFromRow(row, { number: row.sub_number, name: sub_name, master, skillCount: 0 })
+    const sub = { number: row.sub_number, name: sub_name, master, skillCount: 0 }
+    return skillFromRow(row, sub, isMeasurable(row.number, retiredItems.get(row.number) ?? 0))
   })
 }
 
-function skillFromRow({ number, name, description, aliases, verifiable }: SkillRow, sub: SubSkill): SnapshotSkill {
+function skillFromRow(
+  { number, name, description, aliases, is_preferred }: SkillRow,
+  sub: SubSkill,
+  verifiable: boolean,
+): SnapshotSkill {
   const aliasList = aliases ? aliases.split('\n') : []
   return {
     number,
@@ -141,6 +171,7 @@ function skillFromRow({ number, name, description, aliases, verifiable }: SkillR
     description,
     aliases: aliasList,
     verifiable,
+    isPreferred: is_preferred,
     sub,
     recordJson: undefined,
     publicJson: undefined,
@@ -153,6 +184,6 @@ interface SkillRow {
   name: string
   description: string
   /** One alias per line. Splitting lines is much faster than parsing PostgreSQL's array syntax. */
+  is_preferred: boolean
   aliases: string
-  verifiable: boolean
 }

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import PostalMime from 'postal-mime'
 import { startApp } from '../../test/support/app.ts'
+import { candidatePage, keyIndex } from '../../test/support/candidate.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { aCandidate, createCampaignPartner } from '../../test/support/partners.ts'
 import {
@@ -19,6 +20,7 @@ import {
 } from '../../test/support/provider.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
 import { findCandidacy } from '../campaigns/candidacy.ts'
+import { candidatePageUrl } from '../campaigns/candidate-page/links.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { listMessages } from '../campaigns/contact/messages.ts'
 import { type CandidateChange, candidatesChanged } from '../campaigns/progress.ts'
@@ -191,12 +193,11 @@ test('a WhatsApp conversation completes, with every webhook delivered twice', as
       assert.equal((await partner.whatsapp({ messages: [message] })).status, 200)
     await contactNow(context)
     assert.equal(provider.received.length, turn + 2, 'one response to each reply')
-    const { state, flow, status } = await partner.candidate()
+    const { state, status } = await partner.candidate()
     if (status !== 'pending') break
     const { body, id } = provider.received.at(-1)!
     assert.ok(JSON.stringify(body).includes(`${url}/c/`), 'with the link')
-    const expectedValue =
-      state.point.at === 'skills' ? String(flow.skills[state.point.skill]!.items[state.point.item]!.key) : 'yes'
+    const expectedValue = state.point.at === 'skills' ? String(keyIndex(state)) : 'yes'
     const { action, type } = body.interactive ?? {}
     const options =
       type === 'list' ? action.sections[0].rows : type === 'button' ? action.buttons.map(({ reply }: any) => reply) : []
@@ -222,6 +223,53 @@ test('a WhatsApp conversation completes, with every webhook delivered twice', as
   assert.equal(result.output.channel, 'whatsapp')
   assert.equal(result.output.enrichment.notice.answer, 'In two weeks')
 })
+
+test('a question that was asked on WhatsApp has the same item and options on the page', async () => {
+  const { context, url, provider, enrolCandidates, textMessage } = await setUp()
+  const partner = await enrolCandidates({ channels: ['whatsapp'], languages: ['en'] })
+  await contactNow(context)
+  const token = candidatePageUrl(context, await partner.candidate())
+    .split('/')
+    .pop()!
+  const page = candidatePage(url, token)
+  const replyOnWhatsApp = async (text: string) => {
+    await partner.whatsapp({ messages: [textMessage(partner.phone, text)] })
+    await contactNow(context)
+    return provider.received.at(-1)!.body
+  }
+  for (const text of ['yes', 'yes']) await replyOnWhatsApp(text)
+  assertSameQuestion(await replyOnWhatsApp('In two weeks'), await page.view())
+  await page.reply({ value: '2' })
+  assertSameQuestion(await replyOnWhatsApp('what?'), await page.view())
+  assertSameQuestion(await replyOnWhatsApp('C'), await page.view())
+  const [form] = (await partner.candidate()).state.skills
+  assert.deepEqual(
+    form!.map(({ choice, channel }) => [choice, channel]),
+    [
+      [2, 'page'],
+      [2, 'whatsapp'],
+      [undefined, undefined],
+      [undefined, undefined],
+    ],
+  )
+
+  function assertSameQuestion(message: object, { prompts }: any) {
+    const { ask, text, choices } = prompts.at(-1)
+    assert.match(ask, /^skills\.0\./)
+    const sentText = textsOf(message).join('\n')
+    let position = 0
+    for (const part of [...text.split('\n'), ...choices.map(({ label }: any) => label)]) {
+      position = sentText.indexOf(part, position)
+      assert.ok(position >= 0, `${part} is missing, or in another order, in ${sentText}`)
+    }
+  }
+})
+
+/** Returns all texts in a JSON value, in order. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
+}
 
 test('forged webhooks are rejected; webhooks of other organisations and unknown messages have no effect', async () => {
   const { app, context, provider, enrolCandidates, toWhatsAppId, textMessage, statusReport } = await setUp()
@@ -522,10 +570,9 @@ test('a call asks questions by voice and accepts keys and speech', async () => {
   turn = await sendTurn(turn.action, { Digits: '1' })
   turn = await sendTurn(turn.action, { SpeechResult: 'दो हफ़्ते में & <जल्दी>' })
   for (let count = 0; count < 20; count++) {
-    const { state, flow } = await partner.candidate()
+    const { state } = await partner.candidate()
     if (state.point.at !== 'skills') break
-    const { key } = flow.skills[state.point.skill]!.items[state.point.item]!
-    turn = await sendTurn(turn.action, { Digits: String(key + 1) })
+    turn = await sendTurn(turn.action, { Digits: String(keyIndex(state)! + 1) })
   }
   turn = await sendTurn(turn.action, { Digits: '1' })
   assert.ok(!turn.twiml.includes('<Gather'))

@@ -11,8 +11,10 @@ import { ringRoutes } from './operator/ring-routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { suppressionRoutes } from './operator/suppression-routes.ts'
 import { exportRoutes } from './organisation/export-routes.ts'
+import { itemBankRoutes } from './organisation/item-bank-routes.ts'
 import { keyRoutes } from './organisation/key-routes.ts'
 import { phoneRoutes } from './organisation/phone-routes.ts'
+import { questionRoutes } from './organisation/question-routes.ts'
 import { recruiterResultRoutes } from './organisation/recruiter-results-routes.ts'
 import type { RequestLogger } from './organisation/request-log.ts'
 import { requestLogRoutes } from './organisation/request-log-routes.ts'
@@ -37,6 +39,8 @@ export function consoleRoutes(
   phoneRoutes(app, context)
   verificationRoutes(app, context)
   exportRoutes(app, context)
+  itemBankRoutes(app, context)
+  questionRoutes(app, context)
   operatorRoutes(app, context)
   operatorAccountRoutes(app, context)
   catalogueRoutes(app, context)

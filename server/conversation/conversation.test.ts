@@ -1,18 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { LANGUAGES } from '../platform/text/languages.ts'
+import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import { prompt } from '../questions/prompts.ts'
-import { advance, currentPrompts, startConversation } from './conversation.ts'
-import { type ConversationFlow, questionsOf } from './flow.ts'
+import { advance as advanceReply, currentPrompts, startConversation as start } from './conversation.ts'
+import { fromEarlierFlowSkill } from './earlier-format.ts'
+import type { ConversationFlow } from './flow.ts'
 import { render } from './render.ts'
 import type { ConversationInput } from './reply-meaning.ts'
 import type { ConversationState } from './state.ts'
-import { isQualified, partsDone, progressOf, verdictsOf } from './verdicts.ts'
+import { expectedQuestionCount, isQualified, partsDone, progressOf, verdictsOf } from './verdicts.ts'
+
+const advance = (state: ConversationState, conversationFlow: ConversationFlow, input: ConversationInput) =>
+  advanceReply(state, conversationFlow, input, { now: 0, channel: 'whatsapp' })
+const startConversation = (language: Language, languageKnown: boolean) => start(language, languageKnown, 'seed')
+
+/** A skill whose candidates are all asked the same items. */
+const fixedSkill = (skill_id: string, name: string, ...items: ReturnType<typeof item>[]) =>
+  fromEarlierFlowSkill({ skill_id, name, items }, [...LANGUAGES])
 
 const item = (key: 0 | 1 | 2 | 3) => ({
   item_id: `item-${key}`,
   key,
+  difficulty: 2 as const,
   text: {
     en: {
       stem: 'Which wire is earth?',
@@ -31,8 +41,8 @@ const flow: ConversationFlow = {
     { key: 'start', type: 'voice', text: { en: 'When can you start?' }, required: false },
   ],
   skills: [
-    { skill_id: 'sk_1', name: 'House wiring', items: [item(0), item(1), item(2)] },
-    { skill_id: 'sk_2', name: 'Earthing', items: [item(3), item(3), item(3)] },
+    fixedSkill('sk_1', 'House wiring', item(0), item(1), item(2)),
+    fixedSkill('sk_2', 'Earthing', item(3), item(3), item(3)),
   ],
   interest: true,
 }
@@ -94,7 +104,7 @@ test('a knockout answer ends the conversation with a thank-you', () => {
   )
   assert.equal(isQualified(endState, flow), false)
   assert.ok(verdictsOf(endState, flow).every(({ verdict }) => verdict === 'not_asked'))
-  assert.deepEqual(partsDone(endState, flow), { consented: true, enrichment: true, skills: true, interest: true })
+  assert.deepEqual(partsDone(endState), { consented: true, enrichment: true, skills: true, interest: true })
 })
 
 test('refusing consent ends the conversation, and STOP ends it at any point and in any language', () => {
@@ -126,7 +136,7 @@ test('up to three unclear replies repeat the question, more are ignored, and a v
   assert.deepEqual(replyAll(state, 'yes').point, { at: 'enrichment', question: 1 })
 })
 
-test('going back returns to the previous question, up to the first one, and never changes skill answers', () => {
+test('going back returns to the previous question, up to the first one, and to the last answer about a skill only', () => {
   const atSecondQuestion = replyAll(initialState(), 'yes', '1', 'yes')
   const stateAfterBack = advance(atSecondQuestion, flow, { kind: 'back' }).state
   assert.deepEqual([stateAfterBack.point, stateAfterBack.enrichment], [{ at: 'enrichment', question: 0 }, []])
@@ -134,8 +144,17 @@ test('going back returns to the previous question, up to the first one, and neve
   assert.deepEqual(advance(stateAfterBack, flow, { kind: 'back' }).state.point, { at: 'enrichment', question: 0 })
   const atSkills = replyAll(atSecondQuestion, 'now')
   assert.deepEqual(advance(atSkills, flow, { kind: 'back' }).state.point, { at: 'enrichment', question: 1 })
-  const afterSkillAnswer = replyAll(atSkills, '1')
-  assert.deepEqual(advance(afterSkillAnswer, flow, { kind: 'back' }).state, afterSkillAnswer)
+  const afterTwoAnswers = replyAll(atSkills, '1', '1')
+  const correcting = advance(afterTwoAnswers, flow, { kind: 'back' }).state
+  assert.deepEqual(correcting.point, { at: 'skills', skill: 0, item: 1 })
+  assert.deepEqual(advance(correcting, flow, { kind: 'back' }).state, correcting, 'earlier answers cannot be changed')
+  const corrected = replyAll(correcting, 'b')
+  assert.deepEqual(corrected.point, { at: 'skills', skill: 0, item: 2 })
+  assert.deepEqual(
+    corrected.skills[0]!.map(({ choice }) => choice),
+    [0, 1, undefined],
+  )
+  assert.deepEqual(advance(corrected, flow, { kind: 'back' }).state, corrected, 'an answer can be changed once')
 })
 
 test('BACK in words goes back, except in an answer of several words', () => {
@@ -153,13 +172,16 @@ test('an option of a skill question comes before a word for BACK or "not now"', 
     ...item(0),
     text: { en: { stem: 'Which side?', options: ['Front', 'Back', 'Wait', 'Left'] as never } },
   }
-  const sidesFlow: ConversationFlow = { ...flow, skills: [{ skill_id: 'sk_1', name: 'Wiring', items: [sides, sides] }] }
-  const atSkills = replyAll(initialState(), 'yes', '1', 'yes', 'now')
+  const sidesFlow: ConversationFlow = { ...flow, skills: [fixedSkill('sk_1', 'Wiring', sides, sides)] }
+  const atSkills = ['yes', '1', 'yes', 'now'].reduce(
+    (state, text) => advance(state, sidesFlow, { kind: 'reply', text }).state,
+    initialState(),
+  )
   for (const [text, choice] of [
     ['back', 1],
     ['wait', 2],
   ] as const)
-    assert.deepEqual(advance(atSkills, sidesFlow, { kind: 'reply', text }).state.skills, [[choice]])
+    assert.equal(advance(atSkills, sidesFlow, { kind: 'reply', text }).state.skills[0]![0]!.choice, choice)
 })
 
 for (const language of LANGUAGES) {
@@ -169,7 +191,7 @@ for (const language of LANGUAGES) {
       const postponed = advance(atConsent, flow, { kind: 'reply', text })
       assert.deepEqual(postponed.state.point, { at: 'later', back: { at: 'consent' } })
       assert.equal(postponed.ending, undefined)
-      const question = render(postponed.prompts[0]!, language, flow, { name: 'Asha' })
+      const question = render(postponed.prompts[0]!, postponed.state, flow, { name: 'Asha' })
       assert.deepEqual(
         question.choices.map(({ value }) => value),
         ['today', 'tomorrow', 'never'],
@@ -179,7 +201,7 @@ for (const language of LANGUAGES) {
           const outcome = advance(postponed.state, flow, { kind: 'reply', text: reply })
           if (value === 'never') {
             assert.deepEqual([outcome.ending, outcome.stop], ['refused', false], reply)
-            assert.equal(partsDone(outcome.state, flow).consented, false)
+            assert.equal(partsDone(outcome.state).consented, false)
           } else {
             assert.equal(outcome.contactAgain, value, reply)
             assert.deepEqual(outcome.state.point, { at: 'consent' })
@@ -187,7 +209,7 @@ for (const language of LANGUAGES) {
               outcome.prompts.map(({ kind }) => kind),
               [`contact_${value}`],
             )
-            assert.equal(partsDone(outcome.state, flow).consented, false)
+            assert.equal(partsDone(outcome.state).consented, false)
           }
         }
     }
@@ -205,7 +227,7 @@ test('a question can be postponed at any point; the conversation continues with 
     const postponed = replyAll(state, 'not now')
     assert.deepEqual(postponed.point, { at: 'later', back: state.point })
     assert.deepEqual(progressOf(postponed, flow), progressOf(state, flow))
-    assert.deepEqual(partsDone(postponed, flow), partsDone(state, flow))
+    assert.deepEqual(partsDone(postponed), partsDone(state))
     for (const text of ['tomorrow', 'back']) {
       const resumed = replyAll(postponed, text)
       assert.deepEqual(
@@ -241,17 +263,17 @@ test('"ok" after a contact was agreed is no answer; yes is', () => {
   assert.equal(unclear.state.contactAt, agreed.contactAt)
   const accepted = advance(agreed, flow, { kind: 'reply', text: 'yes' }).state
   assert.deepEqual([accepted.point, accepted.contactAt], [{ at: 'language' }, undefined])
-  assert.equal(partsDone(accepted, flow).consented, true)
+  assert.equal(partsDone(accepted).consented, true)
 })
 
 test('consent is known in conversations that were started by earlier versions', () => {
   const { consented: _, ...atConsent } = initialState()
-  assert.equal(partsDone(atConsent, flow).consented, false)
-  assert.equal(partsDone(replyAll(atConsent, 'no'), flow).consented, false)
-  assert.equal(partsDone(replyAll(atConsent, 'not now', 'never'), flow).consented, false)
+  assert.equal(partsDone(atConsent).consented, false)
+  assert.equal(partsDone(replyAll(atConsent, 'no')).consented, false)
+  assert.equal(partsDone(replyAll(atConsent, 'not now', 'never')).consented, false)
   const { consented: __, ...atQuestion } = replyAll(initialState(), 'yes', '1')
-  assert.equal(partsDone(atQuestion, flow).consented, true)
-  assert.equal(partsDone(replyAll(atQuestion, 'not now', 'never'), flow).consented, true)
+  assert.equal(partsDone(atQuestion).consented, true)
+  assert.equal(partsDone(replyAll(atQuestion, 'not now', 'never')).consented, true)
 })
 
 test('changing the language repeats the current question; before consent it also skips the language question', () => {
@@ -276,7 +298,7 @@ test('every prompt has a text in every language, and none reveals the correct an
     const renderedTexts: string[] = []
     while (state.ending === null) {
       for (const each of currentPrompts(state, flow))
-        renderedTexts.push(JSON.stringify(render(each, language, flow, { name: 'Asha' })))
+        renderedTexts.push(JSON.stringify(render(each, state, flow, { name: 'Asha' })))
       const { point } = state
       const value = point.at === 'skills' ? '0' : 'yes'
       const reply: ConversationInput =
@@ -317,7 +339,7 @@ const anyFlow = fc
         text: { en: 'Well?' },
         ...(type === 'yes_no' && knockout ? { knockout } : {}),
       })),
-      skills: skills.map((keys, index) => ({ skill_id: `sk_${index}`, name: 'Skill', items: keys.map(item) })),
+      skills: skills.map((keys, index) => fixedSkill(`sk_${index}`, 'Skill', ...keys.map(item))),
       interest: methods.includes('interest_collection'),
     }),
   )
@@ -382,8 +404,8 @@ test('invariants hold for any replies in any order', () => {
         assert.ok(done >= 0 && done <= total)
         assert.ok(testedFlow.languages.includes(stateAfter.language))
         for (const each of outcome.prompts)
-          assert.ok(render(each, stateAfter.language, testedFlow, { name: 'A' }).text.length > 0)
-        const finishedParts = partsDone(stateAfter, testedFlow)
+          assert.ok(render(each, stateAfter, testedFlow, { name: 'A' }).text.length > 0)
+        const finishedParts = partsDone(stateAfter)
         assert.ok(Number(finishedParts.consented) >= Number(finishedParts.enrichment))
         assert.ok(
           Number(finishedParts.enrichment) >= Number(finishedParts.skills) &&
@@ -421,7 +443,7 @@ test('the conversation is completed after one reply to each question', () => {
         replies++
       }
       assert.equal(state.ending, 'completed')
-      assert.equal(replies, questionsOf(testedFlow).length + 1 + (testedFlow.languages.length > 1 ? 1 : 0))
+      assert.equal(replies, expectedQuestionCount(testedFlow) + 1 + (testedFlow.languages.length > 1 ? 1 : 0))
     }),
     { numRuns: 200 },
   )

@@ -1,13 +1,15 @@
 import type { Language } from '../platform/text/languages.ts'
-import { type ConversationFlow, type Point, questionPoint, questionsOf } from './flow.ts'
+import { type ConversationFlow, type Point, questionPoint } from './flow.ts'
 import { type ConversationInput, meaningOf, type ReplyMeaning } from './reply-meaning.ts'
-import type { ConversationState, Ending } from './state.ts'
+import { drawFirstItems, needsSkillLanguage, nextItem, skillLanguage } from './skill-form.ts'
+import type { ConversationState, Ending, FormItem } from './state.ts'
 
 /** The kinds of prompts; `render` turns them into text. */
 type PromptKind =
   | 'consent'
   | 'language'
   | 'enrichment'
+  | 'skill_language'
   | 'skills_intro'
   | 'skills'
   | 'interest'
@@ -42,8 +44,11 @@ export interface ReplyOutcome {
 /** Maximum number of "not understood" messages per question. The limit prevents an endless exchange with another bot. */
 export const MAX_MISSES = 3
 
-/** Returns the initial state. `languageKnown` is true if the enrolment contains the candidate's language. */
-export function startConversation(language: Language, languageKnown: boolean): ConversationState {
+/**
+ * Returns the initial state. `languageKnown` is true if the enrolment contains the candidate's language. `seed` is random: the
+ * candidate's items are drawn from it.
+ */
+export function startConversation(language: Language, languageKnown: boolean, seed: string): ConversationState {
   const point: Point = { at: 'consent' }
   return {
     step: 1,
@@ -52,6 +57,7 @@ export function startConversation(language: Language, languageKnown: boolean): C
     languageKnown,
     consented: false,
     misses: 0,
+    seed,
     enrichment: [],
     skills: [],
     interest: null,
@@ -59,10 +65,17 @@ export function startConversation(language: Language, languageKnown: boolean): C
   }
 }
 
+/** When and on which channel a reply arrived. */
+export interface ReplyCircumstances {
+  now: number
+  channel: string
+}
+
 type Transition = (
   state: ConversationState,
   flow: ConversationFlow,
   meaning: ReplyMeaning,
+  circumstances: ReplyCircumstances,
 ) => { state: ConversationState; prompts: Prompt[]; contactAgain?: 'today' | 'tomorrow' }
 
 /**
@@ -76,8 +89,9 @@ const transitions: Record<Point['at'], Partial<Record<ReplyMeaning['is'], Transi
   consent:    { yes: acceptConsent,      no: endConversation('refused') },
   language:   {                                                    language: chooseLanguage },
   enrichment: { yes: answerQuestion,     no: answerQuestion,       words: answerQuestion, skip: skipQuestion, back: askPrevious },
+  skill_language: {                                                language: chooseSkillLanguage, back: askPrevious },
   skills:     {                                                    choice: answerItem, back: askPrevious },
-  interest:   { yes: answerInterest,     no: answerInterest },
+  interest:   { yes: answerInterest,     no: answerInterest,       back: askPrevious },
   later:      { today: contactAgain,     tomorrow: contactAgain,   never: endConversation('refused'), back: askPostponed, later: apologise },
   ended:      { stop: keepState, repeat: keepState, unknown: keepState, language: setLanguage },
 }
@@ -101,18 +115,25 @@ const defaultTransitions: Record<ReplyMeaning['is'], Transition> = {
   never: apologise,
 }
 
-/** Applies one reply. Pure: the same state, flow and input always return the same outcome. */
-export function advance(state: ConversationState, flow: ConversationFlow, input: ConversationInput): ReplyOutcome {
+/** Applies one reply. Pure: the same state, flow, input and circumstances always return the same outcome. */
+export function advance(
+  state: ConversationState,
+  flow: ConversationFlow,
+  input: ConversationInput,
+  circumstances: ReplyCircumstances,
+): ReplyOutcome {
   const meaning = meaningOf(state, flow, input)
   const transition =
     transitions[state.point.at][meaning.is] ?? (state.point.at === 'ended' ? keepState : defaultTransitions[meaning.is])
-  const transitionResult = transition(state, flow, meaning)
+  const transitionResult = transition(state, flow, meaning, circumstances)
   const hasEnded = state.ending === null && transitionResult.state.ending !== null
+  const isNewQuestion = transitionResult.state.step !== state.step
   return {
     ...transitionResult,
     // An answer replaces the agreed contact; a reply that is not understood does not.
-    state:
-      transitionResult.state.step === state.step ? transitionResult.state : withoutContactTime(transitionResult.state),
+    state: isNewQuestion
+      ? { ...withoutContactTime(transitionResult.state), askedAt: circumstances.now }
+      : transitionResult.state,
     stop: meaning.is === 'stop',
     ...(hasEnded ? { ending: transitionResult.state.ending! } : {}),
   }
@@ -156,11 +177,27 @@ function apologise(state: ConversationState, flow: ConversationFlow) {
 
 /** Asks the next question, or completes the conversation if there is none. */
 function askNext(state: ConversationState, flow: ConversationFlow) {
-  const questions = questionsOf(flow)
-  const position = questions.findIndex((point) => isSamePoint(point, state.point))
-  // Consent and language are not in the list: their position is -1, and the next question is the first one.
-  const nextQuestion = questions[position + 1]
-  return nextQuestion ? askAt(state, flow, nextQuestion) : endConversation('completed')(state, flow)
+  const next = nextQuestion(drawFirstItems(state, flow), flow)
+  return next.point ? askAt(next.state, flow, next.point) : endConversation('completed')(next.state, flow)
+}
+
+/** Returns the first question without an answer. Its item is drawn if necessary, which changes the state. */
+function nextQuestion(
+  state: ConversationState,
+  { methods, enrichment, skills, ...flow }: ConversationFlow,
+): { state: ConversationState; point?: Point } {
+  if (methods.includes('data_enrichment') && state.enrichment.length < enrichment.length)
+    return { state, point: { at: 'enrichment', question: state.enrichment.length } }
+  if (methods.includes('skill_verification')) {
+    for (const [skill, flowSkill] of skills.entries()) {
+      const next = nextItem(state, { methods, enrichment, skills, ...flow }, skill)
+      if (!next) continue
+      if (needsSkillLanguage(state, flowSkill)) return { state, point: { at: 'skill_language', skill } }
+      return { state: next.state, point: { at: 'skills', skill, item: next.item } }
+    }
+  }
+  const asksInterest = flow.interest && methods.includes('interest_collection')
+  return asksInterest && state.interest === null ? { state, point: { at: 'interest' } } : { state }
 }
 
 function askAt(state: ConversationState, flow: ConversationFlow, point: Point) {
@@ -175,10 +212,6 @@ function endConversation(
     const nextState: ConversationState = { ...state, point: { at: 'ended' }, step: state.step + 1, misses: 0, ending }
     return { state: nextState, prompts: currentPrompts(nextState, flow) }
   }
-}
-
-function isSamePoint(a: Point, b: Point) {
-  return JSON.stringify(a) === JSON.stringify(b)
 }
 
 /** Asks for the language, if there is a choice and the language is not known, otherwise the first question. */
@@ -240,21 +273,60 @@ function skipQuestion(state: ConversationState, flow: ConversationFlow) {
   return askNext({ ...state, enrichment: [...state.enrichment.slice(0, question), null] }, flow)
 }
 
-/** Asks the previous question again and discards its answer. Answers to skill questions cannot be changed. */
-function askPrevious(state: ConversationState, flow: ConversationFlow) {
-  const { point } = state
-  const previousQuestion =
-    point.at === 'enrichment' ? point.question - 1 : isFirstItem(point) ? state.enrichment.length - 1 : undefined
-  if (previousQuestion === undefined || previousQuestion < 0) return repeatQuestion(state, flow)
-  const nextState = { ...state, enrichment: state.enrichment.slice(0, previousQuestion) }
-  return askAt(nextState, flow, { at: 'enrichment', question: previousQuestion })
+function chooseSkillLanguage(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {
+  return askNext({ ...state, skillLanguage: (meaning as { language: Language }).language }, flow)
 }
 
-function answerItem(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {
-  const { skill } = state.point as { skill: number }
-  const skills = [...state.skills]
-  skills[skill] = [...(skills[skill] ?? []), (meaning as { choice: number }).choice]
-  return askNext({ ...state, skills }, flow)
+/**
+ * Asks the previous question again and discards its answer. Of the answers about skills, only the last one can be changed, because
+ * later questions may help with earlier ones, and only once.
+ */
+function askPrevious(state: ConversationState, flow: ConversationFlow) {
+  const previous = previousQuestion(state, flow)
+  if (!previous) return repeatQuestion(state, flow)
+  if (previous.at === 'enrichment')
+    return askAt({ ...state, enrichment: state.enrichment.slice(0, previous.question) }, flow, previous)
+  const { skill, item } = previous
+  const { id, options, pilot } = state.skills[skill]![item]!
+  const form = state.skills[skill]!.with(item, { id, options, ...(pilot ? { pilot } : {}), corrected: true })
+  return askAt({ ...state, skills: state.skills.with(skill, form), isCorrecting: true }, flow, previous)
+}
+
+/** Returns the question to which the candidate can go back, if there is one. */
+export function previousQuestion(
+  state: ConversationState,
+  { methods }: ConversationFlow,
+): Extract<Point, { at: 'enrichment' | 'skills' }> | undefined {
+  const { point, skills } = state
+  if (point.at === 'consent' || point.at === 'language' || point.at === 'ended') return undefined
+  const lastSkill = skills.findLastIndex((form) => form.some(({ choice }) => choice !== undefined))
+  if (point.at !== 'enrichment' && lastSkill >= 0) {
+    if (state.isCorrecting) return undefined
+    const item = skills[lastSkill]!.findLastIndex(({ choice }) => choice !== undefined)
+    if (skills[lastSkill]![item]!.corrected) return undefined
+    return { at: 'skills', skill: lastSkill, item }
+  }
+  const question = (point.at === 'enrichment' ? point.question : state.enrichment.length) - 1
+  return methods.includes('data_enrichment') && question >= 0 ? { at: 'enrichment', question } : undefined
+}
+
+function answerItem(
+  state: ConversationState,
+  flow: ConversationFlow,
+  meaning: ReplyMeaning,
+  { now, channel }: ReplyCircumstances,
+) {
+  const { skill, item } = state.point as { skill: number; item: number }
+  const form = state.skills[skill]!
+  const answeredItem: FormItem = {
+    ...form[item]!,
+    choice: (meaning as { choice: number }).choice,
+    ...(state.askedAt === undefined ? {} : { seconds: Math.max(0, Math.round((now - state.askedAt) / 1000)) }),
+    language: skillLanguage(state, flow.skills[skill]!),
+    channel,
+  }
+  const skills = state.skills.with(skill, form.with(item, answeredItem))
+  return askNext({ ...state, skills, isCorrecting: false }, flow)
 }
 
 function answerInterest(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {

@@ -1,4 +1,5 @@
 import type { Language } from '../platform/text/languages.ts'
+import type { ItemSource, SkillItem } from '../questions/skill-items.ts'
 
 type Texts = Partial<Record<Language, string>>
 
@@ -9,16 +10,20 @@ export interface ConversationFlow {
   company_name: string
   title: string
   enrichment: { key: string; type: 'yes_no' | 'voice'; text: Texts; knockout?: 'yes' | 'no'; required: boolean }[]
-  skills: {
-    skill_id: string
-    name: string
-    items: {
-      item_id: string
-      key: 0 | 1 | 2 | 3
-      text: Partial<Record<Language, { stem: string; options: [string, string, string, string] }>>
-    }[]
-  }[]
+  skills: FlowSkill[]
   interest: boolean
+}
+
+export interface FlowSkill {
+  skill_id: string
+  name: string
+  source: ItemSource
+  /** The items from which each candidate's are drawn. */
+  items: SkillItem[]
+  /** Languages in which the skill can be asked. */
+  languages: Language[]
+  /** Flows of earlier versions ask every candidate all items, in this order and with the options in this order. */
+  fixedForm?: { id: string; options: number[] }[]
 }
 
 /** The current point of a conversation. */
@@ -26,6 +31,7 @@ export type Point =
   | { at: 'consent' }
   | { at: 'language' }
   | { at: 'enrichment'; question: number }
+  | { at: 'skill_language'; skill: number }
   | { at: 'skills'; skill: number; item: number }
   | { at: 'interest' }
   /** The question of when to contact the candidate again; `back` is the question that was postponed. */
@@ -38,18 +44,6 @@ type QuestionPoint = Exclude<Point, { at: 'later' | 'ended' }>
 /** Returns the question that a postponed conversation continues with, else the point itself. */
 export function questionPoint(point: Point): Exclude<Point, { at: 'later' }> {
   return point.at === 'later' ? point.back : point
-}
-
-/** Returns the questions of a flow in order, without consent and language. */
-export function questionsOf({ methods, enrichment, skills, interest }: ConversationFlow): Point[] {
-  const hasMethod = (method: ConversationFlow['methods'][number]) => methods.includes(method)
-  return [
-    ...(hasMethod('data_enrichment') ? enrichment.map((_, question): Point => ({ at: 'enrichment', question })) : []),
-    ...(hasMethod('skill_verification')
-      ? skills.flatMap(({ items }, skill) => items.map((_, item): Point => ({ at: 'skills', skill, item })))
-      : []),
-    ...(interest && hasMethod('interest_collection') ? [{ at: 'interest' } as const] : []),
-  ]
 }
 
 /** Returns the text in the language, else in English, else in any language. */

@@ -1,7 +1,10 @@
 import type { Language } from '../platform/text/languages.ts'
 import { prompt } from '../questions/prompts.ts'
 import type { Prompt } from './conversation.ts'
-import { type ConversationFlow, inLanguage, questionsOf } from './flow.ts'
+import { type ConversationFlow, inLanguage } from './flow.ts'
+import { shownItem } from './skill-form.ts'
+import type { ConversationState } from './state.ts'
+import { expectedQuestionCount } from './verdicts.ts'
 
 /** A prompt as text in one language. It never reveals which answer is correct. */
 export interface RenderedPrompt {
@@ -25,12 +28,13 @@ export type Medium = 'text' | 'page' | 'email' | 'call'
 
 export function render(
   promptToRender: Prompt,
-  language: Language,
+  state: ConversationState,
   flow: ConversationFlow,
   { name }: Recipient,
   medium: Medium = 'text',
 ): RenderedPrompt {
   const { step, point } = promptToRender
+  const { language } = state
   const values = { name, company: flow.company_name, title: flow.title }
   const notice = (text: string): RenderedPrompt => ({ step, kind: 'notice', text, choices: [] })
   const yesNo = (text: string, choices = yesNoChoices(language)): RenderedPrompt => ({
@@ -60,13 +64,22 @@ export function render(
       if (type === 'yes_no') return yesNo(question, [...yesNoChoices(language), ...skipChoices])
       return { step, kind: 'words', text: `${question}\n${prompt('own_words', language)}`, choices: skipChoices }
     }
+    case 'skill_language': {
+      const { name: skill, languages } = flow.skills[(point as { skill: number }).skill]!
+      const choices = languages.map((code) => ({ value: code, label: prompt('language_name', code) }))
+      const text = prompt('skill_language', language, {
+        skill,
+        language: prompt('language_name', language),
+      })
+      return { step, kind: 'choices', text, choices }
+    }
     case 'skills_intro': {
       const intro = prompt('skills_intro', language, values)
       return notice(medium === 'text' ? `${intro} ${prompt('back_hint', language)}` : intro)
     }
     case 'skills': {
       const { skill, item } = point as { skill: number; item: number }
-      const { stem, options } = inLanguage(flow.skills[skill]!.items[item]!.text, language)
+      const { stem, options } = shownItem(state, flow, { at: 'skills', skill, item })
       const choices = options.map((label, value) => ({ value: String(value), label }))
       // The questions of one skill are consecutive, so only the first one names the skill.
       const skillIntro = item === 0 ? `${prompt('skill_intro', language, { skill: flow.skills[skill]!.name })}\n` : ''
@@ -101,7 +114,7 @@ export function renderFollowUp(
 
 /** Estimates 20 seconds per question; at least 2 minutes, because of consent and language, and because the texts say "minutes". */
 function estimateMinutes(flow: ConversationFlow) {
-  return Math.max(2, Math.ceil(questionsOf(flow).length / 3))
+  return Math.max(2, Math.ceil(expectedQuestionCount(flow) / 3))
 }
 
 function yesNoChoices(language: Language) {

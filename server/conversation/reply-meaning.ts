@@ -1,6 +1,7 @@
 import type { Language } from '../platform/text/languages.ts'
 import { isOneWord, isOptOutReply, mentionsLater, prompt, readExactly, readYesNo } from '../questions/prompts.ts'
-import { type ConversationFlow, inLanguage } from './flow.ts'
+import type { ConversationFlow } from './flow.ts'
+import { shownItem } from './skill-form.ts'
 import type { ConversationState } from './state.ts'
 
 /** One input from a channel or from the candidate's page. */
@@ -47,7 +48,8 @@ function meaningOfButton(state: ConversationState, flow: ConversationFlow, value
   if (value === 'back') return { is: 'back' }
   if (point.at === 'later') return CONTACT_TIMES.find(({ is }) => is === value) ?? { is: 'unknown' }
   if (value === 'later') return { is: 'later' }
-  if (point.at === 'language') return matchLanguage(flow, value)
+  if (point.at === 'language') return matchLanguage(flow.languages, value)
+  if (point.at === 'skill_language') return matchLanguage(flow.skills[point.skill]!.languages, value)
   if (point.at === 'skills') return /^[0-3]$/.test(value) ? { is: 'choice', choice: Number(value) } : { is: 'unknown' }
   if (value === 'skip') return canSkip(state, flow) ? { is: 'skip' } : { is: 'unknown' }
   return (value === 'yes' || value === 'no') && !isVoice(state, flow) ? { is: value } : { is: 'unknown' }
@@ -61,9 +63,13 @@ function meaningOfText(state: ConversationState, flow: ConversationFlow, text: s
     case 'later':
       return contactTimeIn(text, language)
     case 'language':
-      return orCommand(matchLanguage(flow, text), text, language, ['later'])
+      return orCommand(matchLanguage(flow.languages, text), text, language, ['later'])
+    case 'skill_language': {
+      const { languages } = flow.skills[point.skill]!
+      return orCommand(matchLanguage(languages, text), text, language, ['later', 'back'])
+    }
     case 'skills': {
-      const { options } = inLanguage(flow.skills[point.skill]!.items[point.item]!.text, language)
+      const { options } = shownItem(state, flow, point)
       return orCommand(matchOption(options, text), text, language, ['later', 'back'])
     }
   }
@@ -127,7 +133,7 @@ function canSkip({ point }: ConversationState, flow: ConversationFlow) {
 }
 
 /** Matches a language by its code, its number in the list, or its name in English or in the language itself. */
-function matchLanguage({ languages }: ConversationFlow, text: string): ReplyMeaning {
+function matchLanguage(languages: readonly Language[], text: string): ReplyMeaning {
   const lowerCaseText = text.toLocaleLowerCase()
   const language = /^\d{1,2}$/.test(lowerCaseText)
     ? languages[Number(lowerCaseText) - 1]

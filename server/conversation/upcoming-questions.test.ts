@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { advance, currentPrompts, startConversation } from './conversation.ts'
+import type { Language } from '../platform/text/languages.ts'
+import { advance as advanceReply, currentPrompts, startConversation as start } from './conversation.ts'
+import { fromEarlierFlowSkill } from './earlier-format.ts'
 import type { ConversationFlow } from './flow.ts'
+import type { ConversationInput } from './reply-meaning.ts'
 import type { ConversationState } from './state.ts'
 import { canGoBack, upcomingPrompts } from './upcoming-questions.ts'
 
+const advance = (state: ConversationState, flow: ConversationFlow, input: ConversationInput) =>
+  advanceReply(state, flow, input, { now: 0, channel: 'page' })
+const startConversation = (language: Language, languageKnown: boolean) => start(language, languageKnown, 'seed')
+
 const item = {
+  difficulty: 2 as const,
   item_id: 'item',
   key: 2 as const,
   text: { en: { stem: 'Which?', options: ['a', 'b', 'c', 'd'] as never } },
@@ -31,7 +39,9 @@ function flowOf({ enrichment, skills, interest }: { enrichment: string[]; skills
       required: index % 2 === 0,
       ...(kind === 'knockout' ? { knockout: 'no' } : {}),
     })),
-    skills: skills.map((items, index) => ({ skill_id: `sk_${index}`, name: 'Wiring', items: Array(items).fill(item) })),
+    skills: skills.map((items, index) =>
+      fromEarlierFlowSkill({ skill_id: `sk_${index}`, name: 'Wiring', items: Array(items).fill(item) }, ['en']),
+    ),
     interest,
   } as ConversationFlow
 }
@@ -84,7 +94,7 @@ test('canGoBack is true if and only if going back leads to another question', ()
         for (const chance of chances) {
           if (state.ending) break
           const stateAfterBack = advance(state, flow, { kind: 'back', step: state.step }).state
-          assert.equal(canGoBack(state.point, flow), stateAfterBack.step !== state.step)
+          assert.equal(canGoBack(state.point, state, flow), stateAfterBack.step !== state.step)
           state = giveAnswer(state, flow, chance)
         }
       },

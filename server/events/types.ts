@@ -4,6 +4,7 @@ export const eventTypes = [
   'result.failed',
   'mandate.ready',
   'mandate.failed',
+  'mandate.question_retired',
   'campaign.completed',
   'skill_request.resolved',
   'verification.initiated',

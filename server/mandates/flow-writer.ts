@@ -1,28 +1,25 @@
-import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { skillId } from '../catalogue/ids.ts'
 import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
+import { itemSetId } from '../items/item-sets.ts'
+import type { ItemSet } from '../items/item-store.ts'
+import type { SkillItemSource } from '../items/skill-item-source.ts'
+import { drawItem } from '../measurement/form.ts'
+import { PRIOR_DIFFICULTIES } from '../measurement/model.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Language } from '../platform/text/languages.ts'
-import { checkItem } from '../questions/checks.ts'
-import type { Item, QuestionWriter, SkillToAsk } from '../questions/questions.ts'
+import type { QuestionWriter, SkillToAsk } from '../questions/questions.ts'
+import { distractorCount, languagesOf, type SkillItem, showItem } from '../questions/skill-items.ts'
 import { type MandateBody, skillsToVerify } from './body.ts'
-import type { Flow, FlowItem } from './flow.ts'
-import { BANK_LANGUAGES, type MissingLanguages, missingTranslations } from './languages.ts'
+import type { ExampleItem, StoredFlow, StoredFlowSkill } from './flow.ts'
+import { type MissingLanguages, missingTranslations } from './languages.ts'
 
-/** Number of questions per skill to verify. */
-const ITEMS_PER_SKILL = 3
-/** Items requested in another language: enough to find the same items again, although the selection may differ slightly. */
-const ITEMS_PER_OTHER_LANGUAGE = 8
-/** Number of different question sets per skill from the built-in writer, whose bank does not have many more items. */
-const VARIANTS_PER_SKILL = 16
-const MAX_CACHED_QUESTION_SETS = 500
-/** Texts to translate per item: the stem and four options. */
-const TEXTS_PER_ITEM = 5
+/** Number of items that partners see as examples. */
+const EXAMPLE_ITEMS = 3
+const MAX_CACHED_SKILLS = 500
 
 export interface FlowRequest {
-  mandateId: string
-  flowVersion: number
+  orgId: string
   body: MandateBody
   /** The loaded skills to verify. */
   skills: LoadedSkills<SkillToAsk>
@@ -32,27 +29,27 @@ export interface FlowRequest {
 }
 
 export interface WrittenFlow {
-  flow: Flow
+  flow: StoredFlow
+  /** The items of each skill, to be stored with the flow. */
+  itemSets: (ItemSet & { setId: string })[]
   missingLanguages: MissingLanguages
 }
 
-/** Too few questions could be written. The message is shown to partners. */
-export class TooFewQuestionsError extends Error {}
-
-/** The part of the catalogue that question writing uses. */
-export interface VersionedCatalogue {
-  readonly current: { version: number }
+interface WrittenSkill {
+  skill: StoredFlowSkill
+  itemSet: ItemSet & { setId: string }
 }
 
+/** Writes the questions of mandates. */
 export class FlowWriter {
   private readonly writer: QuestionWriter
-  private readonly catalogue: VersionedCatalogue
-  /** Items of the built-in writer by skill, languages and variant; least recently used first. */
-  private readonly cache = new BoundedMap<string, FlowItem[]>(MAX_CACHED_QUESTION_SETS)
+  private readonly itemSource: SkillItemSource
+  /** Written skills of the built-in bank by set and languages; least recently used first. */
+  private readonly cache = new BoundedMap<string, WrittenSkill>(MAX_CACHED_SKILLS)
 
-  constructor(writer: QuestionWriter, catalogue: VersionedCatalogue) {
+  constructor(writer: QuestionWriter, itemSource: SkillItemSource) {
     this.writer = writer
-    this.catalogue = catalogue
+    this.itemSource = itemSource
   }
 
   /** Writes the whole flow: enrichment questions, skill questions and the interest question. Slow with an AI writer. */
@@ -60,68 +57,96 @@ export class FlowWriter {
     const { body, languages } = request
     const { methods, company_name, title } = body
     const enrichment = methods.includes('data_enrichment') ? await writeEnrichment(this.writer, request) : []
-    const skills = methods.includes('skill_verification') ? await this.writeSkills(request) : []
+    const writtenSkills = methods.includes('skill_verification') ? await this.writeSkills(request) : []
+    const skills = writtenSkills.map(({ skill }) => skill)
     const interest = methods.includes('interest_collection')
-    const items = skills.flatMap((skill) => skill.items)
     return {
       flow: { methods, languages, company_name, title, enrichment, skills, interest },
+      itemSets: writtenSkills.map(({ itemSet }) => itemSet),
       missingLanguages: {
         enrichment: missingTranslations(enrichment, languages),
-        skills: languages.filter((language) => items.some(({ text }) => text[language] === undefined)),
+        skills: languages.filter((language) => skills.some((skill) => !skill.languages.includes(language))),
       },
     }
   }
 
-  private async writeSkills({
-    body,
-    skills: loadedSkills,
-    languages,
-    mandateId,
-    flowVersion,
-    signal,
-  }: FlowRequest): Promise<Flow['skills']> {
-    const skills = skillsToVerify(body.skills).map((id) => {
-      const skill = loadedSkills.byId(id)
+  private async writeSkills({ orgId, body, skills, languages, signal }: FlowRequest): Promise<WrittenSkill[]> {
+    const skillsToAsk = skillsToVerify(body.skills).map((id) => {
+      const skill = skills.byId(id)
       if (!skill) throw new Error(`skill ${id} not found`)
-      return { number: skill.number, name: skill.name, description: skill.description }
+      return skill
     })
-    const seed = hash('sha1', `${mandateId} ${flowVersion}`, 'buffer').readUInt32BE()
-    const writeSkillItems =
-      this.writer.kind === 'built-in'
-        ? (skill: SkillToAsk) => this.cachedItems(skill, languages, seed % VARIANTS_PER_SKILL, signal)
-        : (skill: SkillToAsk) => writeItems(this.writer, skill, { languages, seed: String(seed), signal })
-    return Promise.all(
-      skills.map(async (skill) => ({
-        skill_id: skillId(skill.number),
-        name: skill.name,
-        items: await writeSkillItems(skill),
-      })),
-    )
+    if (skillsToAsk.length === 0) return []
+    const itemSets = await this.itemSource.itemsForAll(orgId, skillsToAsk, languages, signal)
+    return Promise.all(skillsToAsk.map((skill, index) => this.writeSkill(skill, itemSets[index]!, languages)))
   }
 
-  /** Caches items, because selecting and checking them takes milliseconds and many mandates verify the same skills. */
-  private async cachedItems(
+  /** Builds the stored form of a skill. Cached, because many mandates verify the same skills. */
+  private async writeSkill(
     skill: SkillToAsk,
+    { source, items }: ItemSet,
     languages: Language[],
-    variant: number,
-    signal: AbortSignal,
-  ): Promise<FlowItem[]> {
-    const cacheKey = `${this.catalogue.current.version} ${skill.number} ${languages} ${variant}`
-    let items = this.cache.get(cacheKey)
-    if (!items) {
-      await setImmediate() // let pending requests run first
-      items = await writeItems(this.writer, skill, { languages, seed: `mandate ${variant}`, signal })
+  ): Promise<WrittenSkill> {
+    const cacheKey = `${skill.number} ${languages}`
+    const cached = source === 'bank' ? this.cache.get(cacheKey) : undefined
+    if (cached?.itemSet.items === items) return cached
+    await setImmediate() // let pending requests run first
+    const setId = itemSetId(items)
+    const written: WrittenSkill = {
+      skill: {
+        skill_id: skillId(skill.number),
+        name: skill.name,
+        source,
+        set_id: setId,
+        item_count: items.length,
+        languages: languagesOf(items),
+        examples: source === 'private' ? [] : exampleItems(items, setId, languages),
+      },
+      itemSet: { source, items, setId },
     }
-    this.cache.set(cacheKey, items)
-    return items
+    if (source === 'bank') this.cache.set(cacheKey, written)
+    return written
   }
+}
+
+/** Returns items as a candidate may see them, in the languages of the workflow, or in English. */
+function exampleItems(items: SkillItem[], seed: string, languages: Language[]): ExampleItem[] {
+  const scoredItems = items.filter(({ isPilot }) => !isPilot)
+  const drawable = scoredItems.map((item) => ({
+    pool: item.pool,
+    kind: item.kind,
+    distractorCount: distractorCount(item),
+  }))
+  const asked: number[] = []
+  const examples: ExampleItem[] = []
+  while (examples.length < EXAMPLE_ITEMS) {
+    const drawn = drawItem(drawable, asked, seed)
+    if (!drawn) break
+    asked.push(drawn.item)
+    const item = scoredItems[drawn.item]!
+    const available = languages.filter((language) => item.texts[language])
+    const shownLanguages = available.length > 0 ? available : (['en'] as Language[])
+    examples.push({
+      difficulty: authorDifficulty(item),
+      text: Object.fromEntries(
+        shownLanguages.map((language) => [language, showItem(item, drawn.options, seed, language)]),
+      ),
+    })
+  }
+  return examples
+}
+
+/** Returns the difficulty from 1 (easy) to 3 that is nearest to that of the item. */
+function authorDifficulty({ difficulty }: SkillItem): number {
+  const distances = ([1, 2, 3] as const).map((level) => Math.abs(PRIOR_DIFFICULTIES[level] - difficulty))
+  return distances.indexOf(Math.min(...distances)) + 1
 }
 
 /** Writes the enrichment questions in the languages of the workflow: the partner's texts first, then those of the writer. */
 async function writeEnrichment(
   writer: QuestionWriter,
   { body, languages, signal }: FlowRequest,
-): Promise<Flow['enrichment']> {
+): Promise<StoredFlow['enrichment']> {
   const questions = body.enrichment_questions ?? []
   const otherLanguages = languages.filter((language) => language !== 'en')
   const missing = missingTranslations(
@@ -148,91 +173,4 @@ async function writeEnrichment(
       required,
     }
   })
-}
-
-interface ItemRequest {
-  languages: Language[]
-  seed: string
-  signal: AbortSignal
-}
-
-/** Writes items about a skill, each in as many of the languages as the writer supports. */
-async function writeItems(
-  writer: QuestionWriter,
-  skill: SkillToAsk,
-  { languages, seed, signal }: ItemRequest,
-): Promise<FlowItem[]> {
-  const writtenLanguage = baseLanguage(writer, languages)
-  const writeInLanguage = (language: Language, count: number) =>
-    writer.writeItems({ skills: [{ skill, count }], context: {}, language, seed, signal })
-  const { items, incompleteSkills } = await writeInLanguage(writtenLanguage, ITEMS_PER_SKILL)
-  if (incompleteSkills.length > 0)
-    throw new TooFewQuestionsError(`Too few questions could be written for ${skill.name}.`)
-  const writtenItems = flowItems(items)
-  const otherLanguages = languages.filter((language) => language !== writtenLanguage)
-  if (writer.kind === 'ai') await translateItems(writer, items, writtenItems, writtenLanguage, otherLanguages, signal)
-  else
-    for (const language of otherLanguages.filter((otherLanguage) => BANK_LANGUAGES.includes(otherLanguage)))
-      addWordings(items, writtenItems, (await writeInLanguage(language, ITEMS_PER_OTHER_LANGUAGE)).items, language)
-  return writtenItems
-}
-
-/** Returns the language in which items are written first: English if possible, because most items exist in English. */
-function baseLanguage({ kind }: QuestionWriter, languages: Language[]): Language {
-  if (languages.includes('en')) return 'en'
-  return languages.find((language) => kind === 'ai' || BANK_LANGUAGES.includes(language)) ?? 'en'
-}
-
-function flowItems(items: Item[]): FlowItem[] {
-  return items.map(({ skill, stem, options, key, difficulty, bankId, language }, index) => ({
-    item_id: bankId ?? `${skill}-${index + 1}`,
-    key,
-    difficulty,
-    text: { [language]: { stem, options } },
-  }))
-}
-
-/** Adds the bank's wording of the same items in another language. */
-function addWordings(items: Item[], writtenItems: FlowItem[], otherItems: Item[], language: Language): void {
-  const otherItemByBankId = new Map(otherItems.flatMap((item) => (item.bankId ? [[item.bankId, item]] : [])))
-  for (const [index, { bankId }] of items.entries()) {
-    const otherItem = bankId ? otherItemByBankId.get(bankId) : undefined
-    if (otherItem?.language !== language) continue
-    const item = writtenItems[index]!
-    item.text[language] = { stem: otherItem.stem, options: swapKeyTo(item.key, otherItem) }
-  }
-}
-
-/** Reorders the options of a differently shuffled wording, so that its key is at the item's position. */
-function swapKeyTo(key: number, { options, key: otherKey }: Item): Item['options'] {
-  const reordered: Item['options'] = [...options]
-  reordered[key] = options[otherKey]!
-  reordered[otherKey] = options[key]!
-  return reordered
-}
-
-async function translateItems(
-  writer: QuestionWriter,
-  items: Item[],
-  writtenItems: FlowItem[],
-  from: Language,
-  to: Language[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (to.length === 0) return
-  const texts = items.flatMap(({ stem, options }) => [stem, ...options])
-  const translations = await writer.translate({ texts, from, to, signal })
-  for (const language of to) {
-    const wordings = translations?.[language]
-    if (wordings?.length !== texts.length) continue
-    for (const [index, item] of writtenItems.entries()) {
-      const [stem, ...options] = wordings.slice(index * TEXTS_PER_ITEM, (index + 1) * TEXTS_PER_ITEM) as [
-        string,
-        ...Item['options'],
-      ]
-      // Drop translations that give the answer away.
-      if (checkItem({ stem, options, key: item.key, language }).length > 0) continue
-      item.text[language] = { stem, options }
-    }
-  }
 }

@@ -3,7 +3,7 @@ import type { QuestionWriter } from '../questions/questions.ts'
 import { type MandateBody, skillsToVerify } from './body.ts'
 
 /** Languages of the built-in question bank. */
-export const BANK_LANGUAGES: readonly Language[] = ['en', 'hi']
+const BANK_LANGUAGES: readonly Language[] = ['en', 'hi']
 
 /** Workflow languages for which questions are missing. */
 export interface MissingLanguages {

@@ -1,4 +1,4 @@
-import { type Flow, questionsOf } from './flow.ts'
+import { questionsOf, type StoredFlow } from './flow.ts'
 import type { Mandate } from './mandate-rows.ts'
 
 /** Builds the response to a request that creates or changes a mandate. */
@@ -23,10 +23,10 @@ export function mandateRecord(mandate: Mandate) {
 
 /** Builds the full mandate record from a flow in its stored form. */
 export function fullMandateRecordFromJson({ mandate, flow }: { mandate: Mandate; flow: string | null }) {
-  return fullMandateRecord(mandate, flow === null ? null : (JSON.parse(flow) as Flow))
+  return fullMandateRecord(mandate, flow === null ? null : (JSON.parse(flow) as StoredFlow))
 }
 
 /** Builds the full mandate record for `GET` and events; `questions` is null until they are prepared. */
-export function fullMandateRecord(mandate: Mandate, flow: Flow | null) {
+export function fullMandateRecord(mandate: Mandate, flow: StoredFlow | null) {
   return { ...mandateRecord(mandate), questions: flow && questionsOf(flow) }
 }

@@ -2,38 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { aMandate, prepareMandates, startApp, type TestApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
+import { fakeItemWriter } from '../../test/support/fake-item-writer.ts'
 import { createPartner } from '../../test/support/partners.ts'
 import { until } from '../../test/support/until.ts'
 import type { OrgScope } from '../access/caller.ts'
+import { skillNumber } from '../catalogue/ids.ts'
 import { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import { MINUTE } from '../platform/clock.ts'
-import type { Item, QuestionWriter } from '../questions/questions.ts'
+import { loadBank } from '../questions/bank/bank.ts'
+import { MIN_ACTIVE_ITEMS } from '../questions/skill-items.ts'
 import { WriterError } from '../questions/writer-error.ts'
 import { getFlow } from './flow.ts'
 import { getMandate } from './mandate-rows.ts'
 import { archiveMandate, createMandate, MANDATE_TO_PREPARE, replaceMandate, retryMandate } from './mandates.ts'
 import { LEASE_MS, MIN_ATTEMPTS, openPreparer, startPreparation } from './preparation.ts'
-
-/** Returns a fake AI writer; `change` replaces some of its methods. */
-function aiWriter(change: Partial<QuestionWriter> = {}): QuestionWriter {
-  return {
-    kind: 'ai',
-    async writeItems({ skills, language }) {
-      const items = skills.flatMap(({ skill, count }) =>
-        Array.from({ length: count }, (_, index): Item => {
-          const options: Item['options'] = ['Red wire first', 'Blue wire first', 'Green wire first', 'Black wire first']
-          const stem = `You start work number ${index} on site today. What do you do first?`
-          return { skill: skill.number, stem, options, key: 2, difficulty: 1, kind: 'order', language }
-        }),
-      )
-      return { items, incompleteSkills: [] }
-    },
-    async translate({ texts, to }) {
-      return Object.fromEntries(to.map((language) => [language, texts.map((text) => `${language}: ${text}`)]))
-    },
-    ...change,
-  }
-}
 
 async function listEvents({ context }: TestApp, { orgId, mode }: OrgScope) {
   await context.events.sequence()
@@ -78,13 +60,13 @@ test('an event contains the full mandate and its version', async () => {
   )
 })
 
-test('questions are written in all available languages with the same key', async () => {
+test('questions are prepared in all available languages with the same key', async () => {
   const { context, db, create, newWorkflow } = await setUp()
-  const { scope, workflow_id } = await newWorkflow({ languages: ['ta', 'hi', 'en'] })
+  const { scope, workflow_id } = await newWorkflow({ languages: ['or', 'hi', 'en'] })
   const { mandate_id } = await create(scope, workflow_id)
   await prepareMandates(context)
   const flow = await getFlow(db.queries, scope, mandate_id, 1)
-  assert.deepEqual(flow.languages, ['ta', 'hi', 'en'])
+  assert.deepEqual(flow.languages, ['or', 'hi', 'en'])
   assert.deepEqual(flow.enrichment[0], {
     key: 'licence',
     type: 'yes_no',
@@ -92,33 +74,81 @@ test('questions are written in all available languages with the same key', async
     knockout: 'no',
     required: true,
   })
-  for (const { items } of flow.skills) {
-    assert.equal(new Set(items.map(({ item_id }) => item_id)).size, 3)
-    for (const { text, key } of items) {
-      assert.deepEqual(Object.keys(text).sort(), ['en', 'hi'])
-      assert.ok(text.hi!.options[key] && text.en!.options[key])
-      const numbers = (options: string[]) => options[key]!.match(/\d+(\.\d+)?/g) ?? []
-      assert.deepEqual(
-        numbers(text.hi!.options),
-        numbers(text.en!.options),
-        'the key is the same option in both languages',
-      )
+  assert.equal(flow.skills.length, 3)
+  for (const { items, languages, source } of flow.skills) {
+    assert.equal(source, 'bank')
+    assert.deepEqual(languages.slice(0, 2), ['en', 'hi'])
+    assert.ok(items.length >= MIN_ACTIVE_ITEMS)
+    assert.equal(new Set(items.map(({ id }) => id)).size, items.length)
+    for (const { texts, calculation } of items) {
+      assert.ok(texts.hi && texts.en)
+      assert.equal(texts.hi.options.length, texts.en.options.length)
+      if (calculation) continue
+      const numbers = ([key]: string[]) => key!.match(/\d+(\.\d+)?/g) ?? []
+      assert.deepEqual(numbers(texts.hi.options), numbers(texts.en.options), 'the same key in both languages')
     }
   }
   const { warnings } = await getMandate(db.queries, scope, mandate_id)
   assert.deepEqual(
-    warnings.map((warning) => /Hindi|Tamil/.exec(warning)?.[0]),
-    ['Tamil', 'Tamil'],
+    warnings.map((warning) => /Hindi|Odia/.exec(warning)?.[0]),
+    ['Odia', 'Odia'],
   )
 })
 
-test('questions are only in Hindi if the workflow has only Hindi', async () => {
-  const { context, db, create, newWorkflow } = await setUp()
+test('a mandate shows examples of its items in the languages of the workflow, without the keys', async () => {
+  const { app, context, db, create, newWorkflow } = await setUp()
   const { scope, workflow_id } = await newWorkflow({ languages: ['hi'] })
   const { mandate_id } = await create(scope, workflow_id)
   await prepareMandates(context)
-  const { skills } = await getFlow(db.queries, scope, mandate_id, 1)
-  for (const { items } of skills) for (const { text } of items) assert.deepEqual(Object.keys(text), ['hi'])
+  const { get } = await createPartner(app, scope.mode, scope.orgId)
+  const { skills } = (await get(`/mandates/${mandate_id}`)).body.data.questions
+  const flow = await getFlow(db.queries, scope, mandate_id, 1)
+  assert.equal(skills.length, 3)
+  for (const [index, { items, ...skill }] of skills.entries()) {
+    const { skill_id, name, items: flowItems } = flow.skills[index]!
+    assert.deepEqual(skill, {
+      skill_id,
+      name,
+      item_source: 'bank',
+      item_count: flowItems.length,
+      items_per_candidate: { min: 4, max: 8 },
+    })
+    assert.equal(items.length, 3)
+    for (const { difficulty, stem, options, ...rest } of items) {
+      assert.deepEqual(rest, {})
+      assert.ok([1, 2, 3].includes(difficulty))
+      assert.deepEqual([Object.keys(stem), Object.keys(options)], [['hi'], ['hi']])
+      assert.equal(new Set(options.hi).size, 4)
+    }
+    assert.equal(new Set(items.map(({ stem }: { stem: { hi: string } }) => stem.hi)).size, 3)
+  }
+})
+
+test('mandates that verify the same skill share the stored items', async () => {
+  const { context, db, create, newWorkflow } = await setUp()
+  const skills = [{ skill_id: 'sk_1001', verify: true }]
+  const setIds = new Set<string>()
+  for (const languages of [['en'], ['hi', 'en']]) {
+    const { scope, workflow_id } = await newWorkflow({ languages })
+    const { mandate_id } = await create(scope, workflow_id, { skills })
+    await prepareMandates(context)
+    const { flow } = await db.queries
+      .selectFrom('mandate_flows')
+      .select('flow')
+      .where('mandate_id', '=', mandate_id)
+      .executeTakeFirstOrThrow()
+    setIds.add(JSON.parse(flow).skills[0].set_id)
+  }
+  assert.equal(setIds.size, 1)
+  const sets = await db.queries
+    .selectFrom('item_sets')
+    .select('items')
+    .where('set_id', 'in', [...setIds])
+    .execute()
+  assert.deepEqual(
+    sets.map(({ items }) => JSON.parse(items)),
+    [(await loadBank()).itemsOf(1001)],
+  )
 })
 
 test('every verifiable skill gets its questions', async () => {
@@ -138,7 +168,7 @@ test('every verifiable skill gets its questions', async () => {
 test('an AI endpoint translates everything, and translations that give the answer away are dropped', async () => {
   const { context, db, create, newWorkflow } = await setUp()
   const { scope, workflow_id } = await newWorkflow({ languages: ['hi', 'ta'] })
-  const writer = aiWriter({
+  const writer = fakeItemWriter({
     async translate({ texts, to }) {
       const duplicateOption = (text: string) => (text === 'Black wire first' ? 'Red wire first' : text)
       return Object.fromEntries(
@@ -153,11 +183,11 @@ test('an AI endpoint translates everything, and translations that give the answe
   await openPreparer({ ...context, writer }).prepareAll()
   const { enrichment, skills } = await getFlow(db.queries, scope, mandate_id, 1)
   assert.deepEqual(Object.keys(enrichment[0]!.text), ['en', 'hi', 'ta'])
-  assert.deepEqual(
-    Object.keys(skills[0]!.items[0]!.text),
-    ['hi'],
-    'dropped: the Tamil translation has two equal options',
-  )
+  for (const { source, languages, items } of skills) {
+    assert.deepEqual([source, languages, items.length], ['ai', ['hi'], MIN_ACTIVE_ITEMS])
+    for (const { texts } of items)
+      assert.deepEqual(Object.keys(texts), ['hi'], 'dropped: the Tamil translation has two equal options')
+  }
   const { warnings } = await getMandate(db.queries, scope, mandate_id)
   assert.equal(warnings.length, 1)
   assert.match(warnings[0]!, /skill question.*Tamil/)
@@ -202,7 +232,7 @@ test('translations of enrichment questions are used, and one warning names the m
 
   // The AI writer translates only the missing texts.
   const requests: object[] = []
-  const writer = aiWriter({
+  const writer = fakeItemWriter({
     async translate({ texts, to }) {
       requests.push({ texts, to })
       return Object.fromEntries(to.map((language) => [language, texts.map((text) => `${language}: ${text}`)]))
@@ -241,10 +271,10 @@ test('translations of enrichment questions are used, and one warning names the m
 test('requests that an AI endpoint does not respond to do not delay other mandates', async () => {
   const { context, db, create, newWorkflow } = await setUp()
   const { scope, workflow_id } = await newWorkflow()
-  const writer = aiWriter()
+  const writer = fakeItemWriter()
   let hangingCalls = 0
   const AI_WORKERS = 4
-  const slowWriter = aiWriter({
+  const slowWriter = fakeItemWriter({
     async writeItems(request) {
       if (hangingCalls >= AI_WORKERS) return writer.writeItems(request)
       hangingCalls++
@@ -269,7 +299,7 @@ test('a transient error is retried with backoff, and the last attempt fails with
   const { scope, workflow_id } = await newWorkflow()
   const { mandate_id } = await create(scope, workflow_id)
   let calls = 0
-  const writer = aiWriter({
+  const writer = fakeItemWriter({
     async writeItems() {
       calls++
       throw new WriterError('unavailable', 'connect ECONNREFUSED 10.0.0.7')
@@ -309,10 +339,10 @@ test('a transient error is retried with backoff, and the last attempt fails with
 })
 
 test('a permanent error fails the mandate immediately', async () => {
-  const { context, db, create, newWorkflow } = await setUp()
+  const { context, clock, db, create, newWorkflow } = await setUp()
   const { scope, workflow_id } = await newWorkflow()
   const { mandate_id } = await create(scope, workflow_id)
-  const rejectingWriter = aiWriter({ writeItems: () => Promise.reject(new WriterError('rejected', '401')) })
+  const rejectingWriter = fakeItemWriter({ writeItems: () => Promise.reject(new WriterError('rejected', '401')) })
   await openPreparer({ ...context, writer: rejectingWriter }).prepareAll()
   const rejectedMandate = await getMandate(db.queries, scope, mandate_id)
   assert.deepEqual(
@@ -320,15 +350,27 @@ test('a permanent error fails the mandate immediately', async () => {
     ['failed', 'The questions could not be written: the AI endpoint rejected the request.'],
   )
 
-  const { mandate_id: secondMandateId } = await create(scope, workflow_id)
-  const incompleteWriter = {
-    ...aiWriter({ writeItems: async () => ({ items: [], incompleteSkills: [2001] }) }),
-    kind: 'built-in' as const,
+  // The mandate was created before items of its skill were retired.
+  const skill_id = 'sk_2028'
+  const { mandate_id: secondMandateId } = await create(scope, workflow_id, { skills: [{ skill_id, verify: true }] })
+  const items = (await loadBank()).itemsOf(skillNumber(skill_id)!)
+  const retiredItems = items.slice(MIN_ACTIVE_ITEMS - 1).map(({ id }) => ({
+    item_id: id,
+    skill_number: skillNumber(skill_id)!,
+    status: 'retired',
+    updated_at: new Date(clock.now()),
+  }))
+  await db.queries.insertInto('bank_items').values(retiredItems).execute()
+  try {
+    await prepareMandates(context)
+  } finally {
+    await db.queries.deleteFrom('bank_items').where('skill_number', '=', skillNumber(skill_id)!).execute()
   }
-  await openPreparer({ ...context, writer: incompleteWriter }).prepareAll()
-  assert.equal(
-    (await getMandate(db.queries, scope, secondMandateId)).failure,
-    'Too few questions could be written for House wiring.',
+  const { status, failure } = await getMandate(db.queries, scope, secondMandateId)
+  assert.equal(status, 'failed')
+  assert.match(
+    failure!,
+    / cannot be verified: it has 11 active questions, and 12 are needed\. Import questions, or configure an AI writer\.$/,
   )
 })
 
@@ -339,16 +381,14 @@ test('a mandate changed or archived during preparation does not keep the outdate
   const { mandate_id: changedMandateId } = await create(scope, workflow_id)
   const writingStarted = Promise.withResolvers<void>()
   const resumeWriting = Promise.withResolvers<void>()
-  const writer = aiWriter()
-  const slowWriter: QuestionWriter = {
-    ...writer,
-    kind: 'built-in',
+  const writer = fakeItemWriter()
+  const slowWriter = fakeItemWriter({
     async writeItems(request) {
       writingStarted.resolve()
       await resumeWriting.promise
       return writer.writeItems(request)
     },
-  }
+  })
   const preparation = openPreparer({ ...context, writer: slowWriter }).prepareAll()
   await writingStarted.promise
   await db.transaction((tx) => archiveMandate(tx, scope, clock, archivedMandateId))
@@ -385,7 +425,7 @@ test('mandates claimed by a dead process are prepared by another one', async () 
   const { context, clock, db, create, newWorkflow } = await setUp()
   const { scope, workflow_id } = await newWorkflow()
   const { mandate_id } = await create(scope, workflow_id)
-  const hangingWriter = aiWriter({ writeItems: () => new Promise(() => {}) })
+  const hangingWriter = fakeItemWriter({ writeItems: () => new Promise(() => {}) })
   void openPreparer({ ...context, writer: hangingWriter }).prepareAll()
   const countAttempts = async () => {
     const row = await db.queries
@@ -408,7 +448,7 @@ test('stopping releases claimed mandates', async () => {
   const { scope, workflow_id } = await newWorkflow()
   const { mandate_id } = await create(scope, workflow_id)
   const writingStarted = Promise.withResolvers<void>()
-  const waitingWriter = aiWriter({
+  const waitingWriter = fakeItemWriter({
     writeItems: ({ signal }) =>
       new Promise((_, reject) => {
         writingStarted.resolve()

@@ -4,6 +4,8 @@ import { isNotPaused, type PausedOrganisations } from '../access/service-switch.
 import type { Context } from '../context.ts'
 import { recordEvents } from '../events/record.ts'
 import type { EventType } from '../events/types.ts'
+import { storeItemSets } from '../items/item-sets.ts'
+import { NotMeasurableError, SkillItemSource } from '../items/skill-item-source.ts'
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts'
 import type { Database, Tx } from '../platform/database/database.ts'
 import { isDatabaseUnavailable } from '../platform/database/outage.ts'
@@ -17,8 +19,8 @@ import { type DuePoller, startDuePoller } from '../platform/jobs/due-poller.ts'
 import type { Language } from '../platform/text/languages.ts'
 import { WriterError, type WriterErrorReason } from '../questions/writer-error.ts'
 import { skillsToVerify } from './body.ts'
-import type { Flow } from './flow.ts'
-import { FlowWriter, TooFewQuestionsError, type WrittenFlow } from './flow-writer.ts'
+import type { StoredFlow } from './flow.ts'
+import { FlowWriter, type WrittenFlow } from './flow-writer.ts'
 import { languageWarnings } from './languages.ts'
 import { fullMandateRecord } from './mandate-record.ts'
 import { type Mandate, type MandateRow, mandateColumns, mandateFromRow } from './mandate-rows.ts'
@@ -82,7 +84,7 @@ export function startPreparation(deps: PreparationDeps, options?: PreparerOption
 export function openPreparer(deps: PreparationDeps, { slowBatchMs = SLOW_BATCH_MS }: PreparerOptions = {}): Preparer {
   const { db, clock, log, metrics, catalogue, writer, keyring } = deps
   const { workers, batchSize } = CONCURRENCY[writer.kind]
-  const flowWriter = new FlowWriter(writer, catalogue)
+  const flowWriter = new FlowWriter(writer, new SkillItemSource(db, writer, () => clock.now()))
   const stopController = new AbortController()
   const claimedMandates = new Set<ClaimedMandate>()
   let wakeCallbacks: (() => void)[] = []
@@ -194,11 +196,10 @@ export function openPreparer(deps: PreparationDeps, { slowBatchMs = SLOW_BATCH_M
     const { mandate, languages } = claimed
     try {
       stopController.signal.throwIfAborted() // it may have been claimed during shutdown
-      const { mandate_id: mandateId, flow_version: flowVersion, body } = mandate
+      const { org_id: orgId, body } = mandate
       const skills = await catalogue.load({ ids: skillsToVerify(body.skills) })
       const result = await flowWriter.write({
-        mandateId,
-        flowVersion,
+        orgId,
         body,
         skills,
         languages,
@@ -217,10 +218,7 @@ export function openPreparer(deps: PreparationDeps, { slowBatchMs = SLOW_BATCH_M
   async function releaseOrFail(claimed: ClaimedMandate, error: unknown) {
     const { mandate, attempts } = claimed
     if (stopController.signal.aborted) return postponePreparation(db, claimed, clock.now(), attempts - 1)
-    const isPermanent =
-      error instanceof WriterError
-        ? !error.isTransient
-        : error instanceof TooFewQuestionsError && writer.kind === 'built-in'
+    const isPermanent = error instanceof WriterError ? !error.isTransient : error instanceof NotMeasurableError
     const isTimeout = error instanceof WriterError && error.reason === 'timeout'
     const hasTriedEnough =
       attempts >= (isTimeout ? MIN_ATTEMPTS_WITH_TIMEOUT : MIN_ATTEMPTS) &&
@@ -307,6 +305,13 @@ async function markReady(tx: Tx, clock: Clock, writtenMandates: WrittenMandate[]
     flow: JSON.stringify(flow),
     warnings: languageWarnings(missingLanguages),
   }))
+  await storeItemSets(
+    tx,
+    now,
+    writtenMandates.flatMap(({ claimed: { mandate }, itemSets }) =>
+      itemSets.map((itemSet) => ({ ...itemSet, orgId: mandate.org_id })),
+    ),
+  )
   const { rows } = await sql<MandateRow>`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as input (id text, flow_version int, flow text, warnings text[])
@@ -352,7 +357,7 @@ async function recordMandateEvents(
   clock: Clock,
   type: EventType,
   mandates: Mandate[],
-  flows = new Map<string, Flow>(),
+  flows = new Map<string, StoredFlow>(),
 ) {
   const byOrganisation = Map.groupBy(mandates, ({ org_id, mode }) => `${org_id} ${mode}`)
   for (const group of byOrganisation.values()) {
@@ -379,7 +384,7 @@ async function postponePreparation(
 
 /** Returns the failure message for partners; details are in the log. */
 function failureMessage(error: unknown, attempts: number): string {
-  if (error instanceof TooFewQuestionsError) return error.message
+  if (error instanceof NotMeasurableError) return error.message
   const cause = error instanceof WriterError ? WRITER_ERROR_MESSAGES[error.reason] : undefined
   const attemptsPhrase = attempts === 1 ? '' : ` after ${attempts} attempts`
   return `The questions could not be written${attemptsPhrase}: ${cause ?? 'an unexpected error occurred'}.`

@@ -1,5 +1,9 @@
 import { runIdempotent } from '../access/idempotency.ts'
+import { LoadedSkills } from '../catalogue/loaded-skills.ts'
+import { skillForOrganisation } from '../catalogue/skill-json.ts'
+import type { SnapshotSkill } from '../catalogue/snapshot.ts'
 import type { Context } from '../context.ts'
+import { findOwnMeasurableSkills } from '../items/item-store.ts'
 import { NoBody } from '../platform/http/body.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
@@ -42,7 +46,7 @@ export function mandateRoutes(app: App, context: Context): void {
       },
     },
     async (request, reply): Promise<void> => {
-      const deps = await loadDeps(request.body)
+      const deps = await loadDeps(request.caller.orgId, request.body)
       const insertedMandate = await batchInserter.create(request.caller, deps, request.body)
       if (insertedMandate) {
         const { status, body } = acceptedResponse(insertedMandate, true, ACCEPTED_MESSAGE)
@@ -113,7 +117,7 @@ export function mandateRoutes(app: App, context: Context): void {
       },
     },
     async (request, reply): Promise<void> => {
-      const deps = await loadDeps(request.body)
+      const deps = await loadDeps(request.caller.orgId, request.body)
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const { mandate_id } = request.params
         const { mandate, changed } = await replaceMandate(tx, caller, deps, mandate_id, request.body)
@@ -169,9 +173,15 @@ export function mandateRoutes(app: App, context: Context): void {
   )
 
   /** Loads the skills before the transaction starts. */
-  async function loadDeps({ skills }: MandateReplacement): Promise<MandateDeps> {
+  async function loadDeps(orgId: string, { skills }: MandateReplacement): Promise<MandateDeps> {
     const ids = skills.flatMap((skill) => ('skill_id' in skill ? [skill.skill_id] : []))
-    return { clock, skills: await catalogue.load({ ids }), writer: context.writer }
+    const loadedSkills = await catalogue.load({ ids })
+    const verifiedSkills = skills.flatMap((skill) => ('skill_id' in skill && skill.verify ? [skill.skill_id] : []))
+    const needsOwnItems = verifiedSkills.some((id) => loadedSkills.byId(id)?.verifiable === false)
+    const ownSkills = needsOwnItems ? await findOwnMeasurableSkills(context.db.queries, orgId) : new Set<number>()
+    const forOrganisation = (skill: SnapshotSkill | undefined) => skill && skillForOrganisation(skill, ownSkills)
+    const skillsOfOrganisation = new LoadedSkills({ skill: (number) => forOrganisation(loadedSkills.skill(number)) })
+    return { clock, skills: skillsOfOrganisation, writer: context.writer }
   }
 }
 

@@ -122,7 +122,10 @@ function* skillDetails(
     if (!catalogueSkill)
       yield { path: idPath, message: 'is not in the catalogue; find skill IDs with GET /skills/search' }
     else if (skill.verify && !catalogueSkill.verifiable)
-      yield { path: `${path}.verify`, message: 'cannot be true: this skill is not verifiable' }
+      yield {
+        path: `${path}.verify`,
+        message: 'cannot be true: this skill is not verifiable, because it has too few questions',
+      }
   }
 }
 

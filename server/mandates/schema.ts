@@ -4,6 +4,7 @@ import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
 import { describePattern, NOT_BLANK_PATTERN, setPropertyMessages } from '../platform/http/validation.ts'
 import { LANGUAGES } from '../platform/text/languages.ts'
+import { ITEM_SOURCES } from '../questions/skill-items.ts'
 import { MethodList, WORKFLOW_ID_PATTERN } from '../workflows/schema.ts'
 
 export const MANDATE_ID_PATTERN = '^JM_[A-Z0-9]{10,40}$'
@@ -277,12 +278,26 @@ const PreparedQuestions = named(
         Type.Object({
           skill_id: Type.String(),
           name: Type.String(),
+          item_source: Type.Optional(
+            Type.Enum([...ITEM_SOURCES], {
+              description:
+                'Where the items come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer.',
+            }),
+          ),
+          item_count: Type.Optional(
+            Type.Integer({ description: "Number of items from which each candidate's items are drawn." }),
+          ),
+          items_per_candidate: Type.Optional(Type.Object({ min: Type.Integer(), max: Type.Integer() })),
           items: Type.Array(
             Type.Object({
               difficulty: Type.Integer(),
               stem: TextByLanguage,
               options: TextsByLanguage,
             }),
+            {
+              description:
+                'Examples of the items. Each candidate is asked other items, with the options in another order. Empty for a private bank.',
+            },
           ),
         }),
       ),

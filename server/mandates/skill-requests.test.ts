@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { aMandate, prepareMandates, startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
-import { createPartner } from '../../test/support/partners.ts'
+import { fakeItemWriter } from '../../test/support/fake-item-writer.ts'
+import { createPartner, errorPaths } from '../../test/support/partners.ts'
 import { approveRequest, rejectRequest } from '../catalogue/skill-requests.ts'
-import type { QuestionWriter } from '../questions/questions.ts'
 import { getFlow } from './flow.ts'
 import { openPreparer } from './preparation.ts'
 
@@ -68,15 +68,18 @@ test('an approved skill replaces the pending name in every mandate, which is pre
     'equal to the stored body',
   )
   const verifiedBody = { ...body, skills: [skills[0], { skill_id, verify: true }, otherPendingSkill] }
+  const rejected = await firstPartner.put(`/mandates/${firstMandate.mandate_id}`, verifiedBody)
+  assert.equal(rejected.status, 400, 'there are no questions about the new skill')
+  assert.deepEqual(errorPaths(rejected), ['skills[1].verify'])
   for (let change = 0; change < 10; change++) {
     const response = await firstPartner.put(`/mandates/${firstMandate.mandate_id}`, {
-      ...verifiedBody,
+      ...resolvedBody,
       title: `Title ${change}`,
     })
     assert.equal(response.status, 202, 'the approval does not count towards the ten changes')
     await prepareMandates(context)
   }
-  assert.equal((await firstPartner.put(`/mandates/${firstMandate.mandate_id}`, verifiedBody)).status, 409)
+  assert.equal((await firstPartner.put(`/mandates/${firstMandate.mandate_id}`, resolvedBody)).status, 409)
 })
 
 test('each partner gets an event for its own request', async () => {
@@ -148,32 +151,23 @@ test('questions that were being written when a skill was approved are discarded'
   const { mandate_id } = (await caller.post('/mandates', { ...aMandate(workflow_id), skills })).body.data
   const writingStarted = Promise.withResolvers<void>()
   const resumeWriting = Promise.withResolvers<void>()
-  const { writer } = context
-  const stems: string[][] = []
-  const slowWriter: QuestionWriter = {
-    kind: 'ai',
-    translate: (texts) => writer.translate(texts),
+  const writer = fakeItemWriter()
+  const slowWriter = fakeItemWriter({
     async writeItems(itemsRequest) {
       writingStarted.resolve()
       await resumeWriting.promise
-      const written = await writer.writeItems(itemsRequest)
-      stems.push(written.items.map(({ stem }) => stem))
-      return written
+      return writer.writeItems(itemsRequest)
     },
-  }
+  })
   const preparation = openPreparer({ ...context, writer: slowWriter }).prepareAll()
   await writingStarted.promise
   await approve(request)
   resumeWriting.resolve()
   await preparation
 
-  assert.equal(stems.length, 2, 'the questions are written again for the new version')
-  assert.notDeepEqual(stems[0], stems[1])
   const mandate = (await caller.get(`/mandates/${mandate_id}`)).body.data
   assert.deepEqual([mandate.status, mandate.flow_version], ['ready', 2])
-  const flow = await getFlow(context.db.queries, caller.scope, mandate_id, 2)
-  assert.deepEqual(
-    flow.skills[0]!.items.map(({ text }) => text.en!.stem),
-    stems[1],
-  )
+  const { skills: flowSkills } = await getFlow(context.db.queries, caller.scope, mandate_id, 2)
+  assert.equal(flowSkills[0]!.source, 'ai')
+  await assert.rejects(getFlow(context.db.queries, caller.scope, mandate_id, 1), /has no prepared questions/)
 })

@@ -229,7 +229,8 @@ test('every column of type bytea is encrypted again, or known to contain no encr
   const { rows } = await sql<{ name: string }>`
     select table_name || '.' || column_name as name from information_schema.columns
     where data_type = 'bytea' and table_schema = 'public'`.execute(context.db.queries)
-  const unencrypted = /(hash|fingerprint|stamp|code_mac|\.person|mail_suppressions\.mailbox|data_keys\.wrapped)$/
+  const unencrypted =
+    /(hash|fingerprint|stamp|code_mac|content_digest|\.person|mail_suppressions\.mailbox|data_keys\.wrapped)$/
   const encrypted = sealedColumns.map(({ table, column }) => `${table}.${column}`)
   assert.deepEqual(
     rows

@@ -152,3 +152,31 @@ test('a reworded question is detected as a duplicate', () => {
     [[0, 2]],
   )
 })
+
+const pool: CheckedItem = {
+  stem: 'A damp rod leaves small round holes along the bead. What do you note?',
+  options: ['Porosity', 'Undercut', 'Slag inclusion', 'Burn-through', 'Cold lap', 'Arc strike on the plate'],
+  key: 0,
+  language: 'en',
+  isPooled: true,
+}
+
+test('options of a pool may differ in form, because each of them is once the key', () => {
+  for (const key of [0, 2, 5]) assert.deepEqual(checkItem({ ...pool, key }), [], pool.options[key])
+  const failedChecks = checkItem({ ...pool, options: pool.options.with(1, 'porosity') }).map(({ check }) => check)
+  assert.deepEqual(failedChecks, ['four different options'])
+  assert.deepEqual(
+    checkItem({ ...pool, key: 6 }).map(({ check }) => check),
+    ['one key'],
+  )
+})
+
+test('the key of a pool echoes the stem if three distractors without the word can be shown', () => {
+  const stem = 'You see holes in a lap weld after a cold start. What do you note?'
+  const echoes = (options: string[]) => checkItem({ ...pool, stem, options, key: 4 }).map(({ check }) => check)
+  assert.deepEqual(echoes([...pool.options]), ['key echoes the stem'])
+  assert.deepEqual(echoes(['Cold crack', 'Cold start', 'Slag inclusion', 'Burn-through', 'Cold joint', 'Arc strike']), [
+    'key echoes the stem',
+  ])
+  assert.deepEqual(echoes(['Cold crack', 'Cold start', 'Cold slag', 'Burn-through', 'Cold joint', 'Arc strike']), [])
+})

@@ -12,6 +12,11 @@ export interface CheckedItem {
    * towards the stem's length, reading level and language.
    */
   about?: string
+  /**
+   * Whether the options are those of a pool, in which each option is the key of one stem. A person sees the key and three of the others.
+   * The length, form and words of an option then cannot reveal the key, so that options are not compared by them.
+   */
+  isPooled?: boolean
 }
 
 export const ITEM_CHECKS = [
@@ -45,10 +50,13 @@ export const ITEM_LIMITS = {
   maxKeyLengthRatio: 1.3,
   /** Maximum ratio of the longest option to the shortest. */
   maxOptionLengthRatio: 2,
+  maxPoolLengthRatio: 3,
   maxSentenceWords: 25,
   /** Maximum Flesch-Kincaid grade level. */
   maxGrade: 10,
 } as const
+
+const SHOWN_OPTIONS = 4
 
 export function checkItem(item: CheckedItem): Finding[] {
   const findings: Finding[] = []
@@ -56,27 +64,31 @@ export function checkItem(item: CheckedItem): Finding[] {
   checkOptions(item, addFinding)
   checkStem(item, addFinding)
   // Comparisons of key and distractors need a valid key.
-  if (item.options.length !== 4 || !isValidKey(item.key)) return findings
+  if (!hasExpectedCount(item) || !isValidKey(item)) return findings
   checkKey(item, addFinding)
   return findings
 }
 
 type AddFinding = (check: ItemCheck, message: string) => void
 
-function checkOptions({ options, key, language }: CheckedItem, addFinding: AddFinding): void {
-  if (options.length !== 4) addFinding('four different options', `${options.length} options; expected 4`)
+function checkOptions(item: CheckedItem, addFinding: AddFinding): void {
+  const { options, key, language, isPooled } = item
+  if (!hasExpectedCount(item))
+    addFinding('four different options', `${options.length} options; expected ${SHOWN_OPTIONS}`)
   if (new Set(options.map(normaliseOption)).size !== options.length)
     addFinding('four different options', 'two options are the same')
-  if (!isValidKey(key)) addFinding('one key', `the key is ${key}; expected 0 to 3`)
+  if (!isValidKey(item)) addFinding('one key', `the key is ${key}; expected 0 to ${options.length - 1}`)
   for (const option of options) {
     const optionLength = visibleLength(option)
-    if (optionLength > ITEM_LIMITS.option.max || (optionLength < ITEM_LIMITS.option.min && !isNumeric(option)))
+    // A syllable of an Indic script is one visible character, but can be a word.
+    if (optionLength > ITEM_LIMITS.option.max || (option.length < ITEM_LIMITS.option.min && !isNumeric(option)))
       addFinding(
         'options of one length',
         `${quote(option)} has ${optionLength} characters; expected ${ITEM_LIMITS.option.min} to ${ITEM_LIMITS.option.max}`,
       )
     if (hasOddCharacters(option)) addFinding('options of one kind', `${quote(option)} contains unusual characters`)
     if (REFERS_TO_OTHER_OPTIONS.test(foldText(option))) addFinding('all or none of the above', quote(option))
+    if (isPooled) continue
     const absoluteTerm =
       ABSOLUTE_TERMS[language]?.exec(
         ` ${wordsOf(option)
@@ -114,7 +126,38 @@ const ABSOLUTE_TERMS: Record<string, RegExp> = {
   ),
 }
 
-function checkKey({ stem, options, key, language, about }: CheckedItem, addFinding: AddFinding): void {
+function checkKey(item: CheckedItem, addFinding: AddFinding): void {
+  checkEcho(item, addFinding)
+  if (item.isPooled) checkPoolLengths(item, addFinding)
+  else checkForm(item, addFinding)
+}
+
+/** Checks that no word of the stem can be in the key only, whichever distractors are shown. */
+function checkEcho({ stem, options, key, about }: CheckedItem, addFinding: AddFinding): void {
+  const keyText = options[key]!
+  const distractorWords = options.filter((_, index) => index !== key).map(contentWords)
+  const stemWords = contentWords(about ? `${about} ${stem}` : stem)
+  for (const word of contentWords(keyText)) {
+    const distractorsWithout = distractorWords.filter((words) => !words.has(word)).length
+    if (stemWords.has(word) && distractorsWithout >= SHOWN_OPTIONS - 1) {
+      addFinding('key echoes the stem', `${quote(word)} from the stem is in the key only: ${quote(keyText)}`)
+      break
+    }
+  }
+}
+
+/** Abbreviations are as short as this, and may be options among words. */
+const MIN_COMPARED_LENGTH = 8
+
+function checkPoolLengths({ options }: CheckedItem, addFinding: AddFinding): void {
+  const optionLengths = options.map(visibleLength)
+  const [longest, shortest] = [Math.max(...optionLengths), Math.min(...optionLengths)]
+  if (!options.every(isNumeric) && longest > Math.max(shortest, MIN_COMPARED_LENGTH) * ITEM_LIMITS.maxPoolLengthRatio)
+    addFinding('options of one length', `from ${shortest} to ${longest} characters`)
+}
+
+/** Checks that the key does not differ from the distractors in length or form. */
+function checkForm({ options, key, language }: CheckedItem, addFinding: AddFinding): void {
   const keyText = options[key]!
   const distractors = options.filter((_, index) => index !== key)
   const isAllNumeric = options.every(isNumeric)
@@ -137,15 +180,6 @@ function checkKey({ stem, options, key, language, about }: CheckedItem, addFindi
     longest - shortest > 2 * LENGTH_TOLERANCE_CHARACTERS
   )
     addFinding('options of one length', `from ${shortest} to ${longest} characters`)
-
-  const distractorWords = contentWords(distractors.join(' '))
-  const stemWords = contentWords(about ? `${about} ${stem}` : stem)
-  for (const word of contentWords(keyText)) {
-    if (stemWords.has(word) && !distractorWords.has(word)) {
-      addFinding('key echoes the stem', `${quote(word)} from the stem is in the key only: ${quote(keyText)}`)
-      break
-    }
-  }
 
   for (const [feature, hasFeature] of Object.entries(OPTION_FEATURES)) {
     const count = distractors.filter((option) => hasFeature(option, language)).length
@@ -180,13 +214,14 @@ function checkStem({ stem: fullStem, language, about }: CheckedItem, addFinding:
   if (stemLength < minLength || stemLength > ITEM_LIMITS.stem.max)
     addFinding('stem', `${stemLength} characters; expected ${minLength} to ${ITEM_LIMITS.stem.max}`)
   if (!/[?？؟]$/.test(stem)) addFinding('stem', 'does not end with a question mark')
-  if (hasOddCharacters(stem)) addFinding('stem', 'contains unusual characters')
-  if (/\bthe above\b|\bthe following\b|उपरोक्त|निम्नलिखित/i.test(stem) || UNRESOLVED_PRONOUN.test(stem))
+  if (hasOddCharacters(stem.replace(QUOTATION, '""'))) addFinding('stem', 'contains unusual characters')
+  if (REFERS_TO_TEXT.test(stem.replace(QUOTATION, '""')) || UNRESOLVED_PRONOUN.test(stem))
     addFinding('stem', 'refers to text that is not shown')
   if (isNegativeStem(stem, language)) addFinding('negative stem', quote(stem))
 
-  for (const sentence of sentencesOf(stem)) {
-    const count = wordsOf(sentence).length
+  for (const sentence of sentencesOf(stem).flatMap((part) => part.split(/(?<=;)\s/))) {
+    // By spaces: "0.01 mm" has two words.
+    const count = sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
     if (count > ITEM_LIMITS.maxSentenceWords)
       addFinding(
         'reading level',
@@ -200,15 +235,21 @@ function checkStem({ stem: fullStem, language, about }: CheckedItem, addFinding:
   }
   const script = SCRIPTS[language]
   if (script) {
-    const letterCount = stem.match(/\p{L}/gu)?.length ?? 0
-    const scriptLetterCount = stem.match(script)?.length ?? 0
+    const ownWords = stem.replace(QUOTATION, '')
+    const letterCount = ownWords.match(/\p{L}/gu)?.length ?? 0
+    const scriptLetterCount = ownWords.match(script)?.length ?? 0
     if (scriptLetterCount < letterCount * MIN_SCRIPT_SHARE)
       addFinding('language', `${scriptLetterCount} of ${letterCount} letters are in the script of the language`)
   }
 }
 
+/** Quoted text may be in another language, and may contain any characters. */
+const QUOTATION = /"[^"]*"|“[^”]*”/g
+
 /** Minimum share of letters in the script of the language. It is low, because stems can contain names and terms in another script. */
 const MIN_SCRIPT_SHARE = 0.3
+
+const REFERS_TO_TEXT = /\bthe above\b|\bthe following\b|उपरोक्त|निम्नलिखित/i
 
 /** Pronouns at the start that refer to text that is not shown. */
 const UNRESOLVED_PRONOUN = /^(?:(?:he|she|his|her|they|their)\b|(?:वह|वे|उसे|उसका|उसकी|उसके|उसने|उन्हें|उनका|उनकी|उनके)\s)/iu
@@ -267,7 +308,11 @@ const SCRIPTS: Record<string, RegExp> = {
   or: /\p{Script=Oriya}/gu,
 }
 
-const isValidKey = (key: number) => Number.isInteger(key) && key >= 0 && key <= 3
+const hasExpectedCount = ({ options, isPooled }: CheckedItem) =>
+  isPooled ? options.length >= SHOWN_OPTIONS : options.length === SHOWN_OPTIONS
+
+const isValidKey = ({ key, options }: CheckedItem) =>
+  Number.isInteger(key) && key >= 0 && key < Math.max(SHOWN_OPTIONS, options.length)
 
 /** Returns true for numbers with or without units. */
 function isNumeric(option: string): boolean {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { drawItem, KEY } from '../measurement/form.ts'
+import { SeededRandom } from '../measurement/seeded-random.ts'
 import { Bank } from './bank/bank.ts'
 import { findKeyPatterns, type ItemWithKey } from './key-patterns.ts'
-import { SeededRandom } from './seeded.ts'
+import { distractorCount, showItem } from './skill-items.ts'
 
 /** Returns random sets of items of the bank, each of one skill. */
 async function randomSets(setSize: number, count: number): Promise<ItemWithKey[][]> {
@@ -10,8 +12,12 @@ async function randomSets(setSize: number, count: number): Promise<ItemWithKey[]
   const random = new SeededRandom(`sets of ${setSize}`)
   const skills = bank.skillNumbers.map((number) => bank.itemsOf(number)).filter((items) => items.length >= setSize)
   return Array.from({ length: count }, () => {
-    const items = random.shuffled(random.shuffled(skills)[0]!).slice(0, setSize)
-    return items.map(({ wordings }) => wordings.get('en')!)
+    const items = random.shuffled(random.pick(skills)!)
+    return items.slice(0, setSize).map((item) => {
+      const seed = `person ${random.below(1e9)}`
+      const drawn = drawItem([{ ...item, distractorCount: distractorCount(item) }], [], seed)!
+      return { options: showItem(item, drawn.options, seed, 'en').options, key: drawn.options.indexOf(KEY) }
+    })
   })
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import type { SeededRandom } from '../measurement/seeded-random.ts'
 import type { Language } from '../platform/text/languages.ts'
 import type { SourceContext } from './questions.ts'
-import type { SeededRandom } from './seeded.ts'
 import { sourceNames } from './source-names.ts'
 
 const LEAD_INS_FILE = new URL('../../data/questions/lead-ins.txt', import.meta.url)

@@ -1,4 +1,3 @@
-import type { Snapshot } from '../catalogue/snapshot.ts'
 import type { Language } from '../platform/text/languages.ts'
 
 /** A skill to write questions about. */
@@ -28,7 +27,6 @@ export interface Item {
   key: 0 | 1 | 2 | 3
   difficulty: 1 | 2 | 3
   kind: string
-  bankId?: string
   /** Language of the item; differs from the requested one if the writer does not support that. */
   language: Language
 }
@@ -43,7 +41,7 @@ export interface ItemsRequest {
   /** If any field is set, every stem names the skill and refers to the source. */
   context: SourceContext
   language: Language
-  /** The same seed gives the same items from the same bank and catalogue. */
+  /** Determines the order of kinds and options. */
   seed: string
   signal?: AbortSignal
 }
@@ -63,12 +61,19 @@ export interface TranslationRequest {
 
 export type Translations = Partial<Record<Language, string[]>>
 
-export interface QuestionWriter {
-  readonly kind: 'built-in' | 'ai'
-  writeItems(request: ItemsRequest): Promise<ItemsResult>
+interface Translator {
   /** Resolves to undefined if the writer cannot translate; the text then stays in its original language. */
   translate(request: TranslationRequest): Promise<Translations | undefined>
 }
+
+/** Writes items with the help of an AI model. */
+export interface ItemWriter extends Translator {
+  readonly kind: 'ai'
+  writeItems(request: ItemsRequest): Promise<ItemsResult>
+}
+
+/** Writes the questions that banks do not have. The built-in writer writes none: without an AI model, all questions come from banks. */
+export type QuestionWriter = ItemWriter | (Translator & { readonly kind: 'built-in' })
 
 export interface AiSettings {
   baseUrl: string
@@ -77,6 +82,3 @@ export interface AiSettings {
   /** Whether the model must be unable to find the keys from the options alone. */
   blindCheck?: boolean
 }
-
-/** The part of the catalogue that the writers use. */
-export type WriterCatalogue = { readonly current: Pick<Snapshot, 'skills' | 'skill'> }

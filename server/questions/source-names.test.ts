@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SeededRandom } from '../measurement/seeded-random.ts'
 import type { Language } from '../platform/text/languages.ts'
 import { leadInsFor } from './lead-ins.ts'
 import type { SourceContext } from './questions.ts'
-import { SeededRandom } from './seeded.ts'
 import { sourceNames, tidySourceText } from './source-names.ts'
 
 const leadInSentences = (context: SourceContext, language: Language = 'en') =>

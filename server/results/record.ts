@@ -1,5 +1,6 @@
 import type { Candidacy } from '../campaigns/candidacy.ts'
-import { isQualified, verdictsOf } from '../conversation/verdicts.ts'
+import { inLanguage } from '../conversation/flow.ts'
+import { isQualified, qualificationReasons, verdictsOf } from '../conversation/verdicts.ts'
 
 /** Builds a result for responses and events. */
 export function resultRecord(candidacy: Candidacy) {
@@ -31,13 +32,24 @@ export function resultOutput({
 }: Pick<Candidacy, 'state' | 'flow' | 'channel' | 'status'>) {
   const hasMethod = (method: (typeof flow.methods)[number]) => flow.methods.includes(method)
   return {
-    qualified: status === 'pending' ? null : status === 'completed' && isQualified(state, flow) === true,
+    qualified: status === 'completed' ? isQualified(state, flow) : null,
+    reasons: status === 'completed' ? qualificationReasons(state, flow) : [],
     ...(hasMethod('data_enrichment') ? { enrichment: enrichmentOf({ state, flow }) } : {}),
     ...(hasMethod('skill_verification') ? { skills: verdictsOf(state, flow) } : {}),
     ...(hasMethod('interest_collection') ? { interest: interestOf(state.interest) } : {}),
     language: state.language,
     channel,
   }
+}
+
+/** Returns the question to which the candidate gave a knockout answer, in English if available, and the answer. */
+export function knockoutOf({ state, flow }: Pick<Candidacy, 'state' | 'flow'>) {
+  const index = state.enrichment.findIndex(
+    (answer, question) => answer !== null && answer === flow.enrichment[question]!.knockout,
+  )
+  if (index < 0) return null
+  const { key, text } = flow.enrichment[index]!
+  return { key, question: inLanguage(text, 'en'), answer: state.enrichment[index]! }
 }
 
 /** Returns the answers by the partner's keys, without unasked and skipped questions. */

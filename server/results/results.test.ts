@@ -49,7 +49,7 @@ test('a result matches its schema and contains only enabled methods', async () =
   await createCampaign(mandate_id, [aCandidate(1, { metadata: { batch: 'A', __proto__x: 'b' } })])
   const [record] = (await get('/results')).body.data.items
   assert.deepEqual(Object.keys(record), RESULT_FIELDS)
-  assert.deepEqual(Object.keys(record.output).sort(), ['channel', 'language', 'qualified', 'skills'])
+  assert.deepEqual(Object.keys(record.output).sort(), ['channel', 'language', 'qualified', 'reasons', 'skills'])
   assert.deepEqual(record.candidate.metadata, { batch: 'A', __proto__x: 'b' })
   assert.deepEqual([record.status, record.reason, record.output.qualified], ['pending', null, null])
   assert.deepEqual([record.job_id, record.started_at, record.completed_at], ['J-7', null, null])

@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { CAMPAIGN_ID_PATTERN, ResultReasonSchema, ResultStatusSchema } from '../campaigns/schema.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
+import { ITEM_SOURCES } from '../questions/skill-items.ts'
 import { Language } from '../workflows/schema.ts'
 
 const timestamp = Type.String({ format: 'date-time' })
@@ -11,17 +12,56 @@ const EnrichmentAnswer = named(
   'EnrichmentAnswer',
   Type.Object({ type: Type.Enum(['yes_no', 'voice']), answer: Type.String(), knocked_out: Type.Boolean() }),
 )
+const SkillVerdictSchema = named(
+  'SkillVerdict',
+  Type.Enum(['verified', 'not_verified', 'inconclusive', 'not_asked'], {
+    description:
+      '`not_asked` until the candidate has answered all questions about the skill. Then `verified` or `not_verified` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow neither.',
+  }),
+)
+const VerdictEvidence = named(
+  'VerdictEvidence',
+  Type.Object({
+    item_source: Type.Enum([...ITEM_SOURCES], {
+      description:
+        'Where the questions come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer.',
+    }),
+    language: Language,
+    items: Type.Integer({ description: 'Number of scored questions.' }),
+    median_seconds: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Median time between question and answer.',
+    }),
+  }),
+)
+export const KnockoutAnswer = named(
+  'KnockoutAnswer',
+  Type.Object({
+    key: Type.String(),
+    question: Type.String({ description: 'The text of the question, in English if available.' }),
+    answer: Type.String(),
+  }),
+)
+const QualificationReason = named(
+  'QualificationReason',
+  Type.Object({
+    kind: Type.Enum(['knockout', 'skill_not_verified', 'skill_inconclusive']),
+    key: Type.Optional(Type.String({ description: 'For `knockout`: the `key` of the question.' })),
+    skill_id: Type.Optional(Type.String({ description: 'For the other kinds: the skill.' })),
+  }),
+)
 const VerifiedSkill = named(
   'VerifiedSkill',
   Type.Object({
     skill_id: Type.String(),
     name: Type.String(),
-    verdict: Type.Enum(['verified', 'not_verified', 'not_asked'], {
+    verdict: SkillVerdictSchema,
+    correct: Type.Integer({ description: 'Number of correct answers.' }),
+    asked: Type.Integer({ description: 'Number of scored questions: 4 to 8, as many as the verdict needs.' }),
+    confidence: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
       description:
-        '`not_asked` until the candidate has answered all questions on the skill. Then `verified` if at least 60 % of the answers are correct, otherwise `not_verified`.',
+        'Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. Null without a verdict.',
     }),
-    correct: Type.Integer(),
-    asked: Type.Integer(),
+    evidence: orNull(VerdictEvidence),
   }),
 )
 
@@ -30,7 +70,10 @@ export const ResultOutput = named(
   Type.Object({
     qualified: Type.Union([Type.Boolean(), Type.Null()], {
       description:
-        'Whether the candidate meets all requirements of the mandate. Null while the result is pending; false if it was declined or failed.',
+        'Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified.',
+    }),
+    reasons: Type.Array(QualificationReason, {
+      description: 'Why `qualified` is false, or null because of the verdicts.',
     }),
     enrichment: Type.Optional(
       Type.Record(Type.String(), EnrichmentAnswer, {

@@ -5,13 +5,16 @@ import type { Tx } from '../platform/database/database.ts'
 import type { Evidence } from './endorsements/evidence.ts'
 import { mainSourceOf } from './items.ts'
 import type { Review } from './reviews/reviews.ts'
-import type { SkillOutcome, VerificationOutcome, VerificationStatus } from './schema.ts'
+import type { SkillAssessment, SkillOutcome, VerificationOutcome, VerificationStatus } from './schema.ts'
 import type { Session } from './sessions.ts'
 
-/** Result of the last submitted assessment attempt, and whether all attempts are used. */
+/** Score of the last submitted assessment attempt, the skills that were passed in any attempt, and whether all attempts are used. */
 export interface AssessmentState {
   score: number | undefined
   passedSkills: number[]
+  assessedSkills: number[]
+  /** The marks of each skill in the last submitted attempt that asked about it, by number. */
+  marks: ReadonlyMap<number, SkillAssessment>
   exhausted: boolean
 }
 
@@ -37,26 +40,36 @@ export function skillOutcomes(
 ): SkillOutcome[] {
   return skills.map(({ number, name }) => {
     const decision = review?.decisions?.find(({ skill }) => skill === number)
+    const marks = assessment?.marks.get(number)
     return {
       skillId: skillId(number),
       name,
       outcome: outcomeOf(),
       ...(decision?.rating === undefined ? {} : { rating: decision.rating }),
       ...(decision?.comment === undefined ? {} : { comment: decision.comment }),
+      ...(marks ? { assessment: marks } : {}),
     }
 
     function outcomeOf(): VerificationOutcome {
       if (decision) return decision.endorsed ? 'endorsed' : 'not_endorsed'
       if (status === 'declined') return 'not_endorsed'
-      if (status === 'completed') return assessment?.passedSkills.includes(number) ? 'passed' : 'not_passed'
-      return status === 'failed' ? 'not_passed' : 'pending'
+      if (status !== 'completed' && status !== 'failed') return 'pending'
+      if (assessment?.passedSkills.includes(number)) return 'passed'
+      const wasAssessed =
+        !assessment || assessment.assessedSkills.length === 0 || assessment.assessedSkills.includes(number)
+      return wasAssessed ? 'not_passed' : 'not_assessed'
     }
   })
 }
 
 /** Records that the attempts of an assessment are used up. */
-export async function recordFailure(tx: Tx, clock: Clock, session: Session): Promise<void> {
-  const skills = skillOutcomes(session, 'failed', undefined, undefined)
+export async function recordFailure(
+  tx: Tx,
+  clock: Clock,
+  session: Session,
+  assessment: AssessmentState | undefined,
+): Promise<void> {
+  const skills = skillOutcomes(session, 'failed', undefined, assessment)
   await recordEvent(tx, session.scope, clock, 'verification.failed', eventData(session, skills))
 }
 

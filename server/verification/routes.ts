@@ -2,6 +2,7 @@ import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
+import { findNotAssessableSkills, NOT_ASSESSABLE_REASON } from './assessments/assessable-skills.ts'
 import { recordOrigin } from './endorsements/origins.ts'
 import { fieldOf, isMissing, requireField } from './fields.ts'
 import { itemRecords } from './items.ts'
@@ -18,6 +19,7 @@ import {
   SkillSuggestions,
   SkillsInput,
   StoredItems,
+  StoredMethod,
   StoredSkills,
   successResponse,
   TokenParams,
@@ -198,14 +200,16 @@ export function stepRoutes(app: App, context: Context): void {
         operationId: 'chooseMethod',
         tags,
         summary: 'Choose the verification method (step 2)',
+        description:
+          'With the method `assessment`, `notAssessable` lists the chosen skills that cannot be assessed, because there are too few questions about them. If none of the skills can be assessed, the method is rejected with `INVALID_VERIFICATION_METHOD`.',
         security,
         body: MethodInput,
-        response: { 200: successResponse(MethodInput) },
+        response: { 200: successResponse(StoredMethod) },
       },
     },
     async (request) => {
       const { sessionCaller, body, routeOptions } = request
-      const session = await db.transaction(async (tx) => {
+      const { session, notAssessable } = await db.transaction(async (tx) => {
         const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
         requireField(body, 'serviceVerificationId', 'MISSING_VERIFICATION_ID')
         requireField(body, 'verificationMethod', 'MISSING_VERIFICATION_METHOD')
@@ -214,9 +218,25 @@ export function stepRoutes(app: App, context: Context): void {
         }
         validateRequest(request, routeOptions.config)
         if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
-        return chooseMethod(tx, context, current, body)
+        const changed = await chooseMethod(tx, context, current, body)
+        const notAssessable = changed.method === 'assessment' ? await findNotAssessableSkills(tx, context, changed) : []
+        if (changed.status === 'open' && notAssessable.length > 0 && notAssessable.length === changed.skills.length)
+          throw problem(
+            'INVALID_VERIFICATION_METHOD',
+            `None of the chosen skills can be assessed: for each, ${NOT_ASSESSABLE_REASON}. Choose the method human, or other skills.`,
+          )
+        return { session: changed, notAssessable }
       })
-      return success({ serviceVerificationId: session.id, verificationMethod: session.method! }, 'Method stored')
+      return success(
+        {
+          serviceVerificationId: session.id,
+          verificationMethod: session.method!,
+          ...(session.method === 'assessment'
+            ? { notAssessable: notAssessable.map(({ number }) => skillId(number)) }
+            : {}),
+        },
+        'Method stored',
+      )
     },
   )
 

@@ -20,7 +20,7 @@ export const statuses = [
   'failed',
   'expired',
 ] as const
-const outcomes = ['pending', 'endorsed', 'not_endorsed', 'passed', 'not_passed'] as const
+const outcomes = ['pending', 'endorsed', 'not_endorsed', 'passed', 'not_passed', 'not_assessed'] as const
 
 export type EndorsementType = (typeof endorsementTypes)[number]
 export type VerificationMethod = (typeof methods)[number]
@@ -198,6 +198,26 @@ export const VerificationSource = named(
     description: orNull(Type.String()),
   }),
 )
+const assessmentFields = {
+  correct: Type.Integer(),
+  total: Type.Integer(),
+  verdict: Type.Enum(['passed', 'not_passed', 'inconclusive'], {
+    description:
+      '`passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow neither.',
+  }),
+  confidence: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description:
+      'Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict.',
+  }),
+}
+const SkillAssessment = named(
+  'SkillAssessment',
+  Type.Object(assessmentFields, {
+    description: 'The last submitted attempt at the skill in this session. Absent without one.',
+  }),
+)
 const SkillOutcome = named(
   'SkillOutcome',
   Type.Object({
@@ -206,6 +226,7 @@ const SkillOutcome = named(
     outcome: OutcomeSchema,
     rating: Type.Optional(Type.Integer()),
     comment: Type.Optional(Type.String()),
+    assessment: Type.Optional(SkillAssessment),
   }),
 )
 export const Verification = named(
@@ -250,6 +271,18 @@ export const StoredSkills = named(
 export const MethodInput = named(
   'VerificationMethodChoice',
   Type.Object({ serviceVerificationId: verificationId, verificationMethod: MethodSchema }),
+)
+
+export const StoredMethod = named(
+  'StoredVerificationMethod',
+  Type.Object({
+    ...MethodInput.properties,
+    notAssessable: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'With the method `assessment`: IDs of the chosen skills that cannot be assessed.',
+      }),
+    ),
+  }),
 )
 
 const externalIds = Type.Optional(Type.Array(Type.String(), { maxItems: MAX_REFERENCES_PER_REQUEST }))
@@ -380,9 +413,8 @@ export const AssessmentScore = named(
     skills: Type.Array(
       Type.Object({
         skillId: Type.String(),
-        correct: Type.Integer(),
-        total: Type.Integer(),
         passed: Type.Boolean(),
+        ...assessmentFields,
       }),
     ),
     attempt: Type.Integer(),
@@ -445,3 +477,4 @@ export type ReviewInput = Static<typeof ReviewInput>
 export type AnswersInput = Static<typeof AnswersInput>
 export type VerificationSource = Static<typeof VerificationSource>
 export type SkillOutcome = Static<typeof SkillOutcome>
+export type SkillAssessment = Static<typeof SkillAssessment>

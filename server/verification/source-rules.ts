@@ -99,10 +99,12 @@ async function findRelatedSessions(tx: Tx, { id, userId, sources }: Session, now
   return rows
 }
 
+/** Rejects skills that the student has passed in another session. Skills that were passed in this session are not asked again. */
 async function requireNotPassed(tx: Tx, session: Session, skillNumbers: number[]) {
   const { rows } = await sql<{ skill: number }>`
     select skill from verification_attempts, unnest(passed_skills) as skill
-    where user_id = ${session.userId} and skill = any(${skillNumbers}::integer[]) limit 1`.execute(tx)
+    where user_id = ${session.userId} and verification_id <> ${session.id} and skill = any(${skillNumbers}::integer[])
+    limit 1`.execute(tx)
   const [passed] = rows
   if (passed) {
     throw problem(

@@ -3,14 +3,17 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { rejectRequest } from '../../server/catalogue/skill-requests.ts'
 import { eventTypes } from '../../server/events/types.ts'
+import { updateItemStatistics } from '../../server/items/statistics-job.ts'
 import { openPreparer } from '../../server/mandates/preparation.ts'
 import { HOUR } from '../../server/platform/clock.ts'
+import { loadBank } from '../../server/questions/bank/bank.ts'
 import { openWriter } from '../../server/questions/open-writer.ts'
 import { storeExpiredStatuses } from '../../server/verification/jobs.ts'
 import { startAiEndpoint } from '../support/ai-endpoint.ts'
 import { aMandate, prepareMandates, startApp, type TestApp } from '../support/app.ts'
 import type { Call, TestResponse } from '../support/call.ts'
 import { type Cleanup, oncePerFile } from '../support/cleanup.ts'
+import { insertResponses } from '../support/item-responses.ts'
 import { aTestNumberCandidate, createCampaignPartner, passTime } from '../support/partners.ts'
 import { expectOk, verificationCalls } from '../support/verification.ts'
 
@@ -26,6 +29,7 @@ async function recordOneOfEachType(t: Cleanup): Promise<Map<string, object>> {
   await caller.createCampaign(mandate_id, [aTestNumberCandidate(1), aTestNumberCandidate(5), aTestNumberCandidate(6)])
   await passTime(app, 10_000)
   await failPreparation(t, app, caller.post, workflow_id)
+  await retireItem(app, caller.orgId)
   const { request_id } = await expectData(caller.post('/skill-requests', { name: 'Dhokra casting' }))
   await app.context.db.transaction((tx) => rejectRequest(tx, app.clock, request_id))
   const { webhook_id } = await expectData(caller.post('/webhooks', { url: 'https://hooks.example.com/attestry' }))
@@ -47,6 +51,13 @@ async function failPreparation(t: Cleanup, { context }: TestApp, post: Call, wor
   await expectData(post('/mandates', { workflow_id, title: 'Mason', company_name: 'Metro', skills }))
   const writer = openWriter({ baseUrl, apiKey: 'expired', model: 'any' }, context)
   await openPreparer({ ...context, writer }).prepareAll()
+}
+
+/** Makes able people choose a distractor of an item that the mandate asks. */
+async function retireItem(app: TestApp, orgId: string) {
+  const [item] = (await loadBank()).itemsOf(2001)
+  await insertResponses(app, { orgId, itemId: item!.id, skillNumber: 2001, count: 150, pattern: 'miskeyed' })
+  await updateItemStatistics(app.context)
 }
 
 async function verifyStudents(app: TestApp, orgId: string) {

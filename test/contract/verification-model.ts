@@ -39,6 +39,12 @@ export interface ModelSession {
 
 export const SOURCES = ['w-1', 'p-1', 'c-1']
 
+/** Skills with enough questions. */
+export const ASSESSABLE_SKILLS = [1001, 1016, 1021, 1022, 1032, 1036, 1039, 1042, 1075, 1082]
+export const OTHER_SKILLS = [1002, 1003, 1004]
+const assessableSkills = ({ skills }: ModelSession) => skills.filter((skill) => ASSESSABLE_SKILLS.includes(skill))
+const passedSkills = ({ attempts }: ModelSession) => attempts.flatMap((attempt) => attempt.passedSkills)
+
 export function openModelSession(student: ModelStudent, now: number): ModelSession {
   const session: ModelSession = {
     student,
@@ -69,11 +75,12 @@ const isLocked = (session: ModelSession) => session.emails > 0 || session.attemp
 
 /**
  * Counts the student's failed attempts in the last 30 days, in all sessions, for the skill of this session with most failed
- * attempts.
+ * attempts. Skills that this session has passed do not count.
  */
 function countFailedAttempts(session: ModelSession, now: number): number {
   const allAttempts = session.student.sessions.flatMap(({ attempts }) => attempts)
-  const failedCounts = session.skills.map(
+  const remainingSkills = session.skills.filter((skill) => !passedSkills(session).includes(skill))
+  const failedCounts = remainingSkills.map(
     (skill) =>
       allAttempts.filter((attempt) => {
         const endedAt = attempt.submitted ?? attempt.expires
@@ -109,9 +116,7 @@ function findSourceError(session: ModelSession, now: number): string | undefined
       for (const skill of other.endorsed ?? other.skills) skillsOnSource.add(skill)
     if (skillsOnSource.size > 10) return '409 MAX_SKILLS_PER_SOURCE'
   }
-  const passed = session.student.sessions.flatMap(({ attempts }) =>
-    attempts.flatMap(({ passedSkills }) => passedSkills),
-  )
+  const passed = session.student.sessions.filter((other) => other !== session).flatMap(passedSkills)
   if (session.method === 'assessment' && session.skills.some((skill) => passed.includes(skill)))
     return '409 ASSESSMENT_ALREADY_PASSED'
   return undefined
@@ -167,6 +172,8 @@ export function chooseMethod(session: ModelSession, now: number, method: 'human'
   if (isLocked(session)) return session.method === method ? '200' : '409 SESSION_LOCKED'
   return applyChange(session, now, (draft) => {
     draft.method = method
+    if (method === 'assessment' && draft.skills.length > 0 && assessableSkills(draft).length === 0)
+      return '400 INVALID_VERIFICATION_METHOD'
     return sendIfReady(draft, now)
   })
 }
@@ -242,13 +249,15 @@ export function generateAssessment(session: ModelSession, now: number): string {
   if (lastAttempt && lastAttempt.submitted === undefined && now < lastAttempt.expires) return '200'
   const error = findSourceError(session, now)
   if (error) return error
-  session.attempts.push({ skills: session.skills, expires: now + HOUR, passedSkills: [] })
+  const skills = assessableSkills(session).filter((skill) => !passedSkills(session).includes(skill))
+  if (skills.length === 0) return '400 INVALID_VERIFICATION_METHOD'
+  session.attempts.push({ skills, expires: now + HOUR, passedSkills: [] })
   session.expires = now + DAY
   return '200'
 }
 
-/** Submits the answers of an assessment, which are all correct or all wrong. */
-export function submitAnswers(session: ModelSession, now: number, correct: boolean): string {
+/** Submits the answers of an assessment: those about all skills, about the first one, or about none are correct. */
+export function submitAnswers(session: ModelSession, now: number, correct: 'all' | 'first' | 'none'): string {
   if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
   const lastAttempt = session.attempts.at(-1)
   if (lastAttempt?.passed) return '403 ASSESSMENT_LOCKED'
@@ -256,8 +265,9 @@ export function submitAnswers(session: ModelSession, now: number, correct: boole
   if (now >= lastAttempt.expires) return '409 ASSESSMENT_EXPIRED'
   if (countFailedAttempts(session, now) >= 3) return '403 ATTEMPTS_EXHAUSTED'
   lastAttempt.submitted = now
-  lastAttempt.passed = correct
-  lastAttempt.passedSkills = correct ? [...session.skills] : []
+  const correctCount = { all: lastAttempt.skills.length, first: 1, none: 0 }[correct]
+  lastAttempt.passed = correctCount / lastAttempt.skills.length >= 0.7
+  lastAttempt.passedSkills = lastAttempt.skills.slice(0, correctCount)
   session.expires = now + DAY
   return '200'
 }

@@ -25,17 +25,21 @@ export function parseTestArguments(args: string[]): TestArguments {
   return parsed
 }
 
-/** Folders whose tests use no database, or the embedded one. */
-const FOLDERS_WITHOUT_EXTERNAL_DATABASE = [
+/** Beginnings of the paths of tests that use no database, or the embedded one. */
+const PATHS_WITHOUT_EXTERNAL_DATABASE = [
+  'bench/',
   'scripts/',
   'sdk/',
   'server/access/limits/',
   'server/catalogue/index/',
+  'server/conversation/',
+  'server/measurement/',
   'server/platform/postgres/',
   'server/platform/text/',
   'server/questions/',
   'test/browser/',
   'test/contract/',
+  'test/faults/postgres',
   'test/runner/',
 ]
 
@@ -49,7 +53,7 @@ export function selectFiles(
   needsBrowser: (file: string) => boolean,
 ): string[] {
   const usesExternalDatabase = (file: string) =>
-    !needsBrowser(file) && !FOLDERS_WITHOUT_EXTERNAL_DATABASE.some((folder) => file.startsWith(folder))
+    !needsBrowser(file) && !PATHS_WITHOUT_EXTERNAL_DATABASE.some((path) => file.startsWith(path))
   return files
     .filter((file) =>
       paths.length === 0 ? !external || usesExternalDatabase(file) : paths.some((part) => file.includes(part)),

@@ -22,6 +22,11 @@ export const SITUATIONS = [
   ['porosity shows in the bead on a wet day', 'Dry the rods in an oven', 'Soak the rods in clean oil'],
   ['the flange pulls out of square while it cools', 'Tack it on both sides', 'Tack it on one side'],
   ['the holder has a crack in its handle', 'Change it before the shift', 'Tape it after the shift'],
+  ['the arc wanders along the end of a long bar', 'Move the earth clamp nearer', 'Move the earth clamp farther'],
+  ['undercut appears along an upright fillet', 'Travel slower with less current', 'Travel faster with more current'],
+  ['the coating of a rod has chipped off', 'Put this rod out of use', 'Put this rod in first'],
+  ['two plates of a butt joint touch without a gap', 'Open the root by 2 mm', 'Close the root by 2 mm'],
+  ['the crater at the end of a run has split', 'Pause to fill the crater', 'Pause to chill the crater'],
 ] as const
 
 export function writtenItem(skill: { number: number; name: string }, index: number, overrides: object = {}) {

@@ -1,5 +1,6 @@
 import type { Mode } from '../../server/access/keys.ts'
 import { getEmail, listEmails } from '../../server/mail/mail.ts'
+import type { Question } from '../../server/verification/assessments/attempts.ts'
 import { type StartAppOptions, startApp, type TestApp } from './app.ts'
 import type { TestResponse } from './call.ts'
 import { type Cleanup, oncePerFile } from './cleanup.ts'
@@ -16,6 +17,15 @@ export interface TestSession {
   token: string
   id: string
   userId: string
+}
+
+interface CorrectAnswer {
+  questionId: string
+  option: string
+  wrongOption: string
+  skill: number
+  itemId: string
+  difficulty: number
 }
 
 /** A skill ID, or a skill ID with URLs of proofs. */
@@ -148,7 +158,12 @@ export function verificationCalls(app: TestApp, orgId: string, key: string, mode
         body: { serviceVerificationId: id, ...aReviewer(changes) },
       }),
 
-    generateAssessment: ({ token }: TestSession) => calls.call('POST', '/assessment/generate', { key, token }),
+    generateAssessment: ({ token }: TestSession, acceptLanguage?: string) =>
+      calls.call('POST', '/assessment/generate', {
+        key,
+        token,
+        headers: acceptLanguage ? { 'accept-language': acceptLanguage } : {},
+      }),
 
     submitAnswers: ({ token }: TestSession, answers: object[]) =>
       calls.call('POST', '/assessment/submit', { key, token, body: { answers } }),
@@ -203,7 +218,7 @@ export function verificationCalls(app: TestApp, orgId: string, key: string, mode
     },
 
     /** Returns the correct answers of the last attempt from the database, because the API does not return them. */
-    async getCorrectAnswers({ id }: TestSession): Promise<{ questionId: string; option: string; skill: number }[]> {
+    async getCorrectAnswers({ id }: TestSession): Promise<CorrectAnswer[]> {
       const row = await app.context.db.queries
         .selectFrom('verification_attempts')
         .select('questions')
@@ -211,13 +226,15 @@ export function verificationCalls(app: TestApp, orgId: string, key: string, mode
         .orderBy('number', 'desc')
         .limit(1)
         .executeTakeFirstOrThrow()
-      const questions = row.questions as unknown as {
-        questionId: string
-        options: string[]
-        key: number
-        skill: number
-      }[]
-      return questions.map(({ questionId, options, key, skill }) => ({ questionId, option: options[key]!, skill }))
+      const questions = row.questions as unknown as Question[]
+      return questions.map(({ questionId, options, key, skill, item }) => ({
+        questionId,
+        option: options[key]!,
+        wrongOption: options[(key + 1) % options.length]!,
+        skill,
+        itemId: item!.id,
+        difficulty: item!.difficulty,
+      }))
     },
   }
   return calls
@@ -255,6 +272,25 @@ export async function plantRing(calls: VerificationCalls): Promise<TestSession[]
     await endorseStudent(calls, 'binam+work@gmail.com', 'carl.s@googlemail.com'),
     await endorseStudent(calls, 'carl.s@gmail.com', 'amitk@gmail.com'),
   ]
+}
+
+/**
+ * Generates the questions and returns answers to all of them. `isRight` is called with each correct answer and its position among the
+ * questions of its skill; without it, all answers are right.
+ */
+export async function answerQuestions(
+  calls: VerificationCalls,
+  session: TestSession,
+  isRight: (answer: CorrectAnswer, position: number) => boolean = () => true,
+): Promise<{ questionId: string; option: string }[]> {
+  await expectOk(calls.generateAssessment(session))
+  const bySkill = Map.groupBy(await calls.getCorrectAnswers(session), ({ skill }) => skill)
+  return [...bySkill.values()].flatMap((answers) =>
+    answers.map((answer, position) => ({
+      questionId: answer.questionId,
+      option: isRight(answer, position) ? answer.option : answer.wrongOption,
+    })),
+  )
 }
 
 /** Awaits a response and throws unless its status is below 300. */

@@ -3,6 +3,7 @@
 import type { ConversationChoice } from './candidate.ts'
 import type {
   EventType,
+  KnockoutAnswer,
   Language,
   MasterSkillName,
   Mode,
@@ -369,6 +370,11 @@ export interface GrantedCredits {
   balance: number
 }
 
+export interface ItemSources {
+  /** Skills that are asked from the built-in question bank, which anyone can read. */
+  public_bank_skill_ids: string[]
+}
+
 export interface JobQueue {
   queue: string
   waiting: number
@@ -551,6 +557,121 @@ export interface OwnSessionList {
   next_cursor: string | null
 }
 
+export interface QuestionDetails {
+  item_id: string
+  source: 'bank' | 'private' | 'ai'
+  kind: string
+  stem: string | null
+  status: 'pilot' | 'active' | 'retired'
+  retired_at: string | null
+  retirement_reason: 'miskeyed' | 'leaked' | 'not_discriminating' | 'manual' | null
+  difficulty: number
+  responses: number
+  correct_share: number | null
+  discrimination: number | null
+  median_seconds: number | null
+  skill_id: string
+  skill_name: string
+  is_calculation: boolean
+  texts:
+    | {
+        language: string
+        stem: string
+        options: string[]
+      }[]
+    | null
+  statistics: QuestionStatistics | null
+  expected: {
+    ability: number
+    correct_share: number
+  }[]
+  /** Whether the caller may retire and restore the question. */
+  may_change: boolean
+}
+
+export interface QuestionItem {
+  item_id: string
+  source: 'bank' | 'private' | 'ai'
+  kind: string
+  stem: string | null
+  status: 'pilot' | 'active' | 'retired'
+  retired_at: string | null
+  retirement_reason: 'miskeyed' | 'leaked' | 'not_discriminating' | 'manual' | null
+  difficulty: number
+  responses: number
+  correct_share: number | null
+  discrimination: number | null
+  median_seconds: number | null
+}
+
+export interface QuestionSkill {
+  skill_id: string
+  name: string
+  sources: {
+    source: 'bank' | 'private' | 'ai'
+    active: number
+    pilot: number
+    retired: number
+    responses: number
+    /** Whether the active questions are enough to verify the skill. */
+    enough: boolean
+  }[]
+}
+
+export interface QuestionSkillList {
+  items: QuestionSkill[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
+export interface QuestionStatistics {
+  responses: number
+  correct_share: number
+  discrimination: number
+  author_difficulty: number
+  estimated_difficulty: number
+  median_seconds: number | null
+  options: {
+    /** -1 is the key, other numbers are distractors, null is no answer. */
+    option: number | null
+    responses: number
+    mean_ability: number
+  }[]
+  ability_groups: {
+    responses: number
+    mean_ability: number
+    correct_share: number
+  }[]
+  trend: {
+    first_day: string
+    last_day: string
+    responses: number
+    correct_share: number
+  }[]
+  languages: {
+    language: string
+    responses: number
+    correct_share: number
+    difference: number | null
+    standard_error: number | null
+  }[]
+}
+
+export interface QuestionsOfSkill {
+  skill_id: string
+  name: string
+  sources: {
+    source: 'bank' | 'private' | 'ai'
+    active: number
+    pilot: number
+    retired: number
+    responses: number
+    /** Whether the active questions are enough to verify the skill. */
+    enough: boolean
+  }[]
+  items: QuestionItem[]
+}
+
 export interface QueuedJob {
   job_id: string
   queue: string
@@ -596,6 +717,7 @@ export interface RecruiterResult {
   /** When the result became `completed`, `declined` or `failed`. Null while it is pending. */
   completed_at: string | null
   updated_at: string
+  knocked_out_by: KnockoutAnswer | null
 }
 
 export interface RecruiterResultList {
@@ -620,6 +742,8 @@ export type Scope =
   | 'skills:request'
   | 'workflows:read'
   | 'workflows:write'
+  | 'items:read'
+  | 'items:write'
   | 'mandates:read'
   | 'mandates:write'
   | 'campaigns:read'

@@ -32,9 +32,13 @@ export interface AssessmentScore {
   totalQuestions: number
   skills: {
     skillId: string
+    passed: boolean
     correct: number
     total: number
-    passed: boolean
+    /** `passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow neither. */
+    verdict: 'passed' | 'not_passed' | 'inconclusive'
+    /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. */
+    confidence: number
   }[]
   attempt: number
   attemptsLeft: number
@@ -211,12 +215,23 @@ export interface SessionSkillsInput {
   endorsementType?: EndorsementType
 }
 
+/** The last submitted attempt at the skill in this session. Absent without one. */
+export interface SkillAssessment {
+  correct: number
+  total: number
+  /** `passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow neither. */
+  verdict: 'passed' | 'not_passed' | 'inconclusive'
+  /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. */
+  confidence: number
+}
+
 export interface SkillOutcome {
   skillId: string
   name: string
   outcome: VerificationOutcome
   rating?: number
   comment?: string
+  assessment?: SkillAssessment
 }
 
 export interface SkillSuggestion {
@@ -229,6 +244,14 @@ export interface SkillSuggestion {
 
 export interface SkillSuggestions {
   skills: SkillSuggestion[]
+}
+
+export interface StoredVerificationMethod {
+  /** The verification ID, `SV_…`, returned by `POST /verify`. */
+  serviceVerificationId: string
+  verificationMethod: VerificationMethod
+  /** With the method `assessment`: IDs of the chosen skills that cannot be assessed. */
+  notAssessable?: string[]
 }
 
 export interface Student {
@@ -328,7 +351,7 @@ export interface VerificationMethodChoice {
   verificationMethod: VerificationMethod
 }
 
-export type VerificationOutcome = 'pending' | 'endorsed' | 'not_endorsed' | 'passed' | 'not_passed'
+export type VerificationOutcome = 'pending' | 'endorsed' | 'not_endorsed' | 'passed' | 'not_passed' | 'not_assessed'
 
 export interface VerificationSession {
   /** The verification ID, `SV_…`, returned by `POST /verify`. */

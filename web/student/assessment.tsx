@@ -27,6 +27,8 @@ const GENERATION_TIMEOUT_MS = 100_000
 export function Assessment({ session, call, pageTexts, onChange, onBack }: Props) {
   const [questions, setQuestions] = useState<AssessmentQuestion[]>()
   const [score, setScore] = useState<AssessmentScore>()
+  const passedDraftKey = `passed skills ${session.serviceVerificationId}`
+  const [passedEarlier, setPassedEarlier] = useState<string[]>(() => readDraft(passedDraftKey) ?? [])
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
   useEffect(() => {
@@ -34,7 +36,8 @@ export function Assessment({ session, call, pageTexts, onChange, onBack }: Props
   }, [])
 
   if (score) {
-    return <AssessmentResult score={score} session={session} pageTexts={pageTexts} onAgain={() => void start()} />
+    const resultProps = { score, passedEarlier, session, pageTexts }
+    return <AssessmentResult {...resultProps} onAgain={() => void tryAgain(score)} />
   }
   if (questions) {
     return (
@@ -74,6 +77,13 @@ export function Assessment({ session, call, pageTexts, onChange, onBack }: Props
       </ul>
     </StepFrame>
   )
+
+  function tryAgain({ skills }: AssessmentScore) {
+    const passedSkills = [...passedEarlier, ...skills.filter(({ passed }) => passed).map(({ skillId }) => skillId)]
+    setPassedEarlier(passedSkills)
+    saveDraft(passedDraftKey, passedSkills)
+    return start()
+  }
 
   async function start() {
     setScore(undefined)

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { VerificationMethod, VerificationSession } from '../api-types/verification.ts'
+import type { StoredVerificationMethod, VerificationMethod, VerificationSession } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
 import type { SessionCall } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
@@ -17,6 +17,8 @@ export function MethodStep({ session, call, pageTexts, onDone, onBack }: Props) 
   const [method, setMethod] = useState<VerificationMethod | null>(session.verificationMethod)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
+  /** Names of chosen skills that cannot be assessed, after the method was stored. */
+  const [notAssessable, setNotAssessable] = useState<string[]>([])
   const choices: [VerificationMethod, string, string][] = [
     ['human', pageTexts.human, pageTexts.humanHint],
     ['assessment', pageTexts.assessment, pageTexts.assessmentHint],
@@ -38,7 +40,7 @@ export function MethodStep({ session, call, pageTexts, onDone, onBack }: Props) 
         <div class="choices">
           {choices.map(([value, title, hint]) => (
             <label class="choice tall" key={value}>
-              <input type="radio" name="method" checked={method === value} onChange={() => setMethod(value)} />
+              <input type="radio" name="method" checked={method === value} onChange={() => choose(value)} />
               <span>
                 <strong>{title}</strong>
                 <span class="soft small hint">{hint}</span>
@@ -47,17 +49,32 @@ export function MethodStep({ session, call, pageTexts, onDone, onBack }: Props) 
           ))}
         </div>
       </fieldset>
+      {notAssessable.length > 0 && (
+        <p class="notice" role="status">
+          {pageTexts.notAssessable(notAssessable.join(', '))}
+        </p>
+      )}
     </StepFrame>
   )
 
+  function choose(value: VerificationMethod) {
+    setMethod(value)
+    setError(undefined)
+    setNotAssessable([])
+  }
+
   async function store() {
+    // The student has read which skills cannot be assessed, and continues.
+    if (notAssessable.length > 0) return onDone({ verificationMethod: method })
     setBusy(true)
     setError(undefined)
-    const result = await call(paths.storeMethod, {
+    const result = await call<StoredVerificationMethod>(paths.storeMethod, {
       body: { serviceVerificationId: session.serviceVerificationId, verificationMethod: method },
     })
     setBusy(false)
-    if (result.ok) onDone({ verificationMethod: method })
-    else setError(errorText(pageTexts, result))
+    if (!result.ok) return setError(errorText(pageTexts, result))
+    const skillIds = result.data.notAssessable ?? []
+    if (skillIds.length === 0) return onDone({ verificationMethod: method })
+    setNotAssessable(session.skills.filter(({ skillId }) => skillIds.includes(skillId)).map(({ name }) => name))
   }
 }

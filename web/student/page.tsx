@@ -21,6 +21,8 @@ export function StudentPage({ token }: { token: string }) {
   const [language, setLanguage] = useState(initialLanguage)
   const [session, setSession] = useState<VerificationSession>()
   const [step, setStep] = useState<Step>('skills')
+  /** Whether the session had ended when the page was opened. Then there is no score to show. */
+  const [hadEnded, setHadEnded] = useState(false)
   const [error, setError] = useState<'offline' | 'serverError' | 'rateLimited' | 'paused' | 'gone'>()
   const call = useMemo(() => sessionCalls(token), [token])
   const pageTexts = texts[language]
@@ -59,6 +61,7 @@ export function StudentPage({ token }: { token: string }) {
     if (result.ok) {
       setSession(result.data)
       setStep(firstOpenStep(result.data))
+      setHadEnded(result.data.status === 'completed' || result.data.status === 'failed')
     } else if (result.code === OFFLINE) setError('offline')
     else if (result.status === 429) setError('rateLimited')
     else if (result.code === 'SERVICE_DISABLED') setError('paused')
@@ -72,7 +75,8 @@ export function StudentPage({ token }: { token: string }) {
   function renderContent(current: VerificationSession) {
     const { status, returnUrl } = current
     const endingProps = { pageTexts, returnUrl }
-    if (step === 'last' && current.verificationMethod === 'assessment' && status !== 'expired') {
+    const isAssessment = current.verificationMethod === 'assessment'
+    if (step === 'last' && isAssessment && status !== 'expired' && !hadEnded) {
       // Keep showing the score after it has ended the session.
       return (
         <>
@@ -89,7 +93,12 @@ export function StudentPage({ token }: { token: string }) {
     }
     if (status === 'completed') {
       return (
-        <Ending title={pageTexts.completedTitle} text={pageTexts.completedText} good {...endingProps}>
+        <Ending
+          title={isAssessment ? pageTexts.passed : pageTexts.completedTitle}
+          text={pageTexts.completedText}
+          good
+          {...endingProps}
+        >
           <EvidenceReasons session={current} pageTexts={pageTexts} />
         </Ending>
       )

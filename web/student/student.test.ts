@@ -1,14 +1,78 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
 import { saveScreenshot } from '../../test/browser/screenshots.ts'
-import { startApp } from '../../test/support/app.ts'
+import { startApp, type TestApp } from '../../test/support/app.ts'
 import { runClock } from '../../test/support/clock.ts'
+import { createPartner } from '../../test/support/partners.ts'
 import { until } from '../../test/support/until.ts'
-import { BRICKLAYING, expectOk, PLASTERING, startVerification } from '../../test/support/verification.ts'
+import {
+  BRICKLAYING,
+  expectOk,
+  PLASTERING,
+  startVerification,
+  verificationCalls,
+  WIRING,
+} from '../../test/support/verification.ts'
 
 const PHONE = { width: 320, height: 640, hasTouch: true, isMobile: true }
+
+/** Starts a server whose students are in TEST mode, so that test students get questions whose right option is first. */
+async function startTestVerification(t: TestContext) {
+  const app = await startApp(t)
+  runClock(t, app.clock)
+  const { orgId } = await app.fixtures.createOrg()
+  return verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId, 'test'), 'test')
+}
+
+/** Answers all questions, the first option if `isCorrect` returns true for the index of the question, and submits. */
+async function answerQuestions(page: Page, total: number, isCorrect: (index: number) => boolean) {
+  for (let index = 0; index < total; index++) {
+    await page.getByText(`Question ${index + 1} of ${total}`).waitFor()
+    await page
+      .getByRole('radio')
+      .nth(isCorrect(index) ? 0 : 1)
+      .click()
+    await page.getByRole('button', { name: index + 1 === total ? 'Finish' : 'Next' }).click()
+  }
+  await page.getByRole('button', { name: 'Submit my answers' }).click()
+}
+
+/** Returns the name of a skill about which there are too few questions. */
+async function findUnmeasuredSkill(app: TestApp): Promise<string> {
+  const { get } = await createPartner(app, 'test')
+  for (const word of ['philosophy', 'astronomy', 'diplomacy', 'choreography', 'management', 'research']) {
+    const { body } = await get(`/skills/search?q=${word}&limit=20`)
+    const skill = body.data.items.find(({ verifiable }: { verifiable: boolean }) => !verifiable)
+    if (skill) return skill.name
+  }
+  throw new Error('no skill without questions found')
+}
+
+async function chooseSkill(page: Page, name: string) {
+  await page.getByRole('combobox', { name: 'Search for a skill' }).fill(name)
+  await page.getByRole('option', { name, exact: true }).click()
+  await page.getByRole('button', { name: `Remove ${name}` }).waitFor()
+}
+
+const skillRow = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name })
+
+/** Checks the page on the smallest phone and on a desktop, in light and dark mode. */
+async function checkSizes(page: Page, name: string) {
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await saveScreenshot(page, `${name}-${width}-${colorScheme}`)
+      await assertAccessible(page)
+      assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${name} does not overflow`)
+    }
+  }
+  await page.setViewportSize(PHONE)
+  await page.emulateMedia({ colorScheme: 'light' })
+}
 
 test('a student on a small phone chooses skills, a method and a reviewer', async (t) => {
   const { app, openSession } = await startVerification(t)
@@ -78,7 +142,7 @@ test('a student takes an assessment in Hindi, one question at a time, and resume
 
   await saveScreenshot(page, 'student-phone-ready')
   await page.getByRole('button', { name: 'शुरू करें' }).click()
-  const total = 6
+  const total = 10
   for (let number = 1; number <= total; number++) {
     await page.getByText(`सवाल ${number}/${total}`).waitFor()
     if (number === 2) {
@@ -89,7 +153,7 @@ test('a student takes an assessment in Hindi, one question at a time, and resume
     await page.getByRole('radio').first().click()
     if (number === 3) {
       await page.reload()
-      await page.getByText('सवाल 4/6').waitFor() // resumes at the same question
+      await page.getByText('सवाल 4/10').waitFor() // resumes at the same question
       continue
     }
     await page.getByRole('button', { name: number === total ? 'पूरा करें' : 'अगला' }).click()
@@ -98,6 +162,84 @@ test('a student takes an assessment in Hindi, one question at a time, and resume
   await page.getByText('पास होने के लिए 70 % चाहिए').waitFor()
   await saveScreenshot(page, 'student-phone-score')
   await assertAccessible(page)
+})
+
+test('the result shows which skills passed, which need more evidence, and what to do next', async (t) => {
+  const { app, openPreparedSession } = await startTestVerification(t)
+  const { token } = await openPreparedSession('assessment', {
+    skills: [BRICKLAYING, PLASTERING, WIRING],
+    student: { email: 'pass@test.attestry.example' },
+  })
+  const page = await newPage(t, PHONE)
+  await page.goto(`${app.url}/session#token=${token}`)
+  await page.getByText('Five questions per skill').waitFor()
+  await page.getByRole('button', { name: 'Start' }).click()
+  // In test mode the first option is right: all answers about the first skill, 4 of 5 about the second, none about the third.
+  await answerQuestions(page, 15, (number) => number < 5 || (number > 5 && number < 10))
+  await page.getByRole('heading', { name: 'Not passed this time' }).waitFor()
+  await skillRow(page, 'Bricklaying').getByText('5 of 5 correct · passed').waitFor()
+  await skillRow(page, 'Cement plastering').getByText('4 of 5 correct · not enough evidence').waitFor()
+  await skillRow(page, 'House wiring').getByText('0 of 5 correct · not passed').waitFor()
+  await page.getByText('your answers show neither that you have the skill nor that it is missing').waitFor()
+  await page.getByText('You can try 2 more times').waitFor()
+  await checkSizes(page, 'student-result-mixed')
+
+  await page.getByRole('button', { name: 'Try again with new questions' }).click()
+  await answerQuestions(page, 10, (number) => number < 8) // the passed skill is not asked about again
+  await page.getByRole('heading', { name: 'Passed' }).waitFor()
+  await skillRow(page, 'Bricklaying').getByText('passed', { exact: true }).waitFor()
+  await skillRow(page, 'Cement plastering').getByText('5 of 5 correct · passed').waitFor()
+  await page.getByText('Skills that did not pass are not verified').waitFor()
+  await checkSizes(page, 'student-result-passed')
+  await page.reload()
+  await page.getByRole('heading', { name: 'Passed' }).waitFor()
+  await page.getByText('We have informed the organisation').waitFor()
+})
+
+test('a high score without a passed skill is explained', async (t) => {
+  const { app, openPreparedSession } = await startTestVerification(t)
+  const { token } = await openPreparedSession('assessment', {
+    skills: [PLASTERING],
+    student: { email: 'inconclusive@test.attestry.example' },
+  })
+  const page = await newPage(t, PHONE)
+  await page.goto(`${app.url}/session#token=${token}`)
+  await page.getByRole('button', { name: 'Start' }).click()
+  await answerQuestions(page, 5, (number) => number > 0)
+  await page.getByRole('heading', { name: 'Not enough evidence yet' }).waitFor()
+  await page.getByText('80 % correct. The pass mark is 70 %.').waitFor()
+  await page.getByText('at least one skill must pass too').waitFor()
+  await assertAccessible(page)
+  await saveScreenshot(page, 'student-result-inconclusive')
+})
+
+test('skills without questions are named after the method is chosen, and in the result', async (t) => {
+  const { app, openSession } = await startTestVerification(t)
+  const unmeasured = await findUnmeasuredSkill(app)
+  const { token } = await openSession({ email: 'pass@test.attestry.example' })
+  const page = await newPage(t, PHONE)
+  await page.goto(`${app.url}/session#token=${token}`)
+  await chooseSkill(page, unmeasured)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('radio', { name: /I answer questions/ }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('alert').getByText('There are too few questions about these skills.').waitFor()
+  await saveScreenshot(page, 'student-no-skill-assessable')
+  await page.getByRole('button', { name: 'Back' }).click()
+  await chooseSkill(page, 'Bricklaying')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('radio', { name: /I answer questions/ }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('status').getByText(`There are too few questions about ${unmeasured}.`).waitFor()
+  await checkSizes(page, 'student-not-assessable')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('checkbox', { name: /^Fabricator/ }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Start' }).click()
+  await answerQuestions(page, 5, () => true)
+  await page.getByRole('heading', { name: 'Passed' }).waitFor()
+  await skillRow(page, unmeasured).getByText('not asked: too few questions').waitFor()
+  await saveScreenshot(page, 'student-result-not-asked')
 })
 
 test('the page shows how well the confirmation supports the skills, and why', async (t) => {

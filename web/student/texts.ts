@@ -48,10 +48,13 @@ const en = {
   changeReviewer: 'Ask someone else',
   ready: 'Ready for the questions?',
   rules: [
-    'Three questions per skill, and at least five in total.',
+    'Five questions per skill, or three if you chose more than six skills.',
     'You have 60 minutes. You can close this page and come back.',
-    'You pass with 70 % correct answers. You can try each skill three times in 30 days.',
+    'A skill passes if your answers show it clearly: nearly all of them must be correct.',
+    'You pass with 70 % correct answers and at least one passed skill. You can try each skill three times in 30 days.',
   ],
+  notAssessable: (names: string) =>
+    `There are too few questions about ${names}. You will be asked only about the other skills. To have every skill verified, let someone confirm them.`,
   start: 'Start',
   preparing: 'We are preparing your questions. This can take a minute…',
   questionOf: (number: number, of: number) => `Question ${number} of ${of}`,
@@ -65,10 +68,20 @@ const en = {
   checkText: 'You cannot change your answers after this.',
   passed: 'Passed',
   notPassed: 'Not passed this time',
+  notEnoughEvidence: 'Not enough evidence yet',
   score: (score: number, mark: number) => `${score} % correct. The pass mark is ${mark} %.`,
+  noSkillPassed: 'Your score is high enough, but at least one skill must pass too.',
   correctCount: (correct: number, total: number) => `${correct} of ${total} correct`,
   skillPassed: 'passed',
   skillNotPassed: 'not passed',
+  skillInconclusive: 'not enough evidence',
+  tooFewQuestions: 'not asked: too few questions',
+  notAskedThisTime: 'not asked this time',
+  inconclusiveHint:
+    '“Not enough evidence” means: your answers show neither that you have the skill nor that it is missing.',
+  otherSkillsHint:
+    'Skills that did not pass are not verified. To try them again, go back to the site that sent you here and start again without the passed skills.',
+  confirmHint: 'You can also let someone confirm your skills: go back to the site that sent you here and start again.',
   attemptsLeft: (count: number) =>
     count === 0
       ? 'You have no attempts left for now.'
@@ -102,7 +115,8 @@ const en = {
   declinedTitle: 'Your reviewer declined',
   declinedText: 'Go back to the site that sent you here to start again with someone else.',
   failedTitle: 'No attempts left for now',
-  failedText: 'You can try each skill three times in 30 days.',
+  failedText:
+    'You can try each skill three times in 30 days. You can also let someone confirm your skills: go back to the site that sent you here and start again.',
   expiredTitle: 'This page has expired',
   expiredText:
     'Go back to the site that sent you here and start again. Skills that are already verified stay verified.',
@@ -124,6 +138,8 @@ const en = {
     INVALID_WEBSITE: 'The website address must start with https:// or http://. You can also leave it empty.',
     ATTEMPTS_EXHAUSTED:
       'You have tried one of these skills three times in 30 days. Remove that skill from the list, or try again later.',
+    INVALID_VERIFICATION_METHOD:
+      'There are too few questions about these skills. Let someone confirm them, or go back and choose other skills.',
     ASSESSMENT_EXPIRED: 'The 60 minutes ended before you submitted your answers. You can start again.',
     GENERATION_FAILED: 'The questions could not be generated. Please try again.',
     SERVICE_DISABLED: 'This service is paused. Nothing is lost. Please try again later.',
@@ -171,10 +187,13 @@ const hi: typeof en = {
   changeReviewer: 'किसी और से पूछें',
   ready: 'तैयार हैं?',
   rules: [
-    'हर हुनर के तीन सवाल, कुल कम से कम पाँच।',
+    'हर हुनर के पाँच सवाल; छह से ज़्यादा हुनर चुनने पर तीन।',
     'आपके पास 60 मिनट हैं; पेज बंद करके वापस आ सकते हैं।',
-    '70 % सही होने पर पास। एक हुनर 30 दिन में तीन बार आज़माया जा सकता है।',
+    'हुनर तब पास होता है जब जवाबों से वह साफ़ दिखे: लगभग सभी जवाब सही होने चाहिए।',
+    '70 % सही जवाब और कम से कम एक हुनर पास होने पर आप पास। एक हुनर 30 दिन में तीन बार आज़माया जा सकता है।',
   ],
+  notAssessable: (names) =>
+    `${names} के बारे में बहुत कम सवाल हैं। आपसे सिर्फ़ बाकी हुनर के सवाल पूछे जाएँगे। सभी हुनर की जाँच के लिए किसी से पुष्टि करवाएँ।`,
   start: 'शुरू करें',
   preparing: 'आपके सवाल लिखे जा रहे हैं। एक मिनट लग सकता है…',
   questionOf: (number, of) => `सवाल ${number}/${of}`,
@@ -187,10 +206,19 @@ const hi: typeof en = {
   checkText: 'इसके बाद जवाब बदले नहीं जा सकते।',
   passed: 'पास',
   notPassed: 'इस बार पास नहीं हुए',
+  notEnoughEvidence: 'अभी पक्का नहीं कहा जा सकता',
   score: (score, mark) => `${score} % सही। पास होने के लिए ${mark} % चाहिए।`,
+  noSkillPassed: 'आपके अंक काफ़ी हैं, पर कम से कम एक हुनर भी पास होना चाहिए।',
   correctCount: (correct, total) => `${total} में से ${correct} सही`,
   skillPassed: 'पास',
   skillNotPassed: 'पास नहीं',
+  skillInconclusive: 'पक्का नहीं कहा जा सकता',
+  tooFewQuestions: 'नहीं पूछा गया: बहुत कम सवाल',
+  notAskedThisTime: 'इस बार नहीं पूछा गया',
+  inconclusiveHint: '“पक्का नहीं कहा जा सकता” का मतलब: आपके जवाबों से न यह पता चलता है कि हुनर आता है, न यह कि नहीं आता।',
+  otherSkillsHint:
+    'जो हुनर पास नहीं हुए उनकी पुष्टि नहीं हुई। फिर कोशिश करने के लिए, जहाँ से आए थे वहाँ जाकर पास हुए हुनर के बिना फिर से शुरू करें।',
+  confirmHint: 'आप किसी से अपने हुनर की पुष्टि भी करवा सकते हैं: जहाँ से आए थे वहाँ जाकर फिर से शुरू करें।',
   attemptsLeft: (count) => (count === 0 ? 'अभी और मौके नहीं बचे।' : `आप ${count} बार और कोशिश कर सकते हैं।`),
   tryAgain: 'नए सवालों के साथ फिर कोशिश करें',
   completedTitle: 'आपके हुनर की पुष्टि हो गई',
@@ -219,7 +247,8 @@ const hi: typeof en = {
   declinedTitle: 'आपके समीक्षक ने मना किया',
   declinedText: 'जहाँ से आए थे वहाँ जाकर किसी और के साथ फिर से शुरू करें।',
   failedTitle: 'अभी और मौके नहीं हैं',
-  failedText: 'एक हुनर 30 दिन में तीन बार आज़माया जा सकता है।',
+  failedText:
+    'एक हुनर 30 दिन में तीन बार आज़माया जा सकता है। आप किसी से पुष्टि भी करवा सकते हैं: जहाँ से आए थे वहाँ जाकर फिर से शुरू करें।',
   expiredTitle: 'यह पेज अब बंद हो गया है',
   expiredText: 'जहाँ से आए थे वहाँ जाकर फिर से शुरू करें। जिसकी पुष्टि हो चुकी है वह बनी रहेगी।',
   returnTo: 'जहाँ से आए थे वहाँ लौटें',
@@ -236,6 +265,7 @@ const hi: typeof en = {
     INVALID_EMAIL: 'कृपया मेल पता जाँचें। यह आपका अपना नहीं हो सकता।',
     INVALID_WEBSITE: 'वेबसाइट का पता https:// या http:// से शुरू होना चाहिए। आप इसे खाली भी छोड़ सकते हैं।',
     ATTEMPTS_EXHAUSTED: 'इनमें से एक हुनर 30 दिन में तीन बार आज़माया जा चुका है।',
+    INVALID_VERIFICATION_METHOD: 'इन हुनर के बारे में बहुत कम सवाल हैं। किसी से पुष्टि करवाएँ, या वापस जाकर दूसरे हुनर चुनें।',
     ASSESSMENT_EXPIRED: 'जमा करने से पहले 60 मिनट पूरे हो गए। आप फिर से शुरू कर सकते हैं।',
     GENERATION_FAILED: 'इस बार सवाल नहीं लिखे जा सके। कृपया फिर कोशिश करें।',
     SERVICE_DISABLED: 'यह सेवा अभी रुकी हुई है। कुछ खोया नहीं है; कृपया बाद में फिर कोशिश करें।',

@@ -29,6 +29,7 @@ const STATE_TONES: Record<string, 'good' | 'bad' | 'wait' | 'quiet'> = {
   pending_review: 'wait',
   in_assessment: 'wait',
   moderate: 'wait',
+  pilot: 'wait',
 }
 
 /** A state as a coloured label; the text alone carries the meaning. */

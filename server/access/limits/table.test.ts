@@ -17,6 +17,7 @@ test('a LIVE key has the published limits', () => {
   assert.deepEqual(ratesOf('live', 'workflowWrites'), [5, 10, 60, 2000])
   assert.deepEqual(ratesOf('live', 'mandateWrites'), [10, 20, 300, 20_000])
   assert.deepEqual(ratesOf('live', 'campaignWrites'), [2, 5, 30, 500])
+  assert.deepEqual(ratesOf('live', 'itemWrites'), [2, 5, 60, 1000])
   assert.deepEqual(ratesOf('live', 'recruiter'), [5, 5, 200, Infinity])
   const { peoplePerDay, skillsPerDay, browsePagesPerHour } = limitsFor('live')
   assert.deepEqual([peoplePerDay, skillsPerDay, browsePagesPerHour], [2000, 15_000, 200])

@@ -9,6 +9,7 @@ export const LIMIT_CLASSES = [
   'workflowWrites',
   'mandateWrites',
   'campaignWrites',
+  'itemWrites',
 ] as const
 
 export type LimitClass = (typeof LIMIT_CLASSES)[number]
@@ -33,6 +34,7 @@ const LIVE_RATES: Readonly<Record<BucketName, Readonly<Rates>>> = {
   workflowWrites: { rate: 5, burst: 10, minute: 60, day: 2_000 },
   mandateWrites: { rate: 10, burst: 20, minute: 300, day: 20_000 },
   campaignWrites: { rate: 2, burst: 5, minute: 30, day: 500 },
+  itemWrites: { rate: 2, burst: 5, minute: 60, day: 1_000 },
   recruiter: { rate: 5, burst: 5, minute: 200 },
 }
 

@@ -31,9 +31,9 @@ export function candidateTurn(candidate: Candidacy, now: number, lastKnownStep =
   const isOver = status !== 'pending'
   const isClosed = isOver && state.ending === null // expired or ended by the campaign
   const toPagePrompt = (source: Prompt) => ({
-    ...render(source, language, flow, candidate, 'page'),
+    ...render(source, state, flow, candidate, 'page'),
     ask: questionId(source.point),
-    back: canGoBack(source.point, flow),
+    back: canGoBack(source.point, state, flow),
   })
   return {
     language,

@@ -101,7 +101,7 @@ function noticePrompt(step: number, text: string): RenderedPrompt {
 }
 
 function renderAll(candidate: Candidacy, prompts: Prompt[], medium: Medium = 'text'): RenderedPrompt[] {
-  return prompts.map((each) => render(each, candidate.state.language, candidate.flow, candidate, medium))
+  return prompts.map((each) => render(each, candidate.state, candidate.flow, candidate, medium))
 }
 
 function currentQuestion(candidate: Candidacy): RenderedPrompt | undefined {

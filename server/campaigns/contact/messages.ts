@@ -103,7 +103,7 @@ const mediumOfChannel: Partial<Record<ConversationChannel, Medium>> = { email: '
 function renderContent({ candidate, channel, prompts, followUpNumber, isRequested }: NewMessage): RenderedPrompt[] {
   const { state, flow } = candidate
   const medium = mediumOfChannel[channel] ?? 'text'
-  const renderedPrompts = prompts.map((prompt) => render(prompt, state.language, flow, candidate, medium))
+  const renderedPrompts = prompts.map((prompt) => render(prompt, state, flow, candidate, medium))
   return followUpNumber
     ? [
         renderFollowUp(isRequested ? 'requested' : followUpNumber, state.step, state.language, flow, candidate),

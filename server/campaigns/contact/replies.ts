@@ -8,6 +8,7 @@ import type { ConversationInput } from '../../conversation/reply-meaning.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { type Candidacy, lockAvailableCandidacies } from '../candidacy.ts'
+import { findSeenItems } from '../candidate-responses.ts'
 import { type CandidateTransition, recordTransitions } from '../progress.ts'
 import { hasReached, stagesOf } from '../stages.ts'
 import { type ContactDeps, contactDelayMs, declineOptedOut } from './contact.ts'
@@ -24,6 +25,11 @@ export interface Reply {
   inCall?: boolean
 }
 
+interface CandidateReply {
+  candidate: Candidacy
+  reply: Reply
+}
+
 /** Time after the last reply until an unfinished conversation expires. */
 const INACTIVITY_TIMEOUT_HOURS = 72
 
@@ -34,11 +40,7 @@ export async function handleReply(tx: Tx, deps: ContactDeps, candidate: Candidac
 }
 
 /** Handles replies of different candidates: stores them, advances the conversations and queues the responses. */
-async function handleReplies(
-  tx: Tx,
-  deps: ContactDeps,
-  candidateReplies: { candidate: Candidacy; reply: Reply }[],
-): Promise<Candidacy[]> {
+async function handleReplies(tx: Tx, deps: ContactDeps, candidateReplies: CandidateReply[]): Promise<Candidacy[]> {
   const { clock } = deps
   const isNew = await recordReplies(
     tx,
@@ -50,12 +52,15 @@ async function handleReplies(
       ...contentOf(input),
     })),
   )
-  const processedReplies = candidateReplies
-    .filter((_, index) => isNew[index])
-    .map(({ candidate, reply }) => {
-      const outcome = advance(candidate.state, candidate.flow, reply.input)
-      return { candidate, reply, outcome: withContactTime(candidate, outcome, clock.now()) }
-    })
+  const newReplies = await withSeenItems(
+    tx,
+    candidateReplies.filter((_, index) => isNew[index]),
+  )
+  const processedReplies = newReplies.map(({ candidate, reply }) => ({
+    candidate,
+    reply,
+    outcome: replyOutcome({ candidate, reply }, clock.now()),
+  }))
   const optedOutCandidates = processedReplies.filter(({ outcome }) => outcome.stop).map(({ candidate }) => candidate)
   for (const candidate of optedOutCandidates) await recordOptOut(tx, clock, candidate)
   const sameAddressCandidates = await lockCandidatesWithSameAddress(
@@ -91,6 +96,27 @@ async function handleReplies(
   )
   const updatedById = new Map(updatedCandidates.map((updated) => [updated.candidate_id, updated]))
   return candidateReplies.map(({ candidate }) => updatedById.get(candidate.candidate_id) ?? candidate)
+}
+
+/** Adds the items that candidates have been asked before, until the items of this conversation are drawn. */
+async function withSeenItems(tx: Tx, candidateReplies: CandidateReply[]): Promise<CandidateReply[]> {
+  const beforeDraw = candidateReplies.filter(
+    ({ candidate: { state, flow } }) => state.point.at === 'consent' && flow.skills.length > 0,
+  )
+  if (beforeDraw.length === 0) return candidateReplies
+  const seenItems = await findSeenItems(
+    tx,
+    beforeDraw.map(({ candidate }) => candidate),
+  )
+  return candidateReplies.map((entry) => {
+    const seen = seenItems.get(entry.candidate.candidate_id)
+    if (!seen) return entry
+    return { ...entry, candidate: { ...entry.candidate, state: { ...entry.candidate.state, seenItems: seen } } }
+  })
+}
+
+function replyOutcome({ candidate, reply: { input, channel } }: CandidateReply, now: number): ReplyOutcome {
+  return withContactTime(candidate, advance(candidate.state, candidate.flow, input, { now, channel }), now)
 }
 
 /** Returns false for replies that must not change the result, such as a reply to an earlier question. */

@@ -34,7 +34,7 @@ export async function readRows(
   optionalColumns: string[] = [],
 ): Promise<DelimitedRow[]> {
   const fileName = basename(path)
-  const [header, ...records] = await readRecords(path, format)
+  const [header, ...records] = parseRecords(await readFile(path), fileName, format)
   if (!header) throw new Error(`${fileName} is empty`)
   const columns = new Map(header.cells.map((column, i) => [columnKey(column), i]))
   const repeatedColumn = requiredColumns.find(
@@ -78,14 +78,14 @@ function columnKey(column: string): string {
 /** Far more than the row of a skill needs: a longer row usually has an unclosed quotation mark. */
 const MAX_ROW_CHARACTERS = 262_144
 
-interface CsvRecord {
+export interface CsvRecord {
   cells: string[]
   line: number
 }
 
-async function readRecords(path: string, { delimiter, quotes }: DelimitedFormat): Promise<CsvRecord[]> {
-  const bytes = await readFile(path)
-  if (!isUtf8(bytes)) throw new Error(`${basename(path)} is not encoded in UTF-8; save it as UTF-8`)
+/** Parses the content of a file. The first record is the header. */
+export function parseRecords(bytes: Buffer, fileName: string, { delimiter, quotes }: DelimitedFormat): CsvRecord[] {
+  if (!isUtf8(bytes)) throw new Error(`${fileName} is not encoded in UTF-8; save it as UTF-8`)
   try {
     return parse(bytes, {
       bom: true,
@@ -101,12 +101,12 @@ async function readRecords(path: string, { delimiter, quotes }: DelimitedFormat)
       },
     }) as unknown as CsvRecord[]
   } catch (error) {
-    if (error instanceof CsvError && error.code === 'CSV_MAX_RECORD_SIZE') throw rowTooLongError(basename(path), error)
+    if (error instanceof CsvError && error.code === 'CSV_MAX_RECORD_SIZE') throw rowTooLongError(fileName, error)
     if (error instanceof CsvError && error.code in QUOTE_ERRORS)
       throw new Error(
-        `${basename(path)}: ${QUOTE_ERRORS[error.code]} at line ${lineOfInvalidQuote(bytes.toString('utf8'), delimiter)}; write "" for a quotation mark inside a cell`,
+        `${fileName}: ${QUOTE_ERRORS[error.code]} at line ${lineOfInvalidQuote(bytes.toString('utf8'), delimiter)}; write "" for a quotation mark inside a cell`,
       )
-    if (error instanceof CsvError) throw new Error(`${basename(path)} cannot be read: ${error.message}`)
+    if (error instanceof CsvError) throw new Error(`${fileName} cannot be read: ${error.message}`)
     throw error
   }
 }

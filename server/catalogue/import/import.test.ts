@@ -44,6 +44,7 @@ async function startCatalogue(t: Parameters<typeof startApp>[0]) {
   const { db, catalogue } = context
   return {
     context,
+    db,
     catalogue,
     importAndRefresh: async (input: Taxonomy, options = {}) => {
       const summary = await importTaxonomy(db, clock, input, options)
@@ -216,16 +217,18 @@ test('a name can move to an older or a newer skill', async (t) => {
   assert.equal(catalogue.current.skillByName('paper lanterns')?.number, 1_000_001)
 })
 
-test('a skill is verifiable if any source marks it as verifiable, and another source can fill an empty description', async (t) => {
-  const { importAndRefresh, catalogue } = await startCatalogue(t)
+test('a mark of any source as verifiable is stored, and another source can fill an empty description', async (t) => {
+  const { importAndRefresh, catalogue, db } = await startCatalogue(t)
   const unverifiableEdition = createTaxonomy('onet', [{ id: 'o:1', name: 'kite making' }])
   await importAndRefresh(unverifiableEdition)
   await importAndRefresh(
     createTaxonomy('csv', [{ id: 'c:1', name: 'kite making', verifiable: true, description: 'Makes kites.' }]),
   )
   assert.deepEqual(summaryCounts(await importAndRefresh(unverifiableEdition)), [0, 0, 0, 1, 0])
-  const { verifiable, description } = catalogue.current.skillByName('kite making')!
-  assert.deepEqual([verifiable, description], [true, 'Makes kites.'])
+  const { number, verifiable, description } = catalogue.current.skillByName('kite making')!
+  const stored = await db.queries.selectFrom('skills').select('verifiable').where('number', '=', number).execute()
+  assert.deepEqual([description, stored], ['Makes kites.', [{ verifiable: true }]])
+  assert.equal(verifiable, false, 'there are no questions about it')
 })
 
 test('CSV rows are assigned to existing sub-skills by name and by ID', async (t) => {

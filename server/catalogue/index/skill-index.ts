@@ -121,8 +121,8 @@ const FIRST_IMPORTED_NUMBER = 1_000_000
 function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIndex> {
   const { entries, labels, gaps } = yield* buildLabels(unsortedEntries)
   const priors = yield* buildPriors(entries)
-  const isUnverifiableImport = Uint8Array.from(entries, ({ number, verifiable }) =>
-    number >= FIRST_IMPORTED_NUMBER && !verifiable ? 1 : 0,
+  const isOrdinaryImport = Uint8Array.from(entries, ({ number, isPreferred }) =>
+    number >= FIRST_IMPORTED_NUMBER && !isPreferred ? 1 : 0,
   )
   const postings = yield* buildPostings(labels, entries)
   const nearWords = yield* buildNearWords(labels.vocabulary)
@@ -133,7 +133,7 @@ function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIn
   const ranking = new Ranking(labels.names.length)
   return new SkillIndex(
     labels,
-    new Search({ labels, postings, nearWords, priors, isUnverifiableImport, ranking }),
+    new Search({ labels, postings, nearWords, priors, isOrdinaryImport, ranking }),
     new Matcher(labels, postings, nearWords, paraphrases, weights, ranking, priors),
     new Extractor(labels, mentionFinder, postings),
   )

@@ -1,6 +1,8 @@
-import { type ConversationFlow, questionsOf } from '../../conversation/flow.ts'
+import type { ConversationFlow } from '../../conversation/flow.ts'
 import type { ConversationInput } from '../../conversation/reply-meaning.ts'
 import type { ConversationState } from '../../conversation/state.ts'
+import { progressOf } from '../../conversation/verdicts.ts'
+import { KEY } from '../../measurement/form.ts'
 import type { Persona } from './test-numbers.ts'
 
 /** Returns a persona's reply to the current question; undefined if it does not reply. */
@@ -12,10 +14,9 @@ export function personaReply(
 ): ConversationInput | undefined {
   if (state.point.at === 'ended' || persona === 'never_answers' || persona === 'unreachable') return undefined
   if (persona === 'answers_late' && followUpNumber === 0) return undefined
-  const questions = questionsOf(flow)
-  const position = questions.findIndex((point) => JSON.stringify(point) === JSON.stringify(state.point))
   // After the first question, or at the first if it is the only one.
-  const isMidway = position >= Math.min(1, questions.length - 1)
+  const { done, total } = progressOf(state, flow)
+  const isMidway = state.point.at !== 'consent' && state.point.at !== 'language' && done >= Math.min(1, total - 1)
   if (persona === 'falls_silent' && isMidway) return undefined
   if (persona === 'stops' && isMidway) return { kind: 'reply', text: 'STOP' }
   return { kind: 'reply', step: state.step, ...answerOf(persona, state, flow) }
@@ -23,7 +24,7 @@ export function personaReply(
 
 function answerOf(
   persona: Persona,
-  { point, language }: ConversationState,
+  { point, language, skills }: ConversationState,
   flow: ConversationFlow,
 ): { value: string } | { text: string } {
   switch (point.at) {
@@ -31,6 +32,8 @@ function answerOf(
       return { value: persona === 'declines' ? 'no' : 'yes' }
     case 'language':
       return { value: language }
+    case 'skill_language':
+      return { value: flow.skills[point.skill]!.languages[0]! }
     case 'enrichment': {
       const { type, knockout } = flow.enrichment[point.question]!
       if (type === 'voice') return { text: 'I have done this work for three years.' }
@@ -38,7 +41,7 @@ function answerOf(
       return { value: knockout === 'yes' ? 'no' : 'yes' }
     }
     case 'skills': {
-      const { key } = flow.skills[point.skill]!.items[point.item]!
+      const key = skills[point.skill]![point.item]!.options.indexOf(KEY)
       return { value: String(persona === 'fails_skills' ? (key + 1) % 4 : key) }
     }
     case 'interest':

@@ -12,6 +12,7 @@ interface Route {
   url: string
   role: ConsoleRole | 'public' | 'signed_in' | undefined
   scope: Scope | null | undefined
+  membersOnly: boolean
 }
 
 /** Starts a server, and returns it with all its console routes. */
@@ -21,7 +22,8 @@ const startSharedApp = oncePerFile(async (t) => {
     extend: (server) =>
       server.addHook('onRoute', ({ method, url, config }) => {
         if (!url.startsWith(`${CONSOLE_API}/`)) return
-        for (const each of [method].flat()) routes.push({ method: each, url, role: config?.role, scope: config?.scope })
+        const { role, scope, membersOnly = false } = config ?? {}
+        for (const each of [method].flat()) routes.push({ method: each, url, role, scope, membersOnly })
       }),
   })
   return { app, routes }
@@ -144,7 +146,9 @@ test('every console route allows exactly the roles that it should', async () => 
       assert.ok(status < 500, `${name}: ${status}`)
     }
     const { status } = await call(operator)
-    assert.ok(![401, 403].includes(status) && status < 500, `${route.method} ${route.url} as the operator: ${status}`)
+    if (route.membersOnly) assert.equal(status, 403, `${route.method} ${route.url} as the operator`)
+    else
+      assert.ok(![401, 403].includes(status) && status < 500, `${route.method} ${route.url} as the operator: ${status}`)
   }
 })
 

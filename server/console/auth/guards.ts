@@ -38,6 +38,8 @@ declare module 'fastify' {
     upload?: boolean
     /** True if the route requires a sign-in or a confirmation of the last minutes. */
     recentSignIn?: boolean
+    /** True if only members of the organisation may call the route, and not operators who do not belong to it. */
+    membersOnly?: boolean
     /** True if the handler of a read records its own audit entry. */
     recordsRead?: boolean
   }
@@ -54,6 +56,8 @@ interface OrgAccess {
   role: ConsoleRole
   /** Whether the caller is a member of the organisation; operators usually are not. */
   isMember: boolean
+  /** The caller's role as a member, also if the caller is an operator. */
+  memberRole?: ConsoleRole
 }
 
 /**
@@ -258,13 +262,13 @@ async function findAccess(
 ): Promise<OrgAccess | undefined> {
   const memberRole = await findMemberRole(db.queries, orgId, email)
   const isMember = memberRole !== undefined
-  if (!isOperator) return memberRole && { orgId, role: memberRole, isMember }
+  if (!isOperator) return memberRole && { orgId, role: memberRole, isMember, memberRole }
   const org = await db.queries
     .selectFrom('organisations')
     .select('org_id')
     .where('org_id', '=', orgId)
     .executeTakeFirst()
-  return org && { orgId, role: 'operator', isMember }
+  return org && { orgId, role: 'operator', isMember, ...(memberRole ? { memberRole } : {}) }
 }
 
 /** Represents a console user as a caller of the partner API's routes. */
@@ -340,10 +344,13 @@ function auditDetails({ status, body }: { status: number; body: object }): objec
 }
 
 function requireRole(_context: Context, request: FastifyRequest, _reply: FastifyReply, route: FastifyContextConfig) {
-  const { role, scope } = route
+  const { role, scope, membersOnly } = route
   if (role === 'public' || role === 'signed_in') return
-  const callerRole: ConsoleRole | undefined =
-    request.orgAccess?.role ?? (request.session.isOperator ? 'operator' : undefined)
+  if (membersOnly && !request.orgAccess.isMember)
+    throw problem('FORBIDDEN', 'Only members of the organisation can do this. Operators use the command line.')
+  const callerRole: ConsoleRole | undefined = membersOnly
+    ? request.orgAccess.memberRole
+    : (request.orgAccess?.role ?? (request.session.isOperator ? 'operator' : undefined))
   if (role !== undefined && !(callerRole && isAtLeast(callerRole, role))) {
     throw problem('FORBIDDEN', `This request requires the role ${role}.`)
   }

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
 import type { Static } from 'typebox'
+import { describeItemSource, describeQualified, describeReasons } from '../../../sdk/verdict-texts.ts'
 import type { OrgScope } from '../../access/caller.ts'
 import type { Context } from '../../context.ts'
+import type { SkillVerdict } from '../../conversation/verdicts.ts'
 import type { App } from '../../platform/http/server.ts'
 import { assignListPositions, listResults, type ResultPosition } from '../../results/results.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
@@ -9,6 +11,10 @@ import { matchesVerdict, narrowToCompleted, type RecruiterResult, recruiterResul
 import { RecruiterFilters } from './recruiter-results-routes.ts'
 
 const ROWS_PER_QUERY = 500
+
+/** A mandate verifies at most this many skills. */
+const MAX_SKILLS = 3
+const SKILL_COLUMNS = ['verdict', 'confidence', 'correct', 'asked', 'source', 'language', 'median_seconds']
 
 const COLUMNS = [
   'result_id',
@@ -33,6 +39,12 @@ const COLUMNS = [
   'started_at',
   'completed_at',
   'updated_at',
+  'verdict',
+  'verdict_reasons',
+  ...Array.from({ length: MAX_SKILLS }, (_, index) => `skill_${index + 1}`).flatMap((prefix) => [
+    prefix,
+    ...SKILL_COLUMNS.map((name) => `${prefix}_${name}`),
+  ]),
 ]
 
 /** Streams results as CSV, page by page. */
@@ -73,7 +85,7 @@ export function exportRoutes(app: App, context: Context): void {
   }
 }
 
-function cellsOfResult({ candidate, output, ...result }: RecruiterResult): unknown[] {
+function cellsOfResult({ candidate, output, knocked_out_by, ...result }: RecruiterResult): unknown[] {
   const skills = 'skills' in output ? output.skills : undefined
   const answers = 'enrichment' in output ? output.enrichment : undefined
   return [
@@ -90,7 +102,7 @@ function cellsOfResult({ candidate, output, ...result }: RecruiterResult): unkno
     result.reason,
     output.qualified,
     'interest' in output ? output.interest : null,
-    Object.keys(answers ?? {}).find((key) => answers![key]!.knocked_out),
+    knocked_out_by?.key,
     skills?.map(({ name, verdict }) => `${name}: ${verdict}`).join('; '),
     Object.entries(answers ?? {})
       .map(([key, { answer }]) => `${key}: ${answer}`)
@@ -101,6 +113,28 @@ function cellsOfResult({ candidate, output, ...result }: RecruiterResult): unkno
     result.started_at,
     result.completed_at,
     result.updated_at,
+    ...(result.status === 'completed'
+      ? [
+          describeQualified(output.qualified),
+          describeReasons(output, { questionText: () => knocked_out_by?.question }).join('; '),
+        ]
+      : [null, null]),
+    ...Array.from({ length: MAX_SKILLS }).flatMap((_, index) => skillCells(skills?.[index])),
+  ]
+}
+
+/** Returns the cells of one skill; empty cells if the mandate verifies fewer skills. */
+function skillCells(skill: SkillVerdict | undefined): unknown[] {
+  const evidence = skill?.evidence
+  return [
+    skill?.name,
+    skill?.verdict,
+    skill?.confidence,
+    skill?.correct,
+    skill?.asked,
+    evidence && describeItemSource(evidence.item_source),
+    evidence?.language,
+    evidence?.median_seconds,
   ]
 }
 

@@ -77,7 +77,7 @@ export async function candidateRecord(
     started_at: candidate.started_at?.toISOString() ?? null,
     completed_at: candidate.completed_at?.toISOString() ?? null,
     updated_at: candidate.updated_at.toISOString(),
-    asking: isOpen ? currentPrompts(state, flow).map((prompt) => render(prompt, state.language, flow, candidate)) : [],
+    asking: isOpen ? currentPrompts(state, flow).map((prompt) => render(prompt, state, flow, candidate)) : [],
     next_contact_at: nextContactAt?.toISOString() ?? null,
     messages: messageRecords(await listMessages(queries, candidate.candidate_id), preview),
   }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parse } from 'csv-parse/sync'
 import { startApp } from '../../../test/support/app.ts'
 import { signInMember } from '../../../test/support/console.ts'
-import { aTestNumberCandidate, createCampaignPartner, passTime } from '../../../test/support/partners.ts'
+import { aCandidate, aTestNumberCandidate, createCampaignPartner, passTime } from '../../../test/support/partners.ts'
+import { answerWithoutVerdict } from '../../../test/support/undecided-candidate.ts'
 import { HOUR } from '../../platform/clock.ts'
 
 test('results are listed by verdict, newest first, with phone numbers', async (t) => {
@@ -87,4 +89,57 @@ test('results are listed by verdict, newest first, with phone numbers', async (t
   app.clock.advance(2 * HOUR)
   assert.deepEqual(candidateIds(await listResults('changed_within_hours=1')), [])
   assert.equal((await listResults('changed_within_hours=3')).items.length, 6)
+})
+
+test('undecided candidates can be listed, and the export contains verdicts, reasons and evidence of each skill', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const candidates = [
+    aTestNumberCandidate(1),
+    aTestNumberCandidate(2),
+    aTestNumberCandidate(3),
+    aTestNumberCandidate(6),
+  ]
+  await partner.createCampaign(mandate_id, [...candidates, aCandidate(7)])
+  await passTime(app, 8000)
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const base = `/orgs/${partner.orgId}/test`
+  const listUndecided = async () => (await viewer.get(`${base}/people?verdict=undecided`)).body.data.items
+  assert.deepEqual(await listUndecided(), [], 'candidates who have not finished are not undecided')
+  const allResults = (await viewer.get(`${base}/people`)).body.data.items
+  const { candidate_id } = allResults.find(
+    ({ candidate }: any) => candidate.external_candidate_id === 'ext-7',
+  ).candidate
+  await answerWithoutVerdict(app, partner.orgId, candidate_id)
+  const undecided = await listUndecided()
+  assert.deepEqual(
+    undecided.map(({ candidate, status, output }: any) => [candidate.candidate_id, status, output.qualified]),
+    [[candidate_id, 'completed', null]],
+  )
+
+  const csv = (await viewer.get(`${base}/export/results.csv`)).body as unknown as string
+  const rows = parse(csv.replace('\ufeff', ''), { columns: true }) as Record<string, string>[]
+  const rowOf = (id: string) => rows.find((row) => row.external_candidate_id === id)!
+  const [name] = undecided[0].output.skills.map((skill: any) => skill.name)
+  assert.deepEqual(
+    ['ext-1', 'ext-2', 'ext-6', 'ext-7'].map((id) => [rowOf(id).verdict, rowOf(id).verdict_reasons]),
+    [
+      ['qualified', ''],
+      ['not qualified', 'answered no to “Do you hold a wireman licence?”'],
+      ['', ''],
+      ['undecided', undecided[0].output.skills.map((skill: any) => `${skill.name} inconclusive`).join('; ')],
+    ],
+  )
+  assert.match(rowOf('ext-3').verdict_reasons!, new RegExp(`^${name} not verified;`))
+  const passed = rowOf('ext-1')
+  assert.deepEqual(
+    [passed.skill_1, passed.skill_1_verdict, passed.skill_1_correct, passed.skill_1_source, passed.skill_1_language],
+    [name, 'verified', passed.skill_1_asked, 'public questions', 'en'],
+  )
+  assert.ok(Number(passed.skill_1_confidence) >= 0.95)
+  const open = rowOf('ext-7')
+  assert.deepEqual([open.skill_3_verdict, open.skill_3_asked, open.skill_3_median_seconds], ['inconclusive', '8', '12'])
+  assert.ok(Number(open.skill_3_confidence) < 0.95)
+  assert.deepEqual([rowOf('ext-2').skill_1_verdict, rowOf('ext-2').skill_1_confidence], ['not_asked', ''])
 })

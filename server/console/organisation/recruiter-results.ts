@@ -1,16 +1,20 @@
 import type { OrgScope } from '../../access/caller.ts'
 import type { Candidacy } from '../../campaigns/candidacy.ts'
 import type { Queries } from '../../platform/database/database.ts'
-import { resultRecord } from '../../results/record.ts'
+import { knockoutOf, resultRecord } from '../../results/record.ts'
 import { listResults, type ResultFilter, type ResultPosition } from '../../results/results.ts'
 
-export const verdictFilters = ['to_call', 'qualified', 'not_qualified'] as const
+export const verdictFilters = ['to_call', 'qualified', 'not_qualified', 'undecided'] as const
 export type VerdictFilter = (typeof verdictFilters)[number]
 
-/** Returns a result with the contact details of its candidate. */
+/** Returns a result with the contact details of its candidate and the text of a knockout question. */
 export function recruiterResult(candidacy: Candidacy) {
   const { candidate, ...result } = resultRecord(candidacy)
-  return { ...result, candidate: { ...candidate, phone: candidacy.phone, email: candidacy.email } }
+  return {
+    ...result,
+    candidate: { ...candidate, phone: candidacy.phone, email: candidacy.email },
+    knocked_out_by: 'enrichment' in result.output ? knockoutOf(candidacy) : null,
+  }
 }
 
 export type RecruiterResult = ReturnType<typeof recruiterResult>
@@ -23,6 +27,7 @@ export function matchesVerdict(
   if (verdict === undefined) return true
   if (status !== 'completed') return false
   if (verdict === 'not_qualified') return output.qualified === false
+  if (verdict === 'undecided') return output.qualified === null
   if (output.qualified !== true) return false
   return verdict === 'qualified' || !('interest' in output) || output.interest !== 'not_interested'
 }

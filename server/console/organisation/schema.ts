@@ -5,7 +5,7 @@ import { ResultReasonSchema, ResultStatusSchema } from '../../campaigns/schema.t
 import { channelNames } from '../../channels/channel.ts'
 import { personas } from '../../channels/simulator/test-numbers.ts'
 import { named } from '../../platform/http/named-schemas.ts'
-import { candidateFields, resultOf } from '../../results/schema.ts'
+import { candidateFields, KnockoutAnswer, resultOf } from '../../results/schema.ts'
 import { MethodSchema, StatusSchema, Student, Verification } from '../../verification/schema.ts'
 import { Language } from '../../workflows/schema.ts'
 import { MemberRoleSchema, RoleSchema } from '../auth/schema.ts'
@@ -132,10 +132,13 @@ export const LoggedRequestRecord = named(
   }),
 )
 
-/** A result with the contact details of its candidate. */
+/** A result with the contact details of its candidate and the text of a knockout question. */
 export const RecruiterResultRecord = named(
   'RecruiterResult',
-  resultOf(Type.Object({ ...candidateFields, phone: orNull(text), email: orNull(text) })),
+  Type.Object({
+    ...resultOf(Type.Object({ ...candidateFields, phone: orNull(text), email: orNull(text) })).properties,
+    knocked_out_by: orNull(KnockoutAnswer),
+  }),
 )
 
 const ContactChannel = named(
@@ -242,5 +245,14 @@ export const VerificationDetails = named(
     ),
     outcome: Verification,
     mails: Type.Array(EmailRecord),
+  }),
+)
+
+export const ItemSources = named(
+  'ItemSources',
+  Type.Object({
+    public_bank_skill_ids: Type.Array(Type.String(), {
+      description: 'Skills that are asked from the built-in question bank, which anyone can read.',
+    }),
   }),
 )

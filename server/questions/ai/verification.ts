@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
+import { SeededRandom } from '../../measurement/seeded-random.ts'
 import { fingerprint } from '../fingerprint.ts'
 import type { Item, SkillToAsk, SourceContext } from '../questions.ts'
-import { SeededRandom } from '../seeded.ts'
 import { contentWords, wordsOf } from '../text.ts'
 import { type AiEndpoint, InvalidResponseError, invalidResponseError } from './endpoint.ts'
 import { asData, DATA_RULE } from './instructions.ts'

@@ -7,7 +7,7 @@ import type {
   Item,
   ItemsRequest,
   ItemsResult,
-  QuestionWriter,
+  ItemWriter,
   SourceContext,
   TranslationRequest,
   Translations,
@@ -84,8 +84,8 @@ interface Deadline {
 }
 
 /** Writes items with any OpenAI-compatible endpoint. Its items pass the same checks as all others. */
-export class AiWriter implements QuestionWriter {
-  readonly kind = 'ai'
+export class AiWriter implements ItemWriter {
+  readonly kind = 'ai' as const
   private readonly endpoint: AiEndpoint
   private readonly log: Log
   private readonly budgetMs: number

@@ -1,17 +1,15 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { type BankItem, parseBank } from './format.ts'
+import { PRIOR_DIFFICULTIES } from '../../measurement/model.ts'
+import type { Language } from '../../platform/text/languages.ts'
+import { MIN_ACTIVE_ITEMS, type SkillItem } from '../skill-items.ts'
+import { type BankSkill, POOL_SIZE, parseBank } from './format.ts'
 
-const BANK_FOLDER = new URL('../../../data/questions/', import.meta.url)
-
-/** A bank item with a stable ID that does not depend on its position. */
-export interface BankItemWithId extends BankItem {
-  id: string
-}
+export const BANK_FOLDER = new URL('../../../data/questions/', import.meta.url)
 
 /**
- * The bank in memory: the bytes of the files and the offset of each skill. A skill's items are parsed on first use, so that the bank
- * needs little more memory than its size on disk, and none before the first question.
+ * The built-in bank in memory: the bytes of the files and the offset of each skill. A skill's items are parsed when they are needed,
+ * so that the bank needs little more memory than its size on disk.
  */
 export class Bank {
   /** The part of the file that contains each skill, by skill number. */
@@ -43,16 +41,74 @@ export class Bank {
     return [...this.skillParts.keys()]
   }
 
-  itemsOf(skillNumber: number): BankItemWithId[] {
-    const skillPart = this.skillParts.get(skillNumber)
-    if (!skillPart) return []
-    const items = parseBank(skillPart.toString('utf8')).skills[0]?.items ?? []
-    return items
-      .filter(({ wordings }) => wordings.has('en'))
-      .map((item) => ({ ...item, id: `${skillNumber}-${digest(item.wordings.get('en')!.stem)}` }))
+  has(skillNumber: number): boolean {
+    return this.skillParts.has(skillNumber)
   }
+
+  /** Returns whether the bank has enough items about a skill, if this many of them are retired. */
+  canMeasure(skillNumber: number, retiredItems: number): boolean {
+    if (!this.has(skillNumber)) return false
+    // Parsing all skills takes long, and tests ensure that each has enough items.
+    return retiredItems === 0 || this.itemsOf(skillNumber).length - retiredItems >= MIN_ACTIVE_ITEMS
+  }
+
+  itemsOf(skillNumber: number): SkillItem[] {
+    const skillPart = this.skillParts.get(skillNumber)
+    const skill = skillPart && parseBank(skillPart.toString('utf8')).skills[0]
+    return skill ? skillItems(skill) : []
+  }
+}
+
+let openedBank: Promise<Bank> | undefined
+
+/** Reads the built-in bank, once per process. */
+export function loadBank(): Promise<Bank> {
+  openedBank ??= Bank.read().catch((error) => {
+    openedBank = undefined
+    throw error
+  })
+  return openedBank
 }
 
 const NEW_LINE = 0x0a
 
-const digest = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 10)
+/**
+ * Returns the items of a skill. Their IDs contain the numbers of the skill, the pool and the stem, and a digest of the English text: an
+ * item that is reworded is a new item, with statistics of its own.
+ */
+export function skillItems({ number, pools, calculations }: BankSkill): SkillItem[] {
+  const pooledItems = pools.flatMap((pool) =>
+    pool.stems.map(
+      ({ difficulty, texts }, index): SkillItem => ({
+        id: `${number}.${pool.number}.${index + 1}-${digest(texts.get('en')!, ...pool.options.get('en')!)}`,
+        pool: `${number}.${pool.number}`,
+        kind: pool.kind,
+        difficulty: PRIOR_DIFFICULTIES[difficulty],
+        texts: Object.fromEntries(
+          [...texts].map(([language, stem]) => {
+            const options = pool.options.get(language)!
+            const distractors = Array.from({ length: POOL_SIZE - 1 }, (_, offset) =>
+              offset < index ? offset : offset + 1,
+            )
+            return [language, { stem, options: [options[index]!, ...distractors.map((option) => options[option]!)] }]
+          }),
+        ),
+      }),
+    ),
+  )
+  const calculatedItems = calculations.map(
+    ({ number: block, difficulty, calculation, texts }): SkillItem => ({
+      id: `${number}.${block}-${digest(texts.get('en')!, calculation.key)}`,
+      pool: `${number}.${block}`,
+      kind: CALCULATION_KIND,
+      difficulty: PRIOR_DIFFICULTIES[difficulty],
+      texts: Object.fromEntries([...texts].map(([language, stem]) => [language as Language, { stem, options: [] }])),
+      calculation,
+    }),
+  )
+  return [...pooledItems, ...calculatedItems]
+}
+
+const digest = (...texts: string[]) => hash('sha256', texts.join('\n'), 'base64url').slice(0, 6)
+
+const CALCULATION_KIND = 'calculation'

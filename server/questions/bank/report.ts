@@ -1,22 +1,35 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { parseBuiltInCatalogue, readBuiltInCatalogueFiles } from '../../catalogue/built-in.ts'
-import type { TaxonomySkill } from '../../catalogue/taxonomy.ts'
-import { BuiltInWriter } from '../built-in-writer.ts'
+import type { Language } from '../../platform/text/languages.ts'
 import { checkItem, ITEM_CHECKS } from '../checks.ts'
 import { findDuplicates } from '../near-duplicates.ts'
-import { foldText, visibleLength, wordsOf } from '../text.ts'
+import { languagesOf, MIN_ACTIVE_ITEMS } from '../skill-items.ts'
+import { BANK_FOLDER, skillItems } from './bank.ts'
+import { checkCalculation } from './calculation-checks.ts'
 import { type BankSkill, parseBank } from './format.ts'
+import { GUESSING_STRATEGIES, measureGuessing } from './guessing.ts'
+import { type ServedItem, serveItem } from './served-items.ts'
 
-/** Contents and check results of the bank, for the tests and the table in the documentation. */
+/** Contents and check results of the bank, for the tests and the tables in the documentation. */
 export interface BankReport {
-  files: { name: string; skills: number; items: number; languages: string[] }[]
+  files: { name: string; skills: number; largeSkills: number; items: number; languages: string[] }[]
   totals: Record<string, number>
+  /** The number of items and of skills that can be asked in each language. */
+  languages: { language: Language; items: number; skills: number }[]
   checks: { check: string; findings: number; rate: number }[]
-  /** Success rates of guessing strategies, by language. */
-  guesses: { strategy: string; hitRates: Record<string, number> }[]
+  guesses: GuessReport[]
   /** Distribution of the key's position in served items, and its chi-square statistic. */
   served: { items: number; positions: number[]; chiSquare: number }
   findings: BankFinding[]
+}
+
+/** How often a guessing strategy finds the key in one language. */
+interface GuessReport {
+  strategy: string
+  language: Language
+  overall: number
+  /** The trade in which the strategy is most often right; absent if there are too few items per trade. */
+  worstTrade: { name: string; rate: number } | undefined
 }
 
 interface BankFinding {
@@ -26,216 +39,213 @@ interface BankFinding {
   message: string
 }
 
-const BANK_FOLDER = new URL('../../../data/questions/', import.meta.url)
-const ITEMS_PER_SKILL = 8
-const LANGUAGES = ['en', 'hi']
-/** Highest accepted success rate of a guessing strategy; random guessing succeeds one time in four. */
-const MAX_GUESS_RATE = 0.4
-/** Minimum number of wordings in a language for a meaningful success rate of guessing. */
-const MIN_WORDINGS = 200
-/** Highest accepted success rate for the items of one skill. It is higher, because the rate varies more with only a few items. */
-const MAX_GUESS_RATE_PER_SKILL = 0.61
+/** Skills with this many items are the most demanded ones. */
+const LARGE_SKILL_ITEMS = 24
+const REQUIRED_LANGUAGES: Language[] = ['en', 'hi']
+const MIN_POOLS = 2
+const MIN_DIFFICULTIES = 2
+/** At most this share of the pools of a skill ask for the meaning of terms; the others are about doing the work. */
+const MAX_TERM_POOL_SHARE = 0.5
+
+/** Highest accepted success rates of a guessing strategy; random guessing succeeds one time in four. */
+export const MAX_GUESS_RATE = 0.33
+export const MAX_GUESS_RATE_PER_TRADE = 0.4
+/** Minimum number of items of a trade for a meaningful success rate. */
+const MIN_ITEMS_PER_TRADE = 100
+/** Number of people to whom each item is served, with different distractors and numbers. */
+const PEOPLE_PER_ITEM = 2
 
 /** Checks of single items, and checks that need the whole bank or the catalogue. */
-const BANK_CHECKS = [...ITEM_CHECKS, 'duplicate', 'file format', 'skill', 'item mix', 'guessable'] as const
+const BANK_CHECKS = [
+  ...ITEM_CHECKS,
+  'calculation',
+  'duplicate',
+  'file format',
+  'skill',
+  'item mix',
+  'guessable',
+] as const
+type BankCheck = (typeof BANK_CHECKS)[number]
 
 /** A wording of an item in the form that `checkItem` expects, with its file and line. */
 interface WordingRow {
   stem: string
-  options: [string, string, string, string]
+  options: string[]
   key: number
-  language: string
-  /** Name of the skill. */
-  about: string
+  language: Language
+  trade: string
   location: string
 }
 
 export async function inspectBank(includesFile: (name: string) => boolean = () => true): Promise<BankReport> {
-  const catalogue = new Map(
-    parseBuiltInCatalogue(await readBuiltInCatalogueFiles()).skills.map((skill) => [skill.number!, skill]),
+  const catalogueNames = new Map(
+    parseBuiltInCatalogue(await readBuiltInCatalogueFiles()).skills.map(({ number, name }) => [number!, name]),
   )
-  const fileNames = (await readdir(BANK_FOLDER))
-    .filter((name) => /^\d\d-.*\.txt$/.test(name) && includesFile(name))
-    .sort()
+  const fileNames = (await readdir(BANK_FOLDER)).filter((name) => /^\d\d-.*\.txt$/.test(name) && includesFile(name))
   const files: BankReport['files'] = []
   const findings: BankFinding[] = []
   const rows: WordingRow[] = []
+  const servedItems: ServedItem[] = []
   const firstLocations = new Map<number, string>()
+  const languageCounts = new Map<Language, { items: number; skills: number }>()
+  const addFinding = (check: BankCheck, location: string, message: string) =>
+    findings.push({ check, location, message })
 
-  for (const name of fileNames) {
+  for (const name of fileNames.sort()) {
+    const trade = name.replace('.txt', '')
     const { skills, errors } = parseBank(await readFile(new URL(name, BANK_FOLDER), 'utf8'))
     const locationOf = (line: number) => `data/questions/${name}:${line}`
-    for (const { line, message } of errors) findings.push({ check: 'file format', location: locationOf(line), message })
-    for (const skill of skills) {
-      const addFinding = (check: string, message: string) =>
-        findings.push({ check, location: locationOf(skill.line), message })
-      const catalogueSkill = catalogue.get(skill.number)
-      if (!catalogueSkill || catalogueSkill.name !== skill.name)
-        addFinding('skill', `sk_${skill.number} is ${catalogueSkill?.name ?? 'unknown'}, not ${skill.name}`)
-      else if (!catalogueSkill.verifiable)
-        addFinding('skill', `sk_${skill.number} ${skill.name} is not marked verifiable`)
+    for (const { line, message } of errors) addFinding('file format', locationOf(line), message)
+    const itemsBySkill = skills.map(skillItems)
+    for (const [index, skill] of skills.entries()) {
+      const location = locationOf(skill.line)
+      const catalogueName = catalogueNames.get(skill.number)
+      if (catalogueName !== skill.name)
+        addFinding('skill', location, `sk_${skill.number} is ${catalogueName ?? 'unknown'}, not ${skill.name}`)
       const firstLocation = firstLocations.get(skill.number)
-      if (firstLocation) addFinding('skill', `duplicate skill sk_${skill.number}; first defined at ${firstLocation}`)
-      firstLocations.set(skill.number, locationOf(skill.line))
-      checkMix(skill, addFinding)
-      for (const item of skill.items) {
-        for (const language of LANGUAGES) {
-          const wording = item.wordings.get(language)
-          if (!wording)
-            findings.push({ check: 'item mix', location: locationOf(item.line), message: `no wording in ${language}` })
-        }
-        const keys = new Set([...item.wordings.values()].map(({ key }) => key))
-        if (keys.size > 1)
-          findings.push({
-            check: 'one key',
-            location: locationOf(item.line),
-            message: 'the position of the key differs between languages',
-          })
-        for (const [language, { stem, options, key, line }] of item.wordings)
-          rows.push({ stem, options, key, language, about: skill.name, location: locationOf(line) })
+      if (firstLocation) addFinding('skill', location, `sk_${skill.number} is defined at ${firstLocation} too`)
+      firstLocations.set(skill.number, location)
+      for (const message of checkMix(skill)) addFinding('item mix', location, `${skill.name}: ${message}`)
+      for (const { calculation, texts, line } of skill.calculations)
+        for (const message of checkCalculation(calculation, texts)) addFinding('calculation', locationOf(line), message)
+      rows.push(...wordingRows(skill, trade, locationOf))
+
+      const items = itemsBySkill[index]!
+      for (const item of items) servedItems.push(...serveItem(item, trade, PEOPLE_PER_ITEM))
+      for (const language of languagesOf(items)) {
+        const counts = languageCounts.get(language) ?? { items: 0, skills: 0 }
+        counts.items += items.filter(({ texts }) => texts[language]).length
+        counts.skills++
+        languageCounts.set(language, counts)
       }
     }
-    const items = skills.flatMap((skill) => skill.items)
-    const languages = [...new Set(items.flatMap((item) => [...item.wordings.keys()]))].sort()
-    files.push({ name: name.replace('.txt', ''), skills: skills.length, items: items.length, languages })
+    files.push({
+      name: trade,
+      skills: skills.length,
+      largeSkills: itemsBySkill.filter((items) => items.length >= LARGE_SKILL_ITEMS).length,
+      items: itemsBySkill.flat().length,
+      languages: [...new Set(itemsBySkill.flatMap(languagesOf))],
+    })
   }
 
-  for (const row of rows) {
-    for (const { check, message } of checkItem(row))
-      findings.push({ check, location: row.location, message: `${row.language}: ${message}` })
-  }
-  const languages = [...new Set(rows.map(({ language }) => language))].sort()
-  for (const language of languages) {
-    const languageRows = rows.filter((row) => row.language === language)
-    for (const { firstIndex, secondIndex, message } of findDuplicates(languageRows))
-      findings.push({
-        check: 'duplicate',
-        location: languageRows[secondIndex]!.location,
-        message: `${language}: ${message} (${languageRows[firstIndex]!.location})`,
-      })
-  }
-  const guesses = Object.entries(GUESSING_STRATEGIES).map(([strategy, scoreOption]) => ({
-    strategy,
-    hitRates: Object.fromEntries(languages.map((language) => [language, hitRate(rows, language, scoreOption)])),
-  }))
-  for (const { strategy, hitRates } of guesses) {
-    for (const [language, rate] of Object.entries(hitRates)) {
-      const hasEnoughWordings = rows.filter((row) => row.language === language).length >= MIN_WORDINGS
-      if (hasEnoughWordings && rate > MAX_GUESS_RATE)
-        findings.push({
-          check: 'guessable',
-          location: 'data/questions',
-          message: `${language}: ${describeGuess(strategy, rate)}`,
-        })
+  for (const row of rows)
+    for (const { check, message } of checkItem({ ...row, isPooled: row.options.length > 0 }))
+      if (row.options.length > 0 || STEM_CHECKS.has(check))
+        addFinding(check, row.location, `${row.language}: ${message}`)
+  for (const languageRows of Map.groupBy(rows, ({ language }) => language).values())
+    for (const { firstIndex, secondIndex, message } of findDuplicates(languageRows)) {
+      const [first, second] = [languageRows[firstIndex]!, languageRows[secondIndex]!]
+      // People are asked about skills of one trade, and may be asked about the same fact in another.
+      if (first.trade !== second.trade) continue
+      // Stems of one pool may be alike, as long as they differ: their keys are different.
+      if (first.options === second.options && first.options.length > 0 && first.stem !== second.stem) continue
+      addFinding('duplicate', second.location, `${second.language}: ${message} (${first.location})`)
     }
-  }
+  const guesses = measureAllGuesses(servedItems)
+  for (const guess of guesses)
+    for (const message of checkGuessing(guess)) addFinding('guessable', 'data/questions', message)
 
-  for (const skillRows of Map.groupBy(rows, ({ about, language }) => `${language}: ${about}`).values()) {
-    const { about, language, location } = skillRows[0]!
-    for (const [strategy, scoreOption] of LENGTH_STRATEGIES) {
-      const hitRateOfSkill = hitRate(skillRows, language, scoreOption)
-      if (hitRateOfSkill > MAX_GUESS_RATE_PER_SKILL)
-        findings.push({
-          check: 'guessable',
-          location,
-          message: `${language}: ${about}: ${describeGuess(strategy, hitRateOfSkill)}`,
-        })
-    }
-  }
-
-  const items = files.reduce((sum, file) => sum + file.items, 0)
+  const sum = (count: (file: BankReport['files'][number]) => number) =>
+    files.reduce((total, file) => total + count(file), 0)
   return {
     files,
     totals: {
       trades: files.length,
       'skills covered': firstLocations.size,
-      items,
-      'items with every language':
-        rows.length === 0
-          ? 0
-          : Math.min(...languages.map((language) => rows.filter((row) => row.language === language).length)),
-      languages: languages.length,
+      [`skills with ${LARGE_SKILL_ITEMS} items or more`]: sum(({ largeSkills }) => largeSkills),
+      items: sum(({ items }) => items),
+      'calculations with numbers for each person': rows.filter(
+        ({ options, language }) => options.length === 0 && language === 'en',
+      ).length,
+      languages: languageCounts.size,
       'wordings checked': rows.length,
       findings: findings.length,
     },
+    languages: [...languageCounts].map(([language, counts]) => ({ language, ...counts })),
     checks: BANK_CHECKS.map((check) => {
       const count = findings.filter((finding) => finding.check === check).length
       return { check, findings: count, rate: rows.length === 0 ? 0 : count / rows.length }
     }),
     guesses,
-    served: await serveItems([...firstLocations.keys()].flatMap((number) => catalogue.get(number) ?? [])),
+    served: countPositions(servedItems),
     findings,
   }
 }
 
-/** Serves the items of every skill several times, as an assessment does. */
-async function serveItems(skills: TaxonomySkill[]): Promise<BankReport['served']> {
-  const writer = new BuiltInWriter({ current: { skills: [], skill: () => undefined } })
-  const positions = [0, 0, 0, 0]
-  for (let round = 0; round < SERVING_ROUNDS; round++) {
-    for (const { name, description, number = 0 } of skills) {
-      const language = round % 2 ? 'hi' : 'en'
-      const context = { role: 'Helper', company: 'Metro Ltd' }
-      const requestedSkills = [{ skill: { number, name, description }, count: ITEMS_PER_SKILL }]
-      const { items } = await writer.writeItems({ skills: requestedSkills, context, language, seed: `round ${round}` })
-      for (const { key } of items) positions[key]!++
-    }
-  }
-  const items = positions.reduce((sum, count) => sum + count, 0)
-  const chiSquare = positions.reduce((sum, count) => sum + (count - items / 4) ** 2, 0) / Math.max(1, items / 4)
-  return { items, positions, chiSquare }
-}
+/** The checks that apply to calculations, whose options are numbers. */
+const STEM_CHECKS: ReadonlySet<string> = new Set(['negative stem', 'stem', 'reading level', 'language'])
 
-/** Number of times that the items of each skill are served. */
-const SERVING_ROUNDS = 4
-
-function checkMix(skill: BankSkill, add: (check: string, message: string) => void): void {
-  const { items } = skill
-  if (items.length < ITEMS_PER_SKILL)
-    add('item mix', `${skill.name}: ${items.length} items; expected ${ITEMS_PER_SKILL}`)
-  for (const difficulty of [1, 2, 3]) {
-    const count = items.filter((item) => item.difficulty === difficulty).length
-    if (count < 2) add('item mix', `${skill.name}: ${count} items of difficulty ${difficulty}; expected 2`)
-  }
-  const kinds = new Set(items.map(({ kind }) => kind)).size
-  if (kinds < 4) add('item mix', `${skill.name}: ${kinds} kinds; expected 4`)
-}
-
-/** Guessing strategies. Each scores the options. The option with the highest score is chosen; a tie among n options counts as 1/n. */
-const GUESSING_STRATEGIES: Record<string, (option: string, row: WordingRow) => number> = {
-  'longest option': (option) => visibleLength(option),
-  'shortest option': (option) => -visibleLength(option),
-  'most words shared with the question': (option, { stem }) => countSharedWords(option, [stem]),
-  'most words shared with the other options': (option, { options }) =>
-    countSharedWords(
-      option,
-      options.filter((otherOption) => otherOption !== option),
+function wordingRows(skill: BankSkill, trade: string, locationOf: (line: number) => string): WordingRow[] {
+  const pooledRows = skill.pools.flatMap(({ options, stems }) =>
+    stems.flatMap(({ texts, line }, key) =>
+      [...texts].map(([language, stem]) => ({
+        stem,
+        options: options.get(language)!,
+        key,
+        language: language as Language,
+        trade,
+        location: locationOf(line),
+      })),
     ),
+  )
+  const calculatedRows = skill.calculations.flatMap(({ texts, line }) =>
+    [...texts].map(([language, stem]) => ({
+      stem,
+      options: [],
+      key: 0,
+      language: language as Language,
+      trade,
+      location: locationOf(line),
+    })),
+  )
+  return [...pooledRows, ...calculatedRows]
 }
 
-/** Strategies that do not require reading the options. */
-const LENGTH_STRATEGIES = Object.entries(GUESSING_STRATEGIES).slice(0, 2)
-
-const describeGuess = (strategy: string, rate: number) =>
-  `guessing by "${strategy}" is correct ${(rate * 100).toFixed(0)} % of the time`
-
-/** Counts the words of the texts that the option contains too. */
-function countSharedWords(option: string, texts: string[]): number {
-  const optionWords = new Set(wordsOf(foldText(option)))
-  return texts.reduce((sum, text) => sum + wordsOf(foldText(text)).filter((word) => optionWords.has(word)).length, 0)
+function* checkMix({ pools, calculations }: BankSkill): Generator<string> {
+  const count = pools.reduce((sum, { stems }) => sum + stems.length, 0) + calculations.length
+  if (count < MIN_ACTIVE_ITEMS) yield `${count} items; expected at least ${MIN_ACTIVE_ITEMS}`
+  if (pools.length < MIN_POOLS) yield `${pools.length} pools; expected at least ${MIN_POOLS}`
+  const difficulties = new Set(pools.flatMap(({ stems }) => stems.map(({ difficulty }) => difficulty))).size
+  if (difficulties < MIN_DIFFICULTIES) yield `${difficulties} difficulties; expected at least ${MIN_DIFFICULTIES}`
+  const termPools = pools.filter(({ kind }) => kind === 'term').length
+  if (termPools > pools.length * MAX_TERM_POOL_SHARE) yield `${termPools} of ${pools.length} pools are about terms`
+  const blockNumbers = [...pools, ...calculations].map(({ number }) => number)
+  if (new Set(blockNumbers).size < blockNumbers.length) yield 'two pools or calculations have the same number'
+  for (const language of REQUIRED_LANGUAGES) {
+    const missing =
+      pools.filter(({ options }) => !options.has(language)).length +
+      calculations.filter(({ texts }) => !texts.has(language)).length
+    if (missing > 0) yield `${missing} pools or calculations without a text in ${language}`
+  }
 }
 
-/** Returns how often the option with the highest score is the key. */
-function hitRate(
-  rows: WordingRow[],
-  language: string,
-  scoreOption: (option: string, row: WordingRow) => number,
-): number {
-  const languageRows = rows.filter((row) => row.language === language)
-  const hits = languageRows.map((row) => {
-    const scores = row.options.map((option) => scoreOption(option, row))
-    const bestScore = Math.max(...scores)
-    return scores[row.key] === bestScore ? 1 / scores.filter((score) => score === bestScore).length : 0
-  })
-  return languageRows.length === 0 ? 0 : hits.reduce((sum, hit) => sum + hit, 0) / languageRows.length
+function measureAllGuesses(servedItems: readonly ServedItem[]): GuessReport[] {
+  const byLanguage = Map.groupBy(servedItems, ({ language }) => language)
+  return Object.entries(GUESSING_STRATEGIES).flatMap(([strategy, scoreOptions]) =>
+    [...byLanguage].map(([language, items]) => {
+      const { overall, trades } = measureGuessing(items, scoreOptions)
+      const itemsPerTrade = items.length / PEOPLE_PER_ITEM / trades.size
+      const [worst] = [...trades].sort(([, first], [, second]) => second - first)
+      const worstTrade = worst && itemsPerTrade >= MIN_ITEMS_PER_TRADE ? { name: worst[0], rate: worst[1] } : undefined
+      return { strategy, language, overall, worstTrade }
+    }),
+  )
+}
+
+function* checkGuessing({ strategy, language, overall, worstTrade }: GuessReport): Generator<string> {
+  const describe = (rate: number) =>
+    `${language}: guessing by "${strategy}" is correct ${(rate * 100).toFixed(1)} % of the time`
+  if (overall > MAX_GUESS_RATE) yield `${describe(overall)}; the maximum is ${MAX_GUESS_RATE * 100} %`
+  if (worstTrade && worstTrade.rate > MAX_GUESS_RATE_PER_TRADE)
+    yield `${describe(worstTrade.rate)} in ${worstTrade.name}; the maximum is ${MAX_GUESS_RATE_PER_TRADE * 100} %`
+}
+
+function countPositions(servedItems: readonly ServedItem[]): BankReport['served'] {
+  const positions = [0, 0, 0, 0]
+  // All languages of an item have the same position.
+  const englishItems = servedItems.filter(({ language }) => language === 'en')
+  for (const { key } of englishItems) positions[key]!++
+  const expected = Math.max(1, englishItems.length / positions.length)
+  const chiSquare = positions.reduce((sum, count) => sum + (count - expected) ** 2, 0) / expected
+  return { items: englishItems.length, positions, chiSquare }
 }

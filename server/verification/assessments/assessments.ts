@@ -8,20 +8,24 @@ import { recordEvent } from '../../events/record.ts'
 import { type Clock, SECOND } from '../../platform/clock.ts'
 import type { Database, Tx } from '../../platform/database/database.ts'
 import type { Language } from '../../platform/text/languages.ts'
-import type { Item } from '../../questions/questions.ts'
 import { eventData, recordFailure, skillOutcomes } from '../outcome.ts'
 import type { AnswersInput } from '../schema.ts'
 import { changeSession, lockSession, type Session } from '../sessions.ts'
 import { requireSourcesAvailable } from '../source-rules.ts'
+import { findNotAssessableSkills, NOT_ASSESSABLE_REASON } from './assessable-skills.ts'
+import { recordAssessmentResponses } from './assessment-responses.ts'
 import {
   type Attempt,
   countFailedAttempts,
   findLastAttempt,
+  findPassedSkills,
   insertAttempt,
   MAX_FAILED_ATTEMPTS,
   type Marks,
   markAnswers,
+  readAssessment,
 } from './attempts.ts'
+import type { AssessmentItem } from './draw-questions.ts'
 import { withKeyFirst } from './key-first.ts'
 import { generationFailedProblem, writeItems } from './question-set.ts'
 
@@ -89,7 +93,15 @@ export async function generateAssessment(
       LEASE_RENEWAL_INTERVAL_MS,
     )
     try {
-      const items = await writeItems(context, session, { seed: claimant, deadline, language })
+      const notAssessable = await findNotAssessableSkills(db.queries, context, session)
+      const passedSkills = await findPassedSkills(db.queries, session)
+      const skills = session.skills.filter((skill) => !notAssessable.includes(skill) && !passedSkills.has(skill.number))
+      if (skills.length === 0)
+        throw problem(
+          'INVALID_VERIFICATION_METHOD',
+          `None of the skills can be assessed: for each, ${NOT_ASSESSABLE_REASON}.`,
+        )
+      const items = await writeItems(context, { ...session, skills }, { seed: claimant, deadline, language })
       return await db.transaction((tx) => storeQuestions(tx, items))
     } catch (error) {
       await db.transaction((tx) => releaseSession(tx, session.id, claimant)).catch(() => {}) // otherwise the claim expires
@@ -103,7 +115,7 @@ export async function generateAssessment(
     log.warn({ err: error }, 'renewing the claim of an assessment failed, retrying')
   }
 
-  async function storeQuestions(tx: Tx, items: Item[]): Promise<GeneratedAssessment> {
+  async function storeQuestions(tx: Tx, items: AssessmentItem[]): Promise<GeneratedAssessment> {
     const now = clock.now()
     const session = await lockSession(tx, token, scope, now)
     const lastAttempt = await requireReadyForAssessment(tx, session)
@@ -129,7 +141,8 @@ export async function generateAssessment(
 /** Ends a session whose attempts are used up. */
 export async function failSession(tx: Tx, clock: Clock, session: Session): Promise<void> {
   const now = clock.now()
-  await recordFailure(tx, clock, await changeSession(tx, session, now, { status: 'failed', completedAt: now }))
+  const failedSession = await changeSession(tx, session, now, { status: 'failed', completedAt: now })
+  await recordFailure(tx, clock, failedSession, await readAssessment(tx, failedSession, now))
 }
 
 /** Claims the session without extending it, so that a failed generation leaves it unchanged. */
@@ -211,8 +224,8 @@ export async function submitAssessment(
 ): Promise<AssessmentScore> {
   const now = clock.now()
   const marks = markAnswers(attempt, input)
-  const attemptsLeft = Math.max(0, MAX_FAILED_ATTEMPTS - 1 - (await countFailedAttempts(tx, session, now)))
-  const passedSkills = marks.passed ? marks.skills.filter(({ passed }) => passed).map(({ number }) => number) : []
+  const earlierAttempts = await countFailedAttempts(tx, session, now)
+  const passedSkills = marks.skills.filter(({ passed }) => passed).map(({ number }) => number)
   await tx
     .updateTable('verification_attempts')
     .set({
@@ -221,16 +234,22 @@ export async function submitAssessment(
       score: marks.score,
       passed: marks.passed,
       passed_skills: passedSkills,
+      answers: JSON.stringify(marks.answers),
     })
     .where('attempt_id', '=', attempt.id)
     .execute()
+  await recordAssessmentResponses(tx, session.scope, now, attempt, marks)
+  // Skills that this attempt passed do not count any more.
+  const usedAttempts = marks.passed ? earlierAttempts + 1 : await countFailedAttempts(tx, session, now)
+  const attemptsLeft = Math.max(0, MAX_FAILED_ATTEMPTS - usedAttempts)
   const status = marks.passed ? 'completed' : attemptsLeft === 0 ? 'failed' : 'in_assessment'
   const completion = status === 'in_assessment' ? {} : { completedAt: now }
   const changedSession = await changeSession(tx, session, now, { status, extendsSession: true, ...completion })
   if (marks.passed) {
-    const state = { score: marks.score, passedSkills, exhausted: false }
-    const data = eventData(changedSession, skillOutcomes(changedSession, status, undefined, state))
+    const assessment = await readAssessment(tx, changedSession, now)
+    const data = eventData(changedSession, skillOutcomes(changedSession, status, undefined, assessment))
     await recordEvent(tx, session.scope, clock, 'verification.completed', data)
-  } else if (status === 'failed') await recordFailure(tx, clock, changedSession)
+  } else if (status === 'failed')
+    await recordFailure(tx, clock, changedSession, await readAssessment(tx, changedSession, now))
   return { session: changedSession, attempt, marks, attemptsLeft }
 }

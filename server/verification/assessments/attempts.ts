@@ -2,30 +2,33 @@ import { sql } from 'kysely'
 import { invalid } from '../../api/invalid.ts'
 import type { Detail } from '../../api/problem.ts'
 import { skillId } from '../../catalogue/ids.ts'
+import { roundConfidence, type Verdict, weighResponses } from '../../measurement/sequential-test.ts'
 import { DAY, MINUTE } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
-import { fingerprint } from '../../questions/fingerprint.ts'
-import type { Item } from '../../questions/questions.ts'
+import type { Language } from '../../platform/text/languages.ts'
+import type { ItemSource } from '../../questions/skill-items.ts'
 import type { AssessmentState } from '../outcome.ts'
 import type { AnswersInput } from '../schema.ts'
 import type { Session } from '../sessions.ts'
+import type { AssessmentItem } from './draw-questions.ts'
 
 /** Time limit from generating the questions to submitting the answers. */
 const ATTEMPT_TIME_LIMIT_MS = 60 * MINUTE
 export const MAX_FAILED_ATTEMPTS = 3
 const FAILED_ATTEMPT_WINDOW_MS = 30 * DAY
-/** Required percentage of correct answers over all questions; `SKILL_PASS_MARK_PERCENT` applies to each skill. */
+/** Required percentage of correct answers over all questions. Each skill passes by the measurement model. */
 export const PASS_MARK_PERCENT = 70
-const SKILL_PASS_MARK_PERCENT = 60
 
 /** A question with its key, which must never leave the server. */
-interface Question {
+export interface Question {
   questionId: string
   skill: number
   question: string
   options: string[]
   key: number
+  /** The item of the bank. Attempts of earlier versions do not have it. */
+  item?: { id: string; source: ItemSource; difficulty: number; options: number[]; language: Language }
 }
 
 /** One set of questions for a student; times in epoch milliseconds. */
@@ -69,18 +72,21 @@ export async function findLastAttempt(queries: Queries, verificationId: string):
 
 export async function insertAttempt(
   tx: Tx,
-  { id, userId, skills }: Session,
+  { id, userId }: Session,
   now: number,
   number: number,
-  items: Item[],
+  items: AssessmentItem[],
 ): Promise<Attempt> {
-  const questions = items.map(({ skill, stem, options, key }) => ({
-    questionId: newId('Q_', now),
-    skill,
-    question: stem,
-    options: [...options],
-    key,
-  }))
+  const questions = items.map(
+    ({ skill, stem, options, key, itemId, source, difficulty, shownOptions, language }): Question => ({
+      questionId: newId('Q_', now),
+      skill,
+      question: stem,
+      options,
+      key,
+      item: { id: itemId, source, difficulty, options: shownOptions, language },
+    }),
+  )
   const attempt: Attempt = {
     id: newId('VA_', now),
     number,
@@ -98,9 +104,9 @@ export async function insertAttempt(
       verification_id: id,
       user_id: userId,
       number,
-      skill_numbers: skills.map((skill) => skill.number),
+      skill_numbers: [...new Set(items.map(({ skill }) => skill))],
       questions: JSON.stringify(questions),
-      fingerprints: items.map(fingerprint),
+      fingerprints: items.map(({ itemId }) => itemId),
       created_at: new Date(now),
       expires_at: new Date(attempt.expiresAt),
     })
@@ -108,8 +114,8 @@ export async function insertAttempt(
   return attempt
 }
 
-/** Returns the fingerprints of items about these skills that the student has seen, oldest first. */
-export async function findSeenFingerprints(queries: Queries, { userId, skills }: Session): Promise<string[]> {
+/** Returns the IDs of items about these skills that the student has seen, oldest first. */
+export async function findSeenItems(queries: Queries, { userId, skills }: Session): Promise<string[]> {
   const rows = await queries
     .selectFrom('verification_attempts')
     .select('fingerprints')
@@ -120,26 +126,42 @@ export async function findSeenFingerprints(queries: Queries, { userId, skills }:
   return rows.flatMap(({ fingerprints }) => fingerprints)
 }
 
-/** Returns the stems of the questions in earlier attempts of the session. */
-export async function findEarlierStems(queries: Queries, verificationId: string): Promise<Set<string>> {
+/** Returns the stems of the questions about these skills that the student has seen. */
+export async function findEarlierStems(queries: Queries, { userId, skills }: Session): Promise<Set<string>> {
   const rows = await queries
     .selectFrom('verification_attempts')
     .select('questions')
-    .where('verification_id', '=', verificationId)
+    .where('user_id', '=', userId)
+    .where(sql<boolean>`skill_numbers && ${skills.map(({ number }) => number)}::integer[]`)
     .execute()
   return new Set(rows.flatMap(({ questions }) => (questions as unknown as Question[]).map(({ question }) => question)))
 }
 
+/** Returns the numbers of the skills that the student has passed in this session. */
+export async function findPassedSkills(queries: Queries, { id }: Session): Promise<Set<number>> {
+  const rows = await queries
+    .selectFrom('verification_attempts')
+    .select('passed_skills')
+    .where('verification_id', '=', id)
+    .execute()
+  return new Set(rows.flatMap(({ passed_skills }) => passed_skills))
+}
+
 /**
- * Returns the highest number of recent failed attempts at any one of the skills, across the student's sessions. An attempt fails
- * for each skill it did not pass, and for all skills if it was not submitted in time.
+ * Returns the highest number of recent failed attempts at any one of the skills that were not passed in this session, across the
+ * student's sessions. An attempt fails for each skill it did not pass, and for all skills if it was not submitted in time.
  */
-export async function countFailedAttempts(queries: Queries, { userId, skills }: Session, now: number): Promise<number> {
+export async function countFailedAttempts(
+  queries: Queries,
+  { id, userId, skills }: Session,
+  now: number,
+): Promise<number> {
   const { rows } = await sql<{ failed: number }>`
     select count(*)::int as failed
     from verification_attempts a, unnest(a.skill_numbers) as skill
     where a.user_id = ${userId} and skill = any(${skills.map(({ number }) => number)}::integer[])
       and not skill = any(a.passed_skills)
+      and not exists (select from verification_attempts where verification_id = ${id} and skill = any(passed_skills))
       and case when a.submitted_at is null then a.expires_at <= ${new Date(now)} else true end
       and coalesce(a.submitted_at, a.expires_at) > ${new Date(now - FAILED_ATTEMPT_WINDOW_MS)}
     group by skill order by 1 desc limit 1`.execute(queries)
@@ -152,19 +174,30 @@ export async function readAssessment(
   now: number,
 ): Promise<AssessmentState | undefined> {
   if (session.method !== 'assessment' || session.status === 'open') return undefined
-  const lastSubmitted = await queries
+  const submittedAttempts = await queries
     .selectFrom('verification_attempts')
-    .select(['score', 'passed_skills'])
+    .select(['score', 'passed_skills', 'skill_numbers', 'questions', 'answers'])
     .where('verification_id', '=', session.id)
     .where('submitted_at', 'is not', null)
-    .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+    .orderBy('number')
+    .execute()
   const areExhausted =
     session.status === 'in_assessment' && (await countFailedAttempts(queries, session, now)) >= MAX_FAILED_ATTEMPTS
   return {
-    score: lastSubmitted?.score ?? undefined,
-    passedSkills: lastSubmitted?.passed_skills ?? [],
+    score: submittedAttempts.at(-1)?.score ?? undefined,
+    passedSkills: submittedAttempts.flatMap(({ passed_skills }) => passed_skills),
+    assessedSkills: submittedAttempts.flatMap(({ skill_numbers }) => skill_numbers),
+    marks: new Map(
+      submittedAttempts.flatMap(({ questions, answers }) =>
+        // Attempts of earlier versions have no answers.
+        answers === null
+          ? []
+          : markSkills(questions as unknown as Question[], answers as unknown as (number | null)[]).map(
+              ({ number, correct, total, verdict, confidence }) =>
+                [number, { correct, total, verdict, confidence }] as const,
+            ),
+      ),
+    ),
     exhausted: areExhausted,
   }
 }
@@ -174,37 +207,71 @@ export interface Marks {
   total: number
   score: number
   passed: boolean
-  skills: { skillId: string; number: number; correct: number; total: number; passed: boolean }[]
+  skills: SkillMarks[]
+  /** The index of the chosen option of each question, or null. */
+  answers: (number | null)[]
 }
 
-/** Marks the answers; unanswered questions count as wrong. */
-export function markAnswers({ questions }: Attempt, { answers }: AnswersInput): Marks {
+interface SkillMarks {
+  skillId: string
+  number: number
+  correct: number
+  total: number
+  passed: boolean
+  verdict: AssessmentVerdict
+  confidence: number
+}
+
+const ASSESSMENT_VERDICTS = {
+  verified: 'passed',
+  not_verified: 'not_passed',
+  inconclusive: 'inconclusive',
+} as const satisfies Record<Verdict, string>
+type AssessmentVerdict = (typeof ASSESSMENT_VERDICTS)[Verdict]
+
+/**
+ * Marks the answers; unanswered questions count as wrong. A skill passes if the answers show it with the certainty that candidates
+ * need as well. The attempt passes if its score reaches the pass mark and at least one skill passes.
+ */
+export function markAnswers({ questions }: Pick<Attempt, 'questions'>, { answers }: AnswersInput): Marks {
   const optionByQuestion = readAnswers(questions, answers)
-  const marksBySkill = new Map<number, { correct: number; total: number }>()
-  let correct = 0
-  for (const { questionId, skill, options, key } of questions) {
-    const marks = marksBySkill.get(skill) ?? { correct: 0, total: 0 }
-    marksBySkill.set(skill, marks)
-    marks.total++
-    if (optionByQuestion.get(questionId) === options[key]) {
-      marks.correct++
-      correct++
-    }
-  }
+  const chosen = questions.map(({ questionId, options }) => {
+    const option = optionByQuestion.get(questionId)
+    return option === undefined ? null : options.indexOf(option)
+  })
+  const skills = markSkills(questions, chosen)
   const total = questions.length
+  const correct = skills.reduce((sum, skill) => sum + skill.correct, 0)
   const score = Math.round((100 * correct) / total)
   return {
     correct,
     total,
     score,
-    passed: score >= PASS_MARK_PERCENT,
-    skills: [...marksBySkill].map(([number, marks]) => ({
+    passed: score >= PASS_MARK_PERCENT && skills.some(({ passed }) => passed),
+    skills,
+    answers: chosen,
+  }
+}
+
+/** Marks each skill. `chosen` contains the index of the chosen option of each question, or null. */
+function markSkills(questions: Question[], chosen: (number | null)[]): SkillMarks[] {
+  const responses = questions.map(({ skill, key, item }, index) => ({
+    skill,
+    difficulty: item?.difficulty ?? 0,
+    isCorrect: chosen[index] === key,
+  }))
+  return [...Map.groupBy(responses, ({ skill }) => skill)].map(([number, skillResponses]) => {
+    const { verdict, confidence } = weighResponses(skillResponses)
+    return {
       skillId: skillId(number),
       number,
-      ...marks,
-      passed: 100 * marks.correct >= SKILL_PASS_MARK_PERCENT * marks.total,
-    })),
-  }
+      correct: skillResponses.filter(({ isCorrect }) => isCorrect).length,
+      total: skillResponses.length,
+      passed: verdict === 'verified',
+      verdict: ASSESSMENT_VERDICTS[verdict],
+      confidence: roundConfidence(confidence),
+    }
+  })
 }
 
 function readAnswers(questions: Question[], answers: AnswersInput['answers']): Map<string, string> {

@@ -1,32 +1,36 @@
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
+import { SkillItemSource } from '../../items/skill-item-source.ts'
+import { KEY } from '../../measurement/form.ts'
+import { PRIOR_DIFFICULTIES } from '../../measurement/model.ts'
 import { withDeadline } from '../../platform/deadline.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import { fingerprint } from '../../questions/fingerprint.ts'
-import type { Item, ItemsResult } from '../../questions/questions.ts'
+import type { Item, ItemWriter } from '../../questions/questions.ts'
 import { questionContext } from '../items.ts'
 import type { ChosenSkill, Session } from '../sessions.ts'
-import { findEarlierStems, findSeenFingerprints } from './attempts.ts'
+import { findEarlierStems, findSeenItems } from './attempts.ts'
+import { type AssessmentItem, drawQuestions } from './draw-questions.ts'
 
-const QUESTIONS_PER_SKILL = 3
-const QUESTIONS_FOR_ONE_SKILL = 5
-/** If duplicates leave too few items, a second request to the built-in writer asks for this many times the usual number. */
-const EXTRA_REQUEST_FACTOR = 6
+const QUESTIONS_PER_SKILL = 5
+/** With more skills, there are fewer questions about each, so that an assessment has at most 30. */
+const MAX_SKILLS_WITH_ALL_QUESTIONS = 6
+const QUESTIONS_PER_SKILL_OF_MANY = 3
 
 export function generationFailedProblem() {
   return problem('GENERATION_FAILED', 'The questions could not be generated. The session is unchanged. Try again.')
 }
 
-/** Requests a session's questions from the writer until the deadline (in `performance.now()` time), in the language if available. */
+/** Finds a session's questions until the deadline (in `performance.now()` time), in the language if available. */
 export async function writeItems(
-  { writer, catalogue, log, db }: Pick<Context, 'writer' | 'catalogue' | 'log' | 'db'>,
+  { writer, catalogue, log, db, clock }: Pick<Context, 'writer' | 'catalogue' | 'log' | 'db' | 'clock'>,
   session: Session,
   { seed, deadline, language }: { seed: string; deadline: number; language: Language },
-): Promise<Item[]> {
-  // Fingerprints identify items that the student has seen in any session; stems are the question texts of earlier attempts in this one.
-  const seenFingerprints = await findSeenFingerprints(db.queries, session)
-  const earlierStems = await findEarlierStems(db.queries, session.id)
-  const questionsPerSkill = session.skills.length === 1 ? QUESTIONS_FOR_ONE_SKILL : QUESTIONS_PER_SKILL
+): Promise<AssessmentItem[]> {
+  const count =
+    session.skills.length <= MAX_SKILLS_WITH_ALL_QUESTIONS ? QUESTIONS_PER_SKILL : QUESTIONS_PER_SKILL_OF_MANY
+  const seenItems = await findSeenItems(db.queries, session)
+  const context = questionContext(session.items, session.sources)
   const abort = new AbortController()
   try {
     return await withDeadline(collectItems(), Math.max(1, deadline - performance.now()))
@@ -42,49 +46,78 @@ export async function writeItems(
     abort.abort()
   }
 
-  /** Requests items for each skill, and once more if some of them are duplicates. */
-  async function collectItems(): Promise<Item[]> {
-    const questionSet = new QuestionSet(questionsPerSkill, earlierStems)
-    const firstResult = await requestItems(session.skills, questionsPerSkill, seenFingerprints, seed)
-    questionSet.add(firstResult.items)
-    const incompleteSkills = session.skills.filter(({ number }) => questionSet.lacks(number))
-    // An AI writer that returned too few items has already retried.
-    if (incompleteSkills.length > 0 && !(writer.kind === 'ai' && firstResult.incompleteSkills.length > 0)) {
-      const fingerprintsToAvoid = [...seenFingerprints, ...questionSet.items.map(fingerprint)]
-      const retryCount = earlierStems.size > 0 ? 2 * questionsPerSkill : questionsPerSkill // some of these may duplicate earlier ones too
-      const { items } = await requestItems(
-        incompleteSkills,
-        writer.kind === 'ai' ? retryCount : EXTRA_REQUEST_FACTOR * questionsPerSkill,
-        fingerprintsToAvoid,
-        `${seed} again`,
-      )
-      const avoided = new Set(fingerprintsToAvoid)
-      questionSet.add(items.filter((item) => !avoided.has(fingerprint(item))))
-      questionSet.addItemsWithEarlierStems()
-      questionSet.add(items) // fall back to items that were asked before with another stem
+  /** Draws questions from the banks. If an AI writer is configured, it writes those about skills without a bank of the organisation. */
+  async function collectItems(): Promise<AssessmentItem[]> {
+    const { skills, scope } = session
+    const itemSource = new SkillItemSource(db, writer, () => clock.now())
+    const form = { count, seed, language, context, seenItems: new Set(seenItems) }
+    if (writer.kind !== 'ai') {
+      const itemSets = await itemSource.itemsForAll(scope.orgId, skills.map(skillToAsk), [language], abort.signal)
+      return skills.flatMap((skill, index) => drawQuestions(itemSets[index]!, skill, form))
     }
-    questionSet.addItemsWithEarlierStems()
-    if (session.skills.some(({ number }) => questionSet.lacks(number)))
-      throw new Error('too few questions passed the checks')
-    return session.skills.flatMap(({ number }) => questionSet.items.filter(({ skill }) => skill === number))
+    const privateSets = await Promise.all(skills.map(({ number }) => itemSource.privateItemsFor(scope.orgId, number)))
+    const skillsToWrite = skills.filter((_, index) => !privateSets[index])
+    const writtenItems = skillsToWrite.length > 0 ? await collectAiItems(writer, skillsToWrite) : []
+    return skills.flatMap((skill, index) => {
+      const privateSet = privateSets[index]
+      return privateSet
+        ? drawQuestions(privateSet, skill, form)
+        : writtenItems.filter((item) => item.skill === skill.number)
+    })
   }
 
-  async function requestItems(
+  /** Requests items about the student's own work, and once more if some of them are duplicates. */
+  async function collectAiItems(aiWriter: ItemWriter, skills: ChosenSkill[]): Promise<AssessmentItem[]> {
+    const earlierStems = await findEarlierStems(db.queries, session)
+    const questionSet = new QuestionSet(count, earlierStems)
+    const firstResult = await requestItems(aiWriter, skills, count, seenItems, seed)
+    questionSet.add(firstResult.items)
+    const incompleteSkills = skills.filter(({ number }) => questionSet.lacks(number))
+    // A writer that returned too few items has already retried.
+    if (incompleteSkills.length > 0 && firstResult.incompleteSkills.length === 0) {
+      const fingerprintsToAvoid = [...seenItems, ...questionSet.items.map(fingerprint)]
+      const retryCount = earlierStems.size > 0 ? 2 * count : count // some of these may duplicate earlier ones too
+      const { items } = await requestItems(aiWriter, incompleteSkills, retryCount, fingerprintsToAvoid, `${seed} again`)
+      questionSet.add(items)
+    }
+    questionSet.addItemsWithEarlierStems()
+    if (skills.some(({ number }) => questionSet.lacks(number))) throw new Error('too few questions passed the checks')
+    return questionSet.items.map(assessmentItemOf)
+  }
+
+  function requestItems(
+    aiWriter: ItemWriter,
     skills: ChosenSkill[],
-    count: number,
+    itemCount: number,
     avoid: string[],
-    seed: string,
-  ): Promise<ItemsResult> {
-    return writer.writeItems({
-      skills: skills.map(({ number, name }) => {
-        const description = catalogue.current.skill(number)?.description ?? ''
-        return { skill: { number, name, description }, count, avoid }
-      }),
-      context: questionContext(session.items, session.sources),
+    itemSeed: string,
+  ) {
+    return aiWriter.writeItems({
+      skills: skills.map((skill) => ({ skill: skillToAsk(skill), count: itemCount, avoid })),
+      context,
       language,
-      seed,
+      seed: itemSeed,
       signal: abort.signal,
     })
+  }
+
+  function skillToAsk({ number, name }: ChosenSkill) {
+    return { number, name, description: catalogue.current.skill(number)?.description ?? '' }
+  }
+}
+
+function assessmentItemOf(item: Item): AssessmentItem {
+  const { skill, stem, options, key, difficulty, language } = item
+  return {
+    skill,
+    stem,
+    options: [...options],
+    key,
+    itemId: fingerprint(item),
+    source: 'ai',
+    difficulty: PRIOR_DIFFICULTIES[difficulty],
+    shownOptions: options.map((_, index) => (index === key ? KEY : index < key ? index : index - 1)),
+    language,
   }
 }
 

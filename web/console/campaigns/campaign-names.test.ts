@@ -30,7 +30,11 @@ test('campaigns without a name are shown with the title of their job, and result
   await page.getByRole('link', { name: 'Electrician', exact: true }).click()
   await waitForHeading(page, /^Electrician completed/)
   await page.getByRole('row', { name: /Person 5 ext-5 declined refused to answer –/ }).waitFor()
-  await page.getByRole('row', { name: /Person 1 ext-1 completed Qualified interested/ }).waitFor()
+  await page
+    .getByRole('row', {
+      name: /Person 1 ext-1 completed Qualified 3 of 3 skills verified, at least 9\d % certain interested/,
+    })
+    .waitFor()
   await checkPage(page, 'campaign-verdicts')
   await page.getByRole('link', { name: 'declined 1' }).click()
   await waitForHeading(page, 'Results')
@@ -45,6 +49,7 @@ test('campaigns without a name are shown with the title of their job, and result
     'To call',
     'Qualified',
     'Not qualified',
+    'Undecided',
   ])
 
   await page.goto(pageUrl(`/campaigns/${campaign_id}`))
@@ -73,7 +78,9 @@ test('campaigns without a name are shown with the title of their job, and result
 
   await page.goto(pageUrl(`/analytics/candidates?counted=funnel.enrolled&campaign_id=${namedCampaign.campaign_id}`))
   await page
-    .getByRole('row', { name: /Person 4 .* March intake completed Qualified 3 of 3 skills verified · not interested/ })
+    .getByRole('row', {
+      name: /Person 4 .* March intake completed Qualified 3 of 3 skills verified, .* certain Not interested/,
+    })
     .waitFor()
   await page.goto(pageUrl(`/analytics/candidates?counted=funnel.enrolled&campaign_id=${campaign_id}`))
   await page.getByRole('row', { name: /Person 5 .* Electrician declined refused to answer –/ }).waitFor()

@@ -9,7 +9,8 @@ import { type ApiError, api } from '../shell/api.ts'
 import { useData, useList } from '../shell/loading.ts'
 import { campaignName } from './campaign-names.ts'
 import './campaigns.css'
-import { interestText, Outcome, Qualified, verdictOf } from '../results/result-output.tsx'
+import { interestText, Outcome } from '../results/result-output.tsx'
+import { Qualified, VerdictSummary } from '../results/verdict.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { useFlashMessage } from '../shared/flash-message.ts'
@@ -187,11 +188,14 @@ export default function CampaignPage({ params }: { params: Params }) {
           { name: 'Status', cell: (person) => <Outcome result={person} /> },
           {
             name: 'Verdict',
-            cell: (person) =>
-              person.status === 'completed' ? (
-                <Link to={context.pagePath(`/results/${person.result_id}`)}>
-                  <Qualified qualified={verdictOf(person)} />
-                </Link>
+            cell: ({ result_id, status, output, knocked_out_by }) =>
+              status === 'completed' ? (
+                <>
+                  <Link to={context.pagePath(`/results/${result_id}`)}>
+                    <Qualified status={status} qualified={output.qualified} />
+                  </Link>
+                  <VerdictSummary verdict={{ ...output, knocked_out_by }} />
+                </>
               ) : (
                 '–'
               ),

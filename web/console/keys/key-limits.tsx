@@ -15,6 +15,7 @@ const LIMIT_NAMES: Record<string, string> = {
   workflowWrites: 'Workflow changes',
   mandateWrites: 'Mandate changes',
   campaignWrites: 'Campaign changes',
+  itemWrites: 'Question bank changes',
 }
 
 const POLL_INTERVAL_MS = 2000

@@ -9,6 +9,7 @@ import { explainWarning } from '../shared/explain-error.ts'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import '../shared/forms.css'
+import { PublicBankNotice } from '../question-bank/public-bank-notice.tsx'
 import { ReadOnly } from '../shared/created-via.tsx'
 import { methodNames } from '../shared/labels.ts'
 import { Link, type Params } from '../shell/router.tsx'
@@ -82,6 +83,7 @@ export default function MandatePage({ params }: { params: Params }) {
           {explainWarning(warning)}
         </p>
       ))}
+      {data.status !== 'archived' && <PublicBankNotice skillIds={verifiedIds(data.skills)} names={namesById} />}
       <DescriptionList>
         <DescriptionItem name="Company">{data.company_name}</DescriptionItem>
         <DescriptionItem name="Location">{locationText(data)}</DescriptionItem>
@@ -176,6 +178,10 @@ function Skills({ skills, names }: { skills: Mandate['skills']; names: Map<strin
       })}
     </ul>
   )
+}
+
+function verifiedIds(skills: Mandate['skills']): string[] {
+  return skills.flatMap((skill) => ('skill_id' in skill && skill.verify ? [skill.skill_id] : []))
 }
 
 /** Returns the names of a mandate's skills; undefined until they are loaded. */

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { describeItemSource } from '../../../sdk/verdict-texts.ts'
 import type { Language, PreparedQuestions as Questions, TextByLanguage } from '../../api-types/partner.ts'
 import { LANGUAGE_NAMES, languageName } from '../shared/labels.ts'
 import './prepared-questions.css'
@@ -55,26 +56,8 @@ export function PreparedQuestions({ questions, languages, knockouts }: Props) {
           </ol>
         </div>
       )}
-      {skills.map(({ skill_id, name, items }) => (
-        <div class="card stack-tight" key={skill_id}>
-          <h3>{name}</h3>
-          <ol class="question-list">
-            {items.map(({ difficulty, stem, options }, index) => {
-              const shownLanguage = language in stem ? language : (firstLanguage(stem) ?? 'en')
-              return (
-                <li key={index}>
-                  <QuestionText texts={stem} language={language} />{' '}
-                  <span class="soft small">{['', 'easy', 'medium', 'hard'][difficulty]}</span>
-                  <ul class="answers" lang={shownLanguage}>
-                    {(options[shownLanguage] ?? []).map((option) => (
-                      <li key={option}>{option}</li>
-                    ))}
-                  </ul>
-                </li>
-              )
-            })}
-          </ol>
-        </div>
+      {skills.map((skill) => (
+        <SkillQuestions key={skill.skill_id} skill={skill} language={language} />
       ))}
       {interest && (
         <div class="card stack-tight">
@@ -84,9 +67,48 @@ export function PreparedQuestions({ questions, languages, knockouts }: Props) {
       )}
       <p class="soft small">
         Correct answers are never shown, so that they cannot be passed on. Candidates see each question in their
-        language, or in another language if there is no translation.
+        language. If skill questions do not exist in it, they choose another language.
       </p>
     </section>
+  )
+}
+
+/** The questions about a skill: where they come from, how many are asked, and examples. */
+function SkillQuestions({ skill, language }: { skill: Questions['skills'][number]; language: Language }) {
+  const { name, item_source, item_count, items_per_candidate, items } = skill
+  return (
+    <div class="card stack-tight">
+      <h3>{name}</h3>
+      {item_source && items_per_candidate && (
+        <p>
+          {items_per_candidate.min} to {items_per_candidate.max} questions per candidate, drawn from {item_count}{' '}
+          {describeItemSource(item_source)}. Each candidate gets other questions, with the answers in another order. The
+          questions end as soon as the verdict is certain enough.
+        </p>
+      )}
+      {items.length > 0 && item_source && <h4>Examples</h4>}
+      {items.length === 0 && item_source === 'private' && (
+        <p class="soft small">No examples are shown, so that your questions stay confidential.</p>
+      )}
+      {items.length > 0 && (
+        <ol class="question-list">
+          {items.map(({ difficulty, stem, options }, index) => {
+            const shownLanguage = language in stem ? language : (firstLanguage(stem) ?? 'en')
+            return (
+              <li key={index}>
+                <QuestionText texts={stem} language={language} />{' '}
+                <span class="soft small">{['', 'easy', 'medium', 'hard'][difficulty]}</span>
+                <ul class="answers" lang={shownLanguage}>
+                  {(options[shownLanguage] ?? []).map((option) => (
+                    <li key={option}>{option}</li>
+                  ))}
+                </ul>
+              </li>
+            )
+          })}
+        </ol>
+      )}
+    </div>
   )
 }
 

@@ -7,6 +7,7 @@ import type {
   SkillSearchResultList,
 } from '../../api-types/partner.ts'
 import { Notice } from '../../ui/notice.tsx'
+import { PublicBankNotice } from '../question-bank/public-bank-notice.tsx'
 import { FieldError } from '../shared/field-error.tsx'
 import { SearchBox } from '../shared/search-box.tsx'
 import { type ApiError, api } from '../shell/api.ts'
@@ -39,7 +40,8 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
     if (missingIds.length > 0) void lookUpSkills(context, missingIds).then(rememberSkills)
   }, [missingIds.join()])
   const selectedIds = new Set(skills.map(idOf))
-  const verifiedCount = skills.filter((skill) => 'skill_id' in skill && skill.verify).length
+  const verifiedIds = skills.flatMap((skill) => ('skill_id' in skill && skill.verify ? [skill.skill_id] : []))
+  const verifiedCount = verifiedIds.length
 
   return (
     <fieldset class="card stack">
@@ -147,9 +149,10 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
         </ul>
       )}
       <p class="soft small">
-        {verifiedCount} of at most {MAX_VERIFIED_SKILLS} skills selected for verification. Candidates answer three
-        questions about each selected skill.
+        {verifiedCount} of at most {MAX_VERIFIED_SKILLS} skills selected for verification. Candidates answer 4 to 8
+        questions about each selected skill. A skill cannot be verified if there are fewer than 12 questions about it.
       </p>
+      <PublicBankNotice skillIds={verifiedIds} names={new Map([...loaded].map(([id, skill]) => [id, skill.name]))} />
       {skills.every((_, index) => !errorAt(`skills[${index}]`)) && <FieldError text={errorAt('skills')} />}
     </fieldset>
   )

@@ -68,7 +68,7 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
         </Field>
         <label class="check">
           <input type="checkbox" checked={verifiable} onChange={() => setVerifiable(!verifiable)} />
-          Can be verified with questions
+          Often required: rank it higher in searches
         </label>
         <SubmitButton class="primary" busy={busy} ready={Boolean(subSkill)}>
           Approve

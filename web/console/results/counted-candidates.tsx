@@ -7,7 +7,8 @@ import { campaignName, useCampaignNames } from '../campaigns/campaign-names.ts'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, useAddress } from '../shell/router.tsx'
 import { type OrgContext, useOrgContext } from '../shell/session.ts'
-import { Outcome, Qualified } from './result-output.tsx'
+import { Outcome } from './result-output.tsx'
+import { Qualified, VerdictSummary } from './verdict.tsx'
 import './counted-candidates.css'
 
 const POLL_INTERVAL_MS = 15_000
@@ -91,27 +92,14 @@ function columnsFor(
         ) : (
           <>
             <Link to={context.pagePath(`/results/${counted.result_id}`)}>
-              <Qualified qualified={counted.qualified} />
+              <Qualified status={counted.status} qualified={counted.qualified} />
             </Link>
-            <div class="soft small">{verdictReason(counted)}</div>
+            <VerdictSummary verdict={counted} />
+            {counted.interest === 'not_interested' && <div class="soft small">Not interested</div>}
           </>
         ),
     },
   ]
-}
-
-/** Explains a verdict: returns the knockout question, or the failed skills and the number of verified skills. */
-function verdictReason({ knocked_out_by, skills = [], interest }: CountedCandidate): string {
-  const failedSkills = skills.filter(({ verdict }) => verdict === 'not_verified').map(({ name }) => name)
-  const verifiedCount = skills.filter(({ verdict }) => verdict === 'verified').length
-  return [
-    knocked_out_by && `Knockout: ${knocked_out_by.question}`,
-    failedSkills.length > 0 && failedSkills.length < skills.length && `Not verified: ${failedSkills.join(', ')}`,
-    !knocked_out_by && skills.length > 0 && `${verifiedCount} of ${skills.length} skills verified`,
-    interest === 'not_interested' && 'not interested',
-  ]
-    .filter(Boolean)
-    .join(' · ')
 }
 
 interface SummaryProps {

@@ -1,7 +1,9 @@
-import type { PreparedQuestions, Result } from '../../api-types/partner.ts'
+import { describeEvidence, describeQuestions, describeReasons } from '../../../sdk/verdict-texts.ts'
+import type { PreparedQuestions, Result, VerifiedSkill } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { reasonText } from '../shared/labels.ts'
 import { Answers } from './answers.tsx'
+import { capitalise, Qualified } from './verdict.tsx'
 
 /** The status of a result, and its reason. */
 export function Outcome({ result }: { result: Pick<Result, 'status' | 'reason'> }) {
@@ -12,21 +14,9 @@ export function Outcome({ result }: { result: Pick<Result, 'status' | 'reason'> 
   )
 }
 
-/** Returns the verdict of a completed result. Other results have none: the candidate has not failed. */
-export function verdictOf({ status, output }: Pick<Result, 'status' | 'output'>): boolean | null {
-  return status === 'completed' ? output.qualified : null
-}
-
-export function Qualified({ qualified }: { qualified: boolean | null }) {
-  if (qualified === null) return <span class="soft">–</span>
-  return qualified ? <span class="good-text whole">Qualified</span> : <span class="bad-text whole">Not qualified</span>
-}
-
 export function interestText(interest: Result['output']['interest']): string {
   return interest === undefined || interest === null ? '–' : interest.replaceAll('_', ' ')
 }
-
-const VERDICT_TEXTS = { verified: 'verified', not_verified: 'not verified', not_asked: 'not asked' } as const
 
 interface OutputProps {
   result: Pick<Result, 'status' | 'reason' | 'output'>
@@ -37,12 +27,13 @@ interface OutputProps {
 /** The answers and verdicts of a result. */
 export function ResultOutput({ result, questions }: OutputProps) {
   const { status, reason, output } = result
+  const isUndecided = status === 'completed' && output.reasons.some(({ kind }) => kind === 'skill_inconclusive')
   return (
     <div class="result-output stack">
       <dl class="description-list">
         <div>
           <dt>Verdict</dt>
-          <dd>{reason ? `None: ${reasonText(reason)}` : <Qualified qualified={verdictOf(result)} />}</dd>
+          <dd>{reason ? `None: ${reasonText(reason)}` : <Verdict result={result} questions={questions} />}</dd>
         </div>
         {output.interest !== undefined && (
           <div>
@@ -55,24 +46,18 @@ export function ResultOutput({ result, questions }: OutputProps) {
         <div class="stack-tight">
           <h3>Skills</h3>
           <ul class="verdicts">
-            {output.skills.map(({ skill_id, name, verdict, correct, asked }) => (
-              <li key={skill_id} class="row between">
-                <span>{name}</span>
-                <span>
-                  {asked > 0 && (
-                    <span class="soft small">
-                      {correct} of {asked}{' '}
-                    </span>
-                  )}
-                  <span
-                    class={`badge ${verdict === 'verified' ? 'good' : verdict === 'not_verified' ? 'bad' : 'quiet'}`}
-                  >
-                    {VERDICT_TEXTS[verdict]}
-                  </span>
-                </span>
-              </li>
+            {output.skills.map((skill) => (
+              <SkillVerdict key={skill.skill_id} skill={skill} />
             ))}
           </ul>
+          {output.skills.some(({ confidence }) => confidence !== null) && (
+            <p class="soft small">
+              “Certain” is the probability that the verdict is right. Below 95 %, a skill is inconclusive
+              {isUndecided &&
+                ': the answers show neither that the candidate has it nor that it is missing. Ask the candidate about it yourself'}
+              .
+            </p>
+          )}
         </div>
       )}
       {output.enrichment && (
@@ -82,5 +67,43 @@ export function ResultOutput({ result, questions }: OutputProps) {
         </div>
       )}
     </div>
+  )
+}
+
+/** Whether the candidate is qualified, and why not or why it is undecided. */
+function Verdict({ result: { status, output }, questions }: OutputProps) {
+  const reasons = status === 'completed' ? describeReasons(output, { questionText }) : []
+  return (
+    <>
+      <Qualified status={status} qualified={output.qualified} />
+      {!output.qualified && reasons.length > 0 && `: ${reasons.join('; ')}`}
+    </>
+  )
+
+  function questionText(key: string): string | undefined {
+    const text = questions?.find((question) => question.key === key)?.text
+    return text && (text.en ?? Object.values(text)[0])
+  }
+}
+
+const VERDICT_BADGES = {
+  verified: { text: 'verified', tone: 'good' },
+  not_verified: { text: 'not verified', tone: 'bad' },
+  inconclusive: { text: 'inconclusive', tone: 'wait' },
+  not_asked: { text: 'not asked', tone: 'quiet' },
+} as const
+
+/** The verdict on a skill with its evidence. */
+function SkillVerdict({ skill }: { skill: VerifiedSkill }) {
+  const { text, tone } = VERDICT_BADGES[skill.verdict]
+  return (
+    <li>
+      <div class="row between skill-verdict">
+        <span>{skill.name}</span>
+        <span class={`badge ${tone}`}>{text}</span>
+      </div>
+      {skill.asked > 0 && <div class="small">{capitalise(describeEvidence(skill))}</div>}
+      {skill.evidence && <div class="soft small">{capitalise(describeQuestions(skill.evidence))}</div>}
+    </li>
   )
 }

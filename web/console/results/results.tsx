@@ -1,5 +1,5 @@
 import type { RecruiterResult } from '../../api-types/console.ts'
-import type { CampaignList, MandateList, Result } from '../../api-types/partner.ts'
+import type { CampaignList, MandateList } from '../../api-types/partner.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -7,7 +7,8 @@ import { useCampaignNames } from '../campaigns/campaign-names.ts'
 import { JobIdFilter } from '../shared/list-filters.tsx'
 import { useData, useList } from '../shell/loading.ts'
 import { ContactLinks } from './call.tsx'
-import { interestText, Outcome, Qualified } from './result-output.tsx'
+import { interestText, Outcome } from './result-output.tsx'
+import { Qualified, VerdictSummary } from './verdict.tsx'
 import './results.css'
 import { channelName, languageName } from '../shared/labels.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
@@ -24,6 +25,7 @@ const VERDICT_FILTERS: [string, string][] = [
   ['to_call', 'To call'],
   ['qualified', 'Qualified'],
   ['not_qualified', 'Not qualified'],
+  ['undecided', 'Undecided'],
 ]
 
 export default function Results() {
@@ -59,7 +61,8 @@ export default function Results() {
       </div>
       <p class="soft">
         Answers, verdicts and phone numbers of all candidates. Candidates “to call” are qualified and have not turned
-        the job down. The export applies all filters except “Updated”.
+        the job down. “Undecided” candidates finished, but their answers allow no verdict on a skill. The export applies
+        all filters except “Updated”.
       </p>
       <div class="row filters">
         <Choice
@@ -125,13 +128,13 @@ export default function Results() {
           { name: 'Status', cell: (result) => <Outcome result={result} /> },
           {
             name: 'Verdict',
-            cell: ({ status, output }) =>
+            cell: ({ status, output, knocked_out_by }) =>
               status !== 'completed' ? (
                 '–'
               ) : (
                 <>
-                  <Qualified qualified={output.qualified} />
-                  <div class="soft small">{verdictReason(output)}</div>
+                  <Qualified status={status} qualified={output.qualified} />
+                  <VerdictSummary verdict={{ ...output, knocked_out_by }} />
                 </>
               ),
           },
@@ -151,17 +154,6 @@ export default function Results() {
       />
     </>
   )
-}
-
-/** Explains a verdict: returns the key of the knockout question, or the number of verified skills. */
-function verdictReason({ enrichment = {}, skills }: Result['output']): string {
-  const knockoutKey = Object.keys(enrichment).find((key) => enrichment[key]!.knocked_out)
-  return knockoutKey === undefined ? skillsText(skills) : `Knockout: ${knockoutKey}`
-}
-
-function skillsText(skills: Result['output']['skills']): string {
-  if (!skills || skills.every(({ verdict }) => verdict === 'not_asked')) return ''
-  return `${skills.filter(({ verdict }) => verdict === 'verified').length} of ${skills.length} skills verified`
 }
 
 interface ChoiceProps {

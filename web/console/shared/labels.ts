@@ -41,7 +41,10 @@ export const channelOrder = Object.keys(CHANNEL_NAMES) as Channel[]
 /** The parts of a conversation, in their fixed order. */
 export const METHOD_LABELS: Record<Method, { name: string; description: string }> = {
   data_enrichment: { name: 'Questions', description: 'your own yes/no and open questions; an answer can disqualify' },
-  skill_verification: { name: 'Skills', description: 'three prepared questions for each skill to verify' },
+  skill_verification: {
+    name: 'Skills',
+    description: '4 to 8 questions about each skill to verify, until the verdict is certain enough',
+  },
   interest_collection: { name: 'Interest', description: 'whether the candidate wants the job' },
 }
 

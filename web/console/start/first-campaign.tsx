@@ -106,7 +106,7 @@ export default function FirstCampaign() {
               <Link to={context.pagePath(`/mandates/${mandateId}`)}>{mandate.data?.title ?? 'The job'}</Link>{' '}
               {mandate.data && <Badge state={mandate.data.status} />}{' '}
               {isMandateReady &&
-                `Candidates are asked two of your own questions, ${mandate.data!.questions?.skills.flatMap(({ items }) => items).length ?? 0} questions about skills and one about their interest.`}
+                'Candidates are asked two of your own questions, 4 to 8 about each of two skills, and one about their interest.'}
               {mandate.data?.status === 'preparing' && 'Writing questions…'}
               {mandate.data?.status === 'failed' && mandate.data.failure}
             </p>
@@ -114,8 +114,8 @@ export default function FirstCampaign() {
             <>
               <p>
                 An electrician in Pune. You ask whether the candidate has a licence (“no” disqualifies) and when they
-                can start. Two skills are verified with three questions each, which are written and translated before
-                any candidate is contacted.
+                can start. Two skills are verified. Each candidate gets other questions about them: 4 to 8 per skill,
+                until the verdict is certain enough.
               </p>
               {stepButton('Create mandate', createMandate)}
             </>

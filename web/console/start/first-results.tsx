@@ -4,7 +4,7 @@ import type { ResultList } from '../../api-types/partner.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { SimulatorPhone } from '../phone/simulator-phone.tsx'
 import { LiveResult } from '../results/live-result.tsx'
-import { interestText, Outcome, verdictOf } from '../results/result-output.tsx'
+import { interestText, Outcome } from '../results/result-output.tsx'
 import { PERSONAS } from '../shared/labels.ts'
 import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
@@ -64,7 +64,10 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
                   </td>
                   <td data-name="Persona">{PERSONAS[part]!.name}</td>
                   <td data-name="Outcome">{result ? <Outcome result={result} /> : '…'}</td>
-                  <ResultCell name="Qualified" text={yesNo(result && verdictOf(result))} />
+                  <ResultCell
+                    name="Qualified"
+                    text={result?.status === 'completed' ? yesNo(result.output.qualified) : '–'}
+                  />
                   <ResultCell name="Interest" text={interestText(result?.output.interest)} />
                 </tr>
               )
@@ -108,6 +111,6 @@ function ResultCell({ name, text }: { name: string; text: string }) {
   )
 }
 
-function yesNo(qualified: boolean | null | undefined): string {
-  return qualified === null || qualified === undefined ? '–' : qualified ? 'yes' : 'no'
+function yesNo(qualified: boolean | null): string {
+  return qualified === null ? 'undecided' : qualified ? 'yes' : 'no'
 }

@@ -1,3 +1,4 @@
+import { describeVerifiedSkills } from '../../../sdk/verdict-texts.ts'
 import type { ConsoleRole, OrganisationSummary, RecruiterResultList } from '../../api-types/console.ts'
 import type { Campaign, CampaignList } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -122,6 +123,10 @@ function CurrentWork() {
               cell: ({ campaign_id }) => (
                 <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>
               ),
+            },
+            {
+              name: 'Evidence',
+              cell: ({ output: { skills = [] } }) => (skills.length > 0 ? describeVerifiedSkills(skills) : '–'),
             },
             { name: 'Completed', cell: ({ completed_at }) => <Time at={completed_at} /> },
           ]}

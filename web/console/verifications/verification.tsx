@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
+import { describeEvidence } from '../../../sdk/verdict-texts.ts'
 import type { VerificationDetails } from '../../api-types/console.ts'
+import type { SkillAssessment, SkillOutcome } from '../../api-types/verification.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Table } from '../../ui/table.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
@@ -10,6 +12,21 @@ import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
+
+const EVIDENCE_COLUMN: Column<SkillOutcome> = {
+  name: 'Last attempt',
+  cell: ({ assessment }) => (assessment ? assessmentText(assessment) : '–'),
+}
+const REVIEW_COLUMNS: Column<SkillOutcome>[] = [
+  { name: 'Rating', right: true, cell: ({ rating }) => rating ?? '–' },
+  { name: 'Comment', cell: ({ comment }) => comment ?? '–' },
+]
+
+/** Returns the evidence of an attempt, such as "5 of 5 correct, 99 % certain". */
+function assessmentText({ verdict, correct, total, confidence }: SkillAssessment): string {
+  const skillVerdict = verdict === 'passed' ? 'verified' : verdict === 'not_passed' ? 'not_verified' : verdict
+  return describeEvidence({ verdict: skillVerdict, correct, asked: total, confidence })
+}
 
 export default function VerificationPage({ params }: { params: Params }) {
   const context = useOrgContext()
@@ -81,8 +98,7 @@ export default function VerificationPage({ params }: { params: Params }) {
         columns={[
           { name: 'Skill', cell: ({ name }) => name },
           { name: 'Outcome', cell: ({ outcome }) => <Badge state={outcome} /> },
-          { name: 'Rating', right: true, cell: ({ rating }) => rating ?? '–' },
-          { name: 'Comment', cell: ({ comment }) => comment ?? '–' },
+          ...(data.method === 'assessment' ? [EVIDENCE_COLUMN] : REVIEW_COLUMNS),
         ]}
       />
       <h2>Emails</h2>

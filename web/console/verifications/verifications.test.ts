@@ -3,7 +3,13 @@ import { test } from 'node:test'
 import { checkPage, getButton, openConsolePage } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
-import { BRICKLAYING, expectOk, PLASTERING, requestReview } from '../../../test/support/verification.ts'
+import {
+  BRICKLAYING,
+  expectOk,
+  PLASTERING,
+  requestReview,
+  verificationCalls,
+} from '../../../test/support/verification.ts'
 
 test('verifications can be filtered by status, and the review email can be resent', async (t) => {
   const app = await startApp(t, { worker: true })
@@ -52,4 +58,26 @@ test('a verification shows how well its endorsement supports the skills', async 
     'The reviewer is a manager, mentor, client or teacher of the student. (supports it)',
   ])
   await checkPage(page, 'verification-evidence')
+})
+
+test('a verification by assessment shows the evidence of each skill', async (t) => {
+  const app = await startApp(t)
+  const { orgId } = await app.fixtures.createOrg()
+  const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId, 'test'), 'test')
+  const session = await calls.openPreparedSession('assessment', {
+    skills: [BRICKLAYING, PLASTERING],
+    student: { email: 'inconclusive@test.attestry.example' },
+  })
+  const { body } = await expectOk(calls.generateAssessment(session))
+  // The first option is right: all answers about the first skill, 4 of 5 about the second.
+  const answers = body.data.questions.map(({ questionId, options }: any, index: number) => ({
+    questionId,
+    option: options[index === 5 ? 1 : 0],
+  }))
+  await expectOk(calls.submitAnswers(session, answers))
+  const page = await openConsolePage(t, app)
+  await page.goto(`${app.url}/console/${orgId}/test/verifications/${session.id}`)
+  await page.getByRole('row', { name: /^Bricklaying passed 5 of 5 correct, 9\d % certain$/ }).waitFor()
+  await page.getByRole('row', { name: 'Cement plastering not passed not enough evidence (4 of 5 correct)' }).waitFor()
+  await checkPage(page, 'verification-assessment')
 })

@@ -12,7 +12,7 @@ export interface SkillEntry {
   name: string
   aliases: readonly string[]
   /** Whether people can be tested on the skill, which raises its prior. */
-  verifiable?: boolean
+  isPreferred?: boolean
   /** The sub-skill to which the skill belongs. */
   sub?: SubSkillEntry
 }

@@ -15,8 +15,8 @@ function priorsOf(entries: Omit<SkillEntry, 'number' | 'name'>[]): number[] {
   return [...runSync(buildPriors(entries.map((entry, i) => ({ number: i + 1, name: 'Skill', ...entry }))))]
 }
 
-test('the prior of a skill without a sub-skill depends only on whether it is verifiable', () => {
-  assert.deepEqual(priorsOf([{ aliases: [] }, { aliases: ['a', 'b'], verifiable: true }]), [0, 40])
+test('the prior of a skill without a sub-skill depends only on whether it is preferred', () => {
+  assert.deepEqual(priorsOf([{ aliases: [] }, { aliases: ['a', 'b'], isPreferred: true }]), [0, 40])
 })
 
 test('earlier skills of a sub-skill and earlier sub-skills of a master skill have a higher prior', () => {
@@ -47,7 +47,7 @@ test('a skill with more aliases than the average of its sub-skill has a higher p
 
 test('no prior exceeds MAX_PRIOR', () => {
   const [highest] = priorsOf([
-    { aliases: Array.from({ length: 60 }, (_, i) => `name ${i}`), verifiable: true, sub: subSkillFixture(1) },
+    { aliases: Array.from({ length: 60 }, (_, i) => `name ${i}`), isPreferred: true, sub: subSkillFixture(1) },
     ...Array.from({ length: 9 }, () => ({ aliases: [], sub: subSkillFixture(1) })),
   ])
   assert.equal(highest, MAX_PRIOR)

@@ -7,7 +7,7 @@ import type { Vocabulary } from './vocabulary.ts'
 
 /**
  * Prior of a skill: a bonus that orders skills that match a query equally well. It is higher for a skill
- * - that is verifiable, because recruiters search for skills that people can be tested on;
+ * - that the catalogue prefers, because employers often ask for it;
  * - that is listed early in its sub-skill, or whose sub-skill is early in its master skill, because general skills come first;
  * - that has more aliases than the average skill of its sub-skill, because common skills have many aliases. Skills of other
  *   sub-skills are not compared, because the number of aliases differs between catalogues.
@@ -17,7 +17,7 @@ import type { Vocabulary } from './vocabulary.ts'
  * Parts of a prior, in thousandths of a score. The `FIRST_` bonuses are divided by the rank: the second skill gets one half,
  * the third a third.
  */
-const VERIFIABLE_BONUS = 40
+const PREFERRED_BONUS = 40
 const FIRST_IN_SUB_SKILL_BONUS = 40
 const FIRST_SUB_SKILL_IN_MASTER_BONUS = 15
 const EXTRA_ALIAS_BONUS = 10
@@ -26,7 +26,7 @@ const MAX_EXTRA_ALIASES = 4
 
 /** The highest prior that a skill can have, in thousandths of a score. */
 export const MAX_PRIOR =
-  VERIFIABLE_BONUS + FIRST_IN_SUB_SKILL_BONUS + FIRST_SUB_SKILL_IN_MASTER_BONUS + MAX_EXTRA_ALIASES * EXTRA_ALIAS_BONUS
+  PREFERRED_BONUS + FIRST_IN_SUB_SKILL_BONUS + FIRST_SUB_SKILL_IN_MASTER_BONUS + MAX_EXTRA_ALIASES * EXTRA_ALIAS_BONUS
 
 /** Totals over the skills of a sub-skill. `rankInMaster` is its position in the master skill, from 1. */
 interface SubSkillTotals {
@@ -58,9 +58,9 @@ export function* buildPriors(entries: readonly SkillEntry[]): SlicedTask<Uint8Ar
   const lastRanks = new Map<SubSkillTotals, number>()
   const priors = new Uint8Array(entries.length)
   for (let entryIndex = 0; entryIndex < entries.length; entryIndex++) {
-    const { sub, aliases, verifiable } = entries[entryIndex]!
+    const { sub, aliases, isPreferred } = entries[entryIndex]!
     const totals = sub && totalsBySubSkill.get(sub.number)
-    let prior = verifiable ? VERIFIABLE_BONUS : 0
+    let prior = isPreferred ? PREFERRED_BONUS : 0
     if (totals) {
       const rank = (lastRanks.get(totals) ?? 0) + 1
       lastRanks.set(totals, rank)

@@ -188,9 +188,9 @@ test('words about the applicant match no skill and do not change the matches of 
 test('among equally similar skills the general one ranks first', () => {
   const subSkill = { number: 1, name: 'Welding', master: { number: 1 } }
   const smallIndex = buildSkillIndexSync([
-    { number: 1, name: 'Rod welding', aliases: [], verifiable: true, sub: subSkill },
-    { number: 2, name: 'Rail welding', aliases: ['AT welding'], verifiable: false, sub: subSkill },
-    { number: 3, name: 'Brazing', aliases: ['braze welding'], verifiable: false, sub: subSkill },
+    { number: 1, name: 'Rod welding', aliases: [], isPreferred: true, sub: subSkill },
+    { number: 2, name: 'Rail welding', aliases: ['AT welding'], isPreferred: false, sub: subSkill },
+    { number: 3, name: 'Brazing', aliases: ['braze welding'], isPreferred: false, sub: subSkill },
   ])
   assert.equal(smallIndex.match('weldng', 1)[0]!.number, 1)
   assert.equal(smallIndex.match('welding', 1)[0]!.number, 1)

@@ -13,7 +13,7 @@ const EXACT_BARE_NAME_SCORE = 0.985
 const EXACT_ALIAS_SCORE = 0.97
 const MAX_INEXACT_SCORE = 0.96
 /**
- * Score of an exact alias or bare name of an imported skill that is not verifiable. It is lower because taxonomies have thousands
+ * Score of an exact alias or bare name of an imported skill that is not preferred. It is lower because taxonomies have thousands
  * of imprecise aliases: "welding" is an alias of "Join metals".
  */
 const EXACT_IMPORTED_ALIAS_SCORE = 0.85
@@ -40,9 +40,9 @@ const MAX_RAW_SCORE = 1 + MAX_EXTRA_LABEL_BONUS + WHOLE_LABEL_BONUS + (SUB_SKILL
 const COMPRESSION_FACTOR = (MAX_INEXACT_SCORE - COMPRESSION_THRESHOLD) / (MAX_RAW_SCORE - COMPRESSION_THRESHOLD)
 
 /** Returns the score of a label that has exactly the words of the query. `kind` is NAME, BARE_NAME or ALIAS. */
-export function exactMatchScore(kind: number, isUnverifiableImport: boolean): number {
+export function exactMatchScore(kind: number, isOrdinaryImport: boolean): number {
   if (kind === NAME) return EXACT_NAME_SCORE
-  if (isUnverifiableImport) return EXACT_IMPORTED_ALIAS_SCORE
+  if (isOrdinaryImport) return EXACT_IMPORTED_ALIAS_SCORE
   return kind === ALIAS ? EXACT_ALIAS_SCORE : EXACT_BARE_NAME_SCORE
 }
 

@@ -70,8 +70,8 @@ interface ReferenceSkill {
   labels: ReferenceLabel[]
   /** Prior of the skill, in thousandths. */
   prior: number
-  /** Whether the skill was imported and is not verifiable. */
-  isUnverifiableImport: boolean
+  /** Whether the skill was imported and is not preferred. */
+  isOrdinaryImport: boolean
   /** Stems of the name of the skill's sub-skill. */
   subSkillStems: Set<string>
 }
@@ -126,7 +126,7 @@ class ReferenceSearch {
       entry,
       labels: labelsOf(entry),
       prior: priors[i]!,
-      isUnverifiableImport: entry.number >= 1_000_000 && !entry.verifiable,
+      isOrdinaryImport: entry.number >= 1_000_000 && !entry.isPreferred,
       subSkillStems: new Set(
         tokenize(entry.sub?.name ?? '')
           .filter(isContentWord)
@@ -332,7 +332,7 @@ class ReferenceSearch {
     if (!bestOccurrence) return
     const { beginsLabel, endsLabel, isWholeLabel, kind, length, occurrences } = bestOccurrence
     if (agreement === EXACT_AGREEMENT && queryFraction === 1 && isWholeLabel) {
-      this.add(skill, exactMatchScore(kind, skill.isUnverifiableImport), length)
+      this.add(skill, exactMatchScore(kind, skill.isOrdinaryImport), length)
       return
     }
     let score =
@@ -360,7 +360,7 @@ class ReferenceSearch {
         termMatches.every(({ agreement, position }, i) => agreement === EXACT_AGREEMENT && position === i),
     )
     if (exactMatch) {
-      this.add(skill, exactMatchScore(exactMatch.label.kind, skill.isUnverifiableImport), exactMatch.label.length)
+      this.add(skill, exactMatchScore(exactMatch.label.kind, skill.isOrdinaryImport), exactMatch.label.length)
       return
     }
     let bestScore = 0
@@ -492,15 +492,15 @@ const nameText = fc
 const skillFields = fc.record({
   name: fc.oneof({ weight: 5, arbitrary: labelText }, { weight: 1, arbitrary: nameText }),
   aliases: fc.array(labelText, { maxLength: 4 }),
-  verifiable: fc.boolean(),
+  isPreferred: fc.boolean(),
   imported: fc.boolean(),
   group: fc.option(fc.nat({ max: 2 }), { nil: undefined }),
 })
 const catalogueEntries = fc
   .tuple(fc.array(skillFields, { minLength: 1, maxLength: 15 }), fc.array(labelText, { minLength: 3, maxLength: 3 }))
   .map(([skills, groupNames]) =>
-    skills.map(({ name, aliases, verifiable, imported, group }, i): SkillEntry => {
-      const entry = { number: (imported ? 1_000_000 : 0) + i + 1, name, aliases, verifiable }
+    skills.map(({ name, aliases, isPreferred, imported, group }, i): SkillEntry => {
+      const entry = { number: (imported ? 1_000_000 : 0) + i + 1, name, aliases, isPreferred }
       if (group === undefined) return entry
       return { ...entry, sub: { number: group, name: groupNames[group]!, master: { number: 1 } } }
     }),

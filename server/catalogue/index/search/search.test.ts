@@ -24,13 +24,13 @@ const index = buildSkillIndexSync(skills)
 
 const foundNames = (query: string, limit = 5) => index.search(query, { limit }).skills.map(({ name }) => name)
 
-test('an exact alias of an unverifiable imported skill ranks below a verifiable skill', () => {
+test('an exact alias of an ordinary imported skill ranks below a preferred skill', () => {
   const importedSkills = [
     { number: 1_000_001, name: 'Join metals', aliases: ['arc work'] },
     { number: 1_000_002, name: 'Forge (software)', aliases: [] },
   ]
-  const verifiableSkill = { number: 1016, name: 'Arc work on site', aliases: ['forge'], verifiable: true }
-  const indexWithImports = buildSkillIndexSync([...skills, verifiableSkill, ...importedSkills])
+  const preferredSkill = { number: 1016, name: 'Arc work on site', aliases: ['forge'], isPreferred: true }
+  const indexWithImports = buildSkillIndexSync([...skills, preferredSkill, ...importedSkills])
   const firstNames = (query: string) => indexWithImports.search(query, { limit: 2 }).skills.map(({ name }) => name)
   assert.deepEqual(firstNames('arc work'), ['Arc work on site', 'Join metals'])
   assert.deepEqual(firstNames('forge'), ['Arc work on site', 'Forge (software)'])
@@ -112,8 +112,8 @@ test('role words of a query are ignored if no label contains them', () => {
   assert.ok(index.search('forklift chalak').skills[0]!.score > 0.8)
 })
 
-test('a skill ranks higher if more labels contain the word, if it has the same form of the word, or if it is verifiable', () => {
-  const buildIndexOf = (...entries: { name: string; aliases: string[]; verifiable?: boolean }[]) =>
+test('a skill ranks higher if more labels contain the word, if it has the same form of the word, or if it is preferred', () => {
+  const buildIndexOf = (...entries: { name: string; aliases: string[]; isPreferred?: boolean }[]) =>
     buildSkillIndexSync(entries.map((skill, i) => ({ number: i + 1, ...skill })))
   const [fencingSkill, panelSkill] = [
     { name: 'Solar fencing', aliases: [] },
@@ -127,12 +127,12 @@ test('a skill ranks higher if more labels contain the word, if it has the same f
   assert.equal(farmIndex.search('farming').total, 2)
   const formIndex = buildIndexOf({ name: 'Cold farms', aliases: [] }, { name: 'Wool farming', aliases: [] })
   assert.equal(formIndex.search('farming').skills[0]!.name, 'Wool farming')
-  const verifiableIndex = buildIndexOf(
+  const preferredIndex = buildIndexOf(
     { name: 'Pump one', aliases: [] },
-    { name: 'Pump two', aliases: [], verifiable: true },
+    { name: 'Pump two', aliases: [], isPreferred: true },
   )
-  assert.equal(verifiableIndex.search('pump').skills[0]!.name, 'Pump two')
-  assert.equal(verifiableIndex.search('pump one').skills[0]!.name, 'Pump one')
+  assert.equal(preferredIndex.search('pump').skills[0]!.name, 'Pump two')
+  assert.equal(preferredIndex.search('pump one').skills[0]!.name, 'Pump one')
 })
 
 test('for a prefix, the most frequent word ranks first, or a word that is a whole label', () => {
@@ -174,7 +174,7 @@ test('only an exact name has a score of 1', () => {
       number: 2,
       name: 'Pumps',
       aliases: Array.from({ length: 9 }, (_, i) => `pump ${i}`),
-      verifiable: true,
+      isPreferred: true,
       sub: subSkill,
     },
     { number: 3, name: 'Borewell work', aliases: ['pump'], sub: subSkill },

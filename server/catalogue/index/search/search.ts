@@ -88,8 +88,8 @@ export interface SearchData {
   nearWords: NearWords
   /** By entry index: the prior of the skill, in thousandths. */
   priors: Uint8Array
-  /** By entry index: 1 if the skill was imported and is not verifiable, else 0. */
-  isUnverifiableImport: Uint8Array
+  /** By entry index: 1 if the skill was imported and is not preferred, else 0. */
+  isOrdinaryImport: Uint8Array
   ranking: Ranking
 }
 
@@ -97,17 +97,17 @@ export class Search {
   private readonly labels: Labels
   private readonly postings: Postings
   private readonly priors: Uint8Array
-  private readonly isUnverifiableImport: Uint8Array
+  private readonly isOrdinaryImport: Uint8Array
   /** Query words that are reused by the next query. Creating one allocates an array as long as the vocabulary. */
   private readonly wordPool: QueryWord[] = []
   private readonly ranking: Ranking
   private readonly createQueryWord: () => QueryWord
 
-  constructor({ labels, postings, nearWords, priors, isUnverifiableImport, ranking }: SearchData) {
+  constructor({ labels, postings, nearWords, priors, isOrdinaryImport, ranking }: SearchData) {
     this.labels = labels
     this.postings = postings
     this.priors = priors
-    this.isUnverifiableImport = isUnverifiableImport
+    this.isOrdinaryImport = isOrdinaryImport
     this.ranking = ranking
     this.createQueryWord = () => new QueryWord(labels.vocabulary, nearWords)
   }
@@ -257,7 +257,7 @@ export class Search {
     queryFraction: number,
   ): void {
     const { starts, entryIndexes, bestLabels } = this.postings
-    const { ranking, priors, isUnverifiableImport } = this
+    const { ranking, priors, isOrdinaryImport } = this
     const postingsEnd = starts[wordNumber + 1]!
     for (let at = starts[wordNumber]!; at < postingsEnd; at++) {
       const entryIndex = entryIndexes[at]!
@@ -266,7 +266,7 @@ export class Search {
       const isAlias = packedLabel >= IS_ALIAS
       if (agreement === EXACT_AGREEMENT && queryFraction === 1 && packedLabel & IS_WHOLE_LABEL) {
         const kind = isAlias ? ALIAS : packedLabel & IS_BARE_NAME ? BARE_NAME : NAME
-        ranking.add(entryIndex, exactMatchScore(kind, isUnverifiableImport[entryIndex] === 1), length)
+        ranking.add(entryIndex, exactMatchScore(kind, isOrdinaryImport[entryIndex] === 1), length)
         continue
       }
       const coverage = typedLetters < length ? typedLetters / length : 1
@@ -360,7 +360,7 @@ export class Search {
         // The first label is the name, so an exact name takes precedence over an exact alias.
         this.ranking.add(
           entryIndex,
-          exactMatchScore(kinds[label]!, this.isUnverifiableImport[entryIndex] === 1),
+          exactMatchScore(kinds[label]!, this.isOrdinaryImport[entryIndex] === 1),
           letterCounts[label]!,
         )
         return

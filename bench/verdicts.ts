@@ -1,0 +1,182 @@
+/**
+ * Measures the errors of verdicts with simulated people: how often people who clearly lack a skill are verified, and the reverse, how
+ * many questions it takes, how often two people are asked the same, and whether statistics find difficulties and faulty items. Fails if
+ * a limit is exceeded. Peers: two of three items, which was the rule before, and three of five, a common one.
+ */
+import {
+  type Assumptions,
+  askPerson,
+  converse,
+  createItems,
+  createPeople,
+  fixedForm,
+  keyPositions,
+  maxExposure,
+  measureVerdicts,
+  minimumShare,
+  type RetirementResult,
+  SEQUENTIAL_TEST,
+  type SimulatedForm,
+  sharedStartRate,
+  simulateCalibration,
+  type TestRule,
+  type VerdictRates,
+} from '../test/support/verdict-simulation.ts'
+import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
+
+/** The highest accepted error rates of candidates' verdicts. */
+const LIMITS = {
+  falseVerified: 0.03,
+  falseNotVerified: 0.03,
+  inconclusive: 0.15,
+  meanItems: 6,
+  sharedStart: 0.05,
+  exposure: 0.33,
+  /** Exceeded by chance once in a thousand simulations, with nine degrees of freedom. */
+  keyPositionChiSquare: 27.9,
+  goodItemsRetired: 0.01,
+}
+const MIN_DIFFICULTY_CORRELATION = 0.9
+const MIN_PLANTED_RETIRED = 0.95
+
+const POOL_SIZES = [24, 12]
+const SEED = 'verdicts'
+
+/** Assumptions of the measurement that may be wrong, each changed by itself. Reported without a limit. */
+const OTHER_ASSUMPTIONS: [name: string, assumptions: Assumptions][] = [
+  ['true discrimination 1.0', { discrimination: 1 }],
+  ['true discrimination 2.0', { discrimination: 2 }],
+  ['lay people guess with 0.40', { guessing: 0.4 }],
+  ['difficulties as tagged', { difficultyError: 0 }],
+  ['difficulties off by 0.8', { difficultyError: 0.8 }],
+  ['all items 0.5 logits harder than tagged', { difficultyShift: 0.5 }],
+  ['all items 0.5 logits easier than tagged', { difficultyShift: -0.5 }],
+]
+
+const PEERS: [name: string, rule: TestRule][] = [
+  ['peer, 2 of 3 items (the earlier rule)', minimumShare(3, 0.6)],
+  ['peer, 3 of 5 items (60 %)', minimumShare(5, 0.6)],
+]
+
+export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
+  const peopleCount = short ? 3000 : 20_000
+  const people = createPeople(peopleCount, SEED)
+  const note = `${peopleCount} people, abilities from -3 to 3`
+  const rows: BenchmarkRow[] = []
+  const exceeded: string[] = []
+  const limitedRow = (name: string, value: number, limit: number, unit = '', rowNote = note) => {
+    rows.push({ name, value, unit, note: `${rowNote}; at most ${limit}` })
+    if (value > limit) exceeded.push(`${name}: ${value.toFixed(4)}, at most ${limit}`)
+  }
+  const minimumRow = (name: string, value: number, limit: number, rowNote: string) => {
+    rows.push({ name, value, unit: '', note: `${rowNote}; at least ${limit}` })
+    if (value < limit) exceeded.push(`${name}: ${value.toFixed(4)}, at least ${limit}`)
+  }
+  const askAll = (rule: TestRule, poolSize: number, assumptions?: Assumptions): SimulatedForm[] => {
+    // Several pools, so that the result does not depend on the true difficulties of a few items.
+    const pools = Array.from({ length: 20 }, (_, pool) => createItems(poolSize, `${SEED} ${pool}`, assumptions))
+    return people.map((person, index) => askPerson(person, pools[index % pools.length]!, rule))
+  }
+  const addRates = (name: string, { falseVerified, falseNotVerified, inconclusive, meanItems }: VerdictRates) =>
+    rows.push(
+      { name: `${name}: verified at θ ≤ -1.5`, value: falseVerified, unit: '' },
+      { name: `${name}: not verified at θ ≥ 1.5`, value: falseNotVerified, unit: '' },
+      { name: `${name}: inconclusive`, value: inconclusive, unit: '' },
+      { name: `${name}: items`, value: meanItems, unit: 'per person' },
+    )
+
+  for (const poolSize of POOL_SIZES) {
+    const forms = askAll(SEQUENTIAL_TEST, poolSize)
+    const rates = measureVerdicts(people, forms)
+    const pool = `pool of ${poolSize}`
+    limitedRow(`${pool}: verified at θ ≤ -1.5`, rates.falseVerified, LIMITS.falseVerified)
+    limitedRow(`${pool}: not verified at θ ≥ 1.5`, rates.falseNotVerified, LIMITS.falseNotVerified)
+    limitedRow(`${pool}: inconclusive`, rates.inconclusive, LIMITS.inconclusive)
+    limitedRow(`${pool}: items`, rates.meanItems, LIMITS.meanItems, 'per person')
+    rows.push({
+      name: `${pool}: verdicts on the right side of θ = 0`,
+      value: rates.correctSide,
+      unit: '',
+      note: `mean stated confidence ${rates.meanConfidence.toFixed(3)}`,
+    })
+    for (const { from, verified, notVerified, inconclusive } of rates.bands)
+      rows.push({
+        name: `${pool}: verified at θ from ${from} to ${from + 1}`,
+        value: verified,
+        unit: '',
+        note: `not verified ${notVerified.toFixed(3)}, inconclusive ${inconclusive.toFixed(3)}`,
+      })
+    addDrawRows(poolSize)
+  }
+
+  const differences = countConversationDifferences(short ? 200 : 2000)
+  limitedRow('conversations that differ from the simulation', differences, 0, '', 'items, options, verdict, confidence')
+  addRates('student, 5 items', measureVerdicts(people, askAll(fixedForm(5), 24)))
+  for (const [name, rule] of PEERS) addRates(name, measureVerdicts(people, askAll(rule, 24)))
+  for (const [name, assumptions] of OTHER_ASSUMPTIONS)
+    addRates(name, measureVerdicts(people, askAll(SEQUENTIAL_TEST, 24, assumptions)))
+  addCalibrationRows()
+  if (exceeded.length > 0) throw new Error(`limits are exceeded:\n${exceeded.join('\n')}`)
+  return rows
+
+  /** Measures what people share who are asked about the same skill. */
+  function addDrawRows(poolSize: number): void {
+    const items = createItems(poolSize, SEED)
+    const forms = people.map((person) => askPerson(person, items))
+    const pool = `pool of ${poolSize}`
+    limitedRow(`${pool}: pairs with the same first three items`, sharedStartRate(forms), LIMITS.sharedStart)
+    if (poolSize === 24) limitedRow(`${pool}: highest exposure of an item`, maxExposure(forms), LIMITS.exposure)
+    else rows.push({ name: `${pool}: highest exposure of an item`, value: maxExposure(forms), unit: '' })
+    const { sameShare, chiSquare } = keyPositions(forms)
+    rows.push({ name: `${pool}: pairs with the key of an item at the same position`, value: sameShare, unit: '' })
+    limitedRow(`${pool}: dependence of key positions (chi-square)`, chiSquare, LIMITS.keyPositionChiSquare)
+  }
+
+  /** Returns how many conversations differ from the simulation of the measurement alone. */
+  function countConversationDifferences(count: number): number {
+    const items = createItems(24, SEED)
+    return people.slice(0, count).filter((person) => {
+      const [simulated, conversed] = [askPerson(person, items), converse(person, items)]
+      return (
+        JSON.stringify(simulated.items) !== JSON.stringify(conversed.items) ||
+        simulated.verdict !== conversed.verdict ||
+        Math.abs(simulated.confidence - conversed.confidence) > 0.001
+      )
+    }).length
+  }
+
+  function addCalibrationRows(): void {
+    const [skills, peoplePerSkill] = short ? [6, 2000] : [30, 2500]
+    const { difficultyCorrelation, meanCorrelationWithinSkills, groups } = simulateCalibration(
+      skills,
+      peoplePerSkill,
+      SEED,
+    )
+    minimumRow(
+      'rank correlation of true and estimated difficulties',
+      difficultyCorrelation,
+      MIN_DIFFICULTY_CORRELATION,
+      `${groups.good.items} items, 200 responses each`,
+    )
+    rows.push({
+      name: 'rank correlation within a skill, mean',
+      value: meanCorrelationWithinSkills,
+      unit: '',
+      note: `${skills} skills`,
+    })
+    const describe = ({ items, medianResponses, reasons }: RetirementResult) => {
+      const counts = Object.entries(reasons).map(([reason, count]) => `${reason} ${count}`)
+      return [`${items} planted, median after ${medianResponses} responses`, ...counts].join('; ')
+    }
+    const { miskeyed, leaked, leaked_easy: leakedEasy, not_discriminating: flat, good } = groups
+    minimumRow('miskeyed items retired', miskeyed.retired, MIN_PLANTED_RETIRED, describe(miskeyed))
+    minimumRow('leaked items retired', leaked.retired, MIN_PLANTED_RETIRED, describe(leaked))
+    rows.push(
+      { name: 'leaked items retired, easy ones', value: leakedEasy.retired, unit: '', note: describe(leakedEasy) },
+      { name: 'items without discrimination retired', value: flat.retired, unit: '', note: describe(flat) },
+    )
+    limitedRow('good items retired', good.retired, LIMITS.goodItemsRetired, '', `${good.items} items`)
+  }
+}
+
+if (import.meta.main) await runFromCommandLine('verdicts', runBenchmark)

@@ -1,0 +1,46 @@
+import type { Detail } from '../../api/problem.ts'
+import type { AuthorDifficulty } from '../../measurement/model.ts'
+import type { Language } from '../../platform/text/languages.ts'
+import type { ItemText } from '../../questions/skill-items.ts'
+
+/** An item as it was read from a file, before it is checked. */
+export interface ItemDraft {
+  /** The file and line, as in error messages. */
+  path: string
+  /** ID or name of the skill. */
+  skill: string
+  /** The ID of the item in the organisation's own system, or its item ID. */
+  externalId: string | undefined
+  kind: string
+  difficulty: AuthorDifficulty
+  texts: Partial<Record<Language, ItemText>>
+  /** Returns the position of a text, as in error messages. Option 0 is the key. */
+  locate(language: Language, part: 'stem' | number): string
+}
+
+/** The kind of items whose author did not give one. */
+export const UNSPECIFIED_KIND = 'unspecified'
+
+export const MAX_ITEMS_PER_IMPORT = 2000
+export const MIN_DISTRACTORS = 3
+export const MAX_DISTRACTORS = 5
+export const MAX_EXTERNAL_ID_LENGTH = 100
+
+/** Collects what is wrong with a file. Messages never repeat text of an item: they are stored and logged in plain text. */
+export class Findings {
+  readonly errors: Detail[] = []
+  readonly warnings: Detail[] = []
+
+  error(path: string, message: string): void {
+    this.errors.push({ path, message })
+  }
+
+  /** Reports a file with too many items. They are not read, because that would take long. */
+  tooManyItems(path: string, count: number): void {
+    this.error(path, `the file has ${count} items; import at most ${MAX_ITEMS_PER_IMPORT} at once`)
+  }
+
+  warn(path: string, message: string): void {
+    this.warnings.push({ path, message })
+  }
+}

@@ -1,0 +1,121 @@
+import { sql } from 'kysely'
+import type { SealedColumn } from '../platform/data-key-rotation.ts'
+import type { Queries } from '../platform/database/database.ts'
+import type { Vault } from '../platform/vault.ts'
+import type { Bank } from '../questions/bank/bank.ts'
+import { type ItemSource, MIN_ACTIVE_ITEMS, type SkillItem } from '../questions/skill-items.ts'
+
+/** Items of one source about a skill. */
+export interface ItemSet {
+  source: ItemSource
+  items: SkillItem[]
+}
+
+export type ItemStatus = 'pilot' | 'active' | 'retired'
+
+export function skillItemPurpose(itemId: string): string {
+  return `skill item ${itemId}`
+}
+
+export const sealedSkillItems: SealedColumn = {
+  table: 'skill_items',
+  column: 'content',
+  id: ['item_id'],
+  purpose: skillItemPurpose,
+}
+
+interface StoredItemRow {
+  item_id: string
+  source: 'private' | 'ai'
+  content: Buffer
+  status: ItemStatus
+  difficulty: number | null
+}
+
+/** Returns the items of an organisation about a skill that can be asked, by their source. Pilot items are marked. */
+export async function listOwnItems(
+  queries: Queries,
+  vault: Pick<Vault, 'open'>,
+  orgId: string,
+  skillNumber: number,
+): Promise<ItemSet[]> {
+  const rows: StoredItemRow[] = await queries
+    .selectFrom('skill_items')
+    .select(['item_id', 'source', 'content', 'status', 'difficulty'])
+    .where('org_id', '=', orgId)
+    .where('skill_number', '=', skillNumber)
+    .where('status', '<>', 'retired')
+    .orderBy('item_id')
+    .$castTo<StoredItemRow>()
+    .execute()
+  return [...Map.groupBy(rows, ({ source }) => source)].map(([source, sourceRows]) => ({
+    source,
+    items: sourceRows.map((row) => openItem(vault, row)),
+  }))
+}
+
+function openItem(vault: Pick<Vault, 'open'>, { item_id, content, status, difficulty }: StoredItemRow): SkillItem {
+  const item = JSON.parse(vault.open(content, skillItemPurpose(item_id))) as SkillItem
+  return {
+    ...item,
+    id: item_id,
+    difficulty: difficulty ?? item.difficulty,
+    ...(status === 'pilot' ? { isPilot: true } : {}),
+  }
+}
+
+/** Returns the items of the built-in bank about a skill that can be asked, with the difficulties that responses have shown. */
+export async function listBankItems(queries: Queries, bank: Bank, skillNumber: number): Promise<ItemSet | undefined> {
+  if (!bank.has(skillNumber)) return undefined
+  const rows = await queries
+    .selectFrom('bank_items')
+    .select(['item_id', 'status', 'difficulty'])
+    .where('skill_number', '=', skillNumber)
+    .execute()
+  const rowById = new Map(rows.map((row) => [row.item_id, row]))
+  const items = bank.itemsOf(skillNumber).flatMap((item) => {
+    const row = rowById.get(item.id)
+    return row?.status === 'retired' ? [] : [{ ...item, difficulty: row?.difficulty ?? item.difficulty }]
+  })
+  return { source: 'bank', items }
+}
+
+/** Returns whether the items are enough to measure a skill. */
+export function isMeasurable({ items }: ItemSet): boolean {
+  return items.filter(({ isPilot }) => !isPilot).length >= MIN_ACTIVE_ITEMS
+}
+
+/** Returns the numbers of the skills that an organisation can measure with its own items. */
+export async function findOwnMeasurableSkills(queries: Queries, orgId: string): Promise<Set<number>> {
+  const { rows } = await sql<{ skill_number: number }>`
+    select skill_number from skill_items where org_id = ${orgId} and source = 'private' and status = 'active'
+    group by skill_number having count(*) >= ${MIN_ACTIVE_ITEMS}`.execute(queries)
+  return new Set(rows.map(({ skill_number }) => skill_number))
+}
+
+/** Returns the skills among these about which the organisation has items. */
+export async function findSkillsWithOwnItems(
+  queries: Queries,
+  orgId: string,
+  skillNumbers: readonly number[],
+): Promise<Set<number>> {
+  const rows = await queries
+    .selectFrom('skill_items')
+    .select('skill_number')
+    .distinct()
+    .where('org_id', '=', orgId)
+    .where('skill_number', 'in', [...skillNumbers])
+    .execute()
+  return new Set(rows.map(({ skill_number }) => skill_number))
+}
+
+/** Returns the retired and deleted items among those about these skills. */
+export async function findRetiredItems(queries: Queries, skillNumbers: readonly number[]): Promise<Set<string>> {
+  const { rows } = await sql<{ item_id: string }>`
+    select item_id from bank_items where skill_number = any (${skillNumbers}::integer[]) and status = 'retired'
+    union all
+    select item_id from skill_items where skill_number = any (${skillNumbers}::integer[]) and status = 'retired'
+    union all
+    select item_id from removed_items where skill_number = any (${skillNumbers}::integer[])`.execute(queries)
+  return new Set(rows.map(({ item_id }) => item_id))
+}

@@ -1,0 +1,292 @@
+import { isUtf8 } from 'node:buffer'
+
+/**
+ * A strict parser for small XML documents from strangers. It accepts well-formed XML 1.0 with namespaces in UTF-8, and rejects document
+ * type declarations. So there are no entities to expand or to fetch, and the result is never larger than the document.
+ */
+
+export interface XmlElement {
+  /** Local name, without the prefix. */
+  name: string
+  namespace: string
+  /** By local name; attributes in a namespace by `{namespace}name`. */
+  attributes: Map<string, string>
+  children: (XmlElement | string)[]
+  line: number
+}
+
+export class XmlError extends Error {
+  readonly line: number
+
+  constructor(message: string, line: number) {
+    super(message)
+    this.line = line
+  }
+}
+
+export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace'
+
+const MAX_DEPTH = 64
+const MAX_ATTRIBUTES = 64
+/** Namespaces are copied for elements that declare one, so their number limits the work per element. */
+const MAX_NAMESPACES = 16
+const MAX_ELEMENTS = 60_000
+
+const NAME = /[\p{L}_][\p{L}\p{M}\p{N}._\-·]*(?::[\p{L}_][\p{L}\p{M}\p{N}._\-·]*)?/uy
+const WHITE_SPACE = /[ \t\n]*/y
+const INVALID_CHARACTER = /[^\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u
+const PREDEFINED_ENTITIES = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['amp', '&'],
+  ['quot', '"'],
+  ['apos', "'"],
+])
+
+/** Returns the root element of a document. */
+export function parseXml(bytes: Uint8Array): XmlElement {
+  return new XmlParser(decode(bytes)).parse()
+}
+
+/** Returns the child elements. */
+export function childElements({ children }: XmlElement): XmlElement[] {
+  return children.filter((child) => typeof child !== 'string')
+}
+
+function decode(bytes: Uint8Array): string {
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
+  if (isUtf16 || !isUtf8(bytes)) throw new XmlError('the file is not encoded in UTF-8; save it as UTF-8', 1)
+  return new TextDecoder().decode(bytes).replace(/\r\n?/g, '\n')
+}
+
+class XmlParser {
+  readonly #text: string
+  #position = 0
+  #elementCount = 0
+  /** The position up to which lines were counted, and the line there. */
+  #countedPosition = 0
+  #countedLine = 1
+
+  constructor(text: string) {
+    this.#text = text
+    const invalid = INVALID_CHARACTER.exec(text)
+    if (invalid) {
+      this.#position = invalid.index
+      this.#fail('a control character; remove it')
+    }
+  }
+
+  parse(): XmlElement {
+    this.#parseDeclaration()
+    this.#skipBetweenElements()
+    if (!this.#text.startsWith('<', this.#position)) this.#fail('expected an element')
+    const root = this.#parseElements()
+    this.#skipBetweenElements()
+    if (this.#position < this.#text.length) this.#fail('text after the end of the root element; remove it')
+    return root
+  }
+
+  #parseDeclaration(): void {
+    if (!/^<\?xml[ \t\n]/.test(this.#text)) return
+    const declaration = this.#readUntil('?>', 'the XML declaration is not closed')
+    const encoding = /encoding[ \t\n]*=[ \t\n]*["']([^"']*)["']/.exec(declaration)?.[1]
+    if (encoding && !/^(?:utf-?8|us-ascii)$/i.test(encoding))
+      this.#fail(`the encoding ${encoding.slice(0, 20)} is not supported; save the file as UTF-8`)
+    if (/version[ \t\n]*=[ \t\n]*["'](?!1\.0["'])/.test(declaration)) this.#fail('only XML 1.0 is supported')
+  }
+
+  /** Skips white space, comments and processing instructions outside the root element. */
+  #skipBetweenElements(): void {
+    for (;;) {
+      this.#skipWhiteSpace()
+      if (!this.#skipCommentOrInstruction()) return
+    }
+  }
+
+  #skipCommentOrInstruction(): boolean {
+    if (this.#text.startsWith('<!--', this.#position)) {
+      this.#position += 4
+      const comment = this.#readUntil('-->', 'a comment is not closed')
+      if (comment.includes('--') || comment.endsWith('-')) this.#fail('"--" inside a comment')
+      return true
+    }
+    if (this.#text.startsWith('<?', this.#position)) {
+      this.#readUntil('?>', 'a processing instruction is not closed')
+      return true
+    }
+    if (this.#text.startsWith('<!DOCTYPE', this.#position))
+      this.#fail('a document type declaration (DOCTYPE) is not allowed; remove it')
+    return false
+  }
+
+  /** Parses the root element with its content. Not recursive, so that deep nesting cannot exhaust the stack. */
+  #parseElements(): XmlElement {
+    const open: { element: XmlElement; tag: string; namespaces: Map<string, string> }[] = []
+    let namespaces = new Map([
+      ['', ''],
+      ['xml', XML_NAMESPACE],
+    ])
+    for (;;) {
+      const parent = open.at(-1)
+      if (parent && !this.#text.startsWith('<', this.#position)) {
+        this.#addText(parent.element, this.#parseText())
+      } else if (parent && this.#text.startsWith('</', this.#position)) {
+        this.#position += 2
+        const tag = this.#readName()
+        if (tag !== parent.tag) this.#fail(`expected </${parent.tag}>, got </${tag.slice(0, 60)}>`)
+        this.#skipWhiteSpace()
+        this.#expect('>')
+        open.pop()
+        if (open.length === 0) return parent.element
+        namespaces = open.at(-1)!.namespaces
+      } else if (parent && this.#text.startsWith('<![CDATA[', this.#position)) {
+        this.#position += 9
+        this.#addText(parent.element, this.#readUntil(']]>', 'a CDATA section is not closed'))
+      } else if (parent && this.#skipCommentOrInstruction()) {
+        // Comments and processing instructions are ignored.
+      } else {
+        const { element, tag, isEmpty, ownNamespaces } = this.#parseStartTag(namespaces)
+        parent?.element.children.push(element)
+        if (isEmpty && !parent) return element
+        if (isEmpty) continue
+        if (open.length >= MAX_DEPTH) this.#fail(`elements are nested more than ${MAX_DEPTH} levels deep`)
+        namespaces = ownNamespaces
+        open.push({ element, tag, namespaces })
+      }
+    }
+  }
+
+  #parseStartTag(outerNamespaces: Map<string, string>) {
+    if (++this.#elementCount > MAX_ELEMENTS) this.#fail(`more than ${MAX_ELEMENTS} elements`)
+    const line = this.#line()
+    this.#expect('<')
+    const tag = this.#readName()
+    const rawAttributes: [name: string, value: string][] = []
+    let isEmpty = false
+    for (;;) {
+      const before = this.#position
+      this.#skipWhiteSpace()
+      if (this.#text.startsWith('/>', this.#position)) {
+        this.#position += 2
+        isEmpty = true
+        break
+      }
+      if (this.#text.startsWith('>', this.#position)) {
+        this.#position++
+        break
+      }
+      if (this.#position === before) this.#fail(`the tag <${tag.slice(0, 60)}> is not closed`)
+      rawAttributes.push(this.#parseAttribute())
+      if (rawAttributes.length > MAX_ATTRIBUTES) this.#fail(`more than ${MAX_ATTRIBUTES} attributes`)
+    }
+    let ownNamespaces = outerNamespaces
+    for (const [name, value] of rawAttributes) {
+      const prefix = name === 'xmlns' ? '' : name.startsWith('xmlns:') ? name.slice(6) : undefined
+      if (prefix === undefined) continue
+      if (ownNamespaces.get(prefix) === value) continue
+      if (ownNamespaces === outerNamespaces) ownNamespaces = new Map(outerNamespaces)
+      ownNamespaces.set(prefix, value)
+      if (ownNamespaces.size > MAX_NAMESPACES) this.#fail(`more than ${MAX_NAMESPACES} namespaces`)
+    }
+    const attributes = new Map<string, string>()
+    for (const [rawName, value] of rawAttributes) {
+      if (rawName === 'xmlns' || rawName.startsWith('xmlns:')) continue
+      // An attribute without a prefix is in no namespace.
+      const { name, namespace } = rawName.includes(':')
+        ? this.#resolveName(rawName, ownNamespaces)
+        : { name: rawName, namespace: '' }
+      const key = namespace ? `{${namespace}}${name}` : name
+      if (attributes.has(key)) this.#fail(`the attribute ${rawName} occurs twice`)
+      attributes.set(key, value)
+    }
+    const element: XmlElement = { ...this.#resolveName(tag, ownNamespaces), attributes, children: [], line }
+    return { element, tag, isEmpty, ownNamespaces }
+  }
+
+  #parseAttribute(): [name: string, value: string] {
+    const name = this.#readName()
+    this.#skipWhiteSpace()
+    this.#expect('=')
+    this.#skipWhiteSpace()
+    const quote = this.#text[this.#position]
+    if (quote !== '"' && quote !== "'") this.#fail(`the value of the attribute ${name} must be in quotation marks`)
+    this.#position++
+    const rawValue = this.#readUntil(quote!, `the value of the attribute ${name} is not closed`)
+    if (rawValue.includes('<')) this.#fail(`"<" in the value of the attribute ${name}; write &lt;`)
+    return [name, this.#resolveReferences(rawValue.replace(/[\t\n]/g, ' '))]
+  }
+
+  #parseText(): string {
+    const end = this.#text.indexOf('<', this.#position)
+    if (end < 0) this.#fail('an element is not closed at the end of the file')
+    const rawText = this.#text.slice(this.#position, end)
+    if (rawText.includes(']]>')) this.#fail('"]]>" outside a CDATA section')
+    this.#position = end
+    return this.#resolveReferences(rawText)
+  }
+
+  #resolveReferences(text: string): string {
+    if (!text.includes('&')) return text
+    return text.replace(/&([^;&]{0,40};?)/g, (_, reference: string) => {
+      const [, code] = /^#(x[0-9a-fA-F]{1,6}|[0-9]{1,7});$/.exec(reference) ?? []
+      if (code) {
+        const number = Number(code.startsWith('x') ? `0${code}` : code)
+        const character = number <= 0x10ffff ? String.fromCodePoint(number) : '\0'
+        if (!INVALID_CHARACTER.test(character)) return character
+      }
+      const character = PREDEFINED_ENTITIES.get(reference.replace(/;$/, ''))
+      if (character !== undefined && reference.endsWith(';')) return character
+      // The text after "&" can be part of a question and is not repeated in the message.
+      return this.#fail('unknown entity; write the character itself, or &amp; for "&"')
+    })
+  }
+
+  #addText({ children }: XmlElement, text: string): void {
+    if (text) children.push(text)
+  }
+
+  #resolveName(rawName: string, namespaces: Map<string, string>): { name: string; namespace: string } {
+    const colon = rawName.indexOf(':')
+    const prefix = colon < 0 ? '' : rawName.slice(0, colon)
+    const namespace = namespaces.get(prefix)
+    if (namespace === undefined) return this.#fail(`the prefix ${prefix.slice(0, 40)} is not declared`)
+    return { name: rawName.slice(colon + 1), namespace }
+  }
+
+  #readName(): string {
+    NAME.lastIndex = this.#position
+    const name = NAME.exec(this.#text)?.[0]
+    if (!name) return this.#fail('expected a name')
+    this.#position += name.length
+    return name
+  }
+
+  #readUntil(end: string, failure: string): string {
+    const index = this.#text.indexOf(end, this.#position)
+    if (index < 0) this.#fail(failure)
+    const text = this.#text.slice(this.#position, index)
+    this.#position = index + end.length
+    return text
+  }
+
+  #skipWhiteSpace(): void {
+    WHITE_SPACE.lastIndex = this.#position
+    this.#position += WHITE_SPACE.exec(this.#text)![0].length
+  }
+
+  #expect(character: string): void {
+    if (!this.#text.startsWith(character, this.#position)) this.#fail(`expected "${character}"`)
+    this.#position += character.length
+  }
+
+  #line(): number {
+    for (let index = this.#countedPosition; index < this.#position; index++)
+      if (this.#text[index] === '\n') this.#countedLine++
+    this.#countedPosition = Math.max(this.#countedPosition, this.#position)
+    return this.#countedLine
+  }
+
+  #fail(message: string): never {
+    throw new XmlError(message, this.#line())
+  }
+}

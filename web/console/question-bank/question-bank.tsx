@@ -1,0 +1,175 @@
+import { useState } from 'preact/hooks'
+import type { Item, ItemSkill, ItemSkillList } from '../../api-types/partner.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Confirm } from '../shared/confirm.tsx'
+import { api } from '../shell/api.ts'
+import { useData, useList } from '../shell/loading.ts'
+import { Link, useAddress } from '../shell/router.tsx'
+import { useOrgContext } from '../shell/session.ts'
+import { ImportForm } from './import-form.tsx'
+
+const MIN_ACTIVE_ITEMS = 12
+
+/** The organisation's own questions: import, export, and the list of each skill. The texts are only in the export. */
+export default function QuestionBank() {
+  const context = useOrgContext()
+  const { query } = useAddress()
+  const skills = useData<ItemSkillList>(context.apiPath('/items/skills'))
+  const skillId = query.get('skill_id')
+  const skill = skills.data?.items.find(({ skill_id }) => skill_id === skillId)
+  // Only members may export, and not operators.
+  const canExport = context.org.role === 'owner' && (skills.data?.items.length ?? 0) > 0
+  return (
+    <>
+      <div class="page-head">
+        <h1>Question bank</h1>
+        {canExport && (
+          <div class="row">
+            <ExportLink format="csv" name="Export CSV" />
+            <ExportLink format="qti" name="Export QTI" />
+          </div>
+        )}
+      </div>
+      <p class="soft">
+        Your own questions. Nobody outside your team can read them, and new mandates use them instead of the built-in
+        questions as soon as a skill has {MIN_ACTIVE_ITEMS} active ones. TEST and LIVE share them.
+      </p>
+      {context.can('owner') && <ImportForm onImported={() => void skills.reload()} />}
+      {skills.error && <Notice kind="bad">{skills.error.message}</Notice>}
+      <SkillTable skills={skills.data?.items} selectedId={skillId} />
+      {skill && <SkillItems key={skill.skill_id} skill={skill} onChanged={() => void skills.reload()} />}
+    </>
+  )
+}
+
+function ExportLink({ format, name }: { format: 'csv' | 'qti'; name: string }) {
+  const context = useOrgContext()
+  return (
+    <a class="button" href={`/console/api${context.apiPath(`/items/export?format=${format}`)}`} download>
+      {name}
+    </a>
+  )
+}
+
+function SkillTable({ skills, selectedId }: { skills: ItemSkill[] | undefined; selectedId: string | null }) {
+  const context = useOrgContext()
+  return (
+    <section class="stack" aria-label="Skills">
+      <h2>Skills</h2>
+      <Table
+        caption="Skills with questions of your organisation"
+        rows={skills}
+        keyOf={({ skill_id }) => skill_id}
+        empty={
+          <>
+            <h3>No questions yet</h3>
+            <p class="soft">
+              {context.can('owner')
+                ? 'Import a CSV file or a QTI 3.0 package above.'
+                : 'An owner of your organisation can import questions.'}
+            </p>
+          </>
+        }
+        columns={[
+          {
+            name: 'Skill',
+            cell: ({ skill_id, name }) => (
+              <Link to={context.pagePath(`/question-bank?skill_id=${skill_id}`)} current={skill_id === selectedId}>
+                {name}
+              </Link>
+            ),
+          },
+          { name: 'Active', right: true, cell: ({ active }) => active },
+          { name: 'Pilot', right: true, cell: ({ pilot }) => pilot },
+          { name: 'Retired', right: true, cell: ({ retired }) => retired },
+          {
+            name: 'New mandates',
+            cell: ({ measurable, active }) =>
+              measurable ? 'use these questions' : `${Math.max(1, MIN_ACTIVE_ITEMS - active)} more active needed`,
+          },
+        ]}
+      />
+    </section>
+  )
+}
+
+function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => void }) {
+  const context = useOrgContext()
+  const list = useList<Item>(context.apiPath(`/items?skill_id=${skill.skill_id}`))
+  const [deleted, setDeleted] = useState<Item>()
+  return (
+    <section class="stack" aria-label={`Questions about ${skill.name}`}>
+      <h2>{skill.name}</h2>
+      <p class="soft small">
+        Pilot questions are asked without being scored until their statistics are known. Numbers appear after the first
+        LIVE responses.
+      </p>
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
+      <Table
+        caption={`Questions about ${skill.name}`}
+        rows={list.items}
+        keyOf={({ item_id }) => item_id}
+        loadMore={list.more}
+        loading={list.loading}
+        empty={<p class="soft">No questions about this skill.</p>}
+        columns={[
+          { name: 'ID', cell: ({ external_id, item_id }) => <code>{external_id ?? item_id}</code> },
+          {
+            name: 'Status',
+            cell: ({ status, retirement_reason }) => <Status status={status} reason={retirement_reason} />,
+          },
+          { name: 'Kind', cell: ({ kind }) => (kind === 'unspecified' ? '–' : kind) },
+          { name: 'Languages', cell: ({ languages }) => languages.join(', ') },
+          { name: 'Responses', right: true, cell: ({ responses }) => responses.toLocaleString() },
+          {
+            name: 'Correct',
+            right: true,
+            cell: ({ proportion_correct }) =>
+              proportion_correct === null ? '–' : `${Math.round(100 * proportion_correct)} %`,
+          },
+          {
+            name: '',
+            cell: (item) =>
+              context.can('owner') && (
+                <button
+                  type="button"
+                  class="plain flush"
+                  aria-label={`Delete ${item.external_id ?? item.item_id}`}
+                  onClick={() => setDeleted(item)}
+                >
+                  Delete
+                </button>
+              ),
+          },
+        ]}
+      />
+      {deleted && (
+        <Confirm
+          title={`Delete the question ${deleted.external_id ?? deleted.item_id}?`}
+          action="Delete question"
+          onClose={() => setDeleted(undefined)}
+          act={() => api(context.apiPath(`/items/${deleted.item_id}`), { method: 'DELETE' })}
+          onDone={() => {
+            void list.reload()
+            onChanged()
+          }}
+        >
+          <p>
+            Its text and statistics are deleted, and existing mandates do not ask it any more. To use it again, import
+            it as a new question.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+function Status({ status, reason }: { status: Item['status']; reason: string | null }) {
+  return (
+    <>
+      <Badge state={status} /> {reason && <span class="soft small">{reason.replaceAll('_', ' ')}</span>}
+    </>
+  )
+}
