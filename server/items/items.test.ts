@@ -6,6 +6,7 @@ import { CONSOLE_API, signIn, signInMember } from '../../test/support/console.ts
 import { itemPackage, itemsCsv, itemXml, type SampleItem, sampleItems } from '../../test/support/item-files.ts'
 import { createPartner } from '../../test/support/partners.ts'
 import { validateQtiPackage } from '../../test/support/qti-structure.ts'
+import { until } from '../../test/support/until.ts'
 import { rotateDataKey } from '../platform/data-key-rotation.ts'
 import { ZipReader } from '../platform/zip.ts'
 import { sealedColumns } from '../sealed-columns.ts'
@@ -180,18 +181,20 @@ test('every error is reported with its position and advice, and nothing is store
   }
   const structureErrors = await errorsOf(
     row({ id: 'a' }),
-    row({ id: 'b', skill: '' }),
-    row({ id: 'c', difficulty: '4' }),
+    row({ id: 'b', skill: '', stem: 'What do you choose for a wall of a shed?' }),
+    row({ id: 'c', difficulty: '4', stem: 'What do you choose for a wall of a barn?' }),
     row({ id: 'd', stem: '' }),
     row({ id: 'e', distractors: ['25 mm', '', '55 mm'] }),
     row({ id: 'f', distractors: ['25 mm', '40 mm', '55 mm', '70 mm'] }),
+    'sk_1001,g,,2,,,,,',
   )
   assert.deepEqual(structureErrors, [
     'items.csv, line 3, column skill: the skill is missing; write its ID, such as sk_1001, or its exact name',
     'items.csv, line 4, column difficulty: the difficulty must be 1 (easy), 2 (medium) or 3 (difficult)',
-    'items.csv, line 5, column stem_en: the question is missing',
+    'items.csv, line 5, column stem_en: the question is missing; write it',
     'items.csv, line 6, column distractor2_en: the wrong answer is missing; at least 3 are required',
     'items.csv, line 7: the row has more cells than the header; put cells that contain commas in quotation marks',
+    'items.csv, line 8: the row has no question; fill in at least one language, or delete the row',
   ])
   const contentErrors = await errorsOf(
     row({ id: 'a', distractors: ['25 mm', '10 MM', '55 mm'] }),
@@ -201,24 +204,120 @@ test('every error is reported with its position and advice, and nothing is store
     row({ id: 'e', skill: 'sk_999999' }),
     row({ id: 'e', stem: 'Which joint is the right one for a wall of a shed?' }),
     row({ id: 'x'.repeat(101), stem: 'दीवार के जोड़ के लिए आप क्या चुनते हैं भाई?' }),
+    row({ id: 'f', skill: 'No such skill', stem: 'Which joint is the right one for a barn?' }),
   )
   assert.deepEqual(
     contentErrors.map((text: string) => text.slice(0, 90)),
     [
       'items.csv, line 2, column distractor2_en: the answer is the same as another one; replace it',
-      'items.csv, line 3, column key_en: an option refers to other options ("all of the above"); ',
+      'items.csv, line 3, column distractor3_en: an option refers to other options ("all of the above"); ',
       'items.csv, line 4, column stem_en: the question has 263 characters; the maximum is 200',
-      'items.csv, line 5: unknown kind; leave it empty, or use one of fault, tool, material, sett',
-      'items.csv, line 8: the ID must have at most 100 printable characters',
+      'items.csv, line 5, column kind: unknown kind; leave it empty, or use one of fault, tool, material, sett',
+      'items.csv, line 6, column skill: unknown skill sk_999999; write an ID such as sk_1001, or the exact name',
+      'items.csv, line 7, column id: the ID is also used by items.csv, line 6; each item needs its own',
+      'items.csv, line 8, column id: the ID must have at most 100 printable characters',
       'items.csv, line 8, column stem_en: most letters are not in the script of the language; che',
-      'items.csv, line 6: unknown skill sk_999999; write an ID such as sk_1001, or the exact name',
-      'items.csv, line 7: the ID is also used by items.csv, line 6; each item needs its own',
+      'items.csv, line 9, column skill: unknown skill; write an ID such as sk_1001, or the exact name',
     ].map((text) => text.slice(0, 90)),
   )
   assert.deepEqual(await errorsOf(row({ id: 'a' }), row({ id: 'b' })), [
     'items.csv, line 3: the text is the same as that of items.csv, line 2; remove one of them',
   ])
   assert.deepEqual(await listItems(), [])
+})
+
+test('an error in one cell hides no other error of the file', async () => {
+  const { importText } = await setUp()
+  const csv = itemsCsv(sampleItems(3)).split('\n')
+  csv[1] = 'sk_999999,q1,riddle,9,,10 mm,,All of the above,10 MM'
+  csv[3] = csv[3]!.replace('sk_1001', 'sk_999998')
+  const { body } = await importText(csv.join('\n'))
+  assert.equal(body.error.message, 'The file has 8 errors; see `details`.')
+  assert.deepEqual(
+    body.error.details.map(({ path, message }: any) => `${path}: ${message}`.slice(0, 68)),
+    [
+      'items.csv, line 2, column difficulty: the difficulty must be 1 (easy), 2 (medium) or 3',
+      'items.csv, line 2, column stem_en: the question is missing; write it',
+      'items.csv, line 2, column distractor1_en: the wrong answer is missing; at least 3',
+      'items.csv, line 2, column kind: unknown kind; leave it empty, or use one',
+      'items.csv, line 2, column distractor3_en: the answer is the same as another one',
+      'items.csv, line 2, column distractor2_en: an option refers to other options',
+      'items.csv, line 2, column skill: unknown skill sk_999999; write an ID such as',
+      'items.csv, line 4, column skill: unknown skill sk_999998; write an ID such as',
+    ].map((text) => text.slice(0, 68)),
+  )
+  const unknownDefault = await importText(itemsCsv(sampleItems(3), ''), { skill_id: 'sk_999999' })
+  assert.match(unknownDefault.body.error.message, /^skill_id: unknown skill sk_999999; write an ID/)
+  const broken = itemXml(sampleItems(1)[0]!)
+    .replace('xml:lang="en"', 'xml:lang="fr"')
+    .replace('max-choices="1"', 'max-choices="2"')
+    .replace('>c1<', '>c9<')
+    .replace(/(<qti-simple-choice identifier="c3">).*?</, '$1<')
+  const xml = await importText(broken, { file_name: 'q.xml', skill_id: 'sk_1001' })
+  assert.deepEqual(
+    xml.body.error.details.map(({ message }: any) => message.slice(0, 40)),
+    [
+      'the language in xml:lang is not supported; supported',
+      'max-choices must be 1: an item has one right answer',
+      'the choice has no text; write the answer',
+      'the right answer in qti-correct-response is not',
+    ].map((text) => text.slice(0, 40)),
+  )
+})
+
+test('a file with many errors gets their number and the first 100', async () => {
+  const { importText } = await setUp()
+  const { status, body } = await importText(itemsCsv(sampleItems(130)).replaceAll(',2,What', ',9,What'))
+  assert.equal(status, 400)
+  assert.equal(body.error.message, 'The file has 130 errors, of which the first 100 are listed; see `details`.')
+  assert.equal(body.error.details.length, 100)
+  assert.equal(body.error.details.at(-1).path, 'items.csv, line 101, column difficulty')
+})
+
+test('errors in the metadata of a QTI package are located in the manifest', async () => {
+  const { partner } = await setUp()
+  const keyword = (text: string) => `<lom:keyword><lom:string>${text}</lom:string></lom:keyword>`
+  const metadata = `<metadata><lom:lom><lom:general>${keyword('sk_999999')}${keyword('kind:riddle')}</lom:general></lom:lom></metadata>`
+  const content_base64 = itemPackage([{ name: 'q.xml', xml: itemXml(sampleItems(1)[0]!) }], metadata).toString('base64')
+  const { body } = await partner.post('/items/import', { file_name: 'items.zip', content_base64 })
+  assert.deepEqual(
+    body.error.details.map(({ path, message }: any) => `${path}: ${message.split(';')[0]}`),
+    ['imsmanifest.xml, line 4: unknown kind', 'imsmanifest.xml, line 4: unknown skill sk_999999'],
+  )
+})
+
+test('a file is read before the transaction of the import', async () => {
+  const { app, partner } = await setUp()
+  const { pool } = app.context.db
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    await client.query('lock table skills')
+    const body = { file_name: 'items.csv', content: itemsCsv(sampleItems(1)) }
+    const importing = partner.post('/items/import', body, { idempotencyKey: 'import-1' })
+    const waiting = await until(async () => {
+      const { rows } = await pool.query(`select pid from pg_locks where relation = 'skills'::regclass and not granted`)
+      return rows[0]
+    })
+    // A transaction would hold the lock of the Idempotency-Key while the skills of the file are looked up.
+    const { rows: advisoryLocks } = await pool.query(
+      `select * from pg_locks where locktype = 'advisory' and pid = $1`,
+      [waiting.pid],
+    )
+    assert.deepEqual(advisoryLocks, [])
+    await client.query('commit')
+    assert.equal((await importing).status, 200)
+  } finally {
+    client.release(true)
+  }
+  const invalid = { file_name: 'items.csv', content: itemsCsv(sampleItems(1), 'sk_999999') }
+  const [first, second] = [
+    await partner.post('/items/import', invalid, { idempotencyKey: 'import-2' }),
+    await partner.post('/items/import', invalid, { idempotencyKey: 'import-2' }),
+  ]
+  assert.deepEqual([first.status, second.status], [400, 400])
+  assert.deepEqual(second.body.error.details, first.body.error.details)
+  assert.equal(second.headers.get('idempotency-replayed'), 'true')
 })
 
 test('broken CSV files are rejected', async () => {

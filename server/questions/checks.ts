@@ -38,6 +38,8 @@ export type ItemCheck = (typeof ITEM_CHECKS)[number]
 export interface Finding {
   check: ItemCheck
   message: string
+  /** Index of the option that the finding is about, if it is about a single one. */
+  option?: number
 }
 
 export const ITEM_LIMITS = {
@@ -60,7 +62,8 @@ const SHOWN_OPTIONS = 4
 
 export function checkItem(item: CheckedItem): Finding[] {
   const findings: Finding[] = []
-  const addFinding = (check: ItemCheck, message: string) => findings.push({ check, message })
+  const addFinding: AddFinding = (check, message, option) =>
+    findings.push({ check, message, ...(option === undefined ? {} : { option }) })
   checkOptions(item, addFinding)
   checkStem(item, addFinding)
   // Comparisons of key and distractors need a valid key.
@@ -69,7 +72,7 @@ export function checkItem(item: CheckedItem): Finding[] {
   return findings
 }
 
-type AddFinding = (check: ItemCheck, message: string) => void
+type AddFinding = (check: ItemCheck, message: string, option?: number) => void
 
 function checkOptions(item: CheckedItem, addFinding: AddFinding): void {
   const { options, key, language, isPooled } = item
@@ -78,16 +81,18 @@ function checkOptions(item: CheckedItem, addFinding: AddFinding): void {
   if (new Set(options.map(normaliseOption)).size !== options.length)
     addFinding('four different options', 'two options are the same')
   if (!isValidKey(item)) addFinding('one key', `the key is ${key}; expected 0 to ${options.length - 1}`)
-  for (const option of options) {
+  for (const [index, option] of options.entries()) {
     const optionLength = visibleLength(option)
     // A syllable of an Indic script is one visible character, but can be a word.
     if (optionLength > ITEM_LIMITS.option.max || (option.length < ITEM_LIMITS.option.min && !isNumeric(option)))
       addFinding(
         'options of one length',
         `${quote(option)} has ${optionLength} characters; expected ${ITEM_LIMITS.option.min} to ${ITEM_LIMITS.option.max}`,
+        index,
       )
-    if (hasOddCharacters(option)) addFinding('options of one kind', `${quote(option)} contains unusual characters`)
-    if (REFERS_TO_OTHER_OPTIONS.test(foldText(option))) addFinding('all or none of the above', quote(option))
+    if (hasOddCharacters(option))
+      addFinding('options of one kind', `${quote(option)} contains unusual characters`, index)
+    if (REFERS_TO_OTHER_OPTIONS.test(foldText(option))) addFinding('all or none of the above', quote(option), index)
     if (isPooled) continue
     const absoluteTerm =
       ABSOLUTE_TERMS[language]?.exec(
@@ -95,7 +100,7 @@ function checkOptions(item: CheckedItem, addFinding: AddFinding): void {
           .join(' ')
           .replace(/\bat all\b/, '')} `,
       )?.[0] ?? /\b100 ?%/.exec(option)?.[0]
-    if (absoluteTerm) addFinding('absolute word', `${quote(absoluteTerm.trim())} in ${quote(option)}`)
+    if (absoluteTerm) addFinding('absolute word', `${quote(absoluteTerm.trim())} in ${quote(option)}`, index)
   }
 }
 
@@ -319,11 +324,14 @@ function isNumeric(option: string): boolean {
   return /^[₹±]?\s?\d[\d.,/:×x*+\- ]*(?:\s?[\p{L}\p{M}%°²³/.]+){0,3}$/u.test(option)
 }
 
-/** Normalises an option; options that differ only in case, spacing or punctuation are duplicates. */
-const normaliseOption = (option: string) =>
-  foldText(option)
+/** Normalises an option; options that differ only in case, spacing or punctuation are duplicates. Feet and inches differ. */
+export function normaliseOption(option: string): string {
+  return foldText(option)
     .replace(/[.,;!?।\s]+$/u, '')
+    .replace(/(?<=\d)['’′]/gu, 'ft')
+    .replace(/(?<=\d)["”″]/gu, 'in')
     .replace(/[^\p{L}\p{M}\p{N}+\-*/%<>=#.&|!?()[\]{}^~$@_:]+/gu, '')
+}
 
 /** Returns true for control and direction characters, line breaks, and leading, trailing or repeated spaces. */
 const hasOddCharacters = (text: string) =>

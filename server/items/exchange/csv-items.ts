@@ -1,3 +1,4 @@
+import type { Detail } from '../../api/problem.ts'
 import { CSV, type CsvRecord, parseRecords } from '../../catalogue/import/delimited.ts'
 import { normaliseText } from '../../catalogue/names.ts'
 import type { AuthorDifficulty } from '../../measurement/model.ts'
@@ -56,14 +57,14 @@ export function readCsvItems(
     findings.tooManyItems(fileName, rows.length)
     return []
   }
-  return rows.flatMap(({ cells, line }) => {
+  return rows.map(({ cells, line }) => {
     const path = `${fileName}, line ${line}`
     if (cells.length > header!.cells.length) {
-      findings.error(path, 'the row has more cells than the header; put cells that contain commas in quotation marks')
-      return []
+      const message = 'the row has more cells than the header; put cells that contain commas in quotation marks'
+      return createDraft(path, { errors: [{ path, message }] })
     }
     const cell = (column: string) => normaliseText(unescapeCell(cells[columns.get(column) ?? -1] ?? ''))
-    return readRow(path, cell, columns, defaultSkill, findings) ?? []
+    return readRow(path, cell, columns, defaultSkill)
   })
 }
 
@@ -125,53 +126,63 @@ function readRow(
   cell: (column: string) => string,
   columns: Map<string, number>,
   defaultSkill: string | undefined,
-  findings: Findings,
-): ItemDraft | undefined {
-  const errorCount = findings.errors.length
-  const locateColumn = (column: string) => `${path}, column ${column}`
-  const skill = cell('skill') || defaultSkill
-  if (!skill)
-    findings.error(locateColumn('skill'), 'the skill is missing; write its ID, such as sk_1001, or its exact name')
+): ItemDraft {
+  const errors: Detail[] = []
+  const addError: AddError = (column, message) => errors.push({ path: `${path}, column ${column}`, message })
+  const skill = cell('skill') || undefined
+  if (!skill && !defaultSkill)
+    addError('skill', 'the skill is missing; write its ID, such as sk_1001, or its exact name')
   const difficulty = Number(cell('difficulty'))
-  if (![1, 2, 3].includes(difficulty))
-    findings.error(locateColumn('difficulty'), 'the difficulty must be 1 (easy), 2 (medium) or 3 (difficult)')
+  const isDifficulty = [1, 2, 3].includes(difficulty)
+  if (!isDifficulty) addError('difficulty', 'the difficulty must be 1 (easy), 2 (medium) or 3 (difficult)')
   const texts: ItemDraft['texts'] = {}
   for (const language of LANGUAGES) {
     if (!textColumns(language).some((column) => columns.has(column))) continue
-    const text = readText(language, cell, locateColumn, findings)
+    const text = readText(language, cell, addError)
     if (text) texts[language] = text
   }
-  if (findings.errors.length === errorCount && Object.keys(texts).length === 0)
-    findings.error(path, 'the row has no question; fill in at least one language, or delete the row')
-  if (findings.errors.length > errorCount) return undefined
-  return {
-    path,
-    skill: skill!,
+  if (Object.keys(texts).length === 0)
+    errors.push({ path, message: 'the row has no question; fill in at least one language, or delete the row' })
+  return createDraft(path, {
+    skill,
     externalId: cell('id') || undefined,
     kind: cell('kind').toLowerCase() || UNSPECIFIED_KIND,
-    difficulty: difficulty as AuthorDifficulty,
+    ...(isDifficulty ? { difficulty: difficulty as AuthorDifficulty } : {}),
     texts,
-    locate: (language, part) => locateColumn(part === 'stem' ? `stem_${language}` : textColumns(language)[part + 1]!),
+    errors,
+  })
+}
+
+type AddError = (column: string, message: string) => void
+
+function createDraft(path: string, values: Partial<ItemDraft>): ItemDraft {
+  const locateField = (column: string) => `${path}, column ${column}`
+  return {
+    path,
+    skill: undefined,
+    externalId: undefined,
+    kind: UNSPECIFIED_KIND,
+    difficulty: 2,
+    texts: {},
+    errors: [],
+    ...values,
+    locate: (language, part) => locateField(part === 'stem' ? `stem_${language}` : textColumns(language)[part + 1]!),
+    locateField,
   }
 }
 
-/** Returns the text in one language, or undefined if all its cells are empty. */
-function readText(
-  language: Language,
-  cell: (column: string) => string,
-  locateColumn: (column: string) => string,
-  findings: Findings,
-): ItemText | undefined {
+/** Returns the text in one language, with empty texts for missing cells, or undefined if all its cells are empty. */
+function readText(language: Language, cell: (column: string) => string, addError: AddError): ItemText | undefined {
   const [stem, key, ...distractors] = textColumns(language).map(cell)
   const lastDistractor = distractors.findLastIndex(Boolean)
   if (!stem && !key && lastDistractor < 0) return undefined
-  if (!stem) findings.error(locateColumn(`stem_${language}`), 'the question is missing')
-  if (!key) findings.error(locateColumn(`key_${language}`), 'the right answer is missing')
+  if (!stem) addError(`stem_${language}`, 'the question is missing; write it')
+  if (!key) addError(`key_${language}`, 'the right answer is missing; write it')
   const requiredCount = Math.max(MIN_DISTRACTORS, lastDistractor + 1)
   for (const [index, distractor] of distractors.slice(0, requiredCount).entries())
     if (!distractor)
-      findings.error(
-        locateColumn(`distractor${index + 1}_${language}`),
+      addError(
+        `distractor${index + 1}_${language}`,
         index < MIN_DISTRACTORS
           ? `the wrong answer is missing; at least ${MIN_DISTRACTORS} are required`
           : 'the wrong answer is missing, but a later column has one; move it to the left',

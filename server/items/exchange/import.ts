@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { invalid } from '../../api/invalid.ts'
+import { problem } from '../../api/problem.ts'
 import { skillId, skillNumber } from '../../catalogue/ids.ts'
 import { nameKey } from '../../catalogue/names.ts'
 import { readSkills } from '../../catalogue/snapshot.ts'
@@ -46,34 +47,54 @@ export interface CheckedFile {
   findings: Findings
 }
 
-/** Reads and checks a file in any of the formats. Throws one problem that lists all errors. */
+/**
+ * Reads and checks a file in any of the formats. Throws one problem that lists the errors of all items. Call it outside of transactions:
+ * a large file takes long.
+ */
 export async function readItemFile(queries: Queries, { name, bytes, skill }: ItemFile): Promise<CheckedFile> {
   const findings = new Findings()
   const drafts = await readDrafts(bytes, name, skill, findings)
-  throwIfInvalid(findings)
+  const skills = await findSkills(
+    queries,
+    drafts.map((draft) => draft.skill ?? skill),
+  )
+  if (skill !== undefined && !skills.find(skill) && drafts.some((draft) => draft.skill === undefined))
+    findings.error('skill_id', unknownSkillMessage(skill))
+  const pathById = new Map<string, string>()
+  const pathByContent = new Map<string, string>()
+  const items: CheckedItem[] = []
   for (const [index, draft] of drafts.entries()) {
     if (index % ITEMS_PER_SLICE === 0) await yieldToEventLoop()
+    findings.errors.push(...draft.errors)
     checkDraft(draft, findings)
+    findRepeatedId(draft, pathById, findings)
+    const found = skills.find(draft.skill ?? skill)
+    if (found) {
+      const item = { draft, skillNumber: found.number, contentKey: contentKeyOf(found.number, draft.texts) }
+      items.push(item)
+      findRepeatedText(item, pathByContent, findings)
+    } else if (draft.skill !== undefined) findings.error(draft.locateField('skill'), unknownSkillMessage(draft.skill))
   }
-  const skills = await findSkills(queries, drafts)
-  const items: CheckedItem[] = []
-  for (const draft of drafts) {
-    const found = skills.find(draft.skill)
-    if (found) items.push({ draft, skillNumber: found.number, contentKey: contentKeyOf(found.number, draft.texts) })
-    else
-      findings.error(
-        draft.path,
-        // A name is not repeated: in the wrong column, it would be the text of a question.
-        `unknown skill${skillNumber(draft.skill) === undefined ? '' : ` ${draft.skill}`}; write an ID such as sk_1001, or the exact name of a skill of the catalogue`,
-      )
-  }
-  findRepeatedIds(drafts, findings)
   throwIfInvalid(findings)
   return { items, skillNames: skills.names, findings }
 }
 
+function unknownSkillMessage(skill: string): string {
+  // A name is not repeated: in the wrong column, it would be the text of a question.
+  const id = skillNumber(skill) === undefined ? '' : ` ${skill}`
+  return `unknown skill${id}; write an ID such as sk_1001, or the exact name of a skill of the catalogue`
+}
+
+/** More errors are counted, but not listed: the first ones usually have the same cause. */
+const MAX_LISTED_ERRORS = 100
+
 function throwIfInvalid({ errors }: Findings): void {
-  if (errors.length > 0) throw invalid(errors)
+  if (errors.length === 1) throw invalid(errors)
+  if (errors.length === 0) return
+  const part = errors.length > MAX_LISTED_ERRORS ? `, of which the first ${MAX_LISTED_ERRORS} are listed` : ''
+  throw problem('VALIDATION_FAILED', `The file has ${errors.length} errors${part}; see \`details\`.`, {
+    details: errors.slice(0, MAX_LISTED_ERRORS),
+  })
 }
 
 async function readDrafts(
@@ -95,8 +116,9 @@ async function readDrafts(
   return readCsvItems(bytes, name, skill, findings)
 }
 
-async function findSkills(queries: Queries, drafts: readonly ItemDraft[]) {
-  const texts = [...new Set(drafts.map(({ skill }) => skill))]
+/** Finds skills by their IDs and names. */
+async function findSkills(queries: Queries, skillTexts: (string | undefined)[]) {
+  const texts = [...new Set(skillTexts.filter((text) => text !== undefined))]
   const numbers = texts.map(skillNumber).filter((number) => number !== undefined)
   const names = texts.filter((text) => skillNumber(text) === undefined && unstorableReason(text) === undefined)
   // Whether the skills can be measured does not matter here.
@@ -105,21 +127,35 @@ async function findSkills(queries: Queries, drafts: readonly ItemDraft[]) {
   const byName = new Map(rows.map((row) => [nameKey(row.name), row]))
   return {
     names: new Map(rows.map(({ number, name }) => [number, name])),
-    find(text: string) {
+    find(text: string | undefined) {
+      if (text === undefined) return undefined
       const number = skillNumber(text)
       return number === undefined ? byName.get(nameKey(text)) : byNumber.get(number)
     },
   }
 }
 
-function findRepeatedIds(drafts: readonly ItemDraft[], findings: Findings): void {
-  const pathById = new Map<string, string>()
-  for (const { externalId, path } of drafts) {
-    if (externalId === undefined) continue
-    const firstPath = pathById.get(externalId)
-    if (firstPath) findings.error(path, `the ID is also used by ${firstPath}; each item needs its own`)
-    else pathById.set(externalId, path)
-  }
+function findRepeatedId(draft: ItemDraft, pathById: Map<string, string>, findings: Findings): void {
+  const { externalId, path } = draft
+  if (externalId === undefined) return
+  const firstPath = pathById.get(externalId)
+  if (firstPath) findings.error(draft.locateField('id'), `the ID is also used by ${firstPath}; each item needs its own`)
+  else pathById.set(externalId, path)
+}
+
+function findRepeatedText(
+  { draft, contentKey }: CheckedItem,
+  pathByContent: Map<string, string>,
+  findings: Findings,
+): void {
+  if (Object.keys(draft.texts).length === 0) return
+  const firstPath = pathByContent.get(contentKey)
+  if (firstPath) findings.error(draft.path, sameTextMessage(firstPath))
+  else pathByContent.set(contentKey, draft.path)
+}
+
+function sameTextMessage(owner: string): string {
+  return `the text is the same as that of ${owner}; remove one of them`
 }
 
 /** Returns a text that is equal for two items of a skill if their texts are equal in all languages. */
@@ -267,15 +303,14 @@ function isEqualText(first: ItemText | undefined, second: ItemText | undefined):
   )
 }
 
-/** Reports items that would have the same text as another one. */
+/** Reports items that would have the same text as a stored one that stays. */
 function findConflicts(planned: PlannedItem[], kept: StoredItem[], findings: Findings): void {
   const ownerByContent = new Map(
     kept.map(({ contentKey, row }) => [contentKey, `the item ${row.external_id ?? row.item_id}`]),
   )
   for (const { contentKey, draft } of planned) {
     const owner = ownerByContent.get(contentKey)
-    if (owner) findings.error(draft.path, `the text is the same as that of ${owner}; remove one of them`)
-    else ownerByContent.set(contentKey, draft.path)
+    if (owner) findings.error(draft.path, sameTextMessage(owner))
   }
 }
 

@@ -1,9 +1,9 @@
 import { unstorableReason } from '../../platform/http/json.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import { ITEM_KINDS } from '../../questions/bank/format.ts'
-import { checkItem, ITEM_LIMITS, type ItemCheck } from '../../questions/checks.ts'
+import { checkItem, ITEM_LIMITS, type ItemCheck, normaliseOption } from '../../questions/checks.ts'
 import type { ItemText } from '../../questions/skill-items.ts'
-import { foldText, visibleLength } from '../../questions/text.ts'
+import { visibleLength } from '../../questions/text.ts'
 import {
   type Findings,
   type ItemDraft,
@@ -33,15 +33,18 @@ const WARNINGS: Partial<Record<ItemCheck, string>> = {
   stem: 'the question should be a complete question that ends with a question mark',
 }
 
+/** Checks of the stem; the others are about options. */
+const STEM_CHECKS: ReadonlySet<ItemCheck> = new Set(['negative stem', 'stem', 'reading level', 'language'])
+
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Co}\p{Cn}\u202a-\u202e\u2066-\u2069\ufffd]/u
 
 /** Checks a draft. Adds its errors and warnings to the findings. */
 export function checkDraft(draft: ItemDraft, findings: Findings): void {
   const { path, kind, externalId } = draft
   if (kind !== UNSPECIFIED_KIND && !(ITEM_KINDS as readonly string[]).includes(kind))
-    findings.error(path, `unknown kind; leave it empty, or use one of ${ITEM_KINDS.join(', ')}`)
+    findings.error(draft.locateField('kind'), `unknown kind; leave it empty, or use one of ${ITEM_KINDS.join(', ')}`)
   if (externalId !== undefined && ([...externalId].length > MAX_EXTERNAL_ID_LENGTH || isUnprintable(externalId)))
-    findings.error(path, `the ID must have at most ${MAX_EXTERNAL_ID_LENGTH} printable characters`)
+    findings.error(draft.locateField('id'), `the ID must have at most ${MAX_EXTERNAL_ID_LENGTH} printable characters`)
   const texts = Object.entries(draft.texts) as [Language, ItemText][]
   const optionCounts = new Set(texts.map(([, { options }]) => options.length))
   if (optionCounts.size > 1)
@@ -53,35 +56,45 @@ export function checkDraft(draft: ItemDraft, findings: Findings): void {
 }
 
 function checkText({ locate }: ItemDraft, language: Language, { stem, options }: ItemText, findings: Findings): void {
-  const stemPath = locate(language, 'stem')
   const errorCount = findings.errors.length
-  checkLength(stemPath, 'the question', stem, ITEM_LIMITS.stem.max, findings)
+  checkLength(locate(language, 'stem'), 'the question', stem, ITEM_LIMITS.stem.max, findings)
   for (const [index, option] of options.entries())
     checkLength(locate(language, index), 'the answer', option, ITEM_LIMITS.option.max, findings)
-  const firstIndexes = new Map<string, number>()
+  const seenOptions = new Set<string>()
   for (const [index, option] of options.entries()) {
-    const folded = foldText(option).replace(/[.,;!?।\s]+/gu, '')
-    if (firstIndexes.has(folded))
+    const normalised = normaliseOption(option)
+    if (option && seenOptions.has(normalised))
       findings.error(locate(language, index), 'the answer is the same as another one; replace it')
-    else firstIndexes.set(folded, index)
+    seenOptions.add(normalised)
   }
-  if (findings.errors.length > errorCount) return
-  const [key, ...distractors] = options as [string, ...string[]]
-  const found = new Set<ItemCheck>()
-  // A person sees the key and three of the distractors: check the first and the last three.
-  for (const shown of [distractors.slice(0, MIN_DISTRACTORS), distractors.slice(-MIN_DISTRACTORS)])
-    for (const { check } of checkItem({ stem, options: [key, ...shown], key: 0, language })) found.add(check)
-  for (const check of found) {
+  // Warnings compare the texts with each other, so they need all of them.
+  const isComplete = findings.errors.length === errorCount && [stem, ...options].every(Boolean)
+  for (const { check, path } of findWeaknesses(language, stem, options, locate)) {
     const [error, warning] = [ERRORS[check], WARNINGS[check]]
-    const isAboutOptions =
-      check.includes('option') ||
-      check.includes('key') ||
-      check === 'absolute word' ||
-      check === 'all or none of the above'
-    const path = isAboutOptions ? locate(language, 0) : stemPath
     if (error) findings.error(path, error)
-    else if (warning) findings.warn(path, warning)
+    else if (warning && isComplete) findings.warn(path, warning)
   }
+}
+
+/** Returns the findings of `checkItem`, each with its position, and each only once. */
+function findWeaknesses(
+  language: Language,
+  stem: string,
+  options: readonly string[],
+  locate: ItemDraft['locate'],
+): { check: ItemCheck; path: string }[] {
+  const distractors = options.flatMap((option, index) => (index > 0 && option ? [index] : []))
+  const found = new Map<string, { check: ItemCheck; path: string }>()
+  // A person sees the key and three of the distractors: check the first and the last three.
+  for (const shown of [distractors.slice(0, MIN_DISTRACTORS), distractors.slice(-MIN_DISTRACTORS)]) {
+    const indexes = [0, ...shown]
+    const item = { stem, options: indexes.map((index) => options[index]!), key: 0, language }
+    for (const { check, option } of checkItem(item)) {
+      const path = locate(language, STEM_CHECKS.has(check) ? 'stem' : indexes[option ?? 0]!)
+      found.set(`${check} ${path}`, { check, path })
+    }
+  }
+  return [...found.values()]
 }
 
 function checkLength(path: string, noun: string, text: string, maxLength: number, findings: Findings): void {

@@ -7,15 +7,20 @@ import type { ItemText } from '../../questions/skill-items.ts'
 export interface ItemDraft {
   /** The file and line, as in error messages. */
   path: string
-  /** ID or name of the skill. */
-  skill: string
+  /** ID or name of the skill, if the item names one. */
+  skill: string | undefined
   /** The ID of the item in the organisation's own system, or its item ID. */
   externalId: string | undefined
   kind: string
   difficulty: AuthorDifficulty
+  /** Texts that are missing in the file are empty; each of them has an error. */
   texts: Partial<Record<Language, ItemText>>
+  /** Errors of the item that were found when it was read. Its other parts are checked nevertheless, so that all errors are listed. */
+  errors: Detail[]
   /** Returns the position of a text, as in error messages. Option 0 is the key. */
   locate(language: Language, part: 'stem' | number): string
+  /** Returns the position of another field, as in error messages. */
+  locateField(field: 'skill' | 'id' | 'kind'): string
 }
 
 /** The kind of items whose author did not give one. */

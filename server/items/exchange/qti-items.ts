@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { Detail } from '../../api/problem.ts'
 import { normaliseText } from '../../catalogue/names.ts'
 import type { AuthorDifficulty } from '../../measurement/model.ts'
 import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
@@ -34,6 +35,8 @@ const OTHER_ITEM_TYPE = /^imsqti_item_xmlv(\d+)p(\d+)/
 
 /** The metadata of an item in the manifest. */
 interface ItemMetadata {
+  /** The position of the metadata, as in error messages. */
+  path?: string
   skill?: string | undefined
   externalId?: string | undefined
   kind?: string | undefined
@@ -60,8 +63,7 @@ export function readQtiFile(
   findings: Findings,
 ): ItemDraft[] {
   const item = readItem(bytes, fileName, findings)
-  const draft = item && combineLanguages([item], {}, defaultSkill, findings)
-  return draft ? [draft] : []
+  return item ? combineLanguages([item], {}, defaultSkill) : []
 }
 
 /** Reads the items of a content package. */
@@ -133,7 +135,7 @@ async function readManifest(
     }
     const item = readItem(zip.read(href), href, findings)
     if (!item) continue
-    const metadata = readMetadata(resource)
+    const metadata = { ...readMetadata(resource), path }
     const key = metadata.externalId ?? `${item.identifier}\n${item.path}`
     const group = groups.get(key)
     if (group) group.items.push(item)
@@ -145,10 +147,7 @@ async function readManifest(
   }
   if (groups.size === 0 && findings.errors.length === 0)
     findings.error(MANIFEST_NAME, 'the package contains no items of the type imsqti_item_xmlv3p0')
-  return [...groups.values()].flatMap(({ items, metadata }) => {
-    const draft = combineLanguages(items, metadata, defaultSkill, findings)
-    return draft ? [draft] : []
-  })
+  return [...groups.values()].flatMap(({ items, metadata }) => combineLanguages(items, metadata, defaultSkill))
 }
 
 /** Returns the name of the item's file in the ZIP file. */
@@ -265,29 +264,31 @@ class ItemReader {
         `expected the element qti-assessment-item in the namespace ${NAMESPACES.item}; export the item as QTI 3.0`,
       )
     const identifier = root.attributes.get('identifier')
-    if (!identifier) return this.#fail(root, 'the attribute identifier is missing')
-    if (root.attributes.get('adaptive') === 'true') return this.#fail(root, 'adaptive items are not supported')
+    if (!identifier) this.#fail(root, 'the attribute identifier is missing; add it')
+    if (root.attributes.get('adaptive') === 'true')
+      this.#fail(root, 'adaptive items are not supported; remove the attribute adaptive, or the item')
     const languageTag = root.attributes.get(`{${XML_NAMESPACE}}lang`) ?? 'en'
     const language = LANGUAGES.find((each) => each === languageTag.toLowerCase().split('-')[0])
     if (!language)
-      return this.#fail(root, `the language in xml:lang is not supported; supported languages: ${LANGUAGES.join(', ')}`)
+      this.#fail(root, `the language in xml:lang is not supported; supported languages: ${LANGUAGES.join(', ')}`)
     const body = childElements(root).find(({ name }) => name === 'qti-item-body')
-    if (!body) return this.#fail(root, 'the element qti-item-body is missing')
+    if (!body) return this.#fail(root, 'the element qti-item-body is missing; add it with the question and the choices')
     const interactions = findAll(body, 'qti-choice-interaction')
     const other = this.#findOtherInteraction(body)
     if (other) return this.#fail(other, `${other.name} is not supported; use one qti-choice-interaction`)
     const [interaction] = interactions
     if (!interaction || interactions.length > 1)
       return this.#fail(body, `expected one qti-choice-interaction, found ${interactions.length}`)
+    // From here on, the errors of the parts do not depend on each other: all of them are reported.
     const maxChoices = interaction.attributes.get('max-choices') ?? '1'
-    if (maxChoices !== '1') return this.#fail(interaction, 'max-choices must be 1: an item has one right answer')
+    if (maxChoices !== '1') this.#fail(interaction, 'max-choices must be 1: an item has one right answer')
     const keyIdentifier = this.#readKey(root, interaction)
     const choices = this.#readChoices(interaction)
-    if (keyIdentifier === undefined || !choices) return undefined
-    if (!choices.has(keyIdentifier))
-      return this.#fail(interaction, 'the right answer in qti-correct-response is not the identifier of a choice')
+    if (keyIdentifier !== undefined && choices && !choices.has(keyIdentifier))
+      this.#fail(interaction, 'the right answer in qti-correct-response is not the identifier of a choice')
     const { stem, stemLine } = this.#readStem(body, interaction)
-    if (!stem) return this.#fail(interaction, 'the question is missing; write it in qti-prompt')
+    if (!stem) this.#fail(interaction, 'the question is missing; write it in qti-prompt')
+    if (!identifier || !language || !choices || keyIdentifier === undefined) return undefined
     return { path: this.#path, identifier, language, stem, stemLine, choices, keyIdentifier }
   }
 
@@ -330,11 +331,11 @@ class ItemReader {
     const choices: QtiItem['choices'] = new Map()
     for (const element of elements) {
       const identifier = element.attributes.get('identifier')
-      if (!identifier) return this.#fail(element, 'the attribute identifier is missing')
-      if (choices.has(identifier)) return this.#fail(element, 'two choices have the same identifier')
+      if (!identifier) this.#fail(element, 'the attribute identifier is missing; add it')
+      else if (choices.has(identifier)) this.#fail(element, 'two choices have the same identifier; change one of them')
       const text = normaliseText(this.#textOf(element))
-      if (!text) return this.#fail(element, 'the choice has no text')
-      choices.set(identifier, { text, line: element.line })
+      if (!text) this.#fail(element, 'the choice has no text; write the answer')
+      if (identifier) choices.set(identifier, { text, line: element.line })
     }
     return choices
   }
@@ -390,56 +391,56 @@ function contains(element: XmlElement, searched: XmlElement): boolean {
   return childElements(element).some((child) => child === searched || contains(child, searched))
 }
 
-/** Combines the languages of an item. The choices of all languages are matched by their identifiers. */
-function combineLanguages(
-  items: QtiItem[],
-  metadata: ItemMetadata,
-  defaultSkill: string | undefined,
-  findings: Findings,
-): ItemDraft | undefined {
+/**
+ * Combines the languages of an item. The choices of all languages are matched by their identifiers. Returns one draft, with the errors of
+ * languages that do not match; these are left out.
+ */
+function combineLanguages(items: QtiItem[], metadata: ItemMetadata, defaultSkill: string | undefined): [ItemDraft] {
   const [first] = items as [QtiItem]
-  const skill = metadata.skill ?? defaultSkill
-  if (!skill) {
-    findings.error(
-      first.path,
-      'the skill is missing; write its ID, such as sk_1001, as a keyword in the metadata of the manifest, or choose a skill for the import',
-    )
-    return undefined
-  }
+  const errors: Detail[] = []
+  if (!metadata.skill && !defaultSkill)
+    errors.push({
+      path: first.path,
+      message:
+        'the skill is missing; write its ID, such as sk_1001, as a keyword in the metadata of the manifest, or choose a skill for the import',
+    })
   const distractorIdentifiers = [...first.choices.keys()].filter((identifier) => identifier !== first.keyIdentifier)
   const texts: ItemDraft['texts'] = {}
+  const usedItems = new Map<Language, QtiItem>()
   for (const item of items) {
     const hasSameChoices =
       item.keyIdentifier === first.keyIdentifier &&
       item.choices.size === first.choices.size &&
       distractorIdentifiers.every((identifier) => item.choices.has(identifier))
     if (!hasSameChoices) {
-      findings.error(
-        item.path,
-        `the choices have other identifiers than those of ${first.path}, which is the same item`,
+      const message = `the choices have other identifiers than those of ${first.path}, which is the same item; use the same ones`
+      errors.push({ path: item.path, message })
+    } else if (texts[item.language]) {
+      const message = `the item has two files in the language ${item.language}; remove one of them`
+      errors.push({ path: item.path, message })
+    } else {
+      const options = [first.keyIdentifier, ...distractorIdentifiers].map(
+        (identifier) => item.choices.get(identifier)!.text,
       )
-      return undefined
+      texts[item.language] = { stem: item.stem, options }
+      usedItems.set(item.language, item)
     }
-    if (texts[item.language]) {
-      findings.error(item.path, `the item has two files in the language ${item.language}; remove one of them`)
-      return undefined
-    }
-    const options = [first.keyIdentifier, ...distractorIdentifiers].map(
-      (identifier) => item.choices.get(identifier)!.text,
-    )
-    texts[item.language] = { stem: item.stem, options }
   }
-  return {
+  const draft: ItemDraft = {
     path: first.path,
-    skill,
+    skill: metadata.skill,
     externalId: metadata.externalId ?? first.identifier,
     kind: metadata.kind ?? UNSPECIFIED_KIND,
     difficulty: metadata.difficulty ?? 2,
     texts,
+    errors,
     locate(language, part) {
-      const item = items.find((each) => each.language === language)!
+      const item = usedItems.get(language)!
       const identifier = part === 0 ? first.keyIdentifier : distractorIdentifiers[Number(part) - 1]!
       return `${item.path}, line ${part === 'stem' ? item.stemLine : item.choices.get(identifier)!.line}`
     },
+    locateField: (field) =>
+      field === 'id' && metadata.externalId === undefined ? first.path : (metadata.path ?? first.path),
   }
+  return [draft]
 }
