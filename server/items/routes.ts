@@ -75,9 +75,14 @@ export function itemRoutes(app: App, context: Context): void {
       },
     },
     async (request, reply): Promise<void> => {
+      const { file_name = 'items', skill_id, dry_run = false } = request.body
+      const itemFile = { name: file_name, bytes: readContent(request.body), skill: skill_id }
+      // A large file takes long, so it is read before the transaction. Its errors are thrown in the transaction, so that they are stored
+      // with the Idempotency-Key as any other response.
+      const [reading] = await Promise.allSettled([readItemFile(db.queries, itemFile)])
       await runIdempotent(context, request, reply, async (tx, caller) => {
-        const { file_name = 'items', skill_id, dry_run = false } = request.body
-        const file = await readItemFile(tx, { name: file_name, bytes: readContent(request.body), skill: skill_id })
+        if (reading.status === 'rejected') throw reading.reason
+        const file = reading.value
         const summary = await importItems(tx, { vault, clock }, caller.orgId, file, { dryRun: dry_run })
         const message = dry_run ? 'Items checked, nothing was changed' : 'Items imported'
         return { status: 200, body: { success: true as const, message, data: { dry_run, ...summary } } }
