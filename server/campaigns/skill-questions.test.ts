@@ -265,6 +265,28 @@ test('no item is repeated to the same person in another campaign', async () => {
   }
 })
 
+test('of many campaigns of the same person, the newest ones count', async () => {
+  const { app, db, partner, mandateId, invite } = await setUp()
+  const [first] = await invite(aCandidate(1))
+  await db.pool.query(
+    `insert into candidates select (jsonb_populate_record(c, jsonb_build_object('candidate_id', c.candidate_id || n,
+        'campaign_id', c.campaign_id || n, 'token_hash', '\\x' || md5(c.candidate_id || n),
+        'enrolled_at', c.enrolled_at - n * interval '1 day'))).*
+      from candidates c, generate_series(1, 30) as n where candidate_id = $1`,
+    [first!.candidateId],
+  )
+  app.clock.advance(1000)
+  const [second] = await inviteCandidates(app, partner, mandateId, [aCandidate(1)])
+  await complete(second!, 'mixed')
+  const seen = new Set(await itemIds(second!))
+  const [third] = await inviteCandidates(app, partner, mandateId, [aCandidate(1)])
+  await complete(third!, 'mixed')
+  assert.deepEqual(
+    (await itemIds(third!)).filter((id) => seen.has(id)),
+    [],
+  )
+})
+
 test('when a person has seen all items, items are asked again', async () => {
   const { app, partner, mandateId } = await setUp({ mandate: { skills: [{ skill_id: EARTHING, verify: true }] } })
   const itemCount = (await loadBank()).itemsOf(skillNumber(EARTHING)!).length
