@@ -38,7 +38,7 @@ function skillResponsesOf({ org_id: orgId, mode, state, flow }: Candidacy): Skil
 }
 
 /** Number of other campaigns whose items are read. It bounds the time for test numbers, which may be in thousands of campaigns. */
-const MAX_OTHER_CAMPAIGNS = 20
+const MAX_OTHER_CAMPAIGNS = 5
 
 /**
  * Returns the items that each candidate was asked in the newest other campaigns of the organisation, so that they are not asked again.
@@ -53,11 +53,11 @@ export async function findSeenItems(tx: Tx, candidacies: Candidacy[]): Promise<M
       cross join lateral (
         (select c.candidate_id from candidates c
           where c.org_id = n.org_id and c.mode = n.mode and c.phone = n.phone and c.candidate_id <> n.candidate_id
-          order by c.enrolled_at desc, c.candidate_id desc limit ${MAX_OTHER_CAMPAIGNS})
+          order by c.candidate_id desc limit ${MAX_OTHER_CAMPAIGNS})
         union
         (select c.candidate_id from candidates c
           where c.org_id = n.org_id and c.mode = n.mode and lower(c.email) = n.email and c.candidate_id <> n.candidate_id
-          order by c.enrolled_at desc, c.candidate_id desc limit ${MAX_OTHER_CAMPAIGNS})
+          order by c.candidate_id desc limit ${MAX_OTHER_CAMPAIGNS})
       ) as other
       join candidate_progress p on p.candidate_id = other.candidate_id
       cross join lateral json_array_elements(p.conversation::json -> 'skills') as form

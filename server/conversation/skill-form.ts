@@ -18,10 +18,8 @@ export function drawFirstItems(state: ConversationState, flow: ConversationFlow)
   const skills = flow.skills.map((skill, index) => {
     if (skill.fixedForm) return skill.fixedForm.map((item) => ({ ...item }))
     const seed = seedOf(state, index)
-    let form: FormItem[] = []
-    for (let count = 0; count < MIN_ITEMS; count++)
-      form = withNextItem(form, itemsInLanguage(state, skill, form), seed, state.seenItems) ?? form
-    return withPilotItem(form, itemsInLanguage(state, skill, form), seed)
+    const items = itemsInLanguage(state, skill, [])
+    return withPilotItem(withNextItems([], items, seed, MIN_ITEMS, state.seenItems), items, seed)
   })
   return { ...state, skills }
 }
@@ -41,27 +39,31 @@ function itemsInLanguage(state: ConversationState, { items, languages }: FlowSki
   return items.filter(({ id, texts }) => formIds.has(id) || needed.every((each) => texts[each]))
 }
 
-/** Adds the next scored item to a form. Returns undefined if there is none. */
-function withNextItem(
+/** Adds the next `count` scored items to a form, or as many as there are. */
+function withNextItems(
   form: FormItem[],
   items: SkillItem[],
   seed: string,
+  count: number,
   seenItems: readonly string[] = [],
-): FormItem[] | undefined {
-  const drawable = scoredItems(items, form)
+): FormItem[] {
+  const scored = scoredItems(items, form)
   const seen = new Set(seenItems)
-  const asked = form.filter(({ pilot }) => !pilot).map(({ id }) => drawable.findIndex((item) => item.id === id))
-  const drawn = drawItem(
-    drawable.map((item) => ({
-      pool: item.pool,
-      kind: item.kind,
-      distractorCount: distractorCount(item),
-      wasSeen: seen.has(item.id),
-    })),
-    asked,
-    seed,
-  )
-  return drawn && [...form, { id: drawable[drawn.item]!.id, options: drawn.options }]
+  const drawable = scored.map((item) => ({
+    pool: item.pool,
+    kind: item.kind,
+    distractorCount: distractorCount(item),
+    wasSeen: seen.has(item.id),
+  }))
+  const asked = form.filter(({ pilot }) => !pilot).map(({ id }) => scored.findIndex((item) => item.id === id))
+  const longerForm = [...form]
+  for (let added = 0; added < count; added++) {
+    const drawn = drawItem(drawable, asked, seed)
+    if (!drawn) break
+    asked.push(drawn.item)
+    longerForm.push({ id: scored[drawn.item]!.id, options: drawn.options })
+  }
+  return longerForm
 }
 
 /** Returns the scored items that a form contains or can contain. */
@@ -113,13 +115,9 @@ export function nextItem(
   const unanswered = form.findIndex(({ choice }) => choice === undefined)
   if (unanswered >= 0) return { state, item: unanswered }
   if (isSkillDone(state, flow, skill)) return undefined
-  const longerForm = withNextItem(
-    form,
-    itemsInLanguage(state, flow.skills[skill]!, form),
-    seedOf(state, skill),
-    state.seenItems,
-  )
-  if (!longerForm) return undefined
+  const items = itemsInLanguage(state, flow.skills[skill]!, form)
+  const longerForm = withNextItems(form, items, seedOf(state, skill), 1, state.seenItems)
+  if (longerForm.length === form.length) return undefined
   return { state: { ...state, skills: state.skills.with(skill, longerForm) }, item: form.length }
 }
 

@@ -38,22 +38,25 @@ export function drawItem(
 ): DrawnItem | undefined {
   const random = new SeededRandom(`${seed} item ${asked.length}`)
   const askedSet = new Set(asked)
-  const count = (matches: (item: DrawableItem) => boolean) => asked.filter((index) => matches(items[index]!)).length
+  const askedItems = asked.map((index) => items[index]!)
+  const poolCounts = countValues(askedItems.map(({ pool }) => pool))
+  const kindCounts = countValues(askedItems.map(({ kind }) => kind))
   let best: { item: number; rank: number[] } | undefined
   for (const [index, item] of items.entries()) {
     // The number is drawn for every item, so that it does not depend on which were asked.
     const chance = random.below(1 << 30)
     if (askedSet.has(index)) continue
-    const rank = [
-      item.wasSeen ? 1 : 0,
-      count(({ pool }) => pool === item.pool),
-      count(({ kind }) => kind === item.kind),
-      chance,
-    ]
+    const rank = [item.wasSeen ? 1 : 0, poolCounts.get(item.pool) ?? 0, kindCounts.get(item.kind) ?? 0, chance]
     if (!best || compareRanks(rank, best.rank) < 0) best = { item: index, rank }
   }
   if (!best) return undefined
   return { item: best.item, options: drawOptions(items[best.item]!, random) }
+}
+
+function countValues(values: string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return counts
 }
 
 function drawOptions({ distractorCount }: DrawableItem, random: SeededRandom): number[] {
