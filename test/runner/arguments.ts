@@ -25,9 +25,13 @@ export function parseTestArguments(args: string[]): TestArguments {
   return parsed
 }
 
-/** Beginnings of the paths of tests that use no database, or the embedded one. */
+/**
+ * Beginnings of the paths of tests that use no database, or the embedded one. Of the tests of commands, one file runs on an external
+ * PostgreSQL; the functions behind the other commands do so in their own tests.
+ */
 const PATHS_WITHOUT_EXTERNAL_DATABASE = [
   'bench/',
+  'cli/commands/',
   'scripts/',
   'sdk/',
   'server/access/limits/',
