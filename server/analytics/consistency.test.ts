@@ -114,7 +114,7 @@ async function runRandomActions(t: TestContext, app: TestApp, partner: CampaignP
   t.diagnostic(`${funnel.enrolled} candidates, ${funnel.completed} completed, ${checkCount} checks`)
 
   function newCandidates(extraProperties: () => object) {
-    const testNumbers = random.oneIn(2) ? [random.number(10) + 1] : []
+    const testNumbers = random.oneIn(2) ? [random.number(11) + 1] : []
     return [
       ...testNumbers.map((number) => aTestNumberCandidate(number, { external_candidate_id: `test-${++personCount}` })),
       // A few phone numbers are reused, so that an opt-out also applies to another campaign.

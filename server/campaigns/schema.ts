@@ -36,7 +36,8 @@ const CandidateBody = named(
       phone: Type.Optional(
         Type.String({
           pattern: describePattern(PHONE_PATTERN, PHONE_FORMAT_MESSAGE),
-          description: "E.164. Required unless email is the workflow's only channel.",
+          description:
+            "E.164. Required unless email is the workflow's only channel. In TEST mode, the numbers +919990000001 to +919990000011 reply automatically, each in a different way.",
           examples: ['+919990000001'],
         }),
       ),

@@ -69,6 +69,8 @@ export function startConversation(language: Language, languageKnown: boolean, se
 export interface ReplyCircumstances {
   now: number
   channel: string
+  /** The time that the candidate needed, if it is not the time since the question. */
+  seconds?: number | undefined
 }
 
 type Transition = (
@@ -314,19 +316,23 @@ function answerItem(
   state: ConversationState,
   flow: ConversationFlow,
   meaning: ReplyMeaning,
-  { now, channel }: ReplyCircumstances,
+  { now, channel, seconds = secondsSince(state.askedAt, now) }: ReplyCircumstances,
 ) {
   const { skill, item } = state.point as { skill: number; item: number }
   const form = state.skills[skill]!
   const answeredItem: FormItem = {
     ...form[item]!,
     choice: (meaning as { choice: number }).choice,
-    ...(state.askedAt === undefined ? {} : { seconds: Math.max(0, Math.round((now - state.askedAt) / 1000)) }),
+    ...(seconds === undefined ? {} : { seconds }),
     language: skillLanguage(state, flow.skills[skill]!),
     channel,
   }
   const skills = state.skills.with(skill, form.with(item, answeredItem))
   return askNext({ ...state, skills, isCorrecting: false }, flow)
+}
+
+function secondsSince(askedAt: number | undefined, now: number): number | undefined {
+  return askedAt === undefined ? undefined : Math.max(0, Math.round((now - askedAt) / 1000))
 }
 
 function answerInterest(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {

@@ -29,7 +29,7 @@ const VerdictEvidence = named(
     language: Language,
     items: Type.Integer({ description: 'Number of scored questions.' }),
     median_seconds: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Median time between question and answer.',
+      description: 'Median time between question and answer. Simulated for the test numbers, which reply at once.',
     }),
   }),
 )

@@ -135,7 +135,7 @@ test('the commands of the guide run-a-campaign work', async (t) => {
     ...readCommands(guide, /^[34]\./).filter((block) => !runsForever(block)),
   ]
   const { out } = await run(remainingCommands, ['CAMPAIGN'])
-  assert.match(out, /"balance": 990/)
-  assert.equal(out.match(/"result_id"/g)?.length, 10)
-  assert.match(out, /"enrolled": 10,/)
+  assert.match(out, /"balance": 989/)
+  assert.equal(out.match(/"result_id"/g)?.length, 11)
+  assert.match(out, /"enrolled": 11,/)
 })

@@ -22,7 +22,7 @@ const CANDIDATE_COUNT = Number(process.env.CRASH_CANDIDATES ?? 200)
 const ROUND_COUNT = Number(process.env.CRASH_ROUNDS ?? 3)
 const CREDITS = 10_000
 
-/** The expected result of each of the ten test numbers. */
+/** The expected result of each test number of the campaigns. */
 const expectedResultByNumber: Record<string, string> = {
   '+919990000001': 'completed',
   '+919990000002': 'completed',

@@ -888,6 +888,7 @@ export interface SuppressionList {
 
 export type TestBehaviour =
   | 'stops'
+  | 'inconclusive_skills'
   | 'passes'
   | 'knocked_out'
   | 'fails_skills'

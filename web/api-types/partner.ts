@@ -117,7 +117,7 @@ export interface CandidateInput {
   /** Your own ID for the candidate. */
   external_candidate_id: string
   name: string
-  /** E.164. Required unless email is the workflow's only channel. */
+  /** E.164. Required unless email is the workflow's only channel. In TEST mode, the numbers +919990000001 to +919990000011 reply automatically, each in a different way. */
   phone?: string
   /** Required if email is the workflow's only channel. */
   email?: string
@@ -966,7 +966,7 @@ export interface VerdictEvidence {
   language: Language
   /** Number of scored questions. */
   items: number
-  /** Median time between question and answer. */
+  /** Median time between question and answer. Simulated for the test numbers, which reply at once. */
   median_seconds: number | null
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Keyring } from '../../access/keyring.ts'
 import { claimDueReplies, delayReplies, deleteReplies } from '../../channels/simulator/pending-replies.ts'
-import { personaReply } from '../../channels/simulator/personas.ts'
+import { personaReply, simulatedSeconds } from '../../channels/simulator/personas.ts'
 import { personaOf } from '../../channels/simulator/test-numbers.ts'
 import { advance, type ReplyOutcome } from '../../conversation/conversation.ts'
 import type { ConversationInput } from '../../conversation/reply-meaning.ts'
@@ -23,6 +23,8 @@ export interface Reply {
   providerId?: string | undefined
   /** Whether the reply was given in a call: the response is spoken there and not sent. */
   inCall?: boolean
+  /** The time that a test number claims to have needed. */
+  seconds?: number
 }
 
 interface CandidateReply {
@@ -115,8 +117,8 @@ async function withSeenItems(tx: Tx, candidateReplies: CandidateReply[]): Promis
   })
 }
 
-function replyOutcome({ candidate, reply: { input, channel } }: CandidateReply, now: number): ReplyOutcome {
-  return withContactTime(candidate, advance(candidate.state, candidate.flow, input, { now, channel }), now)
+function replyOutcome({ candidate, reply: { input, channel, seconds } }: CandidateReply, now: number): ReplyOutcome {
+  return withContactTime(candidate, advance(candidate.state, candidate.flow, input, { now, channel, seconds }), now)
 }
 
 /** Returns false for replies that must not change the result, such as a reply to an earlier question. */
@@ -223,7 +225,9 @@ export async function answerForTestNumbers(
     if (!persona || !candidate.channel || candidate.state.step !== stepByCandidateId.get(candidate.candidate_id))
       return []
     const input = personaReply(persona, candidate.state, candidate.flow, candidate.contact_step ?? 0)
-    return input ? [{ candidate, reply: { channel: candidate.channel, input } }] : []
+    return input
+      ? [{ candidate, reply: { channel: candidate.channel, input, seconds: simulatedSeconds(candidate.state) } }]
+      : []
   })
   if (replies.length > 0) await handleReplies(tx, deps, replies)
   return dueReplies.length

@@ -10,10 +10,11 @@ export const personas = {
   '08': 'unreachable',
   '09': 'answers_late',
   '10': 'stops',
+  '11': 'inconclusive_skills',
 } as const
 export type Persona = (typeof personas)[keyof typeof personas]
 
-const TEST_NUMBER_PATTERN = /^\+9199900000(0[1-9]|10)$/
+const TEST_NUMBER_PATTERN = /^\+9199900000(0[1-9]|1[01])$/
 
 /** Returns the persona of a test number; undefined for any other number. */
 export function personaOf(phone: string | null): Persona | undefined {

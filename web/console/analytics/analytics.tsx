@@ -51,7 +51,7 @@ function Empty() {
       </p>
       {context.can('recruiter') && (
         <Link to={context.pagePath(context.mode === 'test' ? '/first-campaign' : '/campaigns/new')}>
-          {context.mode === 'test' ? 'Run a first campaign with ten test candidates' : 'Start a campaign'}
+          {context.mode === 'test' ? 'Run a first campaign with eleven test candidates' : 'Start a campaign'}
         </Link>
       )}
     </div>

@@ -63,7 +63,10 @@ export function methodNames(methods: readonly Method[]): string {
 /** The personas of the test numbers, by the API's `part`. */
 export const PERSONAS: Record<string, { name: string; description: string }> = {
   passes: { name: 'Passes', description: 'answers every question correctly' },
-  knocked_out: { name: 'Knocked out', description: 'gives the knockout answer to the first knockout question' },
+  knocked_out: {
+    name: 'Knocked out',
+    description: 'gives the knockout answer to the first knockout question; passes if there is none',
+  },
   fails_skills: { name: 'Fails skills', description: 'answers every skill question incorrectly' },
   not_interested: { name: 'Not interested', description: 'passes, but does not want the job' },
   declines: { name: 'Declines', description: 'does not consent' },
@@ -72,6 +75,10 @@ export const PERSONAS: Record<string, { name: string; description: string }> = {
   unreachable: { name: 'Unreachable', description: 'cannot be reached by any message; the credit is refunded' },
   answers_late: { name: 'Answers late', description: 'answers only after the first follow-up' },
   stops: { name: 'Opts out', description: 'sends STOP during the conversation, which is permanent' },
+  inconclusive_skills: {
+    name: 'Inconclusive skills',
+    description: 'answers the skill questions so that every verdict is inconclusive',
+  },
 }
 
 const REASON_TEXTS: Record<string, string> = {

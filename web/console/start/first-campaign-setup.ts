@@ -34,7 +34,7 @@ export function mandateFor(workflowId: string, skills: { skill_id: string; verif
   }
 }
 
-/** The ten test numbers in order, each with its persona. */
+/** The test numbers in order, each with its persona. */
 export const TEST_CANDIDATES: { name: string; part: string }[] = [
   { name: 'Asha Rao', part: 'passes' },
   { name: 'Imran Khan', part: 'knocked_out' },
@@ -46,6 +46,7 @@ export const TEST_CANDIDATES: { name: string; part: string }[] = [
   { name: 'Gurpreet Gill', part: 'unreachable' },
   { name: 'Lakshmi Nair', part: 'answers_late' },
   { name: 'Rakesh Yadav', part: 'stops' },
+  { name: 'Nikhil Joshi', part: 'inconclusive_skills' },
 ]
 
 /** External ID of the candidate for whom the user answers. */
@@ -59,7 +60,7 @@ export function testNumber(index: number): string {
   return `+9199900000${String(index + 1).padStart(2, '0')}`
 }
 
-/** Returns the ten test candidates and one for the user. The user's phone number is new each time, because an opt-out is permanent. */
+/** Returns the test candidates and one for the user. The user's phone number is new each time, because an opt-out is permanent. */
 export function candidatesWith(userName: string): CandidateInput[] {
   const digits = Array.from(crypto.getRandomValues(new Uint8Array(7)), (byte) => byte % 10).join('')
   return [

@@ -66,7 +66,7 @@ export default function FirstCampaign() {
       <p class="lead">
         You create three things here: a <strong>workflow</strong> (how candidates are contacted), a{' '}
         <strong>mandate</strong> (a job and its questions) and a <strong>campaign</strong> (the candidates to contact).
-        Ten test candidates answer automatically, and you are the eleventh candidate.
+        Eleven test candidates answer automatically, and you are the twelfth candidate.
       </p>
       {!context.can('recruiter') && <Notice kind="wait">You need the recruiter role to run a campaign.</Notice>}
       <ol class="steps">

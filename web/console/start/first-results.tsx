@@ -14,7 +14,7 @@ import { externalId, TEST_CANDIDATES, USER_CANDIDATE_ID } from './first-campaign
 const POLL_INTERVAL_MS = 1000
 const IDLE_POLL_MS = 4000
 
-/** The results of the ten test candidates, and a simulator phone on which the user answers as a candidate. */
+/** The results of the test candidates, and a simulator phone on which the user answers as a candidate. */
 export function FirstResults({ campaignId }: { campaignId: string }) {
   const context = useOrgContext()
   const [ended, setEnded] = useState(false)
@@ -35,12 +35,12 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
       {error && <Notice kind="bad">{error.message}</Notice>}
       <p role="status">
         {allFinished
-          ? 'The ten test candidates have finished.'
-          : `${finishedCount} of ten test candidates have finished. Test candidates do not wait for hours: every follow-up and deadline comes after one second.`}
+          ? 'The eleven test candidates have finished.'
+          : `${finishedCount} of eleven test candidates have finished. Test candidates do not wait for hours: every follow-up and deadline comes after one second.`}
       </p>
       <div class="table-wrap">
         <table class="table first-table">
-          <caption class="hidden-text">The ten test candidates</caption>
+          <caption class="hidden-text">The eleven test candidates</caption>
           <thead>
             <tr>
               <th scope="col">Candidate</th>

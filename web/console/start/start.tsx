@@ -190,7 +190,7 @@ function FirstSteps() {
     [
       'viewer',
       'See a campaign work',
-      'Ten test candidates answer automatically, from consent to result. This takes two minutes in test mode.',
+      'Eleven test candidates answer automatically, from consent to result. This takes two minutes in test mode.',
       `/${context.org.org_id}/test/first-campaign`,
       'Run a first campaign',
     ],
