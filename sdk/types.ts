@@ -200,9 +200,9 @@ export interface CountedCandidate {
   status: ResultStatus
   /** Why the candidate declined or the conversation failed. Null otherwise. */
   reason: ResultReason | null
-  /** Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
+  /** Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
   qualified: boolean | null
-  /** Why `qualified` is false, or null because of the verdicts. */
+  /** Why `qualified` is false, or null although the candidate finished. */
   reasons: QualificationReason[]
   /** The question to which the candidate gave a knockout answer, and the answer. Null if there was none. */
   knocked_out_by: KnockoutAnswer | null
@@ -344,6 +344,7 @@ export interface EnrichmentQuestion {
   translations?: QuestionTranslations
   /** For `yes_no` only: the answer that makes the candidate not qualified. */
   knockout?: 'yes' | 'no'
+  /** Whether the candidate must answer. If a candidate skips an optional question with `knockout`, `qualified` is not true. */
   required?: boolean
 }
 
@@ -843,8 +844,8 @@ export interface PreparedQuestions {
 }
 
 export interface QualificationReason {
-  kind: 'knockout' | 'skill_not_verified' | 'skill_inconclusive'
-  /** For `knockout`: the `key` of the question. */
+  kind: 'knockout' | 'knockout_skipped' | 'skill_not_verified' | 'skill_inconclusive'
+  /** For `knockout` and `knockout_skipped`: the `key` of the question. */
   key?: string
   /** For the other kinds: the skill. */
   skill_id?: string
@@ -930,9 +931,9 @@ export interface ResultListResponse {
 }
 
 export interface ResultOutput {
-  /** Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
+  /** Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
   qualified: boolean | null
-  /** Why `qualified` is false, or null because of the verdicts. */
+  /** Why `qualified` is false, or null although the candidate finished. */
   reasons: QualificationReason[]
   /** Answers to the questions of the mandate, by the `key` of the question. */
   enrichment?: Record<string, EnrichmentAnswer>

@@ -76,6 +76,11 @@ test('reasons name the skill or the knockout answer', () => {
     'Arc welding not verified (1 of 5 correct, 98 % certain)',
     'Gas cutting inconclusive (5 of 8 correct)',
   ])
+  const skipped = { qualified: null, reasons: [{ kind: 'knockout_skipped' as const, key: 'licence' }] }
+  assert.deepEqual(describeReasons(skipped), ['skipped licence'])
+  assert.deepEqual(describeReasons(skipped, { questionText: () => 'Do you have a licence?' }), [
+    'skipped “Do you have a licence?”',
+  ])
   assert.deepEqual(describeReasons({ qualified: null, reasons: [] }), ['no skill was checked'])
   assert.deepEqual(describeReasons({ qualified: true, reasons: [] }), [])
 })

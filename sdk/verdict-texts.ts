@@ -66,9 +66,11 @@ export function describeReasons(
 ): string[] {
   if (qualified === null && reasons.length === 0) return ['no skill was checked']
   return reasons.map(({ kind, key = '', skill_id = '' }) => {
-    if (kind === 'knockout') {
+    if (kind === 'knockout' || kind === 'knockout_skipped') {
       const text = questionText?.(key)
-      return `answered ${enrichment[key]?.answer ?? 'with a knockout answer'} to ${text ? `“${text}”` : key}`
+      const question = text ? `“${text}”` : key
+      if (kind === 'knockout_skipped') return `skipped ${question}`
+      return `answered ${enrichment[key]?.answer ?? 'with a knockout answer'} to ${question}`
     }
     const skill = skills.find((each) => each.skill_id === skill_id)
     const verdictText = `${skill?.name ?? skill_id} ${kind === 'skill_not_verified' ? 'not verified' : 'inconclusive'}`

@@ -61,6 +61,7 @@ function evidenceOf({ skills, language }: ConversationState, skill: number) {
 /** Why a candidate is not qualified, or why it is unknown. */
 export type QualificationReason =
   | { kind: 'knockout'; key: string }
+  | { kind: 'knockout_skipped'; key: string }
   | { kind: 'skill_not_verified'; skill_id: string }
   | { kind: 'skill_inconclusive'; skill_id: string }
 
@@ -69,7 +70,9 @@ export function qualificationReasons(state: ConversationState, flow: Conversatio
   if (!isFinished(state)) return []
   const knockouts = state.enrichment.flatMap((answer, index): QualificationReason[] => {
     const { key, knockout } = flow.enrichment[index]!
-    return knockout !== undefined && knockout === answer ? [{ kind: 'knockout', key }] : []
+    if (knockout === undefined) return []
+    if (answer === null) return [{ kind: 'knockout_skipped', key }]
+    return knockout === answer ? [{ kind: 'knockout', key }] : []
   })
   if (!flow.methods.includes('skill_verification')) return knockouts
   const skillReasons = verdictsOf(state, flow).flatMap(({ verdict, skill_id }): QualificationReason[] => {
@@ -81,12 +84,12 @@ export function qualificationReasons(state: ConversationState, flow: Conversatio
 
 /**
  * Returns whether the candidate is qualified: false after a knockout answer or if a skill is not verified. Null if the candidate did
- * not finish, if a verdict is inconclusive, or if skills are to be verified and none was.
+ * not finish or skipped a knockout question, if a verdict is inconclusive, or if skills are to be verified and none was.
  */
 export function isQualified(state: ConversationState, flow: ConversationFlow): boolean | null {
   if (!isFinished(state)) return null
   const reasons = qualificationReasons(state, flow)
-  if (reasons.some(({ kind }) => kind !== 'skill_inconclusive')) return false
+  if (reasons.some(({ kind }) => kind === 'knockout' || kind === 'skill_not_verified')) return false
   if (reasons.length > 0) return null
   if (!flow.methods.includes('skill_verification')) return true
   const verdicts = verdictsOf(state, flow)

@@ -106,7 +106,13 @@ const EnrichmentQuestion = named(
           description: 'For `yes_no` only: the answer that makes the candidate not qualified.',
         }),
       ),
-      required: Type.Optional(Type.Boolean({ default: true })),
+      required: Type.Optional(
+        Type.Boolean({
+          default: true,
+          description:
+            'Whether the candidate must answer. If a candidate skips an optional question with `knockout`, `qualified` is not true.',
+        }),
+      ),
     },
     closed,
   ),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { startApp } from '../../test/support/app.ts'
+import { inviteCandidates } from '../../test/support/candidate.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import type { TestClock } from '../../test/support/clock.ts'
 import {
@@ -58,6 +59,45 @@ test('a result matches its schema and contains only enabled methods', async () =
     record.output.skills.map(() => ['not_asked', 0, 0]),
   )
   assert.deepEqual((await get(`/results/${record.result_id}`)).body.data, record)
+})
+
+test('a candidate who skips an optional knockout question is undecided, unless there is a reason for false', async () => {
+  const { app } = await setUp()
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate(
+    { languages: ['en'] },
+    {
+      methods: ['data_enrichment', 'interest_collection'],
+      enrichment_questions: [
+        { key: 'licence', type: 'yes_no', text: 'Do you hold a licence?', knockout: 'no', required: false },
+        { key: 'tools', type: 'yes_no', text: 'Do you have your own tools?', required: false },
+        { key: 'nights', type: 'yes_no', text: 'Can you work night shifts?', knockout: 'no' },
+      ],
+    },
+  )
+  const candidates = await inviteCandidates(app, partner, mandate_id, [aCandidate(1), aCandidate(2), aCandidate(3)])
+  const replies = [
+    ['yes', 'skip', 'skip', 'yes', 'yes'],
+    ['yes', 'skip', 'skip', 'no'],
+    ['yes', 'yes', 'skip', 'yes', 'yes'],
+  ]
+  for (const [index, { page }] of candidates.entries()) for (const value of replies[index]!) await page.reply({ value })
+  const results = await Promise.all(candidates.map(({ getResult }) => getResult()))
+  assert.deepEqual(
+    results.map(({ status, output }) => [status, output.qualified, output.reasons]),
+    [
+      ['completed', null, [{ kind: 'knockout_skipped', key: 'licence' }]],
+      [
+        'completed',
+        false,
+        [
+          { kind: 'knockout_skipped', key: 'licence' },
+          { kind: 'knockout', key: 'nights' },
+        ],
+      ],
+      ['completed', true, []],
+    ],
+  )
 })
 
 test('results are filtered by campaign, mandate, job and status, within the organisation', async () => {

@@ -44,8 +44,10 @@ export const KnockoutAnswer = named(
 const QualificationReason = named(
   'QualificationReason',
   Type.Object({
-    kind: Type.Enum(['knockout', 'skill_not_verified', 'skill_inconclusive']),
-    key: Type.Optional(Type.String({ description: 'For `knockout`: the `key` of the question.' })),
+    kind: Type.Enum(['knockout', 'knockout_skipped', 'skill_not_verified', 'skill_inconclusive']),
+    key: Type.Optional(
+      Type.String({ description: 'For `knockout` and `knockout_skipped`: the `key` of the question.' }),
+    ),
     skill_id: Type.Optional(Type.String({ description: 'For the other kinds: the skill.' })),
   }),
 )
@@ -70,10 +72,10 @@ export const ResultOutput = named(
   Type.Object({
     qualified: Type.Union([Type.Boolean(), Type.Null()], {
       description:
-        'Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified.',
+        'Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified.',
     }),
     reasons: Type.Array(QualificationReason, {
-      description: 'Why `qualified` is false, or null because of the verdicts.',
+      description: 'Why `qualified` is false, or null although the candidate finished.',
     }),
     enrichment: Type.Optional(
       Type.Record(Type.String(), EnrichmentAnswer, {

@@ -100,7 +100,8 @@ export function QuestionsEditor({ questions, errorAt, onChange }: Props) {
       </p>
       <p class="soft small">
         You can add up to five questions, or ten if candidates are asked nothing else. A disqualifying answer (knockout)
-        ends the conversation politely: the result is completed, and the candidate is not qualified.
+        ends the conversation politely: the result is completed, and the candidate is not qualified. A candidate who
+        skips such a question, because it is optional, is undecided.
       </p>
       {questions.every((_, index) => !errorAt(`enrichment_questions[${index}]`)) && (
         <FieldError text={errorAt('enrichment_questions')} />
