@@ -10,7 +10,7 @@ import { type MandateBody, pendingSkillNames, skillsToVerify } from './body.ts'
 /** Validation rules across several fields of a mandate. Pure functions: callers pass in all data. */
 
 const MAX_SKILLS_PER_MANDATE = 10
-const MAX_VERIFIED_SKILLS = 3
+export const MAX_VERIFIED_SKILLS = 3
 const MAX_QUESTIONS = 5
 /** Maximum number of enrichment questions if enrichment is the only method. */
 const MAX_QUESTIONS_IF_ONLY_METHOD = 10
@@ -35,7 +35,7 @@ export function requireWithinLimits({ methods, skills, enrichment_questions: que
 }
 
 /** The loaded skills of a mandate. */
-export type VerifiableSkills = LoadedSkills<{ verifiable: boolean }>
+export type VerifiableSkills = LoadedSkills<{ number: number; name: string; verifiable: boolean }>
 
 export interface ConsistencyDeps {
   /** Country codes as sent, so that errors refer to the original index. */

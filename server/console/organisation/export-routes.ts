@@ -4,6 +4,7 @@ import { describeItemSource, describeQualified, describeReasons } from '../../..
 import type { OrgScope } from '../../access/caller.ts'
 import type { Context } from '../../context.ts'
 import type { SkillVerdict } from '../../conversation/verdicts.ts'
+import { MAX_VERIFIED_SKILLS } from '../../mandates/rules.ts'
 import type { App } from '../../platform/http/server.ts'
 import { assignListPositions, listResults, type ResultPosition } from '../../results/results.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
@@ -12,8 +13,6 @@ import { RecruiterFilters } from './recruiter-results-routes.ts'
 
 const ROWS_PER_QUERY = 500
 
-/** A mandate verifies at most this many skills. */
-const MAX_SKILLS = 3
 const SKILL_COLUMNS = ['verdict', 'confidence', 'correct', 'asked', 'source', 'language', 'median_seconds']
 
 const COLUMNS = [
@@ -41,7 +40,7 @@ const COLUMNS = [
   'updated_at',
   'verdict',
   'verdict_reasons',
-  ...Array.from({ length: MAX_SKILLS }, (_, index) => `skill_${index + 1}`).flatMap((prefix) => [
+  ...Array.from({ length: MAX_VERIFIED_SKILLS }, (_, index) => `skill_${index + 1}`).flatMap((prefix) => [
     prefix,
     ...SKILL_COLUMNS.map((name) => `${prefix}_${name}`),
   ]),
@@ -119,7 +118,7 @@ function cellsOfResult({ candidate, output, knocked_out_by, ...result }: Recruit
           describeReasons(output, { questionText: () => knocked_out_by?.question }).join('; '),
         ]
       : [null, null]),
-    ...Array.from({ length: MAX_SKILLS }).flatMap((_, index) => skillCells(skills?.[index])),
+    ...Array.from({ length: MAX_VERIFIED_SKILLS }).flatMap((_, index) => skillCells(skills?.[index])),
   ]
 }
 
