@@ -50,7 +50,7 @@ export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{
   const aliases = distinctAliases(name, skill.aliases ?? [])
   const existing = await tx
     .selectFrom('skills')
-    .select(['number', 'verifiable'])
+    .select(['number', 'name', 'verifiable'])
     .where('name_key', '=', key)
     .executeTakeFirst()
   const number = existing?.number ?? (await nextSkillNumber(tx))
@@ -86,15 +86,18 @@ async function nextSkillNumber(tx: Tx): Promise<number> {
 }
 
 /** Returns the existing skills with these numbers, as a map by number. For CLI commands, which have no snapshot. */
-export async function findSkills(tx: Queries, numbers: number[]): Promise<Map<number, { verifiable: boolean }>> {
+export async function findSkills(
+  tx: Queries,
+  numbers: number[],
+): Promise<Map<number, { number: number; name: string; verifiable: boolean }>> {
   // An empty list, `in ()`, is a syntax error in SQL. No skill has the number 0.
   const numbersOrZero = numbers.length > 0 ? numbers : [0]
   const rows = await tx
     .selectFrom('skills')
-    .select(['number', 'verifiable'])
+    .select(['number', 'name', 'verifiable'])
     .where('number', 'in', numbersOrZero)
     .execute()
-  return new Map(rows.map(({ number, verifiable }) => [number, { verifiable }]))
+  return new Map(rows.map((skill) => [skill.number, skill]))
 }
 
 /** Finds, for each name, the skill that has it as an alias. If there are several, returns the skill with the lowest number. */

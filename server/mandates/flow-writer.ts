@@ -12,7 +12,7 @@ import type { QuestionWriter, SkillToAsk } from '../questions/questions.ts'
 import { distractorCount, languagesOf, type SkillItem, showItem } from '../questions/skill-items.ts'
 import { type MandateBody, skillsToVerify } from './body.ts'
 import type { ExampleItem, StoredFlow, StoredFlowSkill } from './flow.ts'
-import { type MissingLanguages, missingTranslations } from './languages.ts'
+import { type MissingLanguages, missingSkillLanguages, missingTranslations } from './languages.ts'
 
 /** Number of items that partners see as examples. */
 const EXAMPLE_ITEMS = 3
@@ -65,7 +65,7 @@ export class FlowWriter {
       itemSets: writtenSkills.map(({ itemSet }) => itemSet),
       missingLanguages: {
         enrichment: missingTranslations(enrichment, languages),
-        skills: languages.filter((language) => skills.some((skill) => !skill.languages.includes(language))),
+        skills: missingSkillLanguages(skills, languages),
       },
     }
   }

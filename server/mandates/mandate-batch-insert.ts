@@ -88,7 +88,7 @@ export class MandateBatchInserter {
   /** Inserts a mandate and returns it, or returns undefined if nothing was inserted. */
   async create(
     caller: Caller,
-    { clock, skills, writer }: MandateDeps,
+    { clock, ...deps }: MandateDeps,
     { job_id, ...input }: MandateInput,
   ): Promise<Mandate | undefined> {
     // Idempotency records, dry runs and audit records need a transaction.
@@ -99,8 +99,8 @@ export class MandateBatchInserter {
       this.workflows.get(cacheKey) ?? (await findWorkflowWithRowVersion(this.db.queries, caller, input.workflow_id))
     if (!workflow) return undefined
     try {
-      const body = acceptableBody(caller, workflow, input, { skills, requestedNameKeys: new Set() })
-      const row = newMandateRow(caller, workflow, body, { input, job_id, via: caller.via, writer, now: clock.now() })
+      const body = acceptableBody(caller, workflow, input, { skills: deps.skills, requestedNameKeys: new Set() })
+      const row = newMandateRow(caller, workflow, body, { input, job_id, via: caller.via, deps, now: clock.now() })
       const wasInserted = await this.insert(row, workflow.rowVersion)
       this.workflows.delete(cacheKey)
       if (!wasInserted) return undefined

@@ -9,11 +9,10 @@ import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
 import type { Language } from '../platform/text/languages.ts'
-import type { QuestionWriter } from '../questions/questions.ts'
 import type { CreatedVia } from '../workflows/enums.ts'
 import { lockWorkflowForUse, type Workflow } from '../workflows/workflows.ts'
 import { isSameMandate, type MandateBody, normaliseMandate, pendingSkillNames, storedText } from './body.ts'
-import { languageWarnings, predictMissingLanguages } from './languages.ts'
+import { type LanguagePredictionDeps, languageWarnings, predictMissingLanguages } from './languages.ts'
 import { lockMandate, type Mandate, mandateColumns, mandateFromRow, updateMandate } from './mandate-rows.ts'
 import { requireConsistency, requireWithinLimits, type VerifiableSkills, warningsOf } from './rules.ts'
 import type { MandateInput, MandateReplacement } from './schema.ts'
@@ -26,10 +25,8 @@ const MAX_CHANGES_PER_HOUR = 10
 export const MAX_PREPARATION_SECONDS = 2
 
 /** Dependencies of the mandate rules. */
-export interface MandateDeps {
+export interface MandateDeps extends LanguagePredictionDeps {
   clock: Clock
-  skills: VerifiableSkills
-  writer: Pick<QuestionWriter, 'kind'>
 }
 
 /** The caller properties that mandates use. */
@@ -39,7 +36,7 @@ export type MandateCaller = WriteScope & Partial<Pick<Caller, 'onBehalfOf'>>
 export async function createMandate(
   tx: Tx,
   caller: MandateCaller,
-  { clock, skills, writer }: MandateDeps,
+  { clock, ...deps }: MandateDeps,
   { job_id, ...input }: MandateInput,
   via: CreatedVia,
 ): Promise<Mandate> {
@@ -53,10 +50,10 @@ export async function createMandate(
     ])
   if (workflow.status === 'archived') throw problem('CONFLICT', 'The workflow is archived; choose another workflow.')
   const requestedNameKeys = await lockOpenRequestsForShare(tx, caller, pendingSkillNames(input.skills))
-  const body = acceptableBody(caller, workflow, input, { skills, requestedNameKeys })
+  const body = acceptableBody(caller, workflow, input, { skills: deps.skills, requestedNameKeys })
   const row = await tx
     .insertInto('mandates')
-    .values(newMandateRow(caller, workflow, body, { input, job_id, via, writer, now: clock.now() }))
+    .values(newMandateRow(caller, workflow, body, { input, job_id, via, deps, now: clock.now() }))
     .onConflict((conflict) =>
       conflict
         .columns(['org_id', 'mode', 'job_id'])
@@ -92,7 +89,7 @@ interface NewMandateOptions {
   input: MandateReplacement
   job_id: string | undefined
   via: CreatedVia
-  writer: Pick<QuestionWriter, 'kind'>
+  deps: LanguagePredictionDeps
   now: number
 }
 
@@ -101,7 +98,7 @@ export function newMandateRow(
   { orgId, mode }: OrgScope,
   { workflow_id, languages }: Pick<Workflow, 'workflow_id' | 'languages'>,
   body: MandateBody,
-  { input, job_id, via, writer, now }: NewMandateOptions,
+  { input, job_id, via, deps, now }: NewMandateOptions,
 ) {
   return {
     mandate_id: newId('JM_', now),
@@ -111,7 +108,7 @@ export function newMandateRow(
     job_id: job_id ?? null,
     created_via: via,
     created_at: new Date(now),
-    ...bodyColumns(body, input, languages, writer, now),
+    ...bodyColumns(body, input, languages, deps, now),
   }
 }
 
@@ -119,7 +116,7 @@ export function newMandateRow(
 export async function replaceMandate(
   tx: Tx,
   caller: MandateCaller,
-  { clock, skills, writer }: MandateDeps,
+  { clock, ...deps }: MandateDeps,
   id: string,
   input: MandateReplacement,
 ): Promise<{ mandate: Mandate; changed: boolean }> {
@@ -144,7 +141,7 @@ export async function replaceMandate(
   const defaults = { methods: workflow.default_methods, onBehalfOf: caller.onBehalfOf }
   if (storedBodies.some((stored) => isSameMandate(input, stored, current.methods, defaults)))
     return { mandate: current, changed: false }
-  const body = acceptableBody(caller, workflow, input, { skills, requestedNameKeys })
+  const body = acceptableBody(caller, workflow, input, { skills: deps.skills, requestedNameKeys })
   const now = clock.now()
   const recentChanges = changes.filter((time) => time.getTime() > now - HOUR)
   if (recentChanges.length >= MAX_CHANGES_PER_HOUR) {
@@ -158,7 +155,7 @@ export async function replaceMandate(
     )
   }
   const mandate = await updateMandate(tx, id, {
-    ...bodyColumns(body, input, workflow.languages, writer, now),
+    ...bodyColumns(body, input, workflow.languages, deps, now),
     flow_version: current.flow_version + 1,
     accepted_body: null,
     failure: null,
@@ -205,7 +202,7 @@ function bodyColumns(
   body: MandateBody,
   input: MandateReplacement,
   languages: Language[],
-  writer: Pick<QuestionWriter, 'kind'>,
+  deps: LanguagePredictionDeps,
   now: number,
 ) {
   return {
@@ -213,7 +210,7 @@ function bodyColumns(
     methods: body.methods,
     body: storedText(body, input),
     warnings: warningsOf(body),
-    language_warnings: languageWarnings(predictMissingLanguages(body, languages, writer)),
+    language_warnings: languageWarnings(predictMissingLanguages(body, languages, deps)),
     pending_skills: pendingSkillNames(body.skills).map(nameKey),
     prepare_at: new Date(now),
     attempts: 0,

@@ -4,6 +4,7 @@ import { aMandate, prepareMandates, startApp, type TestApp } from '../../test/su
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { fakeItemWriter } from '../../test/support/fake-item-writer.ts'
 import { createPartner } from '../../test/support/partners.ts'
+import { insertPrivateItems } from '../../test/support/private-items.ts'
 import { until } from '../../test/support/until.ts'
 import type { OrgScope } from '../access/caller.ts'
 import { skillNumber } from '../catalogue/ids.ts'
@@ -190,7 +191,23 @@ test('an AI endpoint translates everything, and translations that give the answe
   }
   const { warnings } = await getMandate(db.queries, scope, mandate_id)
   assert.equal(warnings.length, 1)
-  assert.match(warnings[0]!, /skill question.*Tamil/)
+  assert.match(warnings[0]!, /skill question.* in Tamil \(the AI writer has written only Hindi\)/)
+})
+
+test("a private bank that lacks a language of the workflow is named in the mandate's warning", async () => {
+  const { app, context, db, create, newWorkflow } = await setUp()
+  const { scope, workflow_id } = await newWorkflow({ languages: ['en', 'hi'] })
+  await insertPrivateItems(app.context, scope.orgId, { skillNumber: 2001, count: MIN_ACTIVE_ITEMS })
+  const { mandate_id } = await create(scope, workflow_id, { enrichment_questions: [] })
+  await prepareMandates(context)
+  const { warnings } = await getMandate(db.queries, scope, mandate_id)
+  const { name } = context.catalogue.current.skill(2001)!
+  assert.deepEqual(
+    warnings
+      .filter((warning) => warning.includes('skill questions'))
+      .map((warning) => /one: (.*?)\./.exec(warning)?.[1]),
+    [`${name} in Hindi (your organisation's bank has only English)`],
+  )
 })
 
 test('translations of enrichment questions are used, and one warning names the missing ones', async () => {

@@ -8,6 +8,7 @@ import { NoBody } from '../platform/http/body.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
+import { loadBank } from '../questions/bank/bank.ts'
 import { MandateBatchInserter } from './mandate-batch-insert.ts'
 import { fullMandateRecordFromJson, mandateResult } from './mandate-record.ts'
 import { getMandateAndFlow, listMandates, type Mandate } from './mandate-rows.ts'
@@ -181,7 +182,10 @@ export function mandateRoutes(app: App, context: Context): void {
     const ownSkills = needsOwnItems ? await findOwnMeasurableSkills(context.db.queries, orgId) : new Set<number>()
     const forOrganisation = (skill: SnapshotSkill | undefined) => skill && skillForOrganisation(skill, ownSkills)
     const skillsOfOrganisation = new LoadedSkills({ skill: (number) => forOrganisation(loadedSkills.skill(number)) })
-    return { clock, skills: skillsOfOrganisation, writer: context.writer }
+    const bank = await loadBank()
+    const privateSkills = context.ownSkills.of(orgId)
+    const bankLanguagesOf = (number: number) => (privateSkills.has(number) ? undefined : bank.languagesOf(number))
+    return { clock, skills: skillsOfOrganisation, writer: context.writer, bankLanguagesOf }
   }
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { PRIOR_DIFFICULTIES } from '../../measurement/model.ts'
 import type { Language } from '../../platform/text/languages.ts'
-import { MIN_ACTIVE_ITEMS, type SkillItem } from '../skill-items.ts'
+import { languagesOf, MIN_ACTIVE_ITEMS, type SkillItem } from '../skill-items.ts'
 import { type BankSkill, POOL_SIZE, parseBank } from './format.ts'
 
 export const BANK_FOLDER = new URL('../../../data/questions/', import.meta.url)
@@ -14,6 +14,7 @@ export const BANK_FOLDER = new URL('../../../data/questions/', import.meta.url)
 export class Bank {
   /** The part of the file that contains each skill, by skill number. */
   private readonly skillParts: Map<number, Buffer>
+  private readonly languagesBySkill = new Map<number, Language[]>()
 
   private constructor(skillParts: Map<number, Buffer>) {
     this.skillParts = skillParts
@@ -56,6 +57,13 @@ export class Bank {
     const skillPart = this.skillParts.get(skillNumber)
     const skill = skillPart && parseBank(skillPart.toString('utf8')).skills[0]
     return skill ? skillItems(skill) : []
+  }
+
+  /** Returns the languages in which a skill can be asked. Kept in memory, because finding them means parsing the items. */
+  languagesOf(skillNumber: number): readonly Language[] {
+    const languages = this.languagesBySkill.get(skillNumber) ?? languagesOf(this.itemsOf(skillNumber))
+    this.languagesBySkill.set(skillNumber, languages)
+    return languages
   }
 }
 
