@@ -2,7 +2,7 @@ import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
-import { findNotAssessableSkills, NOT_ASSESSABLE_REASON } from './assessments/assessable-skills.ts'
+import { NOT_ASSESSABLE_REASON } from './assessments/assessable-skills.ts'
 import { recordOrigin } from './endorsements/origins.ts'
 import { fieldOf, isMissing, requireField } from './fields.ts'
 import { itemRecords } from './items.ts'
@@ -25,7 +25,7 @@ import {
   TokenParams,
   Verification,
 } from './schema.ts'
-import { readFullSession, readVerification } from './session-responses.ts'
+import { readFullSession, readNotAssessable, readVerification } from './session-responses.ts'
 import {
   belongsTo,
   findVerification,
@@ -79,7 +79,7 @@ export function sessionRoutes(app: App, context: Context): void {
     async ({ sessionCaller }) => {
       const now = clock.now()
       const session = await getSession(db.queries, sessionCaller.token!, sessionCaller.scope, now)
-      return success(await readFullSession(db.queries, session, now), 'Session')
+      return success(await readFullSession(db.queries, context, session, now), 'Session')
     },
   )
 
@@ -219,8 +219,8 @@ export function stepRoutes(app: App, context: Context): void {
         validateRequest(request, routeOptions.config)
         if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
         const changed = await chooseMethod(tx, context, current, body)
-        const notAssessable = changed.method === 'assessment' ? await findNotAssessableSkills(tx, context, changed) : []
-        if (changed.status === 'open' && notAssessable.length > 0 && notAssessable.length === changed.skills.length)
+        const { notAssessable } = await readNotAssessable(tx, context, changed)
+        if (changed.status === 'open' && notAssessable?.length && notAssessable.length === changed.skills.length)
           throw problem(
             'INVALID_VERIFICATION_METHOD',
             `None of the chosen skills can be assessed: for each, ${NOT_ASSESSABLE_REASON}. Choose the method human, or other skills.`,
@@ -231,9 +231,7 @@ export function stepRoutes(app: App, context: Context): void {
         {
           serviceVerificationId: session.id,
           verificationMethod: session.method!,
-          ...(session.method === 'assessment'
-            ? { notAssessable: notAssessable.map(({ number }) => skillId(number)) }
-            : {}),
+          ...(notAssessable ? { notAssessable } : {}),
         },
         'Method stored',
       )

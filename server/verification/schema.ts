@@ -126,6 +126,12 @@ const SessionSkill = named(
   'SessionSkill',
   Type.Object({ skillId: Type.String(), name: Type.String(), proofUrl: Type.Array(Type.String()) }),
 )
+const notAssessable = Type.Optional(
+  Type.Array(Type.String(), {
+    description:
+      'With the method `assessment`: IDs of the chosen skills that cannot be assessed, because there are too few questions about them.',
+  }),
+)
 const SelectedItems = named(
   'SelectedItems',
   Type.Object({
@@ -180,6 +186,7 @@ export const FullSession = named(
     workExperiences: Type.Array(Experience),
     certificates: Type.Array(Certificate),
     skills: Type.Array(SessionSkill),
+    notAssessable,
     stored: SelectedItems,
     reviewer: orNull(Reviewer),
     ...evidenceFields,
@@ -277,11 +284,7 @@ export const StoredMethod = named(
   'StoredVerificationMethod',
   Type.Object({
     ...MethodInput.properties,
-    notAssessable: Type.Optional(
-      Type.Array(Type.String(), {
-        description: 'With the method `assessment`: IDs of the chosen skills that cannot be assessed.',
-      }),
-    ),
+    notAssessable,
   }),
 )
 
@@ -376,7 +379,12 @@ export const SubmittedReview = named(
 
 const AssessmentQuestion = named(
   'AssessmentQuestion',
-  Type.Object({ questionId: Type.String(), question: Type.String(), options: Type.Array(Type.String()) }),
+  Type.Object({
+    questionId: Type.String(),
+    skillId: Type.String({ description: 'The skill that the question is about.' }),
+    question: Type.String(),
+    options: Type.Array(Type.String()),
+  }),
 )
 const Assessment = named(
   'Assessment',

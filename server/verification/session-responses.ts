@@ -1,4 +1,7 @@
+import { skillId } from '../catalogue/ids.ts'
+import type { Context } from '../context.ts'
 import type { Queries } from '../platform/database/database.ts'
+import { findNotAssessableSkills } from './assessments/assessable-skills.ts'
 import { readAssessment } from './assessments/attempts.ts'
 import { findEvidence } from './endorsements/endorsements.ts'
 import { itemRecords } from './items.ts'
@@ -7,7 +10,12 @@ import { findReview, reviewerRecord } from './reviews/reviews.ts'
 import { type Session, skillRecord } from './sessions.ts'
 
 /** Builds the full session for the student's page. */
-export async function readFullSession(queries: Queries, session: Session, now: number) {
+export async function readFullSession(
+  queries: Queries,
+  context: Pick<Context, 'catalogue'>,
+  session: Session,
+  now: number,
+) {
   const review = await findReview(queries, session.id)
   const assessment = await readAssessment(queries, session, now)
   return {
@@ -19,12 +27,24 @@ export async function readFullSession(queries: Queries, session: Session, now: n
     student: session.student,
     ...session.items,
     skills: session.skills.map(skillRecord),
+    ...(await readNotAssessable(queries, context, session)),
     stored: itemRecords(session.userId, session.items, session.sources),
     reviewer: review ? reviewerRecord(session.id, review) : null,
     ...(await findEvidence(queries, session, review)),
     expiresAt: new Date(session.expiresAt).toISOString(),
     ...(session.returnUrl === undefined ? {} : { returnUrl: session.returnUrl }),
   }
+}
+
+/** Returns the skills that cannot be assessed, for responses. Without the method `assessment`, responses do not contain the field. */
+export async function readNotAssessable(
+  queries: Queries,
+  context: Pick<Context, 'catalogue'>,
+  session: Session,
+): Promise<{ notAssessable?: string[] }> {
+  if (session.method !== 'assessment') return {}
+  const skills = await findNotAssessableSkills(queries, context, session)
+  return { notAssessable: skills.map(({ number }) => skillId(number)) }
 }
 
 /** Builds the status and the outcome of each skill for the partner. */

@@ -18,6 +18,8 @@ export interface AssessmentAnswersInput {
 
 export interface AssessmentQuestion {
   questionId: string
+  /** The skill that the question is about. */
+  skillId: string
   question: string
   options: string[]
 }
@@ -250,7 +252,7 @@ export interface StoredVerificationMethod {
   /** The verification ID, `SV_…`, returned by `POST /verify`. */
   serviceVerificationId: string
   verificationMethod: VerificationMethod
-  /** With the method `assessment`: IDs of the chosen skills that cannot be assessed. */
+  /** With the method `assessment`: IDs of the chosen skills that cannot be assessed, because there are too few questions about them. */
   notAssessable?: string[]
 }
 
@@ -365,6 +367,8 @@ export interface VerificationSession {
   workExperiences: WorkExperience[]
   certificates: Certificate[]
   skills: SessionSkill[]
+  /** With the method `assessment`: IDs of the chosen skills that cannot be assessed, because there are too few questions about them. */
+  notAssessable?: string[]
   stored: SelectedItems
   reviewer: Reviewer | null
   /** How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */

@@ -9,6 +9,7 @@ import { deleteDraft, readDraft, saveDraft } from '../drafts.ts'
 import { paths } from '../paths.ts'
 import { SubmitButton } from '../ui/submit-button.tsx'
 import { AssessmentResult } from './assessment-result.tsx'
+import { NotAssessableNotice } from './not-assessable-notice.tsx'
 import type { SessionCall } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
 import { errorText, type StudentTexts } from './texts.ts'
@@ -70,6 +71,7 @@ export function Assessment({ session, call, pageTexts, onChange, onBack }: Props
       onNext={() => void start()}
       onBack={session.status === 'open' ? onBack : undefined}
     >
+      <NotAssessableNotice session={session} pageTexts={pageTexts} />
       <ul class="rules">
         {pageTexts.rules.map((rule) => (
           <li key={rule}>{rule}</li>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { SessionItems, VerificationSession } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
+import { NotAssessableNotice } from './not-assessable-notice.tsx'
 import { type SessionCall, type SourceItem, sourceItems, storedItemKeys } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
 import { errorText, type StudentTexts } from './texts.ts'
@@ -37,6 +38,7 @@ export function ItemsStep({ session, token, call, pageTexts, onDone, onBack }: P
       onNext={store}
       onBack={onBack}
     >
+      <NotAssessableNotice session={session} pageTexts={pageTexts} />
       {ITEM_KINDS.map((kind) => {
         const itemsOfKind = items.filter((item) => item.kind === kind)
         return (

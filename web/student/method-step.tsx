@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { StoredVerificationMethod, VerificationMethod, VerificationSession } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
+import { NotAssessableNotice } from './not-assessable-notice.tsx'
 import type { SessionCall } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
 import { errorText, type StudentTexts } from './texts.ts'
@@ -17,8 +18,8 @@ export function MethodStep({ session, call, pageTexts, onDone, onBack }: Props) 
   const [method, setMethod] = useState<VerificationMethod | null>(session.verificationMethod)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
-  /** Names of chosen skills that cannot be assessed, after the method was stored. */
-  const [notAssessable, setNotAssessable] = useState<string[]>([])
+  /** The stored choice, while the student reads which skills cannot be assessed. */
+  const [stored, setStored] = useState<Partial<VerificationSession>>()
   const choices: [VerificationMethod, string, string][] = [
     ['human', pageTexts.human, pageTexts.humanHint],
     ['assessment', pageTexts.assessment, pageTexts.assessmentHint],
@@ -49,10 +50,8 @@ export function MethodStep({ session, call, pageTexts, onDone, onBack }: Props) 
           ))}
         </div>
       </fieldset>
-      {notAssessable.length > 0 && (
-        <p class="notice" role="status">
-          {pageTexts.notAssessable(notAssessable.join(', '))}
-        </p>
+      {(stored || method === session.verificationMethod) && (
+        <NotAssessableNotice session={{ ...session, ...stored }} pageTexts={pageTexts} />
       )}
     </StepFrame>
   )
@@ -60,12 +59,12 @@ export function MethodStep({ session, call, pageTexts, onDone, onBack }: Props) 
   function choose(value: VerificationMethod) {
     setMethod(value)
     setError(undefined)
-    setNotAssessable([])
+    setStored(undefined)
   }
 
   async function store() {
     // The student has read which skills cannot be assessed, and continues.
-    if (notAssessable.length > 0) return onDone({ verificationMethod: method })
+    if (stored) return onDone(stored)
     setBusy(true)
     setError(undefined)
     const result = await call<StoredVerificationMethod>(paths.storeMethod, {
@@ -73,8 +72,9 @@ export function MethodStep({ session, call, pageTexts, onDone, onBack }: Props) 
     })
     setBusy(false)
     if (!result.ok) return setError(errorText(pageTexts, result))
-    const skillIds = result.data.notAssessable ?? []
-    if (skillIds.length === 0) return onDone({ verificationMethod: method })
-    setNotAssessable(session.skills.filter(({ skillId }) => skillIds.includes(skillId)).map(({ name }) => name))
+    const { notAssessable = [] } = result.data
+    const change = { verificationMethod: method, notAssessable }
+    if (notAssessable.every((id) => session.notAssessable?.includes(id))) return onDone(change)
+    setStored(change)
   }
 }

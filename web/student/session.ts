@@ -43,6 +43,11 @@ export function storedItemKeys({ stored }: VerificationSession): Set<string> {
   ])
 }
 
+/** Returns the names of the chosen skills that cannot be assessed. */
+export function notAssessableNames({ skills, notAssessable = [] }: VerificationSession): string[] {
+  return skills.filter(({ skillId }) => notAssessable.includes(skillId)).map(({ name }) => name)
+}
+
 /** Calls the API with the student's token and the page's language, in which questions are generated. */
 export type SessionCall = <T>(path: string, options?: ApiCallOptions) => Promise<ApiResult<T>>
 

@@ -39,10 +39,12 @@ test('questions are generated once, answered and marked, and keys stay on the se
   assert.match(firstResponse.body.executionTime, /^\d+ms$/)
   assert.equal(questions.length, 10)
   for (const question of questions) {
-    assert.deepEqual(Object.keys(question).sort(), ['options', 'question', 'questionId'])
+    assert.deepEqual(Object.keys(question).sort(), ['options', 'question', 'questionId', 'skillId'])
     assert.equal(new Set(question.options).size, 4)
   }
   assert.equal(questions.filter(({ question }: any) => question.includes('Bricklaying')).length, 5)
+  for (const { skillId, question } of questions)
+    assert.ok(question.includes(skillId === WIRING ? 'House wiring' : 'Bricklaying'), 'skillId names the skill')
   assert.equal(questions.filter(({ question }: any) => question.includes('House wiring')).length, 5)
   assert.ok(
     questions.some(({ question }: any) => /Fabricator|Metro/.test(question)),
@@ -125,25 +127,26 @@ test('correct answers never appear in responses, events, emails or logs', async 
     assert.doesNotMatch(text, /"(key|correctOption|answer|isCorrect|difficulty|itemId|shownOptions)"/)
 })
 
-test('there are five questions per skill, and three with more than six skills', async () => {
+test('there are five questions per skill, and three with more than six skills that can be assessed', async () => {
   const calls = await setUp()
-  for (const [skillCount, questionsPerSkill] of [
+  for (const [skillCount, questionsPerSkill, otherSkills = []] of [
     [1, 5],
     [2, 5],
     [6, 5],
+    [6, 5, ['sk_1002']], // has no questions
     [7, 3],
     [10, 3],
   ] as const) {
     const session = await calls.openPreparedSession('assessment', {
-      skills: ASSESSABLE_SKILLS.slice(0, skillCount),
-      student: { externalStudentId: `stu-${skillCount}` },
+      skills: [...otherSkills, ...ASSESSABLE_SKILLS.slice(0, skillCount)],
+      student: { externalStudentId: `stu-${skillCount}-${otherSkills.length}` },
     })
     const { questions, totalQuestions } = (await expectOk(calls.generateAssessment(session))).body.data
     assert.equal(totalQuestions, skillCount * questionsPerSkill)
     assert.equal(new Set(questions.map(({ question }: any) => question)).size, totalQuestions)
-    const bySkill = Map.groupBy(await calls.getCorrectAnswers(session), ({ skill }) => skill)
+    const bySkill = Map.groupBy(questions, ({ skillId }: any) => skillId)
     assert.deepEqual(
-      [...bySkill.values()].map((answers) => answers.length),
+      ASSESSABLE_SKILLS.slice(0, skillCount).map((id) => bySkill.get(id)?.length),
       Array(skillCount).fill(questionsPerSkill),
     )
   }

@@ -13,7 +13,7 @@ import { findEarlierStems, findSeenItems } from './attempts.ts'
 import { type AssessmentItem, drawQuestions } from './draw-questions.ts'
 
 const QUESTIONS_PER_SKILL = 5
-/** With more skills, there are fewer questions about each, so that an assessment has at most 30. */
+/** If an assessment asks about more skills, it has fewer questions about each, so that it has at most 30. */
 const MAX_SKILLS_WITH_ALL_QUESTIONS = 6
 const QUESTIONS_PER_SKILL_OF_MANY = 3
 

@@ -22,7 +22,7 @@ export function assessmentRoutes(app: App, context: Context): void {
         tags,
         summary: 'Generate the assessment',
         description:
-          'Requires skills, the method `assessment` and items. The first request generates the questions; later requests return the same questions until they are answered. Generation can take up to 90 seconds, so use a longer request timeout. Answers must be submitted within 60 minutes. Questions are in the language of `Accept-Language` if they are available in it; otherwise they are in English. There are 5 questions per skill; with more than 6 skills, 3. The test students of TEST mode (see `POST /verify`) get questions whose right option is the first of `options`.',
+          'Requires skills, the method `assessment` and items. The first request generates the questions; later requests return the same questions until they are answered. Generation can take up to 90 seconds, so use a longer request timeout. Answers must be submitted within 60 minutes. Questions are in the language of `Accept-Language` if they are available in it; otherwise they are in English. There are 5 questions per skill, or 3 if more than 6 skills are asked about; skills that cannot be assessed or were passed in an earlier attempt do not count. The test students of TEST mode (see `POST /verify`) get questions whose right option is the first of `options`.',
         security,
         response: { 200: AssessmentResponse },
       },

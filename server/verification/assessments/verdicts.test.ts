@@ -125,8 +125,10 @@ test('step 2 lists skills that cannot be assessed, and rejects the method if non
   const session = await calls.openSession()
   await expectOk(calls.storeSkills(session, [BRICKLAYING, WITHOUT_QUESTIONS]))
   assert.equal('notAssessable' in (await expectOk(calls.chooseMethod(session, 'human'))).body.data, false)
+  assert.equal('notAssessable' in (await calls.getFullVerification(session)), false)
   const { data } = (await expectOk(calls.chooseMethod(session, 'assessment'))).body
   assert.deepEqual(data.notAssessable, [WITHOUT_QUESTIONS])
+  assert.deepEqual((await calls.getFullVerification(session)).notAssessable, [WITHOUT_QUESTIONS], 'also after a reload')
 
   await expectOk(calls.storeSkills(session, [WITHOUT_QUESTIONS]))
   await expectOk(calls.chooseMethod(session, 'human'))
