@@ -111,7 +111,7 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
 
   const differences = countConversationDifferences(short ? 200 : 2000)
   limitedRow('conversations that differ from the simulation', differences, 0, '', 'items, options, verdict, confidence')
-  addRates('student, 5 items', measureVerdicts(people, askAll(fixedForm(5), 24)))
+  for (const count of [5, 3]) addRates(`student, ${count} items`, measureVerdicts(people, askAll(fixedForm(count), 24)))
   for (const [name, rule] of PEERS) addRates(name, measureVerdicts(people, askAll(rule, 24)))
   for (const [name, assumptions] of OTHER_ASSUMPTIONS)
     addRates(name, measureVerdicts(people, askAll(SEQUENTIAL_TEST, 24, assumptions)))

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { PRIOR_DIFFICULTIES } from './model.ts'
 import { weighResponses } from './sequential-test.ts'
 
+const page = readFileSync(new URL('../../docs/reference/verdicts.md', import.meta.url), 'utf8')
+
 test('the examples in the documentation of verdicts are right', () => {
-  const page = readFileSync(new URL('../../docs/reference/verdicts.md', import.meta.url), 'utf8')
   const examples = [...page.matchAll(/^\| (\d) of (\d) +\| `(\w+)` +\| ([\d.]+) % +\|$/gm)]
   assert.equal(examples.length, 7)
   for (const [, correct, asked, expectedVerdict, expectedPercent] of examples) {
@@ -18,5 +20,18 @@ test('the examples in the documentation of verdicts are right', () => {
       [expectedVerdict, expectedPercent],
       `${correct} of ${asked}`,
     )
+  }
+})
+
+test('the weights of answers in the documentation of verdicts are right', () => {
+  const rows = [...page.matchAll(/^\| ([123]) \(\w+\) +\| [−\d.]+ +\| \+([\d.]+) +\| −([\d.]+) +\|$/gm)]
+  assert.equal(rows.length, 3)
+  for (const [, level, rightWeight, wrongWeight] of rows) {
+    const difficulty = PRIOR_DIFFICULTIES[Number(level) as 1 | 2 | 3]
+    const weightOf = (isCorrect: boolean) => {
+      const { confidence } = weighResponses([{ difficulty, isCorrect }])
+      return Math.log(confidence / (1 - confidence)).toFixed(2)
+    }
+    assert.deepEqual([weightOf(true), weightOf(false)], [rightWeight, wrongWeight], `difficulty ${level}`)
   }
 })
