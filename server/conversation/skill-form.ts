@@ -12,7 +12,7 @@ import type { ConversationState, FormItem } from './state.ts'
  * certain that they are asked: a candidate who continues on another channel, or after a crash of the server, gets the same items.
  */
 
-/** Draws the items with which the test of each skill begins. The test has at least this many items, whatever the answers. */
+/** Draws the items with which the test of each skill begins. They are asked whatever the answers are. */
 export function drawFirstItems(state: ConversationState, flow: ConversationFlow): ConversationState {
   if (!flow.methods.includes('skill_verification') || state.skills.length === flow.skills.length) return state
   const skills = flow.skills.map((skill, index) => {
@@ -29,8 +29,8 @@ function seedOf({ seed }: ConversationState, skill: number): string {
 }
 
 /**
- * Returns the items of a form, and those that exist in the language in which the candidate is asked. A private bank may have
- * translated only some of its items.
+ * Returns the items that exist in the language in which the candidate is asked, and those that are already in the form. A private bank
+ * may have translated only some of its items.
  */
 function itemsInLanguage(state: ConversationState, { items, languages }: FlowSkill, form: FormItem[]): SkillItem[] {
   const { language, skillLanguage: chosen } = state
@@ -104,7 +104,7 @@ export function isSkillDone(state: ConversationState, flow: ConversationFlow, sk
   return !needsMoreItems(responsesOf(state, flow, skill), scoredItems(items, form).length)
 }
 
-/** Returns the position of the next question about a skill, in a state that contains its item; undefined if none is needed. */
+/** Returns the position of the next question about a skill, and the state with its item; undefined if no question is needed. */
 export function nextItem(
   state: ConversationState,
   flow: ConversationFlow,

@@ -148,7 +148,7 @@ async function storeAiItems(tx: Tx, orgId: string, skillNumber: number, items: S
   }
 }
 
-/** Returns the difficulties that the author gave to stored items. Those that responses have shown are stored separately. */
+/** Returns the author's difficulties of stored items. Difficulties estimated from responses are in a separate column. */
 async function readAuthorDifficulties(tx: Tx, items: readonly SkillItem[]): Promise<Map<string, number>> {
   const rows = await tx
     .selectFrom('skill_items')

@@ -16,7 +16,7 @@ import type { ItemRetirementReason } from './item-status.ts'
 import { type ItemStatus, skillItemPurpose } from './item-store.ts'
 import type { StoredStatistics } from './statistics.ts'
 
-/** The items of one source about a skill, counted. */
+/** Counts of the items of one source about a skill. */
 export interface SkillReport {
   skillNumber: number
   source: ItemSource

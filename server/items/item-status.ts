@@ -56,7 +56,7 @@ export async function retireItem(
   return true
 }
 
-/** Restores a retired item. The responses that it has so far do not retire it again. Returns false if it is not retired. */
+/** Restores a retired item. Its earlier responses do not retire it again. Returns false if it is not retired. */
 export async function restoreItem(tx: Tx, { clock, log }: StatusDeps, item: ItemRef): Promise<boolean> {
   const now = new Date(clock.now())
   const table = sql.table(item.orgId ? 'skill_items' : 'bank_items')
@@ -86,7 +86,7 @@ async function countActiveItems(queries: Queries, { skillNumber, source, orgId }
   return (await loadBank()).itemsOf(skillNumber).filter(({ id }) => !retired.has(id)).length
 }
 
-/** Makes running servers count the items of the built-in bank again. The items of organisations have a trigger. */
+/** Lets running servers find out which skills the built-in bank can measure now. For items of organisations, a trigger does this. */
 async function updateVerifiableSkills(tx: Tx, { orgId }: ItemRef): Promise<void> {
   if (!orgId) await sql`select next_catalogue_version()`.execute(tx)
 }

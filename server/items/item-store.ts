@@ -32,7 +32,7 @@ interface StoredItemRow {
   difficulty: number | null
 }
 
-/** Returns the items of an organisation about a skill that can be asked, by their source. Pilot items are marked. */
+/** Returns the items of an organisation about a skill, except retired ones, grouped by source. Pilot items are marked. */
 export async function listOwnItems(
   queries: Queries,
   vault: Pick<Vault, 'open'>,
@@ -64,7 +64,7 @@ function openItem(vault: Pick<Vault, 'open'>, { item_id, content, status, diffic
   }
 }
 
-/** Returns the items of the built-in bank about a skill that can be asked, with the difficulties that responses have shown. */
+/** Returns the items of the built-in bank about a skill, except retired ones. Their difficulties are estimated from responses, if any. */
 export async function listBankItems(queries: Queries, bank: Bank, skillNumber: number): Promise<ItemSet | undefined> {
   if (!bank.has(skillNumber)) return undefined
   const rows = await queries
@@ -93,7 +93,7 @@ export async function findOwnMeasurableSkills(queries: Queries, orgId: string): 
   return new Set(rows.map(({ skill_number }) => skill_number))
 }
 
-/** Returns the skills among these about which the organisation has items. */
+/** Returns those of the given skills about which the organisation has items. */
 export async function findSkillsWithOwnItems(
   queries: Queries,
   orgId: string,
@@ -109,7 +109,7 @@ export async function findSkillsWithOwnItems(
   return new Set(rows.map(({ skill_number }) => skill_number))
 }
 
-/** Returns the retired and deleted items among those about these skills. */
+/** Returns the IDs of the retired and deleted items about the given skills. */
 export async function findRetiredItems(queries: Queries, skillNumbers: readonly number[]): Promise<Set<string>> {
   const { rows } = await sql<{ item_id: string }>`
     select item_id from bank_items where skill_number = any (${skillNumbers}::integer[]) and status = 'retired'

@@ -181,8 +181,8 @@ function authorDifficulty(difficulty: number): AuthorDifficulty {
 }
 
 /**
- * Returns the skills among these that are asked from the built-in bank, because the organisation has too few items of its own. Anyone can
- * read the questions and answers of the built-in bank.
+ * Returns those of the given skills that are asked with items of the built-in bank, because the organisation has too few of its own.
+ * Anyone can read the questions and answers of the built-in bank.
  */
 export async function findSkillsOnPublicBank(
   queries: Queries,

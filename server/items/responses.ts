@@ -29,8 +29,8 @@ interface ItemAnswer {
 }
 
 /**
- * Stores responses for statistics, without the person and without the time of day. The ability that the person's other responses show
- * is stored with each of them, so that the statistics do not need the person.
+ * Stores responses for statistics, without the person and without the time of day. Each response is stored with the ability that the
+ * person's other responses show, so that the statistics do not need the person.
  */
 export async function recordResponses(tx: Tx, now: number, skills: SkillResponses[]): Promise<void> {
   const rows = skills.flatMap(({ scope, skillNumber, source, responses }) => {

@@ -18,7 +18,7 @@ export const updateItemStatisticsJob = defineJob<Record<string, never>>('update-
 type StatisticsDeps = Pick<Context, 'db' | 'clock' | 'log'>
 
 const ITEMS_PER_QUERY = 500
-/** A pilot item becomes active after this many responses, unless they speak against it. */
+/** A pilot item becomes active after this many responses, if its discrimination is positive and there is no reason to retire it. */
 const MIN_PILOT_RESPONSES = 30
 
 /**
@@ -26,8 +26,9 @@ const MIN_PILOT_RESPONSES = 30
  * item has its own transaction, which also records the events. If the process is killed, the next run starts again and changes nothing
  * twice. Responses in TEST do not count, because test numbers give scripted answers.
  *
- * A transaction that stores responses can commit after one with higher numbers. Therefore each run starts at the newest response of
- * the run before the last: no transaction takes as long as the time between two runs.
+ * Responses are numbered when they are inserted, and can become visible in another order: a transaction with lower numbers can commit
+ * later. Therefore each run starts at the last response of the run before the previous one. No transaction takes as long as the time
+ * between two runs, so no response is missed.
  */
 export async function updateItemStatistics(deps: StatisticsDeps, signal?: AbortSignal): Promise<void> {
   const { db, clock } = deps
@@ -133,9 +134,9 @@ const MIN_RESPONSES_OF_ANCHOR = 100
 const MIN_ANCHORS = 6
 
 /**
- * Returns by how much the estimated difficulties of the items of a skill exceed the authors' on average. It is subtracted from them,
- * so that an ability of 0 keeps its meaning: the authors' difficulties say what a person who can just do the work knows. Otherwise the
- * scale would follow the average applicant.
+ * Returns the mean difference between the estimated and the authors' difficulties of a skill. It is subtracted from the estimates, so
+ * that an ability of 0 is still that of a person who can just do the work, in the judgement of the authors. Without it, an ability of 0
+ * would become that of the average applicant.
  */
 async function difficultyShift(tx: Tx, { skillNumber, source, orgId }: ItemRef): Promise<number> {
   const siblings = orgId

@@ -11,7 +11,7 @@ export interface DrawableItem {
   pool: string
   /** The kind of knowledge, such as a fault or a tool. */
   kind: string
-  /** The number of options that can be shown beside the key. */
+  /** The number of options other than the key. */
   distractorCount: number
   /** Whether the person has seen the item in an earlier attempt. */
   wasSeen?: boolean
@@ -28,8 +28,9 @@ export const KEY = -1
 const SHOWN_DISTRACTORS = 3
 
 /**
- * Returns the next item, or undefined if all were asked. Unseen items come first; among them those of the pool and then of the kind
- * that were asked least; the rest is chance, so that all items of a skill are used equally often.
+ * Returns the next item, or undefined if all were asked. It is drawn at random from the items that the person has not seen, of the pool
+ * from which the fewest were asked, and of the kind of which the fewest were asked, in this order of importance. Over many people, all
+ * items of a skill are therefore asked about equally often.
  */
 export function drawItem(
   items: readonly DrawableItem[],

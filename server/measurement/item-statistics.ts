@@ -49,10 +49,10 @@ export function describeItem(responses: readonly ItemResponse[], priorDifficulty
 }
 
 /**
- * How much the mean of the estimated abilities of a group is added to each of them. Estimates from a few responses are pulled towards 0,
- * so that those of an able group are too low. Kelley's formula (1947, "Fundamentals of Statistics") pulls them towards the mean of the
- * group instead: the factor is (1 - r) / r, where r is the reliability of the estimate, about .57 for three to seven other items.
- * Without the correction, an able group would make every item look easy, and sudden applications of able people like a leak.
+ * The mean of a group's estimated abilities, times this factor, is added to each of them. Estimates from a few responses are pulled
+ * towards 0, so those of an able group are too low. Kelley's formula (1947, "Fundamentals of Statistics") pulls them towards the mean of
+ * the group instead: the factor is (1 - r) / r, where r is the reliability of the estimate, about .57 for three to seven other items.
+ * Without the correction, every item would look easy in an able group, and the arrival of able people would look like a leak.
  */
 const GROUP_MEAN_FACTOR = 0.75
 
@@ -62,7 +62,7 @@ function groupAbilities(responses: readonly Pick<ItemResponse, 'restAbility'>[])
   return responses.map(({ restAbility }) => restAbility + correction)
 }
 
-/** How far responses may move the difficulty from the author's, in logits. */
+/** Standard deviation of the prior around the author's difficulty, in logits. The larger it is, the sooner responses outweigh the author. */
 const DIFFICULTY_PRIOR_DEVIATION = 0.8
 const MAX_DIFFICULTY = 4
 const GRID_STEP = 0.25
@@ -106,13 +106,14 @@ function maximise(value: (difficulty: number) => number): number {
 /** The number of newest responses that are compared with the ones before them, to notice a leak. */
 const LEAK_WINDOWS = [60, 120]
 const MIN_RESPONSES_BEFORE_LEAK = 60
-/** Deviations in standard errors that chance almost never causes, even if an item is checked every hour. */
+/** Deviations, in standard errors, from which an item is retired. They are large because an item may be checked every hour. */
 const LEAK_Z = 4
 const MISKEY_Z = 2.5
+/** The deviation from which an item with a flat curve is called miskeyed. */
 const LIKELY_MISKEY_Z = 1
-/** A leak makes at least this share of the responses correct that would have been wrong. */
+/** A leak must raise the share of correct responses by at least this much. */
 const MIN_LEAK_SURPLUS = 0.12
-/** The share of correct responses that errors of the model may cause in a group, if the people differ from those before. */
+/** Standard error of the expected share of correct responses that errors of the model add, if a group differs from the one before. */
 const MODEL_ERROR = 0.03
 /** People with at least this ability are expected to prefer the key to every distractor. */
 const ABLE = 0.5
@@ -147,7 +148,7 @@ export function findRetirementReason(
 
 /**
  * Returns by how many standard errors able people prefer the most popular distractor to the key, or choose the key less often than by
- * guessing; the larger of both.
+ * guessing; the larger of the two.
  */
 function deviationFromKey(responses: readonly ItemResponse[]): number {
   const abilities = groupAbilities(responses)
@@ -219,7 +220,7 @@ function risingProbability(ability: number, difficulty: number): number {
   return GUESSING_PROBABILITY + (1 - GUESSING_PROBABILITY) * known
 }
 
-/** The likelihood of the responses if every person is correct with the same probability, all probabilities being equally plausible. */
+/** Returns the log-likelihood of the responses if everyone is correct with the same, unknown probability (with a uniform prior). */
 function flatLogLikelihood(responses: readonly ItemResponse[]): number {
   let correct = 0
   let sum = 0

@@ -1,9 +1,10 @@
 /**
  * The measurement model: the three-parameter logistic model of item response theory (Birnbaum 1968, in Lord and Novick, "Statistical
- * Theories of Mental Test Scores") with a fixed guessing floor and a common discrimination. With a discrimination that all items share,
- * it is the Rasch model (Rasch 1960) with a guessing floor.
+ * Theories of Mental Test Scores") with a fixed guessing floor and a discrimination that all items share. Without the floor, it is
+ * equivalent to the Rasch model (Rasch 1960).
  *
- * Abilities and difficulties are on the same scale, in logits: 0 is a person who can just do the work of the skill.
+ * Abilities and difficulties are on the same scale. Its unit is called logit, although one unit changes the log-odds of knowing the answer
+ * by `DISCRIMINATION`. An ability of 0 is that of a person who can just do the work of the skill.
  */
 
 /** A person who knows nothing chooses the key of a four-option item with this probability. */

@@ -4,7 +4,7 @@ import { correctProbability, type Response } from './model.ts'
  * Decides whether a person has a skill with a sequential probability ratio test (Wald 1945, "Sequential Tests of Statistical
  * Hypotheses"; for item response theory Reckase 1983 and Eggen 1999): the responses are compared under two abilities, that of a person
  * who clearly has the skill and that of a person who clearly does not. The test ends as soon as one of them is 19 times as likely as
- * the other, so that at most 1 in 20 verdicts about such people is wrong.
+ * the other. If such people are equally frequent, and there are no others, at most 1 in 20 verdicts is wrong.
  */
 
 /** The ability of a person who clearly has the skill; the ability of one who clearly does not is its negative. */

@@ -17,7 +17,7 @@ import { decimal, percent, REASON_TEXTS, SOURCE_NAMES, seconds } from './labels.
 import { AbilityPlot, TrendPlot } from './plots.tsx'
 import './questions.css'
 
-/** A difference between languages of this size, and of this many standard errors, deserves a look at the translation. */
+/** A larger difference between languages, of more standard errors, is marked: the translation may be wrong. */
 const NOTABLE_DIFFERENCE = 0.1
 const NOTABLE_STANDARD_ERRORS = 2.6
 

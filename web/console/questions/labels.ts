@@ -11,7 +11,8 @@ export const SOURCE_NAMES: Record<Source, string> = {
 export const REASON_TEXTS: Record<NonNullable<QuestionItem['retirement_reason']>, string> = {
   miskeyed: 'Able people prefer another option to the key: the key may be wrong.',
   leaked: 'Suddenly more people are correct than their other responses explain: the answer may be known.',
-  not_discriminating: 'Being correct has nothing to do with the other responses.',
+  not_discriminating:
+    'People who do well in other questions are not correct more often here: the question does not measure the skill.',
   manual: 'Retired by a person.',
 }
 
