@@ -111,7 +111,12 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
 
   const differences = countConversationDifferences(short ? 200 : 2000)
   limitedRow('conversations that differ from the simulation', differences, 0, '', 'items, options, verdict, confidence')
-  for (const count of [5, 3]) addRates(`student, ${count} items`, measureVerdicts(people, askAll(fixedForm(count), 24)))
+  for (const count of [5, 3]) {
+    const rates = measureVerdicts(people, askAll(fixedForm(count), 24))
+    addRates(`student, ${count} items`, rates)
+    const { from, verified } = rates.bands.at(-1)!
+    rows.push({ name: `student, ${count} items: verified at θ from ${from} to ${from + 1}`, value: verified, unit: '' })
+  }
   for (const [name, rule] of PEERS) addRates(name, measureVerdicts(people, askAll(rule, 24)))
   for (const [name, assumptions] of OTHER_ASSUMPTIONS)
     addRates(name, measureVerdicts(people, askAll(SEQUENTIAL_TEST, 24, assumptions)))

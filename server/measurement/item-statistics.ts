@@ -62,7 +62,7 @@ function groupAbilities(responses: readonly Pick<ItemResponse, 'restAbility'>[])
   return responses.map(({ restAbility }) => restAbility + correction)
 }
 
-/** Standard deviation of the prior around the author's difficulty, in logits. The larger it is, the sooner responses outweigh the author. */
+/** Standard deviation of the prior around the author's difficulty, in logits. The larger it is, the more the responses count. */
 const DIFFICULTY_PRIOR_DEVIATION = 0.8
 const MAX_DIFFICULTY = 4
 const GRID_STEP = 0.25
