@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { type AiResponder, type ReceivedAiCall, respondWithCompletion } from '../../test/support/ai-endpoint.ts'
-import { startWriter, writtenItem } from '../../test/support/ai-writer.ts'
+import { SITUATIONS, startWriter, writtenItem } from '../../test/support/ai-writer.ts'
 import { aMandate, startApp, type TestApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { fakeItemWriter } from '../../test/support/fake-item-writer.ts'
@@ -44,6 +44,25 @@ const LETTERS: Record<string, string> = {
 const inScript = (text: string, language: string) =>
   text.toLowerCase().replace(/[a-z]/g, (letter) => LETTERS[language]![letter.charCodeAt(0) - 97]!)
 
+/** Replaces the letters of `inScript` with the English ones. */
+const toEnglish = (text: string) =>
+  text.replace(/\p{Lo}/gu, (letter) => {
+    const letters = Object.values(LETTERS).find((each) => each.includes(letter))!
+    return String.fromCharCode(97 + letters.indexOf(letter))
+  })
+
+/** Answers items about the situations, also translated ones. */
+const answerItems = ({ data }: ReceivedAiCall) => ({
+  answers: data.items.map(({ item, question, options }) => {
+    const situation = SITUATIONS.find(([text]) => toEnglish(question).includes(text))!
+    const rightOption = options.findIndex((option) => toEnglish(option).toLowerCase() === situation[1].toLowerCase())
+    return { item, reason: 'It is done so.', right: [rightOption + 1] }
+  }),
+})
+
+const startItemWriter = (t: TestContext, responders: AiResponder[]) =>
+  startWriter(t, responders, { verifiers: [respondWithCompletion(answerItems)] })
+
 const isTranslation = ({ body }: ReceivedAiCall) => body.response_format.json_schema.name === 'translations'
 const countItems = (calls: ReceivedAiCall[]) =>
   calls
@@ -79,7 +98,7 @@ const readRows = ({ context }: TestApp, { orgId }: OrgScope) =>
 test('the items of the AI writer are written once, sealed, and used by later mandates', async (t) => {
   const app = await startSharedApp()
   const { scope } = await createPartner(app)
-  const { writer, calls } = await startWriter(t, [respondToWriter()])
+  const { writer, calls } = await startItemWriter(t, [respondToWriter()])
   const first = await prepareWithWriter(app, scope, ['en'], writer)
   assert.deepEqual([first.source, first.languages, first.items.length], ['ai', ['en'], MIN_ACTIVE_ITEMS])
   assert.equal(countItems(calls), MIN_ACTIVE_ITEMS)
@@ -97,7 +116,7 @@ test('the items of the AI writer are written once, sealed, and used by later man
   assert.equal(countItems(calls), MIN_ACTIVE_ITEMS, 'no item was written for the second mandate')
 
   const { scope: otherScope } = await createPartner(app)
-  const { writer: otherWriter, calls: otherCalls } = await startWriter(t, [respondToWriter()])
+  const { writer: otherWriter, calls: otherCalls } = await startItemWriter(t, [respondToWriter()])
   const other = await prepareWithWriter(app, otherScope, ['en'], otherWriter)
   assert.equal(countItems(otherCalls), MIN_ACTIVE_ITEMS, 'organisations do not share items')
   assert.ok(other.items.every(({ id }) => !first.items.some((item) => item.id === id)))
@@ -106,7 +125,7 @@ test('the items of the AI writer are written once, sealed, and used by later man
 test('missing languages are translated and stored, and existing ones are not translated again', async (t) => {
   const app = await startSharedApp()
   const { scope } = await createPartner(app)
-  const { writer, calls } = await startWriter(t, [respondToWriter()])
+  const { writer, calls } = await startItemWriter(t, [respondToWriter()])
   const first = await prepareWithWriter(app, scope, ['en', 'hi'], writer)
   assert.deepEqual(first.languages, ['en', 'hi'])
   for (const { texts } of first.items) {
@@ -145,10 +164,51 @@ test('missing languages are translated and stored, and existing ones are not tra
   )
 })
 
+test('a translation whose key another call does not confirm is dropped, and translated once more', async (t) => {
+  const app = await startSharedApp()
+  const { scope } = await createPartner(app)
+  const confusedOption = inScript(SITUATIONS[0][1], 'hi')
+  /** Exchanges the key and a distractor of the first item, in the first `count` translations. */
+  const confuse = (count: number): AiResponder => {
+    const respond = respondToWriter()
+    let remaining = count
+    return (call, response) => {
+      if (!isTranslation(call) || remaining-- <= 0) return respond(call, response)
+      const texts = call.data.texts.map((text) => inScript(text, 'hi'))
+      const key = texts.indexOf(confusedOption)
+      respondWithCompletion({ hi: texts.with(key, texts[key + 1]!).with(key + 1, texts[key]!) })(call, response)
+    }
+  }
+  const once = await startItemWriter(t, [confuse(1)])
+  const first = await prepareWithWriter(app, scope, ['en', 'hi'], once.writer)
+  assert.deepEqual(first.languages, ['en', 'hi'])
+  const translations = once.calls.filter(isTranslation)
+  assert.deepEqual(
+    translations.map(({ data }) => data.texts.length),
+    [5 * MIN_ACTIVE_ITEMS, 5],
+  )
+  const keys = first.items.map(({ texts }) => texts.hi!.options[0])
+  assert.deepEqual(
+    keys,
+    first.items.map(({ texts }) => inScript(texts.en!.options[0]!, 'hi')),
+  )
+  for (const { data } of once.verificationCalls) assert.deepEqual(Object.keys(data), ['items'], 'the key is not sent')
+
+  const { scope: otherScope } = await createPartner(app)
+  const always = await startItemWriter(t, [confuse(2)])
+  const second = await prepareWithWriter(app, otherScope, ['en', 'hi'], always.writer)
+  const confused = second.items.filter(({ texts }) => !texts.hi)
+  assert.deepEqual(
+    confused.map(({ texts }) => texts.en!.options[0]),
+    [SITUATIONS[0][1]],
+  )
+  assert.deepEqual(second.languages, ['en'], 'there are too few items in Hindi')
+})
+
 test('a retired item is replaced by a new one', async (t) => {
   const app = await startSharedApp()
   const { scope } = await createPartner(app)
-  const { writer, calls } = await startWriter(t, [respondToWriter()])
+  const { writer, calls } = await startItemWriter(t, [respondToWriter()])
   const first = await prepareWithWriter(app, scope, ['en'], writer)
   const retiredId = first.items[3]!.id
   await app.context.db.queries
@@ -165,7 +225,7 @@ test('a retired item is replaced by a new one', async (t) => {
 test('a new item is not the same as one that exists', async (t) => {
   const app = await startSharedApp()
   const { scope } = await createPartner(app)
-  const { writer } = await startWriter(t, [respondToWriter()])
+  const { writer } = await startItemWriter(t, [respondToWriter()])
   const first = await prepareWithWriter(app, scope, ['en'], writer)
   await app.context.db.queries
     .updateTable('skill_items')
@@ -173,7 +233,7 @@ test('a new item is not the same as one that exists', async (t) => {
     .where('item_id', '=', first.items.at(-1)!.id)
     .execute()
   // The writer begins with items that exist.
-  const { writer: repeatingWriter } = await startWriter(t, [respondToWriter(0), respondToWriter(12)])
+  const { writer: repeatingWriter } = await startItemWriter(t, [respondToWriter(0), respondToWriter(12)])
   const second = await prepareWithWriter(app, scope, ['en'], repeatingWriter)
   const optionSets = second.items.map(({ texts }) => texts.en!.options.toSorted().join('|'))
   assert.equal(new Set(optionSets).size, MIN_ACTIVE_ITEMS)
@@ -211,7 +271,7 @@ test('two processes that prepare mandates with the same skill store its items on
     second!.items.map(({ id }) => id),
   )
   assert.ok(first!.languages.includes('hi') && second!.languages.includes('ta'))
-  const { writer, calls } = await startWriter(t, [respondToWriter()])
+  const { writer, calls } = await startItemWriter(t, [respondToWriter()])
   const third = await prepareWithWriter(app, scope, ['en', 'hi', 'ta'], writer)
   assert.deepEqual(third.languages.toSorted(), ['en', 'hi', 'ta'], 'no translation was lost')
   assert.equal(calls.length, 0)

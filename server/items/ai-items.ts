@@ -7,7 +7,7 @@ import type { Language } from '../platform/text/languages.ts'
 import { checkItem } from '../questions/checks.ts'
 import { fingerprint } from '../questions/fingerprint.ts'
 import type { Item, ItemWriter, SkillToAsk } from '../questions/questions.ts'
-import { MIN_ACTIVE_ITEMS, type SkillItem } from '../questions/skill-items.ts'
+import { type ItemText, MIN_ACTIVE_ITEMS, type SkillItem } from '../questions/skill-items.ts'
 import { WriterError } from '../questions/writer-error.ts'
 import { type ItemSet, listOwnItems, skillItemPurpose } from './item-store.ts'
 
@@ -28,6 +28,9 @@ interface AiItemsRequest {
 
 /** Texts to translate per item: the stem, the key and three distractors. */
 const TEXTS_PER_ITEM = 5
+const MAX_TRANSLATION_ATTEMPTS = 2
+/** Each language needs several calls, one after the other. */
+const MAX_CONCURRENT_LANGUAGES = 4
 
 /**
  * Returns the items of the AI writer about a skill in the languages of the workflow. Items are written once and stored, so that later
@@ -77,31 +80,68 @@ export async function writeAiItems(
     return items
   }
 
-  /** Adds the languages that items lack. A translation that reveals the answer is left out. */
+  /** Adds the languages that items lack. */
   async function translateItems(items: SkillItem[]): Promise<SkillItem[]> {
     const texts = new Map(items.map((item) => [item, { ...item.texts }]))
-    for (const language of languages) {
-      const lacking = items.filter((item) => !item.texts[language])
-      for (const [from, group] of Map.groupBy(lacking, (item) => Object.keys(item.texts)[0] as Language)) {
-        const originals = group.flatMap((item) => [item.texts[from]!.stem, ...item.texts[from]!.options])
-        const translations = (await writer.translate({ texts: originals, from, to: [language], signal }))?.[language]
-        if (translations?.length !== originals.length) continue
-        for (const [index, item] of group.entries()) {
-          const [stem, ...options] = translations.slice(index * TEXTS_PER_ITEM, (index + 1) * TEXTS_PER_ITEM) as [
-            string,
-            ...string[],
-          ]
-          if (checkItem({ stem, options, key: 0, language }).length === 0)
-            texts.get(item)![language] = { stem, options }
-        }
-      }
+    const queue = [...languages]
+    const translateQueued = async () => {
+      for (let language = queue.shift(); language; language = queue.shift())
+        for (const [item, text] of await translateInto(language, items)) texts.get(item)![language] = text
     }
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_LANGUAGES }, translateQueued))
     return items.map((item) => {
       const itemTexts = texts.get(item)!
       return Object.keys(itemTexts).length > Object.keys(item.texts).length ? { ...item, texts: itemTexts } : item
     })
   }
+
+  /** Translates the items that lack a language. Translations that are dropped are requested once more. */
+  async function translateInto(language: Language, items: SkillItem[]): Promise<Map<SkillItem, ItemText>> {
+    const translated = new Map<SkillItem, ItemText>()
+    for (let attempt = 1; attempt <= MAX_TRANSLATION_ATTEMPTS; attempt++) {
+      const lacking = items.filter((item) => !item.texts[language] && !translated.has(item))
+      for (const [from, group] of Map.groupBy(lacking, (item) => Object.keys(item.texts)[0] as Language))
+        for (const [item, text] of await confirmTranslations(language, await translateGroup(from, language, group)))
+          translated.set(item, text)
+    }
+    return translated
+  }
+
+  /** Returns the translations that pass the checks, for example because they do not reveal the answer. */
+  async function translateGroup(from: Language, language: Language, group: SkillItem[]): Promise<Translation[]> {
+    const originals = group.flatMap((item) => [item.texts[from]!.stem, ...item.texts[from]!.options])
+    const translations = (await writer.translate({ texts: originals, from, to: [language], signal }))?.[language]
+    if (translations?.length !== originals.length) return []
+    return group.flatMap((item, index): Translation[] => {
+      const [stem, ...options] = translations.slice(index * TEXTS_PER_ITEM, (index + 1) * TEXTS_PER_ITEM)
+      const text = { stem: stem!, options }
+      return checkItem({ ...text, key: 0, language }).length === 0 ? [[item, text]] : []
+    })
+  }
+
+  /**
+   * Returns the translations whose keys are confirmed without knowing them, as those of the originals were: a translation can confuse
+   * options or change their meaning, so that another one is right.
+   */
+  async function confirmTranslations(language: Language, translations: Translation[]): Promise<Translation[]> {
+    const items = translations.map(
+      ([{ kind }, { stem, options }]): Item => ({
+        skill: skill.number,
+        stem,
+        options: options as Item['options'],
+        key: 0,
+        difficulty: 2,
+        kind,
+        language,
+      }),
+    )
+    if (items.length === 0) return []
+    const confirmed = new Set(await writer.confirmKeys({ items, skill, seed: newId('IT_', now()), signal }))
+    return translations.filter((_, index) => confirmed.has(items[index]!))
+  }
 }
+
+type Translation = [SkillItem, ItemText]
 
 function fingerprintsOf(skillNumber: number, { texts }: SkillItem): string[] {
   return Object.values(texts).map(({ options }) => fingerprint({ skill: skillNumber, options, key: 0 }))

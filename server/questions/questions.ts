@@ -66,10 +66,22 @@ interface Translator {
   translate(request: TranslationRequest): Promise<Translations | undefined>
 }
 
+export interface ConfirmationRequest {
+  /** Items about one skill. */
+  items: Item[]
+  skill: SkillToAsk
+  /** Determines the order of options. */
+  seed: string
+  signal?: AbortSignal
+}
+
 /** Writes items with the help of an AI model. */
 export interface ItemWriter extends Translator {
   readonly kind: 'ai'
+  /** Writes items whose keys were confirmed. */
   writeItems(request: ItemsRequest): Promise<ItemsResult>
+  /** Returns those of the items whose keys a model finds that answers them without knowing the keys. */
+  confirmKeys(request: ConfirmationRequest): Promise<Item[]>
 }
 
 /** Writes the questions that banks do not have. The built-in writer writes none: without an AI model, all questions come from banks. */

@@ -17,6 +17,7 @@ export function fakeItemWriter(change: Partial<ItemWriter> = {}): ItemWriter {
     async translate({ texts, to }) {
       return Object.fromEntries(to.map((language) => [language, texts.map((text) => `${language}: ${text}`)]))
     },
+    confirmKeys: async ({ items }) => items,
     ...change,
   }
 }

@@ -4,6 +4,7 @@ import type { Log } from '../../platform/log.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import type {
   AiSettings,
+  ConfirmationRequest,
   Item,
   ItemsRequest,
   ItemsResult,
@@ -161,6 +162,16 @@ export class AiWriter implements ItemWriter {
     } catch (error) {
       throw error instanceof InvalidResponseError ? invalidResponseError(error) : error
     }
+  }
+
+  async confirmKeys({ items, skill, seed, signal: callerSignal }: ConfirmationRequest): Promise<Item[]> {
+    const confirmed = new Set<Item>()
+    const deadline = this.startDeadline(callerSignal)
+    await this.runAll(chunks(items, ITEMS_PER_CALL), deadline, async (someItems, signal) => {
+      const verification = { items: someItems, skills: [skill], context: {}, seed, signal }
+      for (const item of await findConfirmedItems(this.endpoint, verification)) confirmed.add(item)
+    })
+    return items.filter((item) => confirmed.has(item))
   }
 
   async translate({ texts, from, to, signal }: TranslationRequest): Promise<Translations> {
