@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
@@ -9,6 +10,7 @@ import { validateQtiPackage } from '../../test/support/qti-structure.ts'
 import { until } from '../../test/support/until.ts'
 import { rotateDataKey } from '../platform/data-key-rotation.ts'
 import { ZipReader } from '../platform/zip.ts'
+import { ITEM_CHECKS, type ItemCheck } from '../questions/checks.ts'
 import { sealedColumns } from '../sealed-columns.ts'
 import { findRetiredItems, listOwnItems } from './item-store.ts'
 
@@ -350,6 +352,59 @@ test('broken CSV files are rejected', async () => {
   assert.match(both.body.error.message, /send either content or content_base64/)
   const tooLarge = await partner.post('/items/import', { file_name: 'f', content: csv.repeat(4000) })
   assert.deepEqual([tooLarge.status, tooLarge.body.error.code], [413, 'PAYLOAD_TOO_LARGE'])
+})
+
+test('the checks of own items reject and warn as documented', async () => {
+  const { importText } = await setUp()
+  const [valid, other] = sampleItems(3).slice(1) as [SampleItem, SampleItem]
+  /** For each check, an item that is rejected because of it, and one with a warning. */
+  const examples: Record<ItemCheck | 'duplicate', { rejected?: Partial<SampleItem>; warned?: Partial<SampleItem> }> = {
+    'four different options': { rejected: { distractors: ['Bitumen Felt.', 'Dry sand', 'Glass wool'] } },
+    'one key': { rejected: { key: '' } },
+    'all or none of the above': { rejected: { distractors: ['Brown paper', 'Dry sand', 'None of the above'] } },
+    'absolute word': { warned: { distractors: ['Brown paper', 'Only sand', 'Glass wool'] } },
+    'key longest by far': { warned: { key: 'Bitumen roofing' } },
+    'key echoes the stem': { warned: { key: 'Damp felt' } },
+    'options of one kind': { rejected: { key: 'Bitumen\u0007 felt' }, warned: { key: 'bitumen felt' } },
+    'options of one length': {
+      rejected: { key: 'Bitumen '.repeat(11) },
+      warned: { distractors: ['Brown paper sheets', 'Dry sand', 'Glass wool'] },
+    },
+    'negative stem': { warned: { stem: 'What do you not choose for the damp course?' } },
+    stem: { rejected: { stem: '' }, warned: { stem: 'Choose the material for the damp course.' } },
+    'reading level': { warned: { stem: `What do you choose for ${'the sill and '.repeat(10)} the damp course?` } },
+    language: { rejected: { stem: 'दीवार के जोड़ के लिए आप क्या चुनते हैं भाई?' } },
+    duplicate: { rejected: {}, warned: { stem: `${valid.stem.slice(0, -1)} today?` } },
+  }
+  const page = await readFile(new URL('../../docs/reference/question-bank.md', import.meta.url), 'utf8')
+  const section = /### Checks of own items\n(.*?)\n## /s.exec(page)![1]!
+  const rows = [...section.matchAll(/^\| (\S[^|]*?) +\| (.*?) *\|$/gm)]
+    .slice(2)
+    .map(([, check, rule]) => [check!, rule!])
+  assert.deepEqual(rows.map(([check]) => check).sort(), [...ITEM_CHECKS, 'duplicate'].sort())
+  for (const [check, rule] of rows) {
+    const { rejected, warned } = examples[check as ItemCheck]
+    assert.deepEqual([/reject/.test(rule!), /warn/.test(rule!)], [Boolean(rejected), Boolean(warned)], check)
+    for (const [change, status] of [
+      [rejected, 400],
+      [warned, 200],
+    ] as const) {
+      if (!change) continue
+      const items = [{ ...valid, ...change, id: 'x' }, other, ...(check === 'duplicate' ? [valid] : [])]
+      const { status: actualStatus, body } = await importText(itemsCsv(items), { dry_run: true })
+      assert.deepEqual([check, actualStatus], [check, status], JSON.stringify(body))
+      if (status === 200) assert.equal(body.data.warnings.length, 1, `${check}: ${JSON.stringify(body.data.warnings)}`)
+    }
+  }
+  const clean = await importText(itemsCsv([valid, other]), { dry_run: true })
+  assert.deepEqual(clean.body.data.warnings, [])
+})
+
+test('the example of the guide is imported without warnings', async () => {
+  const { importOk } = await setUp()
+  const guide = await readFile(new URL('../../docs/guides/use-your-own-questions.md', import.meta.url), 'utf8')
+  const [, example] = /```csv\n(.*?)```/s.exec(guide)!
+  assert.deepEqual(await importOk(example!), { ...counts(1, 0, 0, 0), warnings: [] })
 })
 
 test('weak items are imported with warnings', async () => {

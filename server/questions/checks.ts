@@ -1,6 +1,6 @@
 import { contentWords, foldText, sentencesOf, syllablesOf, visibleLength, wordsOf } from './text.ts'
 
-/** Pure functions that check an item. Every item must pass them before it is stored or served. */
+/** Pure functions that check an item. Items of the built-in bank and of the AI writer must pass all of them, imported items some. */
 
 export interface CheckedItem {
   stem: string
