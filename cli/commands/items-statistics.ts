@@ -12,7 +12,9 @@ import {
   showTexts,
 } from '../../server/items/item-reports.ts'
 import { getItemRef, type ItemRef, restoreItem, retireItem } from '../../server/items/item-status.ts'
+import { languagesOfItem } from '../../server/items/items.ts'
 import { exportResponses } from '../../server/items/response-export.ts'
+import { KEY } from '../../server/measurement/form.ts'
 import type { Tx } from '../../server/platform/database/database.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { examples } from '../examples.ts'
@@ -42,12 +44,18 @@ export function listItemsCommand(): Command {
       })
       print(command, reports.map(itemRecord), () =>
         table(
-          ['ITEM', 'SOURCE', 'STATUS', 'REASON', 'RESPONSES', 'CORRECT', 'DISCRIMINATION', 'DIFFICULTY', 'SECONDS'],
+          [
+            ...['ITEM', 'EXTERNAL ID', 'SOURCE', 'KIND', 'LANGUAGES', 'STATUS', 'REASON'],
+            ...['RESPONSES', 'CORRECT', 'DISCRIMINATION', 'DIFFICULTY', 'SECONDS'],
+          ],
           reports
             .map(itemRecord)
             .map((item) => [
               item.item_id,
+              item.external_id,
               item.source,
+              item.kind,
+              item.languages,
               item.status,
               item.retirement_reason,
               item.responses,
@@ -67,9 +75,10 @@ async function listRetired(command: Command, limit: number): Promise<void> {
   const records = items.map(({ skill_number, ...item }) => ({ skill_id: skillId(skill_number), ...item }))
   print(command, records, () =>
     table(
-      ['ITEM', 'SKILL', 'SOURCE', 'ORGANISATION', 'REASON', 'RETIRED'],
+      ['ITEM', 'EXTERNAL ID', 'SKILL', 'SOURCE', 'ORGANISATION', 'REASON', 'RETIRED'],
       records.map((item) => [
         item.item_id,
+        item.external_id,
         item.skill_id,
         item.source,
         item.org_id,
@@ -180,8 +189,11 @@ function itemRecord(report: ItemReport) {
   const { statistics } = report
   return {
     item_id: report.itemId,
+    external_id: report.externalId,
     skill_id: skillId(report.skillNumber),
     source: report.source,
+    kind: report.kind,
+    languages: languagesOfItem(report.item),
     status: report.status,
     retirement_reason: report.retirementReason,
     retired_at: report.retiredAt?.toISOString() ?? null,
@@ -198,8 +210,11 @@ function describeItem(report: ItemReport): string {
   const { statistics } = report
   const fields = fieldList([
     ['Question', record.item_id],
+    ['External ID', record.external_id],
     ['Skill', record.skill_id],
     ['Source', record.source],
+    ['Kind', record.kind],
+    ['Languages', record.languages],
     ['Status', record.retirement_reason ? `${record.status} (${record.retirement_reason})` : record.status],
     ['Responses', statistics ? `${statistics.responses} (LIVE)` : 'none in LIVE yet'],
     ['Correct', record.correct_share],
@@ -212,13 +227,19 @@ function describeItem(report: ItemReport): string {
     ? table(
         ['OPTION', 'CHOSEN', 'MEAN ABILITY', 'TEXT'],
         statistics.options.map(({ option, responses, mean_ability }) => [
-          option === null ? 'none' : option === -1 ? 'key' : option,
+          optionName(option),
           responses,
           mean_ability,
           option === null ? undefined : text?.options[option + 1],
         ]),
         '',
       )
-    : (text?.options.map((option, index) => `${index === 0 ? 'key' : index - 1}  ${option}`).join('\n') ?? '')
+    : table(['OPTION', 'TEXT'], text?.options.map((option, index) => [optionName(index - 1), option]) ?? [], '')
   return [fields, text?.stem, options].filter(Boolean).join('\n\n')
+}
+
+/** Returns the name of an option; distractors have the same numbers as in a file to import. */
+function optionName(option: number | null): string {
+  if (option === null) return 'no answer'
+  return option === KEY ? 'key' : `distractor ${option + 1}`
 }

@@ -29,6 +29,8 @@ export interface SkillReport {
 
 export interface ItemReport {
   itemId: string
+  /** The ID in the imported file. */
+  externalId: string | null
   skillNumber: number
   source: ItemSource
   kind: string
@@ -51,6 +53,7 @@ interface ItemRow {
 }
 
 interface OwnItemRow extends ItemRow {
+  external_id: string | null
   source: 'private' | 'ai'
   content: Buffer
 }
@@ -144,12 +147,16 @@ export async function reportBankItems(queries: Queries, skillNumber: number): Pr
 
 function reportOwnItem(queries: Queries, row: OwnItemRow): ItemReport {
   const item = JSON.parse(vaultOf(queries).open(row.content, skillItemPurpose(row.item_id))) as SkillItem
-  return reportItem({ ...item, id: row.item_id }, row.skill_number, row.source, row)
+  return {
+    ...reportItem({ ...item, id: row.item_id }, row.skill_number, row.source, row),
+    externalId: row.external_id,
+  }
 }
 
 function reportItem(item: SkillItem, skillNumber: number, source: ItemSource, row: ItemRow | undefined): ItemReport {
   return {
     itemId: item.id,
+    externalId: null,
     skillNumber,
     source,
     kind: item.kind,
@@ -202,6 +209,8 @@ export interface RetiredItem {
   source: ItemSource
   /** Null for the built-in bank. */
   org_id: string | null
+  /** The ID in the imported file. */
+  external_id: string | null
   retirement_reason: ItemRetirementReason
   retired_at: Date
 }
@@ -209,10 +218,10 @@ export interface RetiredItem {
 /** Returns all retired items, most recently retired first. */
 export async function listRetiredItems(queries: Queries, limit: number): Promise<RetiredItem[]> {
   const { rows } = await sql<RetiredItem>`
-    select item_id, skill_number, 'bank' as source, null as org_id, retirement_reason, retired_at from bank_items
+    select item_id, skill_number, 'bank' as source, null as org_id, null as external_id, retirement_reason, retired_at from bank_items
     where status = 'retired'
     union all
-    select item_id, skill_number, source, org_id, retirement_reason, retired_at from skill_items where status = 'retired'
+    select item_id, skill_number, source, org_id, external_id, retirement_reason, retired_at from skill_items where status = 'retired'
     order by retired_at desc, item_id limit ${limit}`.execute(queries)
   return rows
 }

@@ -84,7 +84,7 @@ function openContent(
   return JSON.parse(vault.open(content, skillItemPurpose(item_id))) as SkillItem
 }
 
-function languagesOfItem({ texts }: SkillItem): Language[] {
+export function languagesOfItem({ texts }: SkillItem): Language[] {
   return LANGUAGES.filter((language) => texts[language])
 }
 
