@@ -102,7 +102,7 @@ export interface CandidateConversation {
   metadata: Record<string, string>
   contact_step: number | null
   flow_version: number
-  /** The link to the candidate's page. Null in LIVE mode and for viewers. */
+  /** The link to the candidate's page. Null in LIVE mode, for viewers, and for members who may not see the organisation's own questions if the page asks them. */
   link: string | null
   started_at: string | null
   completed_at: string | null

@@ -51,7 +51,7 @@ declare module 'fastify' {
   }
 }
 
-interface OrgAccess {
+export interface OrgAccess {
   orgId: string
   role: ConsoleRole
   /** Whether the caller is a member of the organisation; operators usually are not. */

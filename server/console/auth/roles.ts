@@ -11,6 +11,14 @@ export function isAtLeast(role: ConsoleRole, required: ConsoleRole): boolean {
   return ROLE_ORDER.indexOf(role) >= ROLE_ORDER.indexOf(required)
 }
 
+/**
+ * Returns whether a member may edit the organisation's own questions, and therefore see their texts. Operators who do not belong to the
+ * organisation may not, whatever else they may do.
+ */
+export function mayEditOwnQuestions({ memberRole }: { memberRole?: ConsoleRole }): boolean {
+  return memberRole !== undefined && isAtLeast(memberRole, 'owner')
+}
+
 const RECRUITER_SCOPES: Scope[] = ['workflows:write', 'mandates:write', 'campaigns:write', 'skills:request']
 const readScopes = allScopes.filter((scope) => scope.endsWith(':read'))
 

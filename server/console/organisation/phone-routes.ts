@@ -13,7 +13,7 @@ import type { App } from '../../platform/http/server.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { paginate } from '../paginate.ts'
 import { closed, successResponse } from '../schema.ts'
-import { candidateRecord, getCandidate, simulatorPhoneRecord } from './phone.ts'
+import { candidateRecord, getCandidate, simulatorPhoneRecord, withPrivateTexts } from './phone.ts'
 import { CandidateConversation, SimulatorPhone } from './schema.ts'
 import { listSimulatorPhones, type PhonePosition } from './simulator-phones.ts'
 
@@ -46,22 +46,24 @@ export function phoneRoutes(app: App, context: Context): void {
     { config: viewerConfig, schema: { params: CandidateParams, response: { 200: success(CandidateConversation) } } },
     async ({ caller, orgAccess, params }) => {
       const candidate = await getCandidate(db.queries, caller, params.candidate_id)
-      return successResponse('Candidate', await candidateRecord(db.queries, context, candidate, orgAccess.role))
+      return successResponse('Candidate', await candidateRecord(db.queries, context, candidate, orgAccess))
     },
   )
 
   app.get(
     '/orgs/:org/:mode/phone',
     { config: viewerConfig, schema: { querystring: PhonesQuery, response: { 200: success(listOf(SimulatorPhone)) } } },
-    async ({ caller, query: { campaign_id, q, ...page } }) => {
+    async ({ caller, orgAccess, query: { campaign_id, q, ...page } }) => {
       requireTestMode(caller)
       const listKey = `phones of ${caller.orgId} ${campaign_id ?? ''} ${q ?? ''}`
       const resultPage = await paginate(
         vault,
         listKey,
         page,
-        (after: PhonePosition | undefined, limit) =>
-          listSimulatorPhones(db.queries, caller, { campaign_id, q, after, limit }),
+        async (after: PhonePosition | undefined, limit) => {
+          const rows = await listSimulatorPhones(db.queries, caller, { campaign_id, q, after, limit })
+          return withPrivateTexts(db.queries, caller, rows, orgAccess)
+        },
         (row) => ({ campaign: row.campaign_id, candidate: row.candidate_id }),
         simulatorPhoneRecord,
       )
@@ -75,7 +77,7 @@ export function phoneRoutes(app: App, context: Context): void {
     async ({ caller, orgAccess, params }) => {
       requireTestMode(caller)
       const candidate = await getCandidate(db.queries, caller, params.candidate_id)
-      return successResponse('Phone', await candidateRecord(db.queries, context, candidate, orgAccess.role))
+      return successResponse('Phone', await candidateRecord(db.queries, context, candidate, orgAccess))
     },
   )
 
@@ -106,7 +108,7 @@ export function phoneRoutes(app: App, context: Context): void {
           providerId: `phone:${client_id}`,
         })
         await recordRequestAudit(tx, context, request, 'phone.reply', params.candidate_id)
-        return candidateRecord(tx, context, updatedCandidacy, request.orgAccess.role)
+        return candidateRecord(tx, context, updatedCandidacy, request.orgAccess)
       })
       return successResponse('Reply sent', record)
     },

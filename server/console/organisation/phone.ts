@@ -1,6 +1,6 @@
 import type { OrgScope } from '../../access/caller.ts'
 import { problem } from '../../api/problem.ts'
-import { type Candidacy, findCandidacy } from '../../campaigns/candidacy.ts'
+import { type Candidacy, findCandidacy, flowOf } from '../../campaigns/candidacy.ts'
 import { candidatePageUrl, candidateUnsubscribeUrl } from '../../campaigns/candidate-page/links.ts'
 import { type CandidateMessage, listMessages } from '../../campaigns/contact/messages.ts'
 import { personaOf } from '../../channels/simulator/test-numbers.ts'
@@ -9,11 +9,38 @@ import { currentPrompts } from '../../conversation/conversation.ts'
 import { type RenderedPrompt, render } from '../../conversation/render.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import type { Language } from '../../platform/text/languages.ts'
-import { type ConsoleRole, isAtLeast } from '../auth/roles.ts'
+import type { OrgAccess } from '../auth/guards.ts'
+import { isAtLeast, mayEditOwnQuestions } from '../auth/roles.ts'
 import { type PreviewContext, previewMessages } from './message-preview.ts'
+import { findPrivateTexts, hidePrivateContent, hidePrivatePrompt, type PrivateTexts } from './private-questions.ts'
 import { findNextContactTime, type SimulatorPhoneRow } from './simulator-phones.ts'
 
-export function simulatorPhoneRecord(row: SimulatorPhoneRow) {
+interface PhoneToShow extends SimulatorPhoneRow {
+  /** The texts to replace in the last message. */
+  privateTexts: PrivateTexts | undefined
+}
+
+/** Adds the texts that the caller may not see. */
+export async function withPrivateTexts(
+  queries: Queries,
+  scope: OrgScope,
+  rows: SimulatorPhoneRow[],
+  access: OrgAccess,
+): Promise<PhoneToShow[]> {
+  if (mayEditOwnQuestions(access)) return rows.map((row) => ({ ...row, privateTexts: undefined }))
+  const textsByFlow = new Map<string, PrivateTexts | undefined>()
+  const phones: PhoneToShow[] = []
+  for (const row of rows) {
+    const { mandate_id, flow_version } = row
+    const flowKey = `${mandate_id} ${flow_version}`
+    if (!textsByFlow.has(flowKey))
+      textsByFlow.set(flowKey, findPrivateTexts(await flowOf(queries, scope, mandate_id, flow_version)))
+    phones.push({ ...row, privateTexts: textsByFlow.get(flowKey) })
+  }
+  return phones
+}
+
+export function simulatorPhoneRecord({ privateTexts, mandate_id: _, flow_version: __, ...row }: PhoneToShow) {
   const { conversation, direction, last_channel, content, last_at, updated_at, ...otherFields } = row
   return {
     ...otherFields,
@@ -22,13 +49,13 @@ export function simulatorPhoneRecord(row: SimulatorPhoneRow) {
     last:
       direction === null
         ? null
-        : { direction, channel: last_channel!, text: messageText(content!), at: last_at!.toISOString() },
+        : { direction, channel: last_channel!, text: messageText(content!, privateTexts), at: last_at!.toISOString() },
     updated_at: updated_at.toISOString(),
   }
 }
 
-function messageText(content: string): string {
-  const parsed = JSON.parse(content) as CandidateMessage['content']
+function messageText(content: string, privateTexts: PrivateTexts | undefined): string {
+  const parsed = hidePrivateContent(JSON.parse(content) as CandidateMessage['content'], privateTexts)
   return Array.isArray(parsed) ? (parsed.at(-1)?.text ?? '') : (parsed.text ?? parsed.value ?? '')
 }
 
@@ -38,24 +65,32 @@ export async function getCandidate(queries: Queries, { orgId, mode }: OrgScope, 
   return candidacy
 }
 
-/** Returns a candidate with the whole conversation. The role decides whether the link to the candidate's page is included. */
+/**
+ * Returns a candidate with the whole conversation. The role decides whether the link to the candidate's page is included, and whether
+ * the texts of private questions are replaced.
+ */
 export async function candidateRecord(
   queries: Queries,
   context: Pick<Context, 'vault' | 'config'>,
   candidate: Candidacy,
-  role: ConsoleRole,
+  access: OrgAccess,
 ) {
   const { state, flow, status, mode } = candidate
+  const privateTexts = mayEditOwnQuestions(access) ? undefined : findPrivateTexts(flow)
   const isOpen = status === 'pending' && candidate.hold !== 'archived'
   const nextContactAt = await findNextContactTime(queries, candidate.candidate_id)
-  // The link gives access without signing in: in LIVE only the candidate gets it, in TEST also recruiters, who may reply.
-  const link = mode === 'test' && isAtLeast(role, 'recruiter') ? candidatePageUrl(context, candidate) : null
+  // The link gives access without signing in: in LIVE only the candidate gets it, in TEST also recruiters, who may reply. The page shows
+  // private questions.
+  const mayOpenPage = mode === 'test' && isAtLeast(access.role, 'recruiter') && !privateTexts
+  const link = mayOpenPage ? candidatePageUrl(context, candidate) : null
   const preview = {
     languages: flow.languages,
     language: state.language,
     link: link ?? redactedLink(context),
     unsubscribeUrl: link === null ? redactedLink(context) : candidateUnsubscribeUrl(context, candidate),
   }
+  const asking = isOpen ? currentPrompts(state, flow).map((prompt) => render(prompt, state, flow, candidate)) : []
+  const messages = await listMessages(queries, candidate.candidate_id)
   return {
     candidate_id: candidate.candidate_id,
     campaign_id: candidate.campaign_id,
@@ -77,9 +112,12 @@ export async function candidateRecord(
     started_at: candidate.started_at?.toISOString() ?? null,
     completed_at: candidate.completed_at?.toISOString() ?? null,
     updated_at: candidate.updated_at.toISOString(),
-    asking: isOpen ? currentPrompts(state, flow).map((prompt) => render(prompt, state, flow, candidate)) : [],
+    asking: asking.map((prompt) => hidePrivatePrompt(prompt, privateTexts)),
     next_contact_at: nextContactAt?.toISOString() ?? null,
-    messages: messageRecords(await listMessages(queries, candidate.candidate_id), preview),
+    messages: messageRecords(
+      messages.map((message) => ({ ...message, content: hidePrivateContent(message.content, privateTexts) })),
+      preview,
+    ),
   }
 }
 

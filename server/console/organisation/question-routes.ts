@@ -22,7 +22,7 @@ import { runForAllOrganisations } from '../../platform/database/tenant-scope.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
-import { isAtLeast } from '../auth/roles.ts'
+import { isAtLeast, mayEditOwnQuestions } from '../auth/roles.ts'
 import { paginate } from '../paginate.ts'
 import { successResponse } from '../schema.ts'
 import { QuestionDetails, QuestionSkill, QuestionsOfSkill } from './question-schema.ts'
@@ -189,7 +189,7 @@ export function questionRoutes(app: App, context: Context): void {
 
 /** Questions of the built-in bank are public. Own questions are for members who may edit them, not for operators. */
 function maySeeTexts({ orgAccess }: FastifyRequest, { source }: ItemReport): boolean {
-  return source === 'bank' || (orgAccess.isMember && isAtLeast(orgAccess.role, 'owner'))
+  return source === 'bank' || mayEditOwnQuestions(orgAccess)
 }
 
 function itemRecord(request: FastifyRequest, report: ItemReport) {

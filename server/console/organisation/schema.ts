@@ -193,7 +193,8 @@ export const CandidateConversation = named(
     contact_step: orNull(count),
     flow_version: count,
     link: Type.Union([text, Type.Null()], {
-      description: "The link to the candidate's page. Null in LIVE mode and for viewers.",
+      description:
+        "The link to the candidate's page. Null in LIVE mode, for viewers, and for members who may not see the organisation's own questions if the page asks them.",
     }),
     started_at: orNull(text),
     completed_at: orNull(text),

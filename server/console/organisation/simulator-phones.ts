@@ -17,6 +17,8 @@ export interface SimulatorPhoneRow {
   status: ResultStatus
   reason: ResultReason | null
   result_id: string
+  mandate_id: string
+  flow_version: number
   channel: ChannelName | null
   conversation: string
   updated_at: Date
@@ -61,7 +63,7 @@ export async function listSimulatorPhones(
   // The page is selected first, so that only its candidates are joined.
   const { rows } = await sql<SimulatorPhoneRow>`
     select c.candidate_id, c.campaign_id, c.campaign_name, c.external_candidate_id, c.name, c.phone, c.email, p.status,
-      p.reason, p.result_id, p.channel, p.conversation, p.updated_at, m.direction, m.channel as last_channel, m.content,
+      p.reason, p.result_id, p.mandate_id, p.flow_version, p.channel, p.conversation, p.updated_at, m.direction, m.channel as last_channel, m.content,
       m.created_at as last_at
     from (
       select c.candidate_id, c.campaign_id, g.name as campaign_name, c.external_candidate_id, c.name, c.phone, c.email
