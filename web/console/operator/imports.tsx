@@ -1,12 +1,12 @@
 import type { CatalogueImport } from '../../api-types/console.ts'
-import { SubmitButton } from '../../ui/submit-button.tsx'
 import '../../ui/chart.css'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { FileImportForm, uploadParameters } from '../shared/file-import-form.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
 
@@ -123,57 +123,32 @@ function countsText(summary: Record<string, unknown>): string {
 
 function Upload({ onStarted }: { onStarted: () => void }) {
   const [format, setFormat] = useState('csv')
-  const [file, setFile] = useState<File>()
   const [error, setError] = useState<ApiError>()
-  const [busy, setBusy] = useState(false)
-  const input = useRef<HTMLInputElement>(null)
   return (
-    <form class="card import-form" aria-label="Import a taxonomy" onSubmit={(event) => event.preventDefault()}>
-      <label>
-        File (up to 64 MB)
-        <input
-          ref={input}
-          type="file"
-          accept=".csv,.json,.txt"
-          onChange={(event) => setFile(event.currentTarget.files?.[0])}
-        />
-      </label>
-      <label>
-        Format
-        <select value={format} onChange={(event) => setFormat(event.currentTarget.value)}>
-          <option value="csv">CSV</option>
-          <option value="lightcast">Lightcast Open Skills</option>
-        </select>
-      </label>
-      <div class="row">
-        <SubmitButton type="button" busy={busy} ready={Boolean(file)} onClick={() => void uploadFile(true)}>
-          Dry run
-        </SubmitButton>
-        <SubmitButton
-          type="button"
-          class="primary"
-          busy={busy}
-          ready={Boolean(file)}
-          onClick={() => void uploadFile(false)}
-        >
-          Import
-        </SubmitButton>
-      </div>
+    <>
+      <FileImportForm<CatalogueImport>
+        name="Import a taxonomy"
+        fileLabel="File (up to 64 MB)"
+        accept=".csv,.json,.txt"
+        upload={(file, dryRun) => {
+          const query = new URLSearchParams({ format, ...uploadParameters(file, dryRun) })
+          return api(`/operator/catalogue/imports?${query}`, { file })
+        }}
+        onSelect={() => setError(undefined)}
+        onResponse={(response) => {
+          setError(response.ok ? undefined : response.error)
+          if (response.ok) onStarted()
+        }}
+      >
+        <label>
+          Format
+          <select value={format} onChange={(event) => setFormat(event.currentTarget.value)}>
+            <option value="csv">CSV</option>
+            <option value="lightcast">Lightcast Open Skills</option>
+          </select>
+        </label>
+      </FileImportForm>
       {error && <Notice kind="bad">{error.message}</Notice>}
-    </form>
+    </>
   )
-
-  async function uploadFile(dryRun: boolean) {
-    setBusy(true)
-    const query = new URLSearchParams({ format, file_name: file!.name.slice(-200), dry_run: String(dryRun) })
-    const response = await api<CatalogueImport>(`/operator/catalogue/imports?${query}`, { file: file! })
-    setBusy(false)
-    setError(response.ok ? undefined : response.error)
-    if (!response.ok) return
-    if (!dryRun && input.current) {
-      input.current.value = ''
-      setFile(undefined)
-    }
-    onStarted()
-  }
 }

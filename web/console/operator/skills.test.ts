@@ -44,7 +44,7 @@ test('an operator decides skill requests and imports a taxonomy file', async (t)
   await page
     .getByLabel('File (up to 64 MB)')
     .setInputFiles({ name: 'kites.csv', mimeType: 'text/csv', buffer: Buffer.from(KITE_TAXONOMY_CSV) })
-  await getButton(page, 'Dry run').click()
+  await getButton(page, 'Check file').click()
   await page
     .getByRole('row', { name: /kites\.csv.*dry run/ })
     .getByText('1 added')

@@ -1,35 +1,42 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ItemImport } from '../../api-types/partner.ts'
 import { Notice } from '../../ui/notice.tsx'
-import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Table } from '../../ui/table.tsx'
+import { FileImportForm, uploadParameters } from '../shared/file-import-form.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useOrgContext } from '../shell/session.ts'
-import './question-bank.css'
 
 const MAX_SHOWN_ROWS = 100
 
 /** Form to check a file of questions and to import it. Shows every error with its position. */
 export function ImportForm({ onImported }: { onImported: () => void }) {
   const context = useOrgContext()
-  const [file, setFile] = useState<File>()
   const [skillId, setSkillId] = useState('')
   const [outcome, setOutcome] = useState<ItemImport>()
   const [error, setError] = useState<ApiError>()
-  const [busy, setBusy] = useState(false)
-  const input = useRef<HTMLInputElement>(null)
   return (
     <section class="stack" aria-label="Import">
-      <form class="card item-import" aria-label="Import questions" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          File: CSV, or QTI 3.0 as XML or ZIP (up to 8 MB)
-          <input
-            ref={input}
-            type="file"
-            accept=".csv,.xml,.zip"
-            onChange={(event) => selectFile(event.currentTarget.files?.[0])}
-          />
-        </label>
+      <FileImportForm<ItemImport>
+        name="Import questions"
+        fileLabel="File: CSV, or QTI 3.0 as XML or ZIP (up to 8 MB)"
+        accept=".csv,.xml,.zip"
+        upload={(file, dryRun) => {
+          const query = new URLSearchParams({
+            ...uploadParameters(file, dryRun),
+            ...(skillId ? { skill_id: skillId } : {}),
+          })
+          return api(context.apiPath(`/items/upload?${query}`), { file })
+        }}
+        onSelect={() => {
+          setError(undefined)
+          setOutcome(undefined)
+        }}
+        onResponse={(response, dryRun) => {
+          setError(response.ok ? undefined : response.error)
+          setOutcome(response.ok ? response.data : undefined)
+          if (response.ok && !dryRun) onImported()
+        }}
+      >
         <label>
           Skill ID of questions that name no skill (optional)
           <input
@@ -39,48 +46,11 @@ export function ImportForm({ onImported }: { onImported: () => void }) {
             onInput={(event) => setSkillId(event.currentTarget.value.trim())}
           />
         </label>
-        <div class="row">
-          <SubmitButton type="button" busy={busy} ready={Boolean(file)} onClick={() => void upload(true)}>
-            Check file
-          </SubmitButton>
-          <SubmitButton
-            type="button"
-            class="primary"
-            busy={busy}
-            ready={Boolean(file)}
-            onClick={() => void upload(false)}
-          >
-            Import
-          </SubmitButton>
-        </div>
-      </form>
+      </FileImportForm>
       {error && <ImportErrors error={error} />}
       {outcome && <ImportOutcome outcome={outcome} />}
     </section>
   )
-
-  function selectFile(selected: File | undefined) {
-    setFile(selected)
-    setError(undefined)
-    setOutcome(undefined)
-  }
-
-  async function upload(dryRun: boolean) {
-    setBusy(true)
-    const query = new URLSearchParams({
-      file_name: file!.name.slice(-200),
-      dry_run: String(dryRun),
-      ...(skillId ? { skill_id: skillId } : {}),
-    })
-    const response = await api<ItemImport>(context.apiPath(`/items/upload?${query}`), { file: file! })
-    setBusy(false)
-    setError(response.ok ? undefined : response.error)
-    setOutcome(response.ok ? response.data : undefined)
-    if (!response.ok || dryRun) return
-    if (input.current) input.current.value = ''
-    setFile(undefined)
-    onImported()
-  }
 }
 
 function ImportErrors({ error: { details, message } }: { error: ApiError }) {
@@ -88,8 +58,8 @@ function ImportErrors({ error: { details, message } }: { error: ApiError }) {
   return (
     <>
       <Notice kind="bad">
-        Nothing was imported: the file has {details.length.toLocaleString()} {details.length === 1 ? 'error' : 'errors'}
-        . Correct the file and choose it again.
+        Nothing was imported. {details.length === 1 ? 'The file has 1 error.' : message.replace('; see `details`', '')}{' '}
+        Correct the file and choose it again.
       </Notice>
       <Findings name="Errors" findings={details} />
     </>

@@ -23,7 +23,7 @@ test('an owner checks, imports, deletes and exports questions', async (t) => {
   const csv = itemsCsv(sampleItems(12))
   await fileInput.setInputFiles(csvFile(csv.replace('sk_1001,q3,,2', 'sk_1001,q3,,9').replace('q5,,2', 'q5,,')))
   await getButton(page, 'Check file').click()
-  await page.getByText('Nothing was imported: the file has 2 errors.').waitFor()
+  await page.getByText('Nothing was imported. The file has 2 errors. Correct the file').waitFor()
   await page.getByRole('cell', { name: 'questions.csv, line 4, column difficulty' }).waitFor()
   await checkPage(page, 'question-bank-errors')
 
