@@ -23,7 +23,7 @@ export function PublicBankNotice({ skillIds, names }: { skillIds: string[]; name
       </p>
       <p>
         For LIVE jobs, import at least 12 questions of your own for each skill.{' '}
-        <Link to={context.pagePath('/question-bank')}>Open the question bank</Link>
+        <Link to={context.pagePath('/question-bank')}>Open your own questions</Link>
       </p>
     </Notice>
   )

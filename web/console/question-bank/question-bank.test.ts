@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkPage, getButton, getDialog, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import {
+  checkPage,
+  getButton,
+  getDialog,
+  getNavLink,
+  openConsolePage,
+  waitForHeading,
+} from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
@@ -14,8 +21,14 @@ test('an owner checks, imports, deletes and exports questions', async (t) => {
   const { orgId } = await app.fixtures.createOrg()
   const { email } = await signInMember(app, orgId, 'owner')
   const page = await openConsolePage(t, app, { email })
-  await page.goto(`${app.url}/console/${orgId}/live/question-bank`)
-  await waitForHeading(page, 'Question bank')
+  await page.goto(`${app.url}/console/${orgId}/live`)
+  await getNavLink(page, 'Questions').click()
+  await waitForHeading(page, 'Questions')
+  await page.getByRole('link', { name: 'Your own questions' }).click()
+  await waitForHeading(page, 'Your own questions')
+  assert.match(page.url(), /\/question-bank$/)
+  assert.equal(await getNavLink(page, 'Questions').getAttribute('aria-current'), 'page')
+  assert.equal(await getNavLink(page, 'Question bank').count(), 0)
   await page.getByText('No questions yet').waitFor()
   await checkPage(page, 'question-bank-empty')
 
@@ -26,6 +39,9 @@ test('an owner checks, imports, deletes and exports questions', async (t) => {
   await page.getByText('Nothing was imported. The file has 2 errors. Correct the file').waitFor()
   await page.getByRole('cell', { name: 'questions.csv, line 4, column difficulty' }).waitFor()
   await checkPage(page, 'question-bank-errors')
+  await fileInput.setInputFiles(csvFile(itemsCsv(sampleItems(130)).replaceAll(',2,What', ',9,What')))
+  await getButton(page, 'Check file').click()
+  await page.getByText('The file has 130 errors, of which the first 100 are listed. Correct').waitFor()
 
   await fileInput.setInputFiles(csvFile(csv))
   await getButton(page, 'Check file').click()
@@ -40,6 +56,11 @@ test('an owner checks, imports, deletes and exports questions', async (t) => {
   await page.getByText('q12').waitFor()
   await checkPage(page, 'question-bank')
   assert.doesNotMatch(await page.content(), /mortar/, 'the page contains no texts')
+
+  await page.getByRole('link', { name: 'q12' }).click()
+  await page.getByText('No LIVE responses yet').waitFor()
+  await page.goBack()
+  await page.getByText('q12').waitFor()
 
   const download = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Export QTI' }).click()

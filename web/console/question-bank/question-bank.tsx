@@ -3,6 +3,7 @@ import type { Item, ItemSkill, ItemSkillList } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
+import { QuestionTabs } from '../questions/question-tabs.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { api } from '../shell/api.ts'
 import { useData, useList } from '../shell/loading.ts'
@@ -24,7 +25,7 @@ export default function QuestionBank() {
   return (
     <>
       <div class="page-head">
-        <h1>Question bank</h1>
+        <h1>Your own questions</h1>
         {canExport && (
           <div class="row">
             <ExportLink format="csv" name="Export CSV" />
@@ -32,8 +33,9 @@ export default function QuestionBank() {
           </div>
         )}
       </div>
+      <QuestionTabs current="/question-bank" />
       <p class="soft">
-        Your own questions. Nobody outside your team can read them, and new mandates use them instead of the built-in
+        The questions of your organisation. Only owners can read them, and new mandates use them instead of the built-in
         questions as soon as a skill has {MIN_ACTIVE_ITEMS} active ones. TEST and LIVE share them.
       </p>
       {context.can('owner') && <ImportForm onImported={() => void skills.reload()} />}
@@ -115,7 +117,14 @@ function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => v
         loading={list.loading}
         empty={<p class="soft">No questions about this skill.</p>}
         columns={[
-          { name: 'ID', cell: ({ external_id, item_id }) => <code>{external_id ?? item_id}</code> },
+          {
+            name: 'ID',
+            cell: ({ external_id, item_id, skill_id }) => (
+              <Link to={context.pagePath(`/questions/${skill_id}/${item_id}`)}>
+                <code>{external_id ?? item_id}</code>
+              </Link>
+            ),
+          },
           {
             name: 'Status',
             cell: ({ status, retirement_reason }) => <Status status={status} reason={retirement_reason} />,

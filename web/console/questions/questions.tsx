@@ -5,6 +5,7 @@ import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { SOURCE_NAMES } from './labels.ts'
+import { QuestionTabs } from './question-tabs.tsx'
 
 /** All skills with questions, and how many questions of each source there are. */
 export default function Questions() {
@@ -28,6 +29,7 @@ export default function Questions() {
           Export responses
         </a>
       </div>
+      <QuestionTabs current="/questions" />
       <p class="soft">
         The questions of each skill and how people respond to them. Statistics are computed every hour from LIVE
         responses; those of the built-in bank include all organisations of this deployment. The export contains the{' '}

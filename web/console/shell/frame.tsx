@@ -7,7 +7,7 @@ import { alertsFor } from '../operator/alerts.ts'
 import { api } from './api.ts'
 import { useData } from './loading.ts'
 import { Link, navigate } from './router.tsx'
-import { navigation, operatorNavigation } from './routes.ts'
+import { isEntryOf, navigation, operatorNavigation } from './routes.ts'
 import type { OrgContext } from './session.ts'
 
 const STATUS_POLL_MS = 30_000
@@ -63,10 +63,7 @@ export function Frame({ session, context, section, path, onSession, children }: 
                       <li key={entry.path}>
                         <Link
                           to={context.pagePath(entry.path)}
-                          current={
-                            section === 'organisation' &&
-                            (entry.path === '' ? path === '' : path === entry.path || path.startsWith(`${entry.path}/`))
-                          }
+                          current={section === 'organisation' && isEntryOf(entry, path)}
                         >
                           {entry.name}
                         </Link>

@@ -65,8 +65,16 @@ export const accountPages: Record<string, LoadPage> = {
 
 export interface NavEntry {
   path: string
+  /** Paths of further pages of the entry, which it links to by tabs. */
+  otherPaths?: string[]
   name: string
   role: 'viewer' | 'recruiter' | 'owner'
+}
+
+/** Returns whether a page belongs to an entry of the menu. */
+export function isEntryOf({ path: entryPath, otherPaths = [] }: NavEntry, path: string): boolean {
+  if (entryPath === '') return path === ''
+  return [entryPath, ...otherPaths].some((each) => path === each || path.startsWith(`${each}/`))
 }
 
 export const navigation: { name: string; entries: NavEntry[] }[] = [
@@ -75,8 +83,7 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
     entries: [
       { path: '', name: 'Start', role: 'viewer' },
       { path: '/workflows', name: 'Workflows', role: 'viewer' },
-      { path: '/question-bank', name: 'Question bank', role: 'viewer' },
-      { path: '/questions', name: 'Questions', role: 'viewer' },
+      { path: '/questions', otherPaths: ['/question-bank'], name: 'Questions', role: 'viewer' },
       { path: '/mandates', name: 'Mandates', role: 'viewer' },
       { path: '/campaigns', name: 'Campaigns', role: 'viewer' },
       { path: '/results', name: 'Results', role: 'viewer' },
