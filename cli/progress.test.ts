@@ -29,6 +29,7 @@ test('without a terminal, plain lines are printed at intervals', () => {
   const file = fakeStream(false)
   const progress = showProgress('Writing', file, () => 0)
   for (let done = 1; done <= 1000; done++) progress.update(done, 1000)
+  for (let part = 0; part < 14; part++) progress.update(1000, 1000)
   progress.end()
   assert.deepEqual(file.written, ['Writing: 1,000 of 1,000\n'])
 })

@@ -17,12 +17,15 @@ export function showProgress(
   const intervalMs = showsBar ? REDRAW_INTERVAL_MS : LINE_INTERVAL_MS
   let shownAt = showsBar ? Number.NEGATIVE_INFINITY : clock()
   let drawn = false
+  let shownCounts = ''
   return {
     update(done, total) {
       const now = clock()
       if (now - shownAt < intervalMs && done < total) return
-      shownAt = now
       const counts = `${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')}`
+      if (counts === shownCounts) return // several parts of the task can end with the same counts
+      shownAt = now
+      shownCounts = counts
       if (!showsBar) stream.write(`${label}: ${counts}\n`)
       else {
         const filledWidth = Math.round((BAR_WIDTH * done) / Math.max(total, 1))

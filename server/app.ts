@@ -127,7 +127,12 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     { prefix: HOOKS_BASE },
   )
   app.register(async (scope) => {
-    healthRoutes(scope as App, { db: context.db, metrics, metricsAccess: config.metrics, isDraining })
+    healthRoutes(scope as App, {
+      db: context.db,
+      metrics,
+      metricsAccess: { ...config.metrics, requireHttps: config.requireHttps },
+      isDraining,
+    })
     securityTextRoutes(scope as App, context)
     docsRoutes(scope as App)
     const pages = pageRoutes(scope as App)

@@ -1,7 +1,15 @@
 import { relative, resolve } from 'node:path'
 import { type DemoSetup, demoKeysPath } from './access/demo.ts'
+import { isAnyAddress } from './config.ts'
 import type { Context } from './context.ts'
 import type { OperatorLink } from './operator-link.ts'
+
+interface BannerOptions {
+  isTerminal: boolean
+  /** Whether the operator has set PUBLIC_URL. */
+  hasPublicUrl: boolean
+  operatorLink?: OperatorLink | undefined
+}
 
 /**
  * Returns the text printed when the server has started. Secrets must not accumulate in log files: without a terminal, the text has
@@ -10,11 +18,18 @@ import type { OperatorLink } from './operator-link.ts'
 export function startupBanner(
   { config }: Pick<Context, 'config'>,
   demo: DemoSetup | undefined,
-  isTerminal: boolean,
-  operatorLink?: OperatorLink,
+  { isTerminal, hasPublicUrl, operatorLink }: BannerOptions,
 ): string {
   const url = config.publicUrl!
-  const lines = ['', `  Attestry is running at ${url}`, '']
+  const lines = ['', `  Attestry is running at ${url}`]
+  if (isAnyAddress(config.host)) {
+    lines.push('  It listens on all network interfaces of this machine.')
+    if (!hasPublicUrl)
+      lines.push(
+        '  Links in emails work on this machine only: to change this, set PUBLIC_URL to the URL of the server.',
+      )
+  }
+  lines.push('')
   lines.push(`    Console         ${url}/console`)
   if (operatorLink) {
     const { email, url: signInLink, path } = operatorLink

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { ConfigError, type Environment, isLocalOnly, readConfig } from './config.ts'
+import { ConfigError, type Environment, isAnyAddress, isLocalOnly, localUrl, readConfig } from './config.ts'
 
 const MASTER_KEY = Buffer.alloc(32, 1).toString('base64')
 
@@ -246,4 +246,14 @@ test('a secret file that other users can read or change, or that has no valid se
   )
   assert.equal(lineFor(valid, { MASTER_KEY }), 'MASTER_KEY and MASTER_KEY_FILE are both set: remove one of them')
   assert.deepEqual(errorLinesFor({ DATABASE_URL_FILE: createSecretFile(t, 'postgres://host/database') }).length, 2)
+})
+
+test('a server that listens on all interfaces is reached as localhost', () => {
+  for (const host of ['0.0.0.0', '::', '::0']) {
+    assert.equal(localUrl(host, 8080), 'http://localhost:8080', host)
+    assert.equal(isAnyAddress(host), true, host)
+  }
+  assert.equal(localUrl('192.0.2.7', 8080), 'http://192.0.2.7:8080')
+  assert.equal(localUrl('2001:db8::7', 8080), 'http://[2001:db8::7]:8080')
+  assert.equal(isAnyAddress('hiring.internal'), false)
 })

@@ -439,6 +439,17 @@ export function isLocalOnly({
   return isLoopback(host) && isLoopback(publicHost) && trustProxy.length === 0
 }
 
+/** Returns the URL at which this machine reaches a server that listens on the host and port. */
+export function localUrl(host: string, port: number): string {
+  if (isAnyAddress(host)) return `http://localhost:${port}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Returns whether a server with this host listens on all network interfaces. */
+export function isAnyAddress(host: string): boolean {
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === 'unspecified'
+}
+
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'

@@ -4,7 +4,7 @@ import { ensureDemoKeys, writeServerAddress } from './access/demo.ts'
 import { buildApp } from './app.ts'
 import { startupBanner } from './banner.ts'
 import { grantInitialCredits } from './campaigns/credits.ts'
-import type { Config } from './config.ts'
+import { type Config, localUrl } from './config.ts'
 import { maxConnectionsOf, readConnectionLimit } from './connection-budget.ts'
 import { type ContextOptions, openContext } from './open-context.ts'
 import { createOperatorLink } from './operator-link.ts'
@@ -79,12 +79,13 @@ export async function serve(config: Config): Promise<void> {
       stop('disconnect')
     })
   const { port } = app.server.address() as AddressInfo
-  const localUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
-  context.config.publicUrl ??= localUrl
-  if (demo) await writeServerAddress(config.dataDir, localUrl)
+  const address = localUrl(config.host, port)
+  const hasPublicUrl = config.publicUrl !== undefined
+  context.config.publicUrl ??= address
+  if (demo) await writeServerAddress(config.dataDir, address)
   const isTerminal = process.stdout.isTTY === true
   const operatorLink = config.roles.includes('api') ? await createOperatorLink(context, isTerminal) : undefined
-  process.stdout.write(startupBanner(context, demo, isTerminal, operatorLink))
+  process.stdout.write(startupBanner(context, demo, { isTerminal, hasPublicUrl, operatorLink }))
 
   collectGarbageWhenIdle()
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createDeployment } from '../../test/support/server.ts'
 
-test('members can be added, and the sign-in link of the first start works once', async (t) => {
+test('members can be added, and the sign-in links of the first start and of the CLI work', async (t) => {
   const { serve, json, cli, dataDir } = await createDeployment(t, { embedded: true })
   const server = await serve()
   const linkPath = join(dataDir, 'operator-sign-in-link')
@@ -15,11 +15,11 @@ test('members can be added, and the sign-in link of the first start works once',
   const output = server.output()
   assert.ok(output.includes('operator-sign-in-link') && output.includes(demoKeys.key_id))
   assert.ok(!output.includes(token), 'logs contain no sign-in link')
-  const signIn = () =>
+  const signIn = (sentToken = token) =>
     fetch(`${server.url}/console/api/sign-in/link`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', origin: server.url },
-      body: JSON.stringify({ token }),
+      body: JSON.stringify({ token: sentToken }),
     })
   const firstSignIn = await signIn()
   assert.equal(firstSignIn.status, 200)
@@ -36,8 +36,15 @@ test('members can be added, and the sign-in link of the first start works once',
     (await json('member', 'list', '--org', org)).map((member: any) => [member.email, member.role]),
     [['asha@example.com', 'owner']],
   )
+  const { url } = await json('member', 'link', ...ashaOptions)
+  assert.ok(url.startsWith(`${server.url}/console/sign-in#token=`))
+  const memberSignIn = await signIn(url.split('#token=')[1])
+  assert.deepEqual([memberSignIn.status, ((await memberSignIn.json()) as any).data.kind], [200, 'person'])
+  const rejectedLink = await cli('member', 'link', '--org', org, '--email', 'meera@example.com')
+  assert.match(rejectedLink.stderr, /meera@example\.com is not a member of ORG_/)
   const cookie = firstSignIn.headers.get('set-cookie')!.split(';')[0]!
   const audit = await fetch(`${server.url}/console/api/orgs/${org}/audit`, { headers: { cookie } })
   const { items } = ((await audit.json()) as { data: { items: { who: string; action: string }[] } }).data
-  assert.match(items.find(({ action }) => action === 'member.add')!.who, /^cli:.+@./)
+  for (const expectedAction of ['member.add', 'member.link'])
+    assert.match(items.find(({ action }) => action === expectedAction)!.who, /^cli:.+@./)
 })

@@ -10,9 +10,11 @@ import {
   removeMember,
 } from '../../server/console/auth/members.ts'
 import { type MemberRole, memberRoles } from '../../server/console/auth/roles.ts'
+import type { Queries } from '../../server/platform/database/database.ts'
 import { examples } from '../examples.ts'
 import { parseEmail } from '../options.ts'
 import { print, table } from '../print.ts'
+import { createPrintedLink, printLink } from '../sign-in-link.ts'
 import { withStore } from '../store.ts'
 import { recordCliChange } from './audit.ts'
 
@@ -85,9 +87,8 @@ export function memberCommand(): Command {
     .action(async ({ org, email }: MemberOptions, command: Command) => {
       const removedMember = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
-          const existing = await findMemberByEmail(tx, org, email)
-          if (!existing) throw problem('NOT_FOUND', `${email} is not a member of ${org}.`)
-          const member = await removeMember(tx, org, existing.member_id)
+          const { member_id } = await getMember(tx, org, email)
+          const member = await removeMember(tx, org, member_id)
           await recordCliChange(tx, clock, {
             orgId: org,
             action: 'member.remove',
@@ -100,5 +101,37 @@ export function memberCommand(): Command {
       print(command, memberRecord(removedMember), () => `Removed ${removedMember.email} from ${org}.`)
     })
 
+  member
+    .command('link')
+    .description('Print a one-time sign-in link for a member, for use when email does not work')
+    .requiredOption('--org <org>', 'organisation ID, ORG_…')
+    .requiredOption('--email <address>', "the member's email address", parseEmail)
+    .addHelpText(...examples('member link --org ORG_… --email asha@example.com'))
+    .action(async ({ org, email }: MemberOptions, command: Command) => {
+      const link = await withStore(({ db, clock, config }) =>
+        db.transaction(async (tx) => {
+          const { member_id, email: storedEmail } = await getMember(tx, org, email)
+          await recordCliChange(tx, clock, {
+            orgId: org,
+            action: 'member.link',
+            subject: member_id,
+            details: { email },
+          })
+          return createPrintedLink(tx, clock, config, storedEmail)
+        }),
+      )
+      printLink(command, link)
+    })
+
+  return member
+}
+
+async function getMember(queries: Queries, org: string, email: string) {
+  const member = await findMemberByEmail(queries, org, email)
+  if (!member)
+    throw problem(
+      'NOT_FOUND',
+      `${email} is not a member of ${org}. To add one, run: npx attestry member add --org ${org} --email ${email} --role viewer`,
+    )
   return member
 }

@@ -1,7 +1,5 @@
 import { Command } from 'commander'
-import { readServerAddress } from '../../server/access/demo.ts'
 import { problem } from '../../server/api/problem.ts'
-import type { Config } from '../../server/config.ts'
 import {
   addOperator,
   findOperator,
@@ -9,12 +7,11 @@ import {
   operatorRecord,
   removeOperator,
 } from '../../server/console/auth/operators.ts'
-import { createSignInLink, PRINTED_LINK_VALID_MS, signInUrl } from '../../server/console/auth/sign-in-links.ts'
-import { MINUTE } from '../../server/platform/clock.ts'
 import type { Queries } from '../../server/platform/database/database.ts'
 import { examples } from '../examples.ts'
 import { parseEmail } from '../options.ts'
 import { print, table } from '../print.ts'
+import { createPrintedLink, printLink } from '../sign-in-link.ts'
 import { withStore } from '../store.ts'
 import { recordCliChange } from './audit.ts'
 
@@ -84,15 +81,11 @@ export function operatorCommand(): Command {
       const link = await withStore(({ db, clock, config }) =>
         db.transaction(async (tx) => {
           const { operator_id, email: storedEmail } = await getOperator(tx, email)
-          const token = await createSignInLink(tx, clock, storedEmail, PRINTED_LINK_VALID_MS)
           await recordCliChange(tx, clock, { action: 'operator.link', subject: operator_id, details: { email } })
-          const expiresAt = new Date(clock.now() + PRINTED_LINK_VALID_MS)
-          return { url: signInUrl(await serverUrl(config), token), expires_at: expiresAt.toISOString() }
+          return createPrintedLink(tx, clock, config, storedEmail)
         }),
       )
-      print(command, link, () =>
-        [link.url, '', `The link works once and expires in ${PRINTED_LINK_VALID_MS / MINUTE} minutes.`].join('\n'),
-      )
+      printLink(command, link)
     })
 
   return operator
@@ -103,9 +96,4 @@ async function getOperator(queries: Queries, email: string) {
   if (!operator)
     throw problem('NOT_FOUND', `${email} is not an operator. To add one, run: npx attestry operator add ${email}`)
   return operator
-}
-
-/** Returns PUBLIC_URL, or the address that the running server stored. */
-async function serverUrl({ publicUrl, dataDir, host, port }: Config): Promise<string> {
-  return publicUrl ?? (await readServerAddress(dataDir)) ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -13,7 +13,10 @@ import {
   stringToSign,
 } from './signature.ts'
 
-/** Secret that is checked for unknown keys, so that response times do not reveal which keys exist. */
+/**
+ * Secret that is checked for unknown keys, so that response times do not reveal which keys exist. A caller who delays the body can find
+ * out, because the server does not wait for the body of an unknown key. IDs are random, and a valid one is of no use without its secret.
+ */
 const DUMMY_SECRET = new HmacKey(randomBytes(50))
 
 type AuthenticationDeps = Pick<Context, 'keyring' | 'keyUses' | 'clock' | 'limits'>
@@ -25,6 +28,32 @@ type AuthenticationDeps = Pick<Context, 'keyring' | 'keyUses' | 'clock' | 'limit
 export function authenticate(context: AuthenticationDeps, request: FastifyRequest): undefined | Promise<void> {
   const refreshing = context.keyring.refreshIfStale()
   return refreshing ? refreshing.then(() => identifyCaller(context, request)) : identifyCaller(context, request)
+}
+
+/**
+ * Returns what the headers show before the body is read: whether the key is unknown, whether `authenticate` will reject the request
+ * whatever its body contains, or whether it will accept the request if the signature matches the body.
+ */
+export function inspectCredentials(
+  { keyring, clock }: Pick<Context, 'keyring' | 'clock'>,
+  request: FastifyRequest,
+): 'unknown' | 'invalid' | 'valid if signed' {
+  const key = keyring.partnerKey(headerValue(request, 'x-api-key'))
+  if (!key) return 'unknown'
+  const now = clock.now()
+  const isValidIfSigned =
+    isUsable(key, now) &&
+    isWithinClockWindow(clockDifference(headerValue(request, 'x-timestamp'), now)) &&
+    isWellFormedSignature(headerValue(request, 'x-signature'))
+  return isValidIfSigned ? 'valid if signed' : 'invalid'
+}
+
+function isUsable({ revoked, expiresAt }: PartnerKey, now: number): boolean {
+  return !revoked && now < expiresAt
+}
+
+function isWithinClockWindow(differenceSeconds: number | undefined): boolean {
+  return differenceSeconds !== undefined && Math.abs(differenceSeconds) <= CLOCK_WINDOW_SECONDS
 }
 
 function identifyCaller(context: AuthenticationDeps, request: FastifyRequest): undefined | Promise<never> {
@@ -49,9 +78,7 @@ function identifyCaller(context: AuthenticationDeps, request: FastifyRequest): u
     key ? key.secrets(now) : [DUMMY_SECRET],
   )
   const clockDifferenceSeconds = clockDifference(timestamp, now)
-  const isWithinClockWindow =
-    clockDifferenceSeconds !== undefined && Math.abs(clockDifferenceSeconds) <= CLOCK_WINDOW_SECONDS
-  if (!key || !hasValidSignature || !isWithinClockWindow || key.revoked || now >= key.expiresAt) {
+  if (!key || !hasValidSignature || !isWithinClockWindow(clockDifferenceSeconds) || !isUsable(key, now)) {
     return rejectUnauthorized(context, request, key, clockDifferenceSeconds, signedText)
   }
   context.keyUses.record(keyId, now)

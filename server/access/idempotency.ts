@@ -79,6 +79,8 @@ export async function runIdempotent(
     const bodyJson = JSON.stringify(response.body)
     const row = {
       key_id: caller.keyId,
+      org_id: caller.orgId,
+      mode: caller.mode,
       idempotency_key: idempotencyKey!,
       fingerprint: requestFingerprint,
       status: response.status,

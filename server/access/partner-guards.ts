@@ -2,11 +2,18 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import { invalid } from '../api/invalid.ts'
 import { type Detail, Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import { EMPTY_BODY, hasBody, readBody } from '../platform/http/body.ts'
+import {
+  bodyTimeoutMs,
+  checkBodyOfRejectedCaller,
+  EMPTY_BODY,
+  hasBody,
+  MAX_BODY_BYTES,
+  readBody,
+} from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
 import { addressNotAllowedMessage, isAddressAllowed } from './allowed-addresses.ts'
-import { authenticate, countFailedAuthentication, decodeHeader } from './authentication.ts'
+import { authenticate, countFailedAuthentication, decodeHeader, inspectCredentials } from './authentication.ts'
 import type { LimitClass } from './limits/table.ts'
 import { chargeLimits, setRateLimitHeaders } from './rate-limits.ts'
 import type { Scope } from './scopes.ts'
@@ -40,7 +47,7 @@ export type RequestCheck = (
  * that they count.
  */
 export const partnerChecks: RequestCheck[] = [
-  (context, request) => readRequestBody(context, request), // checks the size, then the media type
+  readPartnerBody, // checks the size, then the media type
   authenticate,
   requireAllowedAddress,
   requireServiceEnabled,
@@ -85,6 +92,25 @@ export function runChecks(app: App, context: Context, checks: RequestCheck[]): v
   // The checks read and parse the body; keep Fastify's parsers from replacing it.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request, _payload, done) => done(null, request.body))
+}
+
+/**
+ * Reads the body, if there is one. `authenticate` rejects some callers whatever the body contains: their body is not read, or for a short
+ * time only, for the debugging details of a TEST key.
+ */
+function readPartnerBody(context: Context, request: FastifyRequest): undefined | Promise<void> {
+  request.rawBody = EMPTY_BODY
+  if (!hasBody(request.raw)) return undefined
+  const refreshing = context.keyring.refreshIfStale()
+  return refreshing ? refreshing.then(read) : read()
+
+  async function read() {
+    const credentials = inspectCredentials(context, request)
+    if (credentials === 'unknown') return checkBodyOfRejectedCaller(request.raw)
+    request.rawBody = await (credentials === 'valid if signed'
+      ? readBody(request.raw)
+      : readBody(request.raw, MAX_BODY_BYTES, bodyTimeoutMs.rejected))
+  }
 }
 
 /** Reads the body, if there is one, up to a maximum size. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Caller } from '../access/caller.ts'
+import type { Caller, OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
@@ -14,30 +14,41 @@ import { defineJob } from '../platform/jobs/queue.ts'
 export async function countDailyPeople(
   tx: Tx,
   clock: Clock,
-  { keyId, key: { limits } }: Pick<Caller, 'keyId' | 'key'>,
+  caller: Pick<Caller, 'orgId' | 'mode' | 'keyId' | 'key'>,
   people: { phone: string | null; email: string | null }[],
 ): Promise<void> {
   if (people.length === 0) return
+  const {
+    keyId,
+    key: { limits },
+  } = caller
   const day = indianDate(clock.now())
   const personHashes = [...new Set(people.map(({ phone, email }) => phone ?? email!.toLowerCase()))].map((address) =>
     createHash('sha256').update(address).digest().subarray(0, 16),
   )
   // Always in this order, so that two requests do not wait for each other's counter row.
   if (limits.shared) {
-    const sharedCount = await countPeople(tx, limits.shared.id, day, personHashes)
+    const sharedCount = await countPeople(tx, caller, limits.shared.id, day, personHashes)
     requireWithinLimit(sharedCount, limits.shared.limits.peoplePerDay, 'day for all keys of your organisation together')
   }
-  requireWithinLimit(await countPeople(tx, keyId, day, personHashes), limits.peoplePerDay, 'key and day')
+  requireWithinLimit(await countPeople(tx, caller, keyId, day, personHashes), limits.peoplePerDay, 'key and day')
 }
 
 /** Returns how many people the key or the organisation has enrolled on the day. */
-async function countPeople(tx: Tx, keyId: string, day: string, personHashes: Buffer[]): Promise<number> {
+async function countPeople(
+  tx: Tx,
+  { orgId, mode }: OrgScope,
+  keyId: string,
+  day: string,
+  personHashes: Buffer[],
+): Promise<number> {
   // Lock the counter row first, so that concurrent requests are counted one after the other.
-  await sql`insert into people_days (key_id, day, people) values (${keyId}, ${day}, 0)
+  await sql`insert into people_days (key_id, org_id, mode, day, people) values (${keyId}, ${orgId}, ${mode}, ${day}, 0)
     on conflict (key_id, day) do update set people = people_days.people`.execute(tx)
   const { rows } = await sql<{ people: number }>`
     with added as (
-      insert into people_enrolled (key_id, day, person) select ${keyId}, ${day}, person from unnest(${personHashes}::bytea[]) as person
+      insert into people_enrolled (key_id, org_id, mode, day, person)
+      select ${keyId}, ${orgId}, ${mode}, ${day}, person from unnest(${personHashes}::bytea[]) as person
       on conflict do nothing returning 1
     )
     update people_days set people = people + (select count(*) from added)::int

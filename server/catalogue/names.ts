@@ -1,6 +1,9 @@
+/** Matches most normalised texts, so that they are not normalised again. */
+const NORMAL_ASCII = /^(?! )(?:(?! {2})[\x20-\x7e])*(?<! )$/
+
 /** Normalises a text for storage: Unicode form NFC, single spaces, no leading or trailing spaces. */
 export function normaliseText(text: string): string {
-  return text.normalize('NFC').replace(/\s+/gu, ' ').trim()
+  return NORMAL_ASCII.test(text) ? text : text.normalize('NFC').replace(/\s+/gu, ' ').trim()
 }
 
 /** Returns a key for comparing names. It ignores case and white space: "Java Script" and "javascript" have the same key. */

@@ -9,7 +9,7 @@ import { createPartner } from '../../test/support/partners.ts'
 import { validateQtiPackage } from '../../test/support/qti-structure.ts'
 import { until } from '../../test/support/until.ts'
 import { rotateDataKey } from '../platform/data-key-rotation.ts'
-import { ZipReader } from '../platform/zip.ts'
+import { writeZip, ZipReader } from '../platform/zip.ts'
 import { ITEM_CHECKS, type ItemCheck } from '../questions/checks.ts'
 import { sealedColumns } from '../sealed-columns.ts'
 import { findRetiredItems, listOwnItems } from './item-store.ts'
@@ -202,7 +202,7 @@ test('every error is reported with its position and advice, and nothing is store
     row({ id: 'a', distractors: ['25 mm', '10 MM', '55 mm'] }),
     row({ id: 'b', distractors: ['25 mm', '40 mm', 'All of the above'] }),
     row({ id: 'c', stem: `What is ${'very '.repeat(50)}long?` }),
-    row({ id: 'd', kind: 'riddle' }),
+    row({ id: 'd', kind: 'riddle', stem: `What is a${'\u0327'.repeat(1200)}1 for a wall of a house?` }),
     row({ id: 'e', skill: 'sk_999999' }),
     row({ id: 'e', stem: 'Which joint is the right one for a wall of a shed?' }),
     row({ id: 'x'.repeat(101), stem: 'दीवार के जोड़ के लिए आप क्या चुनते हैं भाई?' }),
@@ -215,6 +215,7 @@ test('every error is reported with its position and advice, and nothing is store
       'items.csv, line 3, column distractor3_en: an option refers to other options ("all of the above"); ',
       'items.csv, line 4, column stem_en: the question has 263 characters; the maximum is 200',
       'items.csv, line 5, column kind: unknown kind; leave it empty, or use one of fault, tool, material, sett',
+      'items.csv, line 5, column stem_en: the question has too many combining characters; remove them',
       'items.csv, line 6, column skill: unknown skill sk_999999; write an ID such as sk_1001, or the exact name',
       'items.csv, line 7, column id: the ID is also used by items.csv, line 6; each item needs its own',
       'items.csv, line 8, column id: the ID must have at most 100 printable characters',
@@ -528,6 +529,14 @@ test('broken and hostile ZIP files are rejected', async () => {
   const declared = bomb.lastIndexOf(Buffer.from('q.xml')) - 46 + 24
   bomb.writeUInt32LE(1000, declared)
   assert.match(await messageOf(bomb), /q\.xml is damaged/)
+  // Otherwise a small package could have one large item read many thousand times.
+  const resource = '<resource type="imsqti_item_xmlv3p0" href="q.xml"/>'
+  const manifest = `<manifest xmlns="http://www.imsglobal.org/xsd/qti/qtiv3p0/imscp_v1p1">${resource.repeat(2)}</manifest>`
+  const repeated = writeZip([
+    { name: 'imsmanifest.xml', content: Buffer.from(manifest) },
+    { name: 'q.xml', content: Buffer.from(xml) },
+  ])
+  assert.match(await messageOf(repeated), /another resource has the same file/)
   const damaged = Buffer.from(valid)
   damaged[damaged.indexOf('q.xml') + 20]! ^= 0xff
   assert.match(await messageOf(damaged), /q\.xml is damaged/)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { childElements, parseXml, XmlError } from './xml.ts'
+import { childElements, parseLargeXml, parseXml, XmlError } from './xml.ts'
 
 const parse = (text: string) => parseXml(Buffer.from(text))
 
@@ -68,10 +68,26 @@ test('nesting is limited, and long documents are parsed quickly', () => {
   assert.doesNotThrow(() => parse('<a>'.repeat(64) + '</a>'.repeat(64)))
   assert.throws(() => parse('<a>'.repeat(100_000)), /nested/)
   const startedAt = performance.now()
-  parse(`<a>${'<b c="d">e &amp; f</b>\n'.repeat(50_000)}</a>`)
+  parse(`<a>${'<b c="d">e</b>\n'.repeat(50_000)}${'&amp;'.repeat(10_000)}</a>`)
   assert.throws(() => parse(`<a ${'<'.repeat(500_000)}`), XmlError)
   assert.throws(() => parse(`<a>${'&'.repeat(500_000)}</a>`), XmlError)
   assert.ok(performance.now() - startedAt < 5000)
+})
+
+test('the numbers of elements and references are limited', () => {
+  assert.throws(() => parse(`<a>${'&amp;'.repeat(10_001)}</a>`), /more than 10000 references/)
+  assert.throws(() => parse(`<a>${'<b/>'.repeat(60_000)}</a>`), /more than 60000 elements/)
+  assert.throws(() => parseXml(Buffer.from('<a><b/><b/></a>'), 2), /more than 2 elements/)
+})
+
+test('a large document is parsed in slices, so that other work is not blocked', async () => {
+  let turns = 0
+  const timer = setInterval(() => turns++, 0)
+  const root = await parseLargeXml(Buffer.from(`<a>${'<b/>'.repeat(50_000)}</a>`))
+  clearInterval(timer)
+  assert.equal(root.children.length, 50_000)
+  assert.ok(turns > 5, String(turns))
+  await assert.rejects(parseLargeXml(Buffer.from(`<a>${'<b/>'.repeat(5000)}</c>`)), /expected <\/a>/)
 })
 
 test('any text can be written and read again, and any other input returns or throws an XmlError', () => {

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 
 /**
  * A strict parser for small XML documents from strangers. It accepts well-formed XML 1.0 with namespaces in UTF-8, and rejects document
@@ -31,6 +32,10 @@ const MAX_ATTRIBUTES = 64
 /** Namespaces are copied for elements that declare one, so their number limits the work per element. */
 const MAX_NAMESPACES = 16
 const MAX_ELEMENTS = 60_000
+/** References such as `&amp;`, which take long to resolve. Texts in UTF-8 need few. */
+const MAX_REFERENCES = 10_000
+/** Number of tags, texts and comments that are parsed before other work gets its turn. */
+const PARTS_PER_SLICE = 1000
 
 const NAME = /[\p{L}_][\p{L}\p{M}\p{N}._\-·]*(?::[\p{L}_][\p{L}\p{M}\p{N}._\-·]*)?/uy
 const WHITE_SPACE = /[ \t\n]*/y
@@ -43,9 +48,23 @@ const PREDEFINED_ENTITIES = new Map([
   ['apos', "'"],
 ])
 
-/** Returns the root element of a document. */
-export function parseXml(bytes: Uint8Array): XmlElement {
-  return new XmlParser(decode(bytes)).parse()
+/** Returns the root element of a small document. */
+export function parseXml(bytes: Uint8Array, maxElements = MAX_ELEMENTS): XmlElement {
+  const slices = new XmlParser(decode(bytes), maxElements).parse()
+  for (;;) {
+    const { done, value } = slices.next()
+    if (done) return value
+  }
+}
+
+/** Returns the root element of a document that can be large. Other work is done while it is parsed. */
+export async function parseLargeXml(bytes: Uint8Array): Promise<XmlElement> {
+  const slices = new XmlParser(decode(bytes), MAX_ELEMENTS).parse()
+  for (;;) {
+    const { done, value } = slices.next()
+    if (done) return value
+    await yieldToEventLoop()
+  }
 }
 
 /** Returns the child elements. */
@@ -61,14 +80,17 @@ function decode(bytes: Uint8Array): string {
 
 class XmlParser {
   readonly #text: string
+  readonly #maxElements: number
   #position = 0
   #elementCount = 0
+  #referenceCount = 0
   /** The position up to which lines were counted, and the line there. */
   #countedPosition = 0
   #countedLine = 1
 
-  constructor(text: string) {
+  constructor(text: string, maxElements: number) {
     this.#text = text
+    this.#maxElements = maxElements
     const invalid = INVALID_CHARACTER.exec(text)
     if (invalid) {
       this.#position = invalid.index
@@ -76,11 +98,12 @@ class XmlParser {
     }
   }
 
-  parse(): XmlElement {
+  /** Yields after each slice, and returns the root element. */
+  *parse(): Generator<undefined, XmlElement> {
     this.#parseDeclaration()
     this.#skipBetweenElements()
     if (!this.#text.startsWith('<', this.#position)) this.#fail('expected an element')
-    const root = this.#parseElements()
+    const root = yield* this.#parseElements()
     this.#skipBetweenElements()
     if (this.#position < this.#text.length) this.#fail('text after the end of the root element; remove it')
     return root
@@ -120,13 +143,14 @@ class XmlParser {
   }
 
   /** Parses the root element with its content. Not recursive, so that deep nesting cannot exhaust the stack. */
-  #parseElements(): XmlElement {
+  *#parseElements(): Generator<undefined, XmlElement> {
     const open: { element: XmlElement; tag: string; namespaces: Map<string, string> }[] = []
     let namespaces = new Map([
       ['', ''],
       ['xml', XML_NAMESPACE],
     ])
-    for (;;) {
+    for (let part = 1; ; part++) {
+      if (part % PARTS_PER_SLICE === 0) yield
       const parent = open.at(-1)
       if (parent && !this.#text.startsWith('<', this.#position)) {
         this.#addText(parent.element, this.#parseText())
@@ -157,7 +181,7 @@ class XmlParser {
   }
 
   #parseStartTag(outerNamespaces: Map<string, string>) {
-    if (++this.#elementCount > MAX_ELEMENTS) this.#fail(`more than ${MAX_ELEMENTS} elements`)
+    if (++this.#elementCount > this.#maxElements) this.#fail(`more than ${this.#maxElements} elements`)
     const line = this.#line()
     this.#expect('<')
     const tag = this.#readName()
@@ -228,6 +252,7 @@ class XmlParser {
   #resolveReferences(text: string): string {
     if (!text.includes('&')) return text
     return text.replace(/&([^;&]{0,40};?)/g, (_, reference: string) => {
+      if (++this.#referenceCount > MAX_REFERENCES) this.#fail(`more than ${MAX_REFERENCES} references such as &amp;`)
       const [, code] = /^#(x[0-9a-fA-F]{1,6}|[0-9]{1,7});$/.exec(reference) ?? []
       if (code) {
         const number = Number(code.startsWith('x') ? `0${code}` : code)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CheckedItem, checkItem, type ItemCheck } from './checks.ts'
 import { findDuplicates } from './near-duplicates.ts'
+import { contentWords } from './text.ts'
 
 const validItem: CheckedItem = {
   stem: 'You have to weld a bracket onto a drum that once held thinner. What do you do first?',
@@ -179,4 +180,13 @@ test('the key of a pool echoes the stem if three distractors without the word ca
     'key echoes the stem',
   ])
   assert.deepEqual(echoes(['Cold crack', 'Cold start', 'Cold slag', 'Burn-through', 'Cold joint', 'Arc strike']), [])
+})
+
+test('words of a text with thousands of combining characters are found in linear time', () => {
+  const word = `कखग${'\u0301'.repeat(50_000)}1`
+  const start = process.cpuUsage()
+  assert.equal(contentWords(`${word} ${'ख'.repeat(3)}${'\u0301'.repeat(50)}`).size, 2)
+  const { user, system } = process.cpuUsage(start)
+  // With quadratic time, this would take many seconds.
+  assert.ok((user + system) / 1_000_000 < 5)
 })

@@ -10,7 +10,7 @@ import { servicePausedProblem } from '../access/service-switch.ts'
 import { Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { formatSeconds } from '../platform/clock.ts'
-import { readBody } from '../platform/http/body.ts'
+import { checkBodyOfRejectedCaller, EMPTY_BODY, readBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import type { App } from '../platform/http/server.ts'
 import { hashToken } from '../platform/token-hash.ts'
@@ -61,8 +61,9 @@ const MAX_ANONYMOUS_BODY_BYTES = 128 * 1024
 const UNKNOWN_TOKEN_RATE_LIMIT: Rule = { name: 'unknown-session-tokens', kind: 'fixed', limit: 600, seconds: 60 }
 
 /**
- * Checks, in this order: body size and media type, key, token, rate limit, JSON, and whether the organisation is paused. Callers without a key or a token are charged to the
- * limit of their IP address before their body is read. The route checks the session and the fields.
+ * Checks, in this order: body size and media type, key, token, rate limit, JSON, and whether the organisation is paused. Callers without
+ * a key or a token are charged to the limit of their IP address before their body is read. The body of a caller whose key is missing or
+ * invalid is not read. The route checks the session and the fields.
  */
 export function guardVerificationRoutes(app: App, context: Context): void {
   app.decorateRequest('sessionCaller', null as never)
@@ -75,7 +76,10 @@ export function guardVerificationRoutes(app: App, context: Context): void {
     const isAnonymous = auth === 'link' || auth === 'none'
     if (isAnonymous)
       await chargeRateLimit(context, callerAddress(request.ip), ADDRESS_RATE_LIMIT, 'from this IP address')
-    request.rawBody = await readBody(request.raw, isAnonymous ? MAX_ANONYMOUS_BODY_BYTES : undefined)
+    if (!isAnonymous && (await willBeRejected(context, request, auth))) {
+      await checkBodyOfRejectedCaller(request.raw)
+      request.rawBody = EMPTY_BODY
+    } else request.rawBody = await readBody(request.raw, isAnonymous ? MAX_ANONYMOUS_BODY_BYTES : undefined)
     request.sessionCaller = await authenticateSession(context, request, auth)
     request.tenant.scope = request.sessionCaller.scope
   })
@@ -109,6 +113,16 @@ async function requireServiceRunning({ db, keyring }: Pick<Context, 'db' | 'keyr
       verificationId: params.serviceVerificationId ?? fieldOf(request.body, 'serviceVerificationId'),
     }))
   if (orgId !== undefined && keyring.isServicePaused(orgId)) throw servicePausedProblem()
+}
+
+/** Returns whether the headers show that `authenticateSession` will reject the request, whatever its body contains. */
+async function willBeRejected(context: Context, request: FastifyRequest, auth: AuthMethod): Promise<boolean> {
+  const keyHeader = request.headers['x-api-key']
+  if (keyHeader !== undefined && keyHeader !== '') {
+    await context.keyring.refreshIfStale()
+    return findUsableKey(context, keyHeader) === undefined
+  }
+  return auth === 'key' || ((auth === 'header' || auth === 'either') && headerToken(request) === undefined)
 }
 
 async function authenticateSession(
@@ -163,8 +177,8 @@ async function readKey(context: Context, { headers, ip }: FastifyRequest) {
   const keyHeader = headers['x-api-key']
   if (keyHeader === undefined || keyHeader === '') return undefined
   await keyring.refreshIfStale()
-  const key = typeof keyHeader === 'string' ? keyring.sessionKey(keyHeader) : undefined
-  if (!key || key.revoked || clock.now() >= key.expiresAt) {
+  const key = findUsableKey(context, keyHeader)
+  if (!key) {
     const partnerKeyHint = String(keyHeader).startsWith('VFN_')
       ? ' This API requires a session key (VSK_…), not a partner key.'
       : ''
@@ -179,6 +193,12 @@ async function readKey(context: Context, { headers, ip }: FastifyRequest) {
   }
   keyUses.record(key.keyId, clock.now())
   return key
+}
+
+/** Returns the session key, unless it is unknown, revoked or expired. */
+function findUsableKey({ keyring, clock }: Pick<Context, 'keyring' | 'clock'>, keyHeader: string | string[]) {
+  const key = typeof keyHeader === 'string' ? keyring.sessionKey(keyHeader) : undefined
+  return key && !key.revoked && clock.now() < key.expiresAt ? key : undefined
 }
 
 function readToken(request: FastifyRequest, auth: AuthMethod): string | undefined {

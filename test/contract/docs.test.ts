@@ -131,13 +131,13 @@ test('the worked examples in the guide to the first request are published test v
 test('the guide to the first request shows the banner of the server', () => {
   const config = { ...readConfig({}), publicUrl: 'http://127.0.0.1:8080' }
   const demoKeys = { org_id: 'ORG_…', key_id: 'VFN_TEST_…', secret: 'VFN_SK_…', session_key: 'VSK_TEST_…' }
+  const demo = { keys: demoKeys, created: true }
   const [shownBanner] = codeBlocks(findSection(guide, '## Get a TEST key'))
-  assert.equal(shownBanner!.trim(), startupBanner({ config }, { keys: demoKeys, created: true }, true).trim())
-  const bannerWithDataDir = startupBanner(
-    { config: { ...config, dataDir: '/srv/our data' } },
-    { keys: demoKeys, created: true },
-    false,
-  )
+  assert.equal(shownBanner!.trim(), startupBanner({ config }, demo, { isTerminal: true, hasPublicUrl: false }).trim())
+  const bannerWithDataDir = startupBanner({ config: { ...config, dataDir: '/srv/our data' } }, demo, {
+    isTerminal: false,
+    hasPublicUrl: false,
+  })
   assert.match(bannerWithDataDir, /DATA_DIR='\/srv\/our data' npx attestry request GET \/shifts/)
 })
 

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { CsvError, parse } from 'csv-parse/sync'
 import { closestName } from '../../platform/http/did-you-mean.ts'
+import { type DelimitedRecord, DelimitedTextError, parseDelimitedText } from '../../platform/text/delimited-text.ts'
 
 /** A row of a file whose first line contains the column names. */
 export interface DelimitedRow {
@@ -78,79 +78,36 @@ function columnKey(column: string): string {
 /** Far more than the row of a skill needs: a longer row usually has an unclosed quotation mark. */
 const MAX_ROW_CHARACTERS = 262_144
 
-export interface CsvRecord {
-  cells: string[]
-  line: number
+/** Limits for files of strangers: parsing stops as soon as one is exceeded. */
+export interface RecordLimits {
+  maxRecords?: number
+  maxCells?: number
+  maxRowCharacters?: number
 }
 
 /** Parses the content of a file. The first record is the header. */
-export function parseRecords(bytes: Buffer, fileName: string, { delimiter, quotes }: DelimitedFormat): CsvRecord[] {
+export function parseRecords(
+  bytes: Buffer,
+  fileName: string,
+  format: DelimitedFormat,
+  { maxRowCharacters = MAX_ROW_CHARACTERS, ...limits }: RecordLimits = {},
+): DelimitedRecord[] {
   if (!isUtf8(bytes)) throw new Error(`${fileName} is not encoded in UTF-8; save it as UTF-8`)
   try {
-    return parse(bytes, {
-      bom: true,
-      delimiter,
-      quote: quotes ? '"' : false,
-      relax_column_count: true,
-      max_record_size: MAX_ROW_CHARACTERS,
-      skip_empty_lines: true,
-      // The parser passes the line on which a record ends. Its types only allow lists of cells as records.
-      on_record(cells: string[], { lines }) {
-        const record: CsvRecord = { cells, line: lines - countLineBreaks(cells) }
-        return record as unknown as string[]
-      },
-    }) as unknown as CsvRecord[]
+    return parseDelimitedText(bytes.toString('utf8'), { ...format, ...limits, maxRecordLength: maxRowCharacters })
   } catch (error) {
-    if (error instanceof CsvError && error.code === 'CSV_MAX_RECORD_SIZE') throw rowTooLongError(fileName, error)
-    if (error instanceof CsvError && error.code in QUOTE_ERRORS)
+    if (!(error instanceof DelimitedTextError)) throw error
+    const { reason, line } = error
+    if (reason === 'record too long')
       throw new Error(
-        `${fileName}: ${QUOTE_ERRORS[error.code]} at line ${lineOfInvalidQuote(bytes.toString('utf8'), delimiter)}; write "" for a quotation mark inside a cell`,
+        `${fileName}: the row at line ${line} is longer than ${maxRowCharacters.toLocaleString('en')} characters. Check for an unclosed quotation mark or missing line breaks.`,
       )
-    if (error instanceof CsvError) throw new Error(`${fileName} cannot be read: ${error.message}`)
-    throw error
+    throw new Error(`${fileName}: ${QUOTE_ERRORS[reason]} at line ${line}; write "" for a quotation mark inside a cell`)
   }
 }
 
-const QUOTE_ERRORS: { [code: string]: string } = {
-  CSV_QUOTE_NOT_CLOSED: 'unclosed quotation mark in the row',
-  CSV_INVALID_CLOSING_QUOTE: 'quotation mark in the middle of a cell, or unclosed quotation mark in the row',
-  INVALID_OPENING_QUOTE: 'quotation mark in the middle of a cell in the row',
-}
-
-/** Finds the line of the invalid quotation mark: the mark that opens the cell where parsing fails, or a mark in the middle of a cell. */
-function lineOfInvalidQuote(text: string, delimiter: string): number {
-  let line = 1
-  /** Line of the quotation mark that opened the current cell; 0 outside quotation marks. */
-  let openingLine = 0
-  let isCellStart = true
-  for (let position = 0; position < text.length; position++) {
-    const character = text[position]!
-    if (openingLine > 0 && character === '"') {
-      if (text[position + 1] === '"') position++
-      else if (/^(?:\r?\n|$)/.test(text.slice(position + 1, position + 3)) || text[position + 1] === delimiter)
-        openingLine = 0
-      else return openingLine
-      isCellStart = false
-    } else if (openingLine === 0 && character === '"') {
-      if (!isCellStart) return line
-      openingLine = line
-    } else if (openingLine === 0) isCellStart = character === delimiter || character === '\n' || character === '\uFEFF'
-    if (character === '\n') line++
-  }
-  return openingLine || line
-}
-
-/** Returns the error for a row that is too long. `lines` is the number of lines that the parser has finished reading. */
-function rowTooLongError(fileName: string, { lines }: CsvError) {
-  const maxCharacters = MAX_ROW_CHARACTERS.toLocaleString('en')
-  return new Error(
-    `${fileName}: the row at line ${lines} is longer than ${maxCharacters} characters. Check for an unclosed quotation mark or missing line breaks.`,
-  )
-}
-
-function countLineBreaks(cells: string[]): number {
-  let count = 0
-  for (const cell of cells)
-    for (let position = cell.indexOf('\n'); position >= 0; position = cell.indexOf('\n', position + 1)) count++
-  return count
+const QUOTE_ERRORS = {
+  'unclosed quote': 'unclosed quotation mark in the row',
+  'invalid closing quote': 'quotation mark in the middle of a cell, or unclosed quotation mark in the row',
+  'invalid opening quote': 'quotation mark in the middle of a cell in the row',
 }

@@ -66,8 +66,8 @@ export interface OrgAccess {
  */
 const checks: RequestCheck[] = [
   limitVisitor,
+  authenticate, // before the body is read: a caller without a session cannot delay its body
   readBody,
-  authenticate,
   requireSameOrigin,
   resolveOrg,
   requireRole,

@@ -1,14 +1,16 @@
 import type { Detail } from '../../api/problem.ts'
-import { CSV, type CsvRecord, parseRecords } from '../../catalogue/import/delimited.ts'
+import { CSV, parseRecords } from '../../catalogue/import/delimited.ts'
 import { normaliseText } from '../../catalogue/names.ts'
 import type { AuthorDifficulty } from '../../measurement/model.ts'
 import { closestName } from '../../platform/http/did-you-mean.ts'
+import type { DelimitedRecord } from '../../platform/text/delimited-text.ts'
 import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
 import type { ItemText } from '../../questions/skill-items.ts'
 import {
   type Findings,
   type ItemDraft,
   MAX_DISTRACTORS,
+  MAX_ERRORS,
   MAX_ITEMS_PER_IMPORT,
   MIN_DISTRACTORS,
   UNSPECIFIED_KIND,
@@ -21,15 +23,25 @@ import {
 
 const GENERAL_COLUMNS = ['skill', 'id', 'kind', 'difficulty']
 
+const TEXT_COLUMNS = new Map(
+  LANGUAGES.map((language) => {
+    const distractors = Array.from({ length: MAX_DISTRACTORS }, (_, index) => `distractor${index + 1}_${language}`)
+    return [language, [`stem_${language}`, `key_${language}`, ...distractors]]
+  }),
+)
+
 function textColumns(language: Language): string[] {
-  const distractors = Array.from({ length: MAX_DISTRACTORS }, (_, index) => `distractor${index + 1}_${language}`)
-  return [`stem_${language}`, `key_${language}`, ...distractors]
+  return TEXT_COLUMNS.get(language)!
 }
 
 /** More than all known columns, because empty columns are ignored. */
 const MAX_COLUMNS = 200
 
-const KNOWN_COLUMNS = [...GENERAL_COLUMNS, ...LANGUAGES.flatMap(textColumns)]
+/** Far more than a question needs. Longer texts are not read, because that would take long. */
+const MAX_CELL_LENGTH = 4000
+const MAX_ROW_CHARACTERS = 64 * 1024
+
+const KNOWN_COLUMNS = new Set([...GENERAL_COLUMNS, ...LANGUAGES.flatMap(textColumns)])
 
 /** Reads the items of a file. `defaultSkill` is the skill of rows without one. */
 export function readCsvItems(
@@ -38,9 +50,13 @@ export function readCsvItems(
   defaultSkill: string | undefined,
   findings: Findings,
 ): ItemDraft[] {
-  let records: CsvRecord[]
+  let records: DelimitedRecord[]
   try {
-    records = parseRecords(bytes, fileName, CSV)
+    records = parseRecords(bytes, fileName, CSV, {
+      maxRecords: 1 + MAX_ITEMS_PER_IMPORT + 1, // one more than allowed, to recognise files with too many
+      maxCells: MAX_COLUMNS,
+      maxRowCharacters: MAX_ROW_CHARACTERS,
+    })
   } catch (error) {
     const { message } = error as Error
     findings.error(fileName, message.startsWith(`${fileName}: `) ? message.slice(fileName.length + 2) : message)
@@ -54,18 +70,33 @@ export function readCsvItems(
   }
   if (rows.length === 0) findings.error(fileName, 'the file contains no items below the column names')
   if (rows.length > MAX_ITEMS_PER_IMPORT) {
-    findings.tooManyItems(fileName, rows.length)
+    findings.tooManyItems(fileName)
     return []
   }
-  return rows.map(({ cells, line }) => {
-    const path = `${fileName}, line ${line}`
-    if (cells.length > header!.cells.length) {
+  const languages = LANGUAGES.filter((language) => textColumns(language).some((column) => columns.has(column)))
+  const readDraft = ({ cells }: DelimitedRecord, path: string): ItemDraft => {
+    if (cells.length > header.cells.length) {
       const message = 'the row has more cells than the header; put cells that contain commas in quotation marks'
       return createDraft(path, { errors: [{ path, message }] })
     }
+    const longIndex = cells.findIndex(({ length }) => length > MAX_CELL_LENGTH)
+    if (longIndex >= 0) {
+      const column = header.cells[longIndex]!.trim().toLowerCase().slice(0, 40)
+      const message = `the cell has more than ${MAX_CELL_LENGTH} characters; shorten it`
+      return createDraft(path, { errors: [{ path: `${path}, column ${column}`, message }] })
+    }
     const cell = (column: string) => normaliseText(unescapeCell(cells[columns.get(column) ?? -1] ?? ''))
-    return readRow(path, cell, columns, defaultSkill)
-  })
+    return readRow(path, cell, languages, defaultSkill)
+  }
+  const drafts: ItemDraft[] = []
+  let errorCount = 0
+  for (const row of rows) {
+    const draft = readDraft(row, `${fileName}, line ${row.line}`)
+    drafts.push(draft)
+    errorCount += draft.errors.length
+    if (errorCount >= MAX_ERRORS) break
+  }
+  return drafts
 }
 
 /** Returns the index of each column, or undefined if the header is wrong. */
@@ -78,7 +109,7 @@ function readHeader(
   const path = `${fileName}, line 1`
   const errorCount = findings.errors.length
   const columns = new Map<string, number>()
-  if (!cells.some((cell) => KNOWN_COLUMNS.includes(cell.trim().toLowerCase()))) {
+  if (!cells.some((cell) => KNOWN_COLUMNS.has(cell.trim().toLowerCase()))) {
     findings.error(
       path,
       `the first line must contain the column names, such as skill and stem_en${separatorHint(cells)}`,
@@ -86,14 +117,14 @@ function readHeader(
     return undefined
   }
   if (cells.length > MAX_COLUMNS) {
-    findings.error(path, `the file has ${cells.length} columns; at most ${MAX_COLUMNS} are allowed`)
+    findings.error(path, `the file has more than ${MAX_COLUMNS} columns; remove those that are not needed`)
     return undefined
   }
   for (const [index, cell] of cells.entries()) {
     const name = cell.trim().toLowerCase()
     if (name === '') continue
     if (columns.has(name)) findings.error(path, `the column ${name} appears more than once; remove one of them`)
-    else if (!KNOWN_COLUMNS.includes(name)) findings.error(path, unknownColumnMessage(name))
+    else if (!KNOWN_COLUMNS.has(name)) findings.error(path, unknownColumnMessage(name))
     columns.set(name, index)
   }
   const required = ['difficulty', ...(defaultSkill === undefined ? ['skill'] : [])]
@@ -111,7 +142,7 @@ function unknownColumnMessage(name: string): string {
   const language = /^(?:stem|key|distractor[1-5])_(.+)$/.exec(name)?.[1]
   if (language && !LANGUAGES.includes(language as Language))
     return `the language of the column ${shownName} is not supported; supported languages: ${LANGUAGES.join(', ')}`
-  const suggestion = closestName(name, KNOWN_COLUMNS)
+  const suggestion = closestName(name, [...KNOWN_COLUMNS])
   return `unknown column ${shownName}; ${suggestion ? `did you mean ${suggestion}?` : 'remove it'}`
 }
 
@@ -124,7 +155,7 @@ function separatorHint(cells: string[]): string {
 function readRow(
   path: string,
   cell: (column: string) => string,
-  columns: Map<string, number>,
+  languages: Language[],
   defaultSkill: string | undefined,
 ): ItemDraft {
   const errors: Detail[] = []
@@ -136,8 +167,7 @@ function readRow(
   const isDifficulty = [1, 2, 3].includes(difficulty)
   if (!isDifficulty) addError('difficulty', 'the difficulty must be 1 (easy), 2 (medium) or 3 (difficult)')
   const texts: ItemDraft['texts'] = {}
-  for (const language of LANGUAGES) {
-    if (!textColumns(language).some((column) => columns.has(column))) continue
+  for (const language of languages) {
     const text = readText(language, cell, addError)
     if (text) texts[language] = text
   }

@@ -1,7 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { invalid } from '../../api/invalid.ts'
-import { problem } from '../../api/problem.ts'
 import { skillId, skillNumber } from '../../catalogue/ids.ts'
 import { nameKey } from '../../catalogue/names.ts'
 import { readSkills } from '../../catalogue/snapshot.ts'
@@ -65,7 +63,7 @@ export async function readItemFile(queries: Queries, { name, bytes, skill }: Ite
   const items: CheckedItem[] = []
   for (const [index, draft] of drafts.entries()) {
     if (index % ITEMS_PER_SLICE === 0) await yieldToEventLoop()
-    findings.errors.push(...draft.errors)
+    for (const { path, message } of draft.errors) findings.error(path, message)
     checkDraft(draft, findings)
     findRepeatedId(draft, pathById, findings)
     const found = skills.find(draft.skill ?? skill)
@@ -75,7 +73,7 @@ export async function readItemFile(queries: Queries, { name, bytes, skill }: Ite
       findRepeatedText(item, pathByContent, findings)
     } else if (draft.skill !== undefined) findings.error(draft.locateField('skill'), unknownSkillMessage(draft.skill))
   }
-  throwIfInvalid(findings)
+  findings.throwIfInvalid()
   return { items, skillNames: skills.names, findings }
 }
 
@@ -83,18 +81,6 @@ function unknownSkillMessage(skill: string): string {
   // A name is not repeated: in the wrong column, it would be the text of a question.
   const id = skillNumber(skill) === undefined ? '' : ` ${skill}`
   return `unknown skill${id}; write an ID such as sk_1001, or the exact name of a skill of the catalogue`
-}
-
-/** More errors are counted, but not listed: the first ones usually have the same cause. */
-const MAX_LISTED_ERRORS = 100
-
-function throwIfInvalid({ errors }: Findings): void {
-  if (errors.length === 1) throw invalid(errors)
-  if (errors.length === 0) return
-  const part = errors.length > MAX_LISTED_ERRORS ? `, of which the first ${MAX_LISTED_ERRORS} are listed` : ''
-  throw problem('VALIDATION_FAILED', `The file has ${errors.length} errors${part}; see \`details\`.`, {
-    details: errors.slice(0, MAX_LISTED_ERRORS),
-  })
 }
 
 async function readDrafts(
@@ -223,18 +209,17 @@ export async function importItems(
   const planned = planItems(file.items, stored)
   const matched = new Set(planned.map((plan) => plan.stored))
   const kept = stored.filter((each) => !matched.has(each))
+  findCrowdedSkills(planned, kept, file.skillNames, findings)
+  findings.throwIfInvalid() // comparing the items of a skill with each other takes long if there are many
   findConflicts(planned, kept, findings)
   await findNearDuplicates(planned, kept, findings)
   const rows = createRows(planned, kept, vault, orgId, clock.now())
   const unchanged = planned.filter(({ change }) => change === 'unchanged').map((plan) => plan.stored!)
   const skills = countBySkill([...kept, ...unchanged, ...rows], file.skillNames)
-  for (const { skill_id, name, total } of skills)
-    if (total > MAX_ITEMS_PER_SKILL)
-      findings.error(skill_id, `${name} would have ${total} items; the maximum is ${MAX_ITEMS_PER_SKILL}`)
   for (const { change, stored: old, draft } of planned)
     if (change !== 'replaced' && old?.row.status === 'retired')
       findings.warn(draft.path, 'the item is retired and stays retired; change its text, or restore it')
-  throwIfInvalid(findings)
+  findings.throwIfInvalid()
   if (!dryRun) await writeRows(tx, planned, rows, new Date(clock.now()))
   const count = (change: Change) => planned.filter((plan) => plan.change === change).length
   return {
@@ -244,7 +229,7 @@ export async function importItems(
     updated: count('updated'),
     unchanged: count('unchanged'),
     pilot: rows.filter(({ isNew, row }) => isNew && row.status === 'pilot').length,
-    skills: skills.map(({ total: _, ...skill }) => skill),
+    skills,
     warnings: findings.warnings.slice(0, MAX_WARNINGS),
   }
 }
@@ -303,6 +288,26 @@ function isEqualText(first: ItemText | undefined, second: ItemText | undefined):
   )
 }
 
+/** Reports skills that would have too many items. Retired items do not count. */
+function findCrowdedSkills(
+  planned: PlannedItem[],
+  kept: StoredItem[],
+  skillNames: Map<number, string>,
+  findings: Findings,
+): void {
+  const staysRetired = ({ change, stored }: PlannedItem) => change !== 'replaced' && stored?.row.status === 'retired'
+  const skills = [
+    ...planned.filter((plan) => !staysRetired(plan)).map((plan) => plan.skillNumber),
+    ...kept.filter(({ row }) => row.status !== 'retired').map(({ row }) => row.skill_number),
+  ]
+  const counts = Map.groupBy(skills, (skill) => skill)
+  for (const [number, name] of skillNames) {
+    const total = counts.get(number)?.length ?? 0
+    if (total > MAX_ITEMS_PER_SKILL)
+      findings.error(skillId(number), `${name} would have ${total} items; the maximum is ${MAX_ITEMS_PER_SKILL}`)
+  }
+}
+
 /** Reports items that would have the same text as a stored one that stays. */
 function findConflicts(planned: PlannedItem[], kept: StoredItem[], findings: Findings): void {
   const ownerByContent = new Map(
@@ -334,8 +339,7 @@ async function findNearDuplicates(planned: PlannedItem[], kept: StoredItem[], fi
     if (index % ITEMS_PER_SLICE === 0) await yieldToEventLoop()
     const group = groupOf(skill, languageOf(draft))
     const words = wordsOf(draft)
-    // Comparing more items would take long, and the import is rejected below.
-    const isNew = (change === 'added' || change === 'replaced') && group.length <= MAX_ITEMS_PER_SKILL
+    const isNew = change === 'added' || change === 'replaced'
     const similar = isNew ? group.find((other) => isSameQuestion(words, other.words)) : undefined
     if (similar) findings.warn(draft.path, `asks nearly the same question as ${similar.owner}; keep only one of them`)
     group.push({ owner: draft.path, words })
@@ -445,7 +449,6 @@ function countBySkill(items: { row: { skill_number: number; status: ItemStatus }
       active,
       pilot: count('pilot'),
       measurable: active >= MIN_ACTIVE_ITEMS,
-      total: active + count('pilot'),
     }
   })
 }

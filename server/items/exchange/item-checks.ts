@@ -36,6 +36,9 @@ const WARNINGS: Partial<Record<ItemCheck, string>> = {
 /** Checks of the stem; the others are about options. */
 const STEM_CHECKS: ReadonlySet<ItemCheck> = new Set(['negative stem', 'stem', 'reading level', 'language'])
 
+/** Letters of Indic scripts have up to three marks, which do not count as characters. */
+const MAX_UNITS_PER_CHARACTER = 6
+
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Co}\p{Cn}\u202a-\u202e\u2066-\u2069\ufffd]/u
 
 /** Checks a draft. Adds its errors and warnings to the findings. */
@@ -100,6 +103,8 @@ function findWeaknesses(
 function checkLength(path: string, noun: string, text: string, maxLength: number, findings: Findings): void {
   const length = visibleLength(text)
   if (length > maxLength) findings.error(path, `${noun} has ${length} characters; the maximum is ${maxLength}`)
+  else if (text.length > maxLength * MAX_UNITS_PER_CHARACTER)
+    findings.error(path, `${noun} has too many combining characters; remove them`)
   if (isUnprintable(text)) findings.error(path, `${noun} contains control characters; remove them`)
 }
 

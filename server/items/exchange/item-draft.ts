@@ -1,4 +1,5 @@
-import type { Detail } from '../../api/problem.ts'
+import { invalid } from '../../api/invalid.ts'
+import { type Detail, problem } from '../../api/problem.ts'
 import type { AuthorDifficulty } from '../../measurement/model.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import type { ItemText } from '../../questions/skill-items.ts'
@@ -31,18 +32,36 @@ export const MIN_DISTRACTORS = 3
 export const MAX_DISTRACTORS = 5
 export const MAX_EXTERNAL_ID_LENGTH = 100
 
+/** The rest of a file with more errors is not read: it would take long, and the first errors usually have the same cause. */
+export const MAX_ERRORS = 200
+const MAX_LISTED_ERRORS = 100
+
 /** Collects what is wrong with a file. Messages never repeat text of an item: they are stored and logged in plain text. */
 export class Findings {
   readonly errors: Detail[] = []
   readonly warnings: Detail[] = []
 
+  /** Adds an error. Throws a problem with the errors so far if there are many. */
   error(path: string, message: string): void {
     this.errors.push({ path, message })
+    if (this.errors.length >= MAX_ERRORS) this.throwIfInvalid()
+  }
+
+  /** Throws a problem that lists the errors, if there are any. */
+  throwIfInvalid(): void {
+    const { errors } = this
+    if (errors.length === 1) throw invalid(errors)
+    if (errors.length === 0) return
+    const count = errors.length >= MAX_ERRORS ? `at least ${MAX_ERRORS}` : errors.length
+    const part = errors.length > MAX_LISTED_ERRORS ? `, of which the first ${MAX_LISTED_ERRORS} are listed` : ''
+    throw problem('VALIDATION_FAILED', `The file has ${count} errors${part}; see \`details\`.`, {
+      details: errors.slice(0, MAX_LISTED_ERRORS),
+    })
   }
 
   /** Reports a file with too many items. They are not read, because that would take long. */
-  tooManyItems(path: string, count: number): void {
-    this.error(path, `the file has ${count} items; import at most ${MAX_ITEMS_PER_IMPORT} at once`)
+  tooManyItems(path: string): void {
+    this.error(path, `the file has more than ${MAX_ITEMS_PER_IMPORT} items; import at most as many at once`)
   }
 
   warn(path: string, message: string): void {

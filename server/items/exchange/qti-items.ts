@@ -3,7 +3,7 @@ import type { Detail } from '../../api/problem.ts'
 import { normaliseText } from '../../catalogue/names.ts'
 import type { AuthorDifficulty } from '../../measurement/model.ts'
 import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
-import { childElements, parseXml, XML_NAMESPACE, type XmlElement, XmlError } from '../../platform/xml.ts'
+import { childElements, parseLargeXml, parseXml, XML_NAMESPACE, type XmlElement, XmlError } from '../../platform/xml.ts'
 import { ZipError, ZipReader } from '../../platform/zip.ts'
 import {
   type Findings,
@@ -22,13 +22,15 @@ import { CATALOG_NAME, DIFFICULTY_NAMES, KIND_KEYWORD, NAMESPACES } from './qti-
  */
 
 const MAX_XML_BYTES = 64 * 1024
+/** Far more than an item needs. */
+const MAX_ITEM_ELEMENTS = 2000
 const MAX_PACKAGE_ENTRIES = 30_000
 const MAX_PACKAGE_BYTES = 32 * 1024 * 1024
 /** XML is seldom compressed to less than a tenth. A package that expands more than this is hostile. */
-const MAX_COMPRESSION_RATIO = 25
-const MIN_PACKAGE_BYTES_LIMIT = 1024 * 1024
-/** Number of files that are parsed before other requests get their turn. */
-const FILES_PER_SLICE = 10
+const MAX_COMPRESSION_RATIO = 12
+const MIN_PACKAGE_BYTES_LIMIT = 64 * 1024
+/** Size of the files that are parsed before other requests get their turn. */
+const BYTES_PER_SLICE = 32 * 1024
 const MANIFEST_NAME = 'imsmanifest.xml'
 const ITEM_TYPE = /^imsqti_item_xmlv3p0$/
 const OTHER_ITEM_TYPE = /^imsqti_item_xmlv(\d+)p(\d+)/
@@ -85,7 +87,7 @@ export async function readQtiPackage(
       findings.error(fileName, advice)
       return []
     }
-    const manifest = readXml(zip.read(MANIFEST_NAME), MANIFEST_NAME, findings)
+    const manifest = await readLargeXml(zip.read(MANIFEST_NAME), MANIFEST_NAME, findings)
     return manifest ? await readManifest(manifest, zip, defaultSkill, findings) : []
   } catch (error) {
     if (!(error instanceof ZipError)) throw error
@@ -96,12 +98,23 @@ export async function readQtiPackage(
 
 function readXml(bytes: Buffer, path: string, findings: Findings): XmlElement | undefined {
   try {
-    return parseXml(bytes)
+    return parseXml(bytes, MAX_ITEM_ELEMENTS)
   } catch (error) {
-    if (!(error instanceof XmlError)) throw error
-    findings.error(`${path}, line ${error.line}`, error.message)
-    return undefined
+    return reportXmlError(error, path, findings)
   }
+}
+
+async function readLargeXml(bytes: Buffer, path: string, findings: Findings): Promise<XmlElement | undefined> {
+  try {
+    return await parseLargeXml(bytes)
+  } catch (error) {
+    return reportXmlError(error, path, findings)
+  }
+}
+
+function reportXmlError(error: unknown, path: string, findings: Findings): undefined {
+  if (!(error instanceof XmlError)) throw error
+  findings.error(`${path}, line ${error.line}`, error.message)
 }
 
 async function readManifest(
@@ -119,8 +132,9 @@ async function readManifest(
   }
   const resources = findAll(manifest, 'resource')
   const groups = new Map<string, { items: QtiItem[]; metadata: ItemMetadata }>()
-  for (const [index, resource] of resources.entries()) {
-    if (index % FILES_PER_SLICE === 0) await yieldToEventLoop()
+  const readNames = new Set<string>()
+  let bytesInSlice = 0
+  for (const resource of resources) {
     const type = resource.attributes.get('type') ?? ''
     const path = `${MANIFEST_NAME}, line ${resource.line}`
     if (!ITEM_TYPE.test(type)) {
@@ -133,7 +147,18 @@ async function readManifest(
       findings.error(path, 'the file of the item is missing in the ZIP file; correct href, or add the file')
       continue
     }
-    const item = readItem(zip.read(href), href, findings)
+    if (readNames.has(href)) {
+      findings.error(path, 'another resource has the same file; remove one of them')
+      continue
+    }
+    readNames.add(href)
+    const bytes = zip.read(href)
+    bytesInSlice += bytes.length
+    if (bytesInSlice > BYTES_PER_SLICE) {
+      bytesInSlice = 0
+      await yieldToEventLoop()
+    }
+    const item = readItem(bytes, href, findings)
     if (!item) continue
     const metadata = { ...readMetadata(resource), path }
     const key = metadata.externalId ?? `${item.identifier}\n${item.path}`
@@ -142,7 +167,7 @@ async function readManifest(
     else groups.set(key, { items: [item], metadata })
   }
   if (groups.size > MAX_ITEMS_PER_IMPORT) {
-    findings.tooManyItems(MANIFEST_NAME, groups.size)
+    findings.tooManyItems(MANIFEST_NAME)
     return []
   }
   if (groups.size === 0 && findings.errors.length === 0)

@@ -131,3 +131,48 @@ test('a version runs on a newer schema only if the newer migrations allow it', a
   await assert.rejects(migrate(openPool(), oldMigrations), /has migration 0004_fourth\.sql/)
   await assert.rejects(pendingMigrations(openPool(), oldMigrations), SchemaTooNewError)
 })
+
+test('rows of keys get the organisation and mode of their key, also those of the previous version', async (t) => {
+  const openPool = await createEmptyDatabase(t)
+  const pool = openPool()
+  const migrations = await readMigrations()
+  const split = migrations.findIndex(({ name }) => name.startsWith('0027'))
+  await migrate(pool, migrations.slice(0, split))
+  await pool.query(`insert into organisations (org_id, name, created_at) values ('ORG_A', 'Acme', now())`)
+  await pool.query(
+    `insert into data_keys (data_key_id, master_key_id, wrapped, created_at) values ('d', 'm', '', now())`,
+  )
+  await pool.query(
+    `insert into partner_keys (key_id, org_id, mode, scopes, secret, created_at) values ('VFN_TEST_1', 'ORG_A', 'test', '{}', '', now())`,
+  )
+  const keyIds = ['VFN_TEST_1', 'console:ORG_B:live:asha@example.com', 'ORG_C test']
+  const insertRows = async (client: pg.ClientBase, keys: string[], day: string) => {
+    for (const table of ['people_enrolled (key_id, day, person)', 'people_days (key_id, day, people)'])
+      await client.query(
+        `insert into ${table} select key_id, '${day}', ${table.includes('person') ? `''::bytea` : '1'} from unnest($1::text[]) as key_id`,
+        [keys],
+      )
+    await client.query(
+      `insert into idempotency_records (key_id, idempotency_key, fingerprint, status, body, created_at)
+       select key_id, '${day}', '', 200, '{}', now() from unnest($1::text[]) as key_id`,
+      [keys],
+    )
+  }
+  const client = await pool.connect()
+  try {
+    await insertRows(client, keyIds, '2026-03-11')
+    await migrate(openPool(), migrations)
+    await client.query(`select set_config('attestry.org', 'ORG_D', false), set_config('attestry.mode', 'live', false)`)
+    await insertRows(client, ['VFN_LIVE_2'], '2026-03-12')
+    for (const table of ['people_enrolled', 'people_days', 'idempotency_records']) {
+      const { rows } = await client.query(`select org_id, mode from ${table} order by org_id`)
+      assert.deepEqual(
+        rows.map(({ org_id, mode }) => `${org_id} ${mode}`),
+        ['ORG_A test', 'ORG_B live', 'ORG_C test', 'ORG_D live'],
+        table,
+      )
+    }
+  } finally {
+    client.release()
+  }
+})

@@ -15,14 +15,55 @@ export async function currentRole({ queries }: Pick<Database, 'queries'>): Promi
   return rows[0]!.role
 }
 
-/** Tables with the column `org_id` whose rows concern all organisations: a person who wants no emails gets none from any of them. */
-const SHARED_TABLES = ['mail_suppressions']
+/** Tables whose rows every session sees, and the reason. Each other table has a policy. */
+export const TABLES_WITHOUT_POLICY: Record<string, string> = {
+  access_version: 'a single row: the version of all keys',
+  audit_chain: 'one hash chain over the audit entries of all organisations',
+  audit_heads: 'one hash chain over the audit entries of all organisations',
+  audit_unchained: 'IDs of the audit entries that wait for the hash chain',
+  bank_items: 'built-in questions',
+  catalogue_imports: 'the shared catalogue of skills',
+  catalogue_version: 'the shared catalogue of skills',
+  console_codes: 'belongs to a person who signs in, before an organisation is chosen',
+  console_links: 'belongs to a person who signs in, before an organisation is chosen',
+  console_operators: 'operators belong to no organisation',
+  console_sessions: 'belongs to a person, who can be a member of several organisations',
+  data_keys: 'encryption keys of the deployment',
+  endorsement_rings: 'rings have members in several organisations',
+  event_ledger: 'a single row: the state of the ledger',
+  item_sets: 'built-in and AI questions, found by their hash and shared by organisations',
+  item_statistics_progress: 'a single row: the state of a job',
+  limit_counters: 'rate limits of keys and IP addresses, read and written by background work only',
+  mail_day_counts: 'limits per recipient across organisations',
+  mail_suppressions: 'a person who wants no emails gets none from any organisation',
+  mailbox_hash_keys: 'encryption keys of the deployment',
+  master_skills: 'the shared catalogue of skills',
+  processes: 'server processes of the deployment',
+  retired_mac_keys: 'encryption keys of the deployment',
+  schema_migrations: 'migrations of the deployment',
+  selected_skills: 'selections of the public API, which has no organisations',
+  service_switch: 'a single row: the switch for all organisations',
+  skill_sources: 'the shared catalogue of skills',
+  skills: 'the shared catalogue of skills',
+  sub_skills: 'the shared catalogue of skills',
+}
 
-/** Tables with personal data whose organisation is that of a row in another table, and the column that refers to it. */
+/**
+ * Tables whose organisation is that of a row in another table, and the column that refers to it. The other row must exist before the
+ * statement that inserts into the table: a policy does not see rows of the same statement.
+ */
 const CHILD_TABLES = [
-  { name: 'verification_reviews', parent: 'verification_sessions', id: 'verification_id' },
-  { name: 'verification_attempts', parent: 'verification_sessions', id: 'verification_id' },
-  { name: 'review_origins', parent: 'verification_sessions', id: 'verification_id' },
+  { name: 'analytics_candidates', parents: ['campaigns'], id: 'campaign_id' },
+  { name: 'contacts', parents: ['campaigns'], id: 'campaign_id' }, // the candidate is inserted by the same statement
+  { name: 'key_reminders', parents: ['partner_keys', 'session_keys'], id: 'key_id' },
+  { name: 'key_uses', parents: ['partner_keys', 'session_keys'], id: 'key_id' },
+  { name: 'mandate_flows', parents: ['mandates'], id: 'mandate_id' },
+  { name: 'review_origins', parents: ['verification_sessions'], id: 'verification_id' },
+  { name: 'simulator_turns', parents: ['candidates'], id: 'candidate_id' },
+  { name: 'verification_attempts', parents: ['verification_sessions'], id: 'verification_id' },
+  { name: 'verification_reviews', parents: ['verification_sessions'], id: 'verification_id' },
+  { name: 'webhook_deliveries', parents: ['webhooks'], id: 'webhook_id' },
+  { name: 'workflow_mandate_counts', parents: ['workflows'], id: 'workflow_id' },
 ]
 
 /**
@@ -72,7 +113,7 @@ async function listTablesWithoutPolicy(tx: Tx): Promise<TenantTable[]> {
       select from pg_attribute where attrelid = pg_class.oid and attname = 'mode' and attnotnull and not attisdropped) as has_mode
     from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'org_id' and not attisdropped
     where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
-      and not relrowsecurity and relname <> all (${SHARED_TABLES})
+      and not relrowsecurity and relname <> all (${Object.keys(TABLES_WITHOUT_POLICY)})
     order by relname`.execute(tx)
   return rows
 }
@@ -94,15 +135,20 @@ async function createPolicy(tx: Tx, { name, has_mode }: TenantTable): Promise<vo
 
 /** Limits the rows of child tables to those whose parent the session sees. */
 async function createChildPolicies(tx: Tx): Promise<void> {
-  for (const { name, parent, id } of CHILD_TABLES) {
-    const { rows } = await sql<{ relrowsecurity: boolean }>`
-      select relrowsecurity from pg_class where oid = ${name}::regclass`.execute(tx)
-    if (rows[0]!.relrowsecurity) continue
-    await sql`create policy organisation on ${sql.table(name)} using (
-      (select current_setting('attestry.org', true) = '*')
-      or exists (select from ${sql.table(parent)} as parent where parent.${sql.ref(id)} = ${sql.ref(`${name}.${id}`)}))`.execute(
-      tx,
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relname = any (${CHILD_TABLES.map(({ name }) => name)}) and not relrowsecurity`.execute(
+    tx,
+  )
+  const unprotected = new Set(rows.map(({ name }) => name))
+  for (const { name, parents, id } of CHILD_TABLES) {
+    if (!unprotected.has(name)) continue
+    const conditions = parents.map(
+      (parent) =>
+        sql`exists (select from ${sql.table(parent)} as parent where parent.${sql.ref(id)} = ${sql.ref(`${name}.${id}`)})`,
     )
+    await sql`create policy organisation on ${sql.table(name)} using (
+      (select current_setting('attestry.org', true) = '*') or ${sql.join(conditions, sql` or `)})`.execute(tx)
     await sql`alter table ${sql.table(name)} enable row level security`.execute(tx)
   }
 }

@@ -3,14 +3,32 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { startApp } from '../../../test/support/app.ts'
+import {
+  aCandidate,
+  type CampaignPartner,
+  createCampaignPartner,
+  createPartner,
+} from '../../../test/support/partners.ts'
 import { guardPartnerRoutes } from '../../access/partner-guards.ts'
 import { PARTNER_BASE } from '../../api/envelope.ts'
 import type { Context } from '../../context.ts'
 import { MINUTE } from '../clock.ts'
 import type { App } from '../http/server.ts'
+import { TABLES_WITHOUT_POLICY } from './row-access.ts'
 
 /** An external database of the tests has one role, which owns the tables and is exempt. */
 const skip = process.env.TEST_EXTERNAL === '1'
+
+/** Tables that get rows when candidates are enrolled, and do not have the columns `org_id` and `mode` or are written with a key. */
+const CAMPAIGN_TABLES = [
+  'analytics_candidates',
+  'contacts',
+  'idempotency_records',
+  'mandate_flows',
+  'people_days',
+  'people_enrolled',
+  'workflow_mandate_counts',
+]
 
 /** Adds partner routes whose queries lack the conditions on organisation and mode. */
 function addRoutesWithoutConditions(app: App, context: Context) {
@@ -42,6 +60,29 @@ function addRoutesWithoutConditions(app: App, context: Context) {
           .set({ org_id: (request.body as { org_id: string }).org_id })
           .executeTakeFirstOrThrow(),
       )
+      routes.get('/leaks/tables', { config }, async () => {
+        const items: Record<string, number> = {}
+        for (const table of CAMPAIGN_TABLES) {
+          const { rows } = await sql<{ count: number }>`select count(*)::int as count from ${sql.table(table)}`.execute(
+            db.queries,
+          )
+          items[table] = rows[0]!.count
+        }
+        return { items }
+      })
+      routes.post('/leaks/hold', { config }, async () => {
+        const { numUpdatedRows } = await db.queries
+          .updateTable('contacts')
+          .set({ held: true })
+          .executeTakeFirstOrThrow()
+        return { updated: Number(numUpdatedRows) }
+      })
+      routes.post('/leaks/contact', { config }, async (request) => {
+        const { campaign_id } = request.body as { campaign_id: string }
+        const contact = { candidate_id: 'CD_OTHER', campaign_id, kind: 'contact', step: 0, held: true }
+        await db.queries.insertInto('contacts').values(contact).execute()
+        return {}
+      })
     },
     { prefix: PARTNER_BASE },
   )
@@ -96,16 +137,47 @@ test('a session that names no organisation sees no rows', { skip }, async (t) =>
   }
 })
 
-test('every table with an organisation is protected', { skip }, async (t) => {
+test('the rows of an enrolment are limited through the row that they belong to', { skip }, async (t) => {
+  const app = await startApp(t, { extend: addRoutesWithoutConditions })
+  const acme = await createCampaignPartner(app)
+  const metro = await createCampaignPartner(app)
+  const acmeLive = await createPartner(app, 'live', acme.orgId)
+  const enrol = async (partner: CampaignPartner, count: number): Promise<string> => {
+    const { mandate_id } = await partner.createMandate()
+    const candidates = Array.from({ length: count }, (_, index) => aCandidate(index))
+    return (await partner.createCampaign(mandate_id, candidates)).campaign.campaign_id
+  }
+  const acmeCampaign = await enrol(acme, 2)
+  const metroCampaign = await enrol(metro, 3)
+
+  const countRows = async ({ get }: Pick<CampaignPartner, 'get'>) => (await get('/leaks/tables')).body.items
+  const [acmeCounts, metroCounts] = [await countRows(acme), await countRows(metro)]
+  for (const table of CAMPAIGN_TABLES) {
+    assert.ok(acmeCounts[table] > 0, table)
+    const { rows } = await app.context.db.pool.query(`select count(*)::int as count from ${table}`)
+    assert.equal(acmeCounts[table] + metroCounts[table], rows[0].count, table)
+  }
+  assert.equal(acmeCounts.contacts, 2)
+  assert.equal(metroCounts.contacts, 3)
+  const noRows = Object.fromEntries(CAMPAIGN_TABLES.map((table) => [table, 0]))
+  assert.deepEqual(await countRows(acmeLive), noRows, 'a LIVE key sees no TEST rows')
+
+  assert.deepEqual((await acme.post('/leaks/hold', {})).body, { updated: 2 })
+  assert.equal((await acme.post('/leaks/contact', { campaign_id: metroCampaign })).status, 500)
+  assert.equal((await acme.post('/leaks/contact', { campaign_id: acmeCampaign })).status, 200)
+})
+
+test('every table has a policy, or a reason to have none', { skip }, async (t) => {
   const { context } = await startApp(t)
   const { rows } = await sql<{ name: string }>`
-    select relname as name from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'org_id'
+    select relname as name from pg_class
     where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
       and not (relrowsecurity and exists (select from pg_policy where polrelid = pg_class.oid))`.execute(
     context.db.queries,
   )
   assert.deepEqual(
-    rows.map(({ name }) => name),
-    ['mail_suppressions'],
+    rows.map(({ name }) => name).sort(),
+    Object.keys(TABLES_WITHOUT_POLICY).sort(),
+    'add a new table to CHILD_TABLES or TABLES_WITHOUT_POLICY, or give it the column org_id',
   )
 })

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { Type } from 'typebox'
-import { problem } from '../../api/problem.ts'
+import { Problem, problem } from '../../api/problem.ts'
 import { formatSeconds } from '../clock.ts'
 
 export const MAX_BODY_BYTES = 262_144
@@ -15,8 +15,11 @@ export const NoBody = Type.Object({}, { additionalProperties: false, default: {}
 /** Bodies up to this size must arrive sooner. */
 const MAX_SMALL_BODY_BYTES = 64 * 1024
 
-/** How long a body may take to arrive if it is small, if it is read into memory, or if it is saved to a file. Tests shorten these timeouts. */
-export const bodyTimeoutMs = { small: 10_000, inMemory: 30_000, toFile: 240_000 }
+/**
+ * How long a body may take to arrive if its caller will be rejected, if it is small, if it is read into memory, or if it is saved to a
+ * file. Tests shorten these timeouts.
+ */
+export const bodyTimeoutMs = { rejected: 2_000, small: 10_000, inMemory: 30_000, toFile: 240_000 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {
   const declaredLength = headers['content-length']
@@ -24,26 +27,46 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Reads the raw body, which signatures cover. Rejects a body that is too large, then one that is not JSON. */
-export async function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
-  const { headers } = request
-  const declaredLength = headers['content-length']
+export async function readBody(
+  request: IncomingMessage,
+  maxBytes = MAX_BODY_BYTES,
+  timeoutMs = timeoutFor(maxBytes),
+): Promise<Buffer> {
   if (!hasBody(request)) return EMPTY_BODY
-  if (declaredLength !== undefined && Number(declaredLength) > maxBytes) throw bodyTooLargeProblem(maxBytes)
-  const body = await collectBody(request, maxBytes)
-  if (body.length > 0) requireJson(headers)
+  requireDeclaredLength(request, maxBytes)
+  const body = await collectBody(request, maxBytes, timeoutMs)
+  if (body.length > 0) requireJson(request.headers)
   return body
+}
+
+/**
+ * Rejects a body that is too large, then one that is not JSON, like `readBody`, for a caller who will be rejected anyway. Does not wait
+ * for a body whose length is declared, and not for long otherwise, so that callers without a key cannot occupy connections.
+ */
+export async function checkBodyOfRejectedCaller(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<void> {
+  if (!hasBody(request)) return
+  if (request.headers['content-length'] === undefined) {
+    try {
+      await readBody(request, maxBytes, bodyTimeoutMs.rejected)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== REQUEST_TIMEOUT) throw error
+    }
+  } else {
+    requireDeclaredLength(request, maxBytes)
+    requireJson(request.headers)
+  }
 }
 
 /** Reads a raw body of any media type, such as a provider's callback. */
 export async function readRawBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   if (!hasBody(request)) return EMPTY_BODY
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLargeProblem(maxBytes)
-  return collectBody(request, maxBytes)
+  requireDeclaredLength(request, maxBytes)
+  return collectBody(request, maxBytes, timeoutFor(maxBytes))
 }
 
 /** Streams a body of any media type to a file. The request is not destroyed on errors, so that the client receives the response. */
 export async function saveBody(request: IncomingMessage, path: string, maxBytes: number): Promise<void> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLargeProblem(maxBytes)
+  requireDeclaredLength(request, maxBytes)
   const file = createWriteStream(path)
   const fileWritten = finished(file)
   fileWritten.catch(() => {}) // handled below, when it is awaited
@@ -62,9 +85,16 @@ export async function saveBody(request: IncomingMessage, path: string, maxBytes:
   }
 }
 
-async function collectBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+function requireDeclaredLength({ headers }: IncomingMessage, maxBytes: number): void {
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw bodyTooLargeProblem(maxBytes)
+}
+
+function timeoutFor(maxBytes: number): number {
+  return maxBytes <= MAX_SMALL_BODY_BYTES ? bodyTimeoutMs.small : bodyTimeoutMs.inMemory
+}
+
+async function collectBody(request: IncomingMessage, maxBytes: number, timeoutMs: number): Promise<Buffer> {
   const chunks: Buffer[] = []
-  const timeoutMs = maxBytes <= MAX_SMALL_BODY_BYTES ? bodyTimeoutMs.small : bodyTimeoutMs.inMemory
   await receiveBody(request, maxBytes, timeoutMs, (chunk) => chunks.push(chunk))
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
@@ -79,6 +109,7 @@ function receiveBody(
   let length = 0
   const timer = setTimeout(() => settle(() => reject(bodyTimeoutProblem(timeoutMs))), timeoutMs)
   request.on('data', onData).on('end', onEnd).on('error', onAborted).on('close', onAborted)
+  if (request.destroyed) onAborted() // closed before the listeners were added: there are no further events
   return promise
 
   function onData(chunk: Buffer) {
@@ -99,9 +130,11 @@ function receiveBody(
   }
 }
 
+const REQUEST_TIMEOUT = 408
+
 function bodyTimeoutProblem(timeoutMs: number) {
   return problem('VALIDATION_FAILED', `The body did not arrive within ${formatSeconds(timeoutMs / 1000)}.`, {
-    status: 408,
+    status: REQUEST_TIMEOUT,
   })
 }
 

@@ -29,7 +29,7 @@ export function healthRoutes(app: App, { db, metrics, metricsAccess, isDraining 
   })
 
   app.get('/metrics', async (request, reply) => {
-    requireMetricsAccess(metricsAccess, request.raw)
+    requireMetricsAccess(metricsAccess, request)
     return reply.type(metrics.registry.contentType).send(await renderMetrics())
   })
 

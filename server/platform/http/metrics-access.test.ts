@@ -21,6 +21,23 @@ test('with a token, metrics require it', async (t) => {
   assert.equal(await statusWith({ authorization: `Bearer ${token}`, 'x-forwarded-for': '198.51.100.7' }), 200)
 })
 
+test('if HTTPS is required, the token is accepted over HTTPS and from this machine only', async (t) => {
+  const token = 'token-for-metrics-0001'
+  const app = await startApp(t, {
+    config: { metrics: { port: undefined, token }, requireHttps: true, trustProxy: ['127.0.0.1'] },
+  })
+  const responseTo = (headers: Record<string, string>) =>
+    app.fetch('/metrics', { headers: { authorization: `Bearer ${token}`, ...headers } })
+  assert.equal((await responseTo({})).status, 200)
+  const fromElsewhere = { 'x-forwarded-for': '198.51.100.7' }
+  assert.equal((await responseTo({ ...fromElsewhere, 'x-forwarded-proto': 'https' })).status, 200)
+  for (const headers of [fromElsewhere, { ...fromElsewhere, 'x-forwarded-proto': 'http' }]) {
+    const { status, body } = await responseTo(headers)
+    assert.equal(status, 403)
+    assert.match(JSON.stringify(body), /requires HTTPS for metrics/)
+  }
+})
+
 test('with a port, metrics are served on that port only', async (t) => {
   const app = await startApp(t, { config: { metrics: { port: 9464, token: undefined } } })
   assert.equal((await app.fetch('/metrics')).status, 404)

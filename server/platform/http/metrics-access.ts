@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
+import type { FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
 import { problem } from '../../api/problem.ts'
 import { coalesce } from '../coalesce.ts'
@@ -10,6 +11,8 @@ export interface MetricsAccess {
   port: number | undefined
   /** Metrics are served to callers with this bearer token. */
   token: string | undefined
+  /** Whether the token may be sent only over HTTPS, or from this machine. */
+  requireHttps: boolean
 }
 
 /** How long rendered metrics are reused: rendering takes milliseconds, and monitoring systems read them every few seconds. */
@@ -32,16 +35,22 @@ const PROXY_HEADERS = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto
 const LOOPBACK_HOST_PATTERN = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
 
 /** Throws a problem unless the caller may read metrics on the main port: with the token, or directly from this machine. */
-export function requireMetricsAccess({ port, token }: MetricsAccess, request: IncomingMessage): void {
+export function requireMetricsAccess({ port, token, requireHttps }: MetricsAccess, request: FastifyRequest): void {
   if (port !== undefined) throw problem('NOT_FOUND', `Metrics are served on port ${port} only.`)
-  const { headers, socket } = request
+  const { headers, protocol, raw } = request
+  const isProxied = PROXY_HEADERS.some((name) => headers[name] !== undefined)
+  const isFromThisMachine = isLoopbackAddress(raw.socket.remoteAddress) && !isProxied
   if (token !== undefined) {
+    if (requireHttps && protocol !== 'https' && !isFromThisMachine)
+      throw problem(
+        'HTTPS_REQUIRED',
+        'This server requires HTTPS for metrics with a token. Send the request to its https:// URL, and replace the token if it was sent unencrypted.',
+      )
     const sentToken = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
     if (sentToken !== undefined && secretsEqual(sentToken, token)) return
     throw problem('ACCESS_DENIED', 'Send METRICS_TOKEN as a bearer token in the Authorization header.')
   }
-  const isProxied = PROXY_HEADERS.some((name) => headers[name] !== undefined)
-  if (isLoopbackAddress(socket.remoteAddress) && !isProxied && LOOPBACK_HOST_PATTERN.test(headers.host ?? '')) return
+  if (isFromThisMachine && LOOPBACK_HOST_PATTERN.test(headers.host ?? '')) return
   throw problem(
     'ACCESS_DENIED',
     'Metrics are available on this machine only. To read them from elsewhere, set METRICS_TOKEN or METRICS_PORT.',

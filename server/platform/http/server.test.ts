@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startApp } from '../../../test/support/app.ts'
 import { signIn } from '../../../test/support/console.ts'
@@ -26,7 +26,7 @@ function nameOfEnvelope(body: any): string {
 }
 
 /** Sends a request head, then the body byte by byte; returns the response and whether the connection was reset. */
-async function sendSlowly(url: string, head: string) {
+async function sendSlowly(url: string, head: string, length = 'content-length: 1000') {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let text = ''
   let wasReset = false
@@ -36,8 +36,9 @@ async function sendSlowly(url: string, head: string) {
   socket.on('error', () => {
     wasReset = true
   })
-  socket.write(`${head}\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{"a":`)
-  const sending = setInterval(() => socket.write(' '), 20)
+  const isChunked = length.startsWith('transfer-encoding')
+  socket.write(`${head}\r\nhost: localhost\r\n${length}\r\n\r\n${isChunked ? '5\r\n{"a":\r\n' : '{"a":'}`)
+  const sending = setInterval(() => socket.write(isChunked ? '1\r\n \r\n' : ' '), 20)
   await until(() => wasReset || text.includes('\r\n\r\n{'))
   await pause(200) // the connection must stay open after the response, too
   clearInterval(sending)
@@ -46,18 +47,26 @@ async function sendSlowly(url: string, head: string) {
   return { status: Number(responseHead.split(' ')[1]), responseHead, body: body && JSON.parse(body), wasReset }
 }
 
-test('a body that takes too long to arrive gets a 408 in the envelope of the API, and the connection is not reset', async (t) => {
-  const app = await startApp(t)
+function setBodyTimeouts(t: TestContext, timeouts: typeof bodyTimeoutMs): void {
   const defaultTimeouts = { ...bodyTimeoutMs }
   t.after(() => Object.assign(bodyTimeoutMs, defaultTimeouts))
-  Object.assign(bodyTimeoutMs, { small: 300, inMemory: 300, toFile: 400 })
+  Object.assign(bodyTimeoutMs, timeouts)
+}
+
+test('a body that takes too long to arrive gets a 408 in the envelope of the API, and the connection is not reset', async (t) => {
+  const app = await startApp(t)
+  setBodyTimeouts(t, { rejected: 60_000, small: 300, inMemory: 300, toFile: 400 })
+  const { orgId, key } = await app.fixtures.createOrg()
+  const sessionKey = await app.fixtures.createSessionKey(orgId)
+  const timestamp = Math.floor(app.clock.now() / 1000)
+  const partnerHeaders = `x-api-key: ${key.keyId}\r\nx-timestamp: ${timestamp}\r\nx-signature: v1=${'0'.repeat(64)}`
   const operator = await signIn(app)
   const sessionHeaders = `cookie: ${operator.cookie}\r\nx-csrf-token: ${operator.csrf}`
   const jsonContentType = 'content-type: application/json'
   const uploadPath = '/console/api/operator/catalogue/imports?format=csv&file_name=a.csv'
   for (const [head, envelope] of [
-    [`POST /api/v1/partner/mandates HTTP/1.1\r\n${jsonContentType}`, 'partner'],
-    [`POST /api/v1/verify HTTP/1.1\r\n${jsonContentType}`, 'verification'],
+    [`POST /api/v1/partner/mandates HTTP/1.1\r\n${jsonContentType}\r\n${partnerHeaders}`, 'partner'],
+    [`POST /api/v1/verify HTTP/1.1\r\n${jsonContentType}\r\nx-api-key: ${sessionKey}`, 'verification'],
     [`POST /console/api/sign-in/mail HTTP/1.1\r\n${jsonContentType}\r\n${sessionHeaders}`, 'partner'],
     [`POST ${uploadPath} HTTP/1.1\r\ncontent-type: application/octet-stream\r\n${sessionHeaders}`, 'partner'],
   ] as const) {
@@ -68,6 +77,35 @@ test('a body that takes too long to arrive gets a 408 in the envelope of the API
   }
   const { items } = (await operator.get('/operator/catalogue/imports')).body.data
   assert.deepEqual(items, [], 'no import was started with an incomplete file')
+})
+
+test('the server does not wait for the body of a caller without a valid key', async (t) => {
+  const app = await startApp(t)
+  // A caller for whose body the server waits gets no response in this test.
+  setBodyTimeouts(t, { rejected: 300, small: 600_000, inMemory: 600_000, toFile: 600_000 })
+  const { orgId, key } = await app.fixtures.createOrg()
+  const testKey = await app.fixtures.createPartnerKey(orgId, { mode: 'test' })
+  const json = 'content-type: application/json'
+  const partnerHead = `POST /api/v1/partner/mandates HTTP/1.1\r\n${json}`
+  const signed = `x-timestamp: ${Math.floor(app.clock.now() / 1000)}\r\nx-signature: v1=${'0'.repeat(64)}`
+  const unknownKey = `x-api-key: VFN_LIVE_AAAAAAAAAAAAAAAAAAAAAAAA\r\n${signed}`
+  const chunked = 'transfer-encoding: chunked'
+  for (const [cause, head, status, length] of [
+    ['partner: no key', partnerHead, 401],
+    ['partner: no key, chunked', partnerHead, 401, chunked],
+    ['partner: unknown key', `${partnerHead}\r\n${unknownKey}`, 401],
+    ['partner: unknown key, chunked', `${partnerHead}\r\n${unknownKey}`, 401, chunked],
+    ['partner: no signature', `${partnerHead}\r\nx-api-key: ${key.keyId}`, 408],
+    ['partner: no signature, TEST', `${partnerHead}\r\nx-api-key: ${testKey.keyId}`, 408],
+    ['partner: large', `${partnerHead}\r\n${unknownKey}`, 413, 'content-length: 300000'],
+    ['partner: not JSON', `POST /api/v1/partner/mandates HTTP/1.1\r\ncontent-type: text/csv\r\n${unknownKey}`, 415],
+    ['sessions: no key', `POST /api/v1/verify HTTP/1.1\r\n${json}`, 401],
+    ['sessions: unknown key', `POST /api/v1/verify HTTP/1.1\r\n${json}\r\nx-api-key: VSK_unknown`, 401],
+    ['console: no session', `POST /console/api/orgs/${orgId}/live/workflows HTTP/1.1\r\n${json}`, 401],
+  ] as const) {
+    const response = await sendSlowly(app.url, head, length)
+    assert.deepEqual([response.status, response.wasReset], [status, false], cause)
+  }
 })
 
 test('a request with two Host headers is rejected', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN_KEY, startApp } from '../../../test/support/app.ts'
 import { sendRaw } from '../../../test/support/raw-http.ts'
+import { aReviewer, verificationCalls } from '../../../test/support/verification.ts'
 
 test('if HTTPS is required, every route but the probes rejects plain HTTP', async (t) => {
   const app = await startApp(t, { config: { requireHttps: true, trustProxy: ['127.0.0.1'] } })
@@ -43,6 +44,38 @@ test('with PUBLIC_URL, requests under an unknown host name are rejected', async 
   for (const host of ['evil.example', 'verify.example.com.evil.example', 'verify.example.com@evil.example'])
     assert.equal(await statusFor(host), 421, host)
   assert.equal(await statusFor('evil.example', '/healthz'), 200)
+})
+
+test('without PUBLIC_URL, links contain the address of the server, whatever the Host header contains', async (t) => {
+  const app = await startApp(t, { config: { trustProxy: ['127.0.0.1'] } })
+  const send = (requestLine: string, key = '', body = '') =>
+    sendRaw(
+      app.url,
+      [
+        `${requestLine} HTTP/1.1`,
+        'host: evil.example',
+        'x-forwarded-host: evil.example',
+        'forwarded: host=evil.example',
+        `x-api-key: ${key}`,
+        'content-type: application/json',
+        `content-length: ${Buffer.byteLength(body)}`,
+        'connection: close',
+        '',
+        body,
+      ].join('\r\n'),
+    )
+  const { orgId } = await app.fixtures.createOrg()
+  const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId))
+  const session = await calls.openPreparedSession('human')
+  const body = JSON.stringify({ serviceVerificationId: session.id, ...aReviewer() })
+  const response = await send('POST /api/v1/storereviewerdetails/store', calls.key, body)
+  assert.equal(response.status, 200)
+  const [email] = await calls.listEmails(session)
+  assert.ok(email!.text.includes(`${app.url}/verify/${session.id}#token=`))
+  const texts = [JSON.stringify(email), JSON.stringify(response)]
+  for (const path of ['/api/v1/partner/nowhere', '/api/nowhere', '/docs', '/docs/', '/.well-known/security.txt'])
+    texts.push(JSON.stringify(await send(`GET ${path}`)))
+  for (const text of texts) assert.ok(!text.includes('evil.example'), text.slice(0, 300))
 })
 
 test('without PUBLIC_URL, only the console and the pages reject unknown host names', async (t) => {
