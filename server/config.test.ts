@@ -209,16 +209,19 @@ function createSecretFile(t: TestContext, text: string, mode = 0o600): string {
 
 test('secrets can be set as files', (t) => {
   const url = 'postgres://user:password@host/database'
+  const masterKeyFile = createSecretFile(t, `${MASTER_KEY}\r\n`, 0o440)
   const config = readConfig({
     DATABASE_URL_FILE: createSecretFile(t, `${url}\n`),
     ADMIN_API_KEY_FILE: createSecretFile(t, 'long-enough-key'),
-    MASTER_KEY_FILE: createSecretFile(t, `${MASTER_KEY}\r\n`, 0o440),
+    MASTER_KEY_FILE: masterKeyFile,
     SMTP_URL_FILE: createSecretFile(t, 'smtp://user:password@host:587', 0o400),
   })
   assert.deepEqual(
     [config.databaseUrl, config.adminKey, config.masterKey?.toString('base64'), config.smtpUrl],
     [url, 'long-enough-key', MASTER_KEY, 'smtp://user:password@host:587'],
   )
+  assert.equal(config.masterKeyFile, masterKeyFile, 'running servers read the file again after a rotation')
+  assert.equal(readConfig({ MASTER_KEY_FILE: '' }).masterKeyFile, undefined)
 })
 
 test('a secret file that other users can read or change, or that has no valid secret, is rejected', (t) => {

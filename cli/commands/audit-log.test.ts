@@ -30,11 +30,23 @@ test('every changing command is audited with account and host, and audit verify 
       0,
     )
     await cli('mail', 'list')
+    const { key_id } = await json('key', 'create', '--org', org_id, '--mode', 'live')
+    const changes = [
+      ['key', 'limits', key_id, '--people-per-day', '5'],
+      ['key', 'allow', key_id, '203.0.113.7'],
+      ['key', 'rotate', key_id],
+      ['org', 'limits', org_id, '--max-keys', '7'],
+      ['credits', 'grant', '--org', org_id, '--mode', 'live', '--amount', '5'],
+      ['operator', 'add', 'meera@example.com'],
+    ]
+    await Promise.all(changes.map(async (change) => assert.equal((await cli(...change)).code, 0, change.join(' '))))
+    assert.equal((await cli('key', 'revoke', key_id)).code, 0)
     const since = new Date(Date.now() - 3_600_000).toISOString()
     const exported = (await cli('audit', 'export', '--since', since)).stdout.trim().split('\n')
     const entries = exported.map((line) => JSON.parse(line))
+    const actions = entries.map(({ action }) => action)
     assert.deepEqual(
-      entries.map(({ action }) => action),
+      [...actions.slice(0, 8), ...actions.slice(8, 14).sort(), ...actions.slice(14)],
       [
         'org.create',
         'channel.set',
@@ -43,17 +55,27 @@ test('every changing command is audited with account and host, and audit verify 
         'master_key.finish',
         'member.add',
         'email.list',
+        'key.create',
+        'credits.grant',
+        'key.allow',
+        'key.limits',
+        'key.rotate',
+        'operator.add',
+        'org.limits',
+        'key.revoke',
         'audit.export',
       ],
     )
+    const allowEntry = entries.find(({ action }) => action === 'key.allow')
+    assert.deepEqual([allowEntry.subject, allowEntry.details], [key_id, { allowed_addresses: ['203.0.113.7/32'] }])
     assert.ok(entries.every(({ personal }) => /^cli:.+@.+$/.test(personal.who.value)))
 
     assert.deepEqual(await json('audit', 'erase', 'asha@example.com'), { entries: 1 })
     const { head, entries: count, erased_values } = await json('audit', 'verify')
-    assert.deepEqual([count, head.position, erased_values], [9, 9, 1])
-    const wrongHead = await cli('audit', 'verify', '--head', `9:${'0'.repeat(64)}`)
+    assert.deepEqual([count, head.position, erased_values], [17, 17, 1])
+    const wrongHead = await cli('audit', 'verify', '--head', `17:${'0'.repeat(64)}`)
     assert.equal(wrongHead.code, 1)
-    assert.equal((await cli('audit', 'verify', '--head', `9:${head.hash}`)).code, 0)
+    assert.equal((await cli('audit', 'verify', '--head', `17:${head.hash}`)).code, 0)
 
     await client.query('alter table audit_log disable trigger all')
     await client.query(`update audit_log set action = 'channel.list' where audit_id = $1`, [entries[1].audit_id])

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import fastify from 'fastify'
 import { sql } from 'kysely'
 import { sign } from '../../sdk/index.ts'
 import { type StartAppOptions, startApp, type TestApp } from '../../test/support/app.ts'
@@ -18,6 +19,7 @@ import { errorText } from '../platform/error-text.ts'
 import { MAX_BODY_BYTES } from '../platform/http/body.ts'
 import { openKeyring } from './keyring.ts'
 import { revokeKey, rotateKey } from './keys.ts'
+import { guardPartnerRoutes } from './partner-guards.ts'
 import { switchService } from './service-switch.ts'
 
 async function startSampleApp(t: TestContext, options: SampleResourceOptions = {}, startOptions: StartAppOptions = {}) {
@@ -428,6 +430,8 @@ test('JSON in UTF-8 is accepted, all other media types are rejected', async (t) 
     assert.equal(body.error.code, 'UNSUPPORTED_MEDIA_TYPE')
   }
   assert.equal((await post('application/json', { 'content-encoding': 'gzip' })).status, 415)
+  const shortBody = await as(key).post('/samples', 1, { headers: { 'content-type': 'text/plain' } })
+  assert.equal(shortBody.status, 415, 'a body of one byte')
 })
 
 test('x-on-behalf-of must have 1 to 128 printable ASCII characters', async (t) => {
@@ -583,4 +587,14 @@ test('texts that cannot be stored are reported with the other errors, also in qu
   const queryResponse = await as(key).get('/skills/search?q=wel%00ding')
   assert.equal(queryResponse.status, 400)
   assert.deepEqual(queryResponse.body.error.details, [{ path: 'query.q', message: 'must not contain a NUL character' }])
+})
+
+test('a route without a scope or a rate limit class cannot be registered', () => {
+  const app = fastify()
+  guardPartnerRoutes(app as never, { config: {} } as never)
+  for (const config of [{}, { scope: 'events:read' }, { limit: 'reads' }] as const)
+    assert.throws(
+      () => app.get('/samples', { config: config as never }, async () => ''),
+      /GET \/samples must declare its scope/,
+    )
 })

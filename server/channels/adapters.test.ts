@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import PostalMime from 'postal-mime'
 import {
   cloudError,
@@ -172,6 +173,9 @@ test('WhatsApp: provider errors map to the right reason', async (t) => {
   assert.equal(received.length, cases.length, 'no request is repeated and no redirect is followed')
   nextBehaviours.push('hang')
   assert.equal((await trySend(whatsapp, credentials, AbortSignal.timeout(150))).reason, 'unknown')
+  // The HTTP client checks its own timeouts about once a second.
+  nextBehaviours.push(() => pause(1200, undefined))
+  assert.equal((await trySend(whatsapp, credentials)).reason, 'none', 'only the signal limits the time of a send')
   nextBehaviours.push('cut')
   assert.deepEqual(await trySend(whatsapp, credentials), { reason: 'none', providerId: undefined })
   // Outside the 24-hour window, the message is sent again as a template, because the error means that nothing was sent.

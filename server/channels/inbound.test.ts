@@ -24,6 +24,7 @@ import { candidatePageUrl } from '../campaigns/candidate-page/links.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { listMessages } from '../campaigns/contact/messages.ts'
 import { type CandidateChange, candidatesChanged } from '../campaigns/progress.ts'
+import { hasReached } from '../campaigns/stages.ts'
 import { HOUR, MINUTE, SECOND } from '../platform/clock.ts'
 import type { WorkflowInput } from '../workflows/schema.ts'
 import type { ChannelName } from './channel.ts'
@@ -395,6 +396,8 @@ test('a candidate who has opted out at the provider is not contacted on any chan
 
 test('delivery reports are applied before the response to the send, and after a lost response', async () => {
   const { context, clock, provider, changes, enrolCandidates, statusReport } = await setUp()
+  type Contact = Awaited<ReturnType<Awaited<ReturnType<typeof enrolCandidates>>['candidate']>>
+  const contactOf = ({ contact_step, channel, started_at }: Contact) => [contact_step, channel, started_at]
   const partner = await enrolCandidates({
     channels: ['whatsapp', 'sms'],
     follow_ups: [{ after_hours: 24, channel: 'whatsapp' }],
@@ -419,6 +422,14 @@ test('delivery reports are applied before the response to the send, and after a 
   await partner.whatsapp({ statuses: [statusReport(provider.received[1]!, 'delivered')] })
   assert.equal((await partner.messages())[1]!.state, 'delivered')
   assert.equal((await partner.candidate()).contact_step, 1)
+
+  // The first message of a candidate: the report is the first contact.
+  const firstContact = await enrolCandidates({ channels: ['whatsapp'] })
+  provider.nextBehaviours.push('reset')
+  await contactNow(context)
+  assert.deepEqual(contactOf(await firstContact.candidate()), [null, null, null])
+  await firstContact.whatsapp({ statuses: [statusReport(provider.received[0]!, 'delivered')] })
+  assert.deepEqual(contactOf(await firstContact.candidate()), [0, 'whatsapp', new Date(clock.now())])
 
   // A send with unknown outcome turns out to have failed: the next channel is used.
   const secondPartner = await enrolCandidates({ channels: ['whatsapp', 'sms'] })
@@ -504,6 +515,30 @@ test('a reply after the conversation has expired or the campaign was archived ch
   }
 })
 
+test('a message that is sent while its campaign is archived counts as a contact, and a failed one does not', async () => {
+  const { context, provider, changes, enrolCandidates } = await setUp()
+  for (const isSent of [true, false]) {
+    const partner = await enrolCandidates({ channels: ['voice'] })
+    const { campaign_id } = await partner.candidate()
+    const archive = async () => assert.equal((await partner.remove(`/campaigns/${campaign_id}`)).status, 200)
+    provider.nextBehaviours.push(async () => {
+      await archive()
+      return isSent ? undefined : twilioError(400, 21211)
+    })
+    await contactNow(context)
+    const { status, stages } = await partner.candidate()
+    assert.deepEqual([status, hasReached(stages, 'contacted')], ['failed', isSent])
+    assert.deepEqual(
+      changes.flatMap((change) => change.channels.map(({ channel, event }) => `${channel} ${event}`)),
+      [isSent ? 'voice sent' : 'voice failed'],
+    )
+    assert.deepEqual(
+      changes.flatMap((change) => change.calls.map(({ outcome }) => outcome)),
+      isSent ? ['placed'] : ['placed', 'failed'],
+    )
+  }
+})
+
 test('sends stay within the provider’s rate and pause when the provider asks for it', async () => {
   const { context, clock, provider, enrolCandidates } = await setUp()
   await enrolCandidates({ channels: ['sms'] }, 4, { per_second: 2 })
@@ -567,7 +602,9 @@ test('a call asks questions by voice and accepts keys and speech', async () => {
   const stepBefore = (await partner.candidate()).state.step
   turn = await sendTurn(languageUrl, { Digits: '2' })
   assert.equal((await partner.candidate()).state.step, stepBefore, 'a duplicate answer')
+  assert.doesNotMatch(turn.twiml, /बीप के बाद बोलिए/)
   turn = await sendTurn(turn.action, { Digits: '1' })
+  assert.match(turn.twiml, /बीप के बाद बोलिए/, 'an answer in words')
   turn = await sendTurn(turn.action, { SpeechResult: 'दो हफ़्ते में & <जल्दी>' })
   for (let count = 0; count < 20; count++) {
     const { state } = await partner.candidate()

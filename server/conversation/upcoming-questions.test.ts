@@ -83,6 +83,14 @@ test('upcoming questions are later asked with the same step, regardless of the a
   )
 })
 
+test('a skill question is not upcoming if the candidate has yet to choose its language', () => {
+  const flow = flowOf({ enrichment: ['plain'], skills: [2], interest: false })
+  const firstQuestion = (language: Language) => giveAnswer(startConversation(language, true), flow, 1)
+  flow.skills[0]!.languages = ['en', 'hi']
+  assert.equal(upcomingPrompts(firstQuestion('en'), flow).length, 3)
+  assert.deepEqual(upcomingPrompts(firstQuestion('ta'), flow), [])
+})
+
 test('canGoBack is true if and only if going back leads to another question', () => {
   fc.assert(
     fc.property(

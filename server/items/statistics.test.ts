@@ -45,6 +45,12 @@ test('the statistics of items with new LIVE responses are stored; TEST responses
   await insertResponses(app, { orgId, itemId, skillNumber: 2005, count: 120 })
   await insertResponses(app, { orgId, itemId, skillNumber: 2005, count: 40, language: 'hi' })
   await insertResponses(app, { orgId, itemId: testItemId, skillNumber: 2005, count: 50, mode: 'test' })
+  const { numUpdatedRows } = await app.context.db.queries
+    .updateTable('item_responses')
+    .set({ option: null })
+    .where('item_id', '=', itemId)
+    .where('option', '=', 2)
+    .executeTakeFirstOrThrow()
   await updateItemStatistics(app.context)
   const row = (await readBankItem(app, itemId))!
   const statistics = row.statistics as unknown as StoredStatistics
@@ -61,6 +67,8 @@ test('the statistics of items with new LIVE responses are stored; TEST responses
     statistics.options.reduce((sum, { responses }) => sum + responses, 0),
     160,
   )
+  assert.deepEqual(new Set(statistics.options.map(({ option }) => option)), new Set([-1, 0, 1, null]))
+  assert.equal(statistics.options.find(({ option }) => option === null)?.responses, Number(numUpdatedRows))
   const hindi = statistics.languages.find(({ language }) => language === 'hi')!
   assert.ok(Math.abs(hindi.difference!) < 3 * hindi.standard_error!)
   assert.equal(statistics.trend.length, 8)

@@ -176,6 +176,12 @@ test('seeded random numbers are reproducible and in range, and shuffling keeps a
   )
 })
 
+test('the numbers of a seed never change: they are drawn again each time that a calculation is shown', () => {
+  const random = new SeededRandom('seed of a conversation')
+  const numbers = Array.from({ length: 10 }, () => random.below(1000))
+  assert.deepEqual(numbers, [756, 650, 329, 250, 562, 768, 180, 617, 750, 816])
+})
+
 function chiSquare(counts: number[], categories: number): number {
   const expected = counts.reduce((sum, count) => sum + count, 0) / categories
   const missing = categories - counts.length

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fastify from 'fastify'
 import {
   aStudent,
   BRICKLAYING,
@@ -10,6 +11,7 @@ import {
 } from '../../test/support/verification.ts'
 import { createSessionKey, revokeKey } from '../access/keys.ts'
 import { HOUR } from '../platform/clock.ts'
+import { guardVerificationRoutes } from './guards.ts'
 
 const setUp = sharedVerification()
 
@@ -335,4 +337,10 @@ test('revoked and expired keys are rejected', async () => {
   await db.transaction((tx) => revokeKey(tx, clock, key))
   await keyring.refresh()
   assert.equal(outcomeOf(await call('POST', '/verify', { key, body: aStudent() })), '401 UNAUTHORIZED')
+})
+
+test('a route without an auth method cannot be registered', () => {
+  const app = fastify()
+  guardVerificationRoutes(app as never, {} as never)
+  assert.throws(() => app.get('/samples', async () => ''), /GET \/samples must declare its auth method/)
 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { Resolver } from 'node:dns/promises'
 import { test } from 'node:test'
 import { privateAddressKind } from './private-addresses.ts'
-import { type ResolveHost, type TargetRules, urlError } from './target-rules.ts'
+import { type ResolveHost, resolveName, type TargetRules, urlError } from './target-rules.ts'
 
 const publicServerRules: TargetRules = { allow: [], onLoopback: false }
 const localServerRules: TargetRules = { allow: [], onLoopback: true }
@@ -156,6 +157,16 @@ test('private names, addresses and ranges that the operator allows are accepted'
   for (const url of ['https://10.21.0.1/', 'https://192.168.7.8/', 'https://[fd13::1]/'])
     assert.ok(await urlError(url, 'live', rules, resolveNothing), url)
   assert.ok(await urlError('https://other.corp.internal/', 'live', rules, resolveTo('10.9.9.9')))
+})
+
+test('a name that name servers do not have is looked up in the system, and other errors of name servers are not', async (t) => {
+  let code = 'ENOTFOUND'
+  for (const method of ['resolve4', 'resolve6'] as const)
+    t.mock.method(Resolver.prototype, method, () => Promise.reject(Object.assign(new Error(code), { code })))
+  // The system resolves this short form of an address without a network.
+  assert.deepEqual([...new Set((await resolveName('127.1')).map(({ address }) => address))], ['127.0.0.1'])
+  code = 'ESERVFAIL'
+  await assert.rejects(resolveName('127.1'), { code })
 })
 
 test('text that is not an address is rejected', () => {

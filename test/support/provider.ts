@@ -29,7 +29,7 @@ export interface ScriptedResponse {
 }
 
 /**
- * Replaces the usual response to a request. A function is awaited before the usual response; `hang`: no response; `reset`: the
+ * Replaces the usual response to a request. A function is awaited before the response that it returns, or the usual one; `hang`: no response; `reset`: the
  * connection is reset once the request is read; `cut`: the connection is closed in the middle of a successful response.
  */
 export type ProviderBehaviour =
@@ -37,7 +37,7 @@ export type ProviderBehaviour =
   | 'hang'
   | 'reset'
   | 'cut'
-  | ((received: ProviderRequest) => Promise<void>)
+  | ((received: ProviderRequest) => Promise<ScriptedResponse | undefined>)
 
 /**
  * Simulates the parts of WhatsApp's Cloud API and Twilio's REST API that we use, on loopback and according to their
@@ -76,14 +76,14 @@ export async function startProvider(t: Cleanup) {
     const id = `${isCloud ? 'wamid.' : path.includes('/Calls') ? 'CA' : 'SM'}${String(++requestCount).padStart(32, '0')}`
     received.push({ path, headers: request.headers, body, id })
     if (behaviour === 'hang') return
-    if (typeof behaviour === 'function') await behaviour(received.at(-1)!)
+    const ownResponse = typeof behaviour === 'function' ? await behaviour(received.at(-1)!) : undefined
     if (behaviour === 'reset') return void request.socket.resetAndDestroy()
     if (behaviour === 'cut') {
       response.writeHead(isCloud ? 200 : 201, { 'content-type': 'application/json', 'content-length': '500' })
       response.write('{"messages": [')
       return void setTimeout(() => request.socket.destroy(), 20)
     }
-    const scriptedResponse = typeof behaviour === 'object' ? behaviour : undefined
+    const scriptedResponse = typeof behaviour === 'object' ? behaviour : ownResponse
     const {
       status,
       body: text,

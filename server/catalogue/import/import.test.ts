@@ -211,6 +211,11 @@ test('a name can move to an older or a newer skill', async (t) => {
   assert.deepEqual(summaryCounts(await importAndRefresh(editionWithMovedNames)), [0, 4, 0, 0, 0])
   assert.equal(catalogue.current.skillByName('lanterns')?.number, 1_000_000)
   assert.equal(catalogue.current.skillByName('masks')?.number, 1_000_003)
+  const editionWithNewNameTwice = createTaxonomy('esco', [
+    { id: 'u:0', name: 'paper kites' },
+    { id: 'u:9', name: 'paper kites' },
+  ])
+  assert.deepEqual(summaryCounts(await importAndRefresh(editionWithNewNameTwice)), [0, 1, 1, 0, 0])
   const editionWithUsedName = createTaxonomy('esco', [{ id: 'u:1', name: 'Bricklaying' }])
   const { refused } = await importAndRefresh(editionWithUsedName)
   assert.match(refused[0]!.reason, /sk_1001 already has this name; the skill keeps its old name, paper lanterns/)

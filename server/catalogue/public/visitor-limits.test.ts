@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fastify from 'fastify'
 import { ADMIN_KEY, startApp, type TestApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { MINUTE, SECOND } from '../../platform/clock.ts'
+import { limitPublicRequests } from './visitor-limits.ts'
 
 function fetchFrom({ fetch }: TestApp, address: string) {
   return (path: string, init: RequestInit = {}) =>
@@ -196,4 +198,10 @@ test('X-Forwarded-For is ignored without TRUST_PROXY', async (t) => {
   const app = await startApp(t)
   for (let host = 1; host <= 15; host++) await repeatCall(fetchFrom(app, `192.0.2.${host}`), SEARCH_PATH, 1)
   await assertRejected(fetchFrom(app, '192.0.2.200'), SEARCH_PATH, 60)
+})
+
+test('a public route without rate limits cannot be registered', () => {
+  const app = fastify()
+  limitPublicRequests(app as never, {} as never)
+  assert.throws(() => app.get('/samples', async () => ''), /GET \/samples must declare visitors in its route config/)
 })

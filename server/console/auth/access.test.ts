@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fastify from 'fastify'
 import { startApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { CONSOLE_API, type ConsoleUser, signIn, signInMember } from '../../../test/support/console.ts'
 import type { Scope } from '../../access/scopes.ts'
 import { SECOND } from '../../platform/clock.ts'
+import { guardConsoleRoutes } from './guards.ts'
 import type { ConsoleRole } from './roles.ts'
 
 interface Route {
@@ -187,4 +189,13 @@ test('role changes and removals take effect on the next request', async () => {
   const self = items.find((member: any) => member.email === owner.email)
   assert.equal((await owner.put(`/orgs/${orgId}/members/${self.member_id}`, { role: 'viewer' })).status, 409)
   assert.equal((await owner.delete(`/orgs/${orgId}/members/${self.member_id}`)).status, 409)
+})
+
+test('a route without a role, or a public form without a visitor limit, cannot be registered', () => {
+  const app = fastify()
+  guardConsoleRoutes(app as never, {} as never)
+  assert.throws(() => app.get('/samples', async () => ''), /GET \/samples must declare a role or a scope/)
+  const config = { role: 'public' } as const
+  assert.throws(() => app.post('/samples', { config }, async () => ''), /POST \/samples must declare a visitor limit/)
+  app.get('/samples', { config }, async () => '')
 })

@@ -12,6 +12,8 @@ import {
 import { until } from '../../../test/support/until.ts'
 import { getEmail, listEmails } from '../../mail/mail.ts'
 import { HOUR, MINUTE } from '../../platform/clock.ts'
+import type { Job } from '../../platform/jobs/queue.ts'
+import { consoleJobs } from '../jobs.ts'
 import { addMember } from './members.ts'
 import { sendSignInLink } from './sign-in-emails.ts'
 import { createSignInLink } from './sign-in-links.ts'
@@ -227,4 +229,23 @@ test('a console session is limited to twenty requests per second', async () => {
   const rejectedResponses = responses.filter(({ status }) => status === 429)
   assert.equal(rejectedResponses.length, 45 - 39) // a burst of 40 requests, one of which was sent by `signIn`
   assert.equal(rejectedResponses[0]!.headers.get('retry-after'), '1')
+})
+
+test('expired sign-in links and sessions are deleted, and valid ones are kept', async () => {
+  const app = await startWithResetLimits()
+  const { context, clock } = app
+  const { db, queue } = context
+  const countRows = async (table: 'console_links' | 'console_sessions') =>
+    (await db.queries.selectFrom(table).select('created_at').execute()).length
+  await signInWithLink(app)
+  await createTestSignInLink(app)
+  clock.advance(12 * HOUR)
+  await createTestSignInLink(app)
+  await signInWithLink(app)
+  assert.ok((await countRows('console_links')) > 2 && (await countRows('console_sessions')) > 1)
+  const cleanUp = consoleJobs.find(({ name }) => name === 'tidy-console') as Job<Record<string, never>>
+  await db.transaction((tx) => queue.enqueue(tx, cleanUp, {}))
+  // The link that the last sign-in used has not expired yet.
+  await until(async () => (await countRows('console_links')) === 2)
+  assert.equal(await countRows('console_sessions'), 1)
 })

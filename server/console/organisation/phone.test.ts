@@ -5,7 +5,10 @@ import { prepareMandates, startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
 import { until } from '../../../test/support/until.ts'
+import type { CandidateMessage } from '../../campaigns/contact/messages.ts'
 import { grantCredits } from '../../campaigns/credits.ts'
+import { linkLine } from '../../channels/message-text.ts'
+import { previewMessages } from './message-preview.ts'
 
 test('a recruiter creates a workflow, a mandate and a campaign, and replies as the candidate', async (t) => {
   const app = await startApp(t, { worker: true })
@@ -85,4 +88,23 @@ test('a recruiter creates a workflow, a mandate and a campaign, and replies as t
   const csv = await recruiter.get(`${base}/export/results.csv?campaign_id=${campaign_id}`)
   assert.match(csv.headers.get('content-type')!, /text\/csv/)
   assert.match(csv.body, /Asha Rao,\+919812345678,,completed,,true,interested/)
+})
+
+test('the text of a message is shown in the language that the candidate had chosen by then', () => {
+  const link = 'https://example.com/c/token'
+  const question = [{ step: 2, kind: 'words' as const, text: 'When?', choices: [] }]
+  const messages = [
+    { direction: 'out', channel: 'sms', content: question },
+    { direction: 'in', channel: 'sms', content: { value: 'hi' } },
+    { direction: 'out', channel: 'sms', content: question },
+  ] as CandidateMessage[]
+  const [first, reply, second] = previewMessages(messages, {
+    languages: ['en', 'hi'],
+    language: 'en',
+    link,
+    unsubscribeUrl: '',
+  })
+  assert.equal(reply, null)
+  assert.ok(first!.endsWith(linkLine({ language: 'en', link })), first!)
+  assert.ok(second!.endsWith(linkLine({ language: 'hi', link })), second!)
 })

@@ -30,6 +30,10 @@ async function retireBankItem(app: Awaited<ReturnType<typeof startApp>>, orgId: 
 test('skills are listed with the number of their questions by source, and can be searched', async () => {
   const { app, orgId, owner, base } = await setUp()
   await insertOwnItems(app, { orgId, skillNumber: 1001, ids: [`IT_${orgId.slice(4)}A`] })
+  // An operator can retire a question of the built-in bank that nobody has answered yet.
+  const [bankItem] = (await loadBank()).itemsOf(1001)
+  const withoutStatistics = { item_id: bankItem!.id, skill_number: 1001, status: 'retired', updated_at: new Date() }
+  await app.context.db.queries.insertInto('bank_items').values(withoutStatistics).execute()
   const { items } = (await owner.get(`${base}?search=bricklaying`)).body.data
   assert.deepEqual(
     items.map(({ skill_id, sources }: any) => [skill_id, sources.map(({ source }: any) => source)]),
@@ -43,6 +47,7 @@ test('skills are listed with the number of their questions by source, and can be
     responses: 0,
     enough: false,
   })
+  assert.deepEqual([items[0].sources[1].retired, items[0].sources[1].responses], [1, 0])
   assert.equal((await owner.get(`${base}?source=private`)).body.data.items.length, 1)
   const first = (await owner.get(`${base}?limit=3`)).body.data
   const second = (await owner.get(`${base}?limit=3&cursor=${encodeURIComponent(first.next_cursor)}`)).body.data

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -18,4 +18,12 @@ test('a log that is too large is rotated, and one older file is kept', (t) => {
   assert.equal(readFileSync(file, 'utf8'), 'third\n')
   assert.equal(readFileSync(`${file}.1`, 'utf8'), 'second line\n')
   assert.equal(readLog(file, 2), 'ird\n')
+  for (const [size, sizeAfter] of [
+    [8 * 1024 ** 2, 8 * 1024 ** 2],
+    [8 * 1024 ** 2 + 1, 0],
+  ] as const) {
+    truncateSync(file, size)
+    rotateLog(file)
+    assert.equal(logSize(file), sizeAfter)
+  }
 })

@@ -332,6 +332,14 @@ test('several skills use small concurrent calls, and items of failed calls are r
   assert.deepEqual([items.length, incompleteSkills, calls.length], [5, [2001], 2])
 })
 
+test('the fingerprint of an item never changes, because it is stored, and does not depend on the order of the options', () => {
+  const options = ['Green', 'Red', 'Blue', 'Black']
+  const expected = fingerprint({ skill: 4001, options: options.toReversed(), key: 3 })
+  assert.equal(fingerprint({ skill: 4001, options, key: 0 }), expected)
+  assert.equal(expected, 'YvHxZNb1GJ5WG2Bz')
+  assert.notEqual(fingerprint({ skill: 4001, options, key: 1 }), expected)
+})
+
 test('items that the person has seen are not used again', async (t) => {
   const { writer } = await startWriter(t, [respondWithCompletion(validItems())])
   const { items } = await writer.writeItems(itemsRequest(3))

@@ -123,7 +123,11 @@ test('the bank has as many skills and items as the report, and every item has it
 })
 
 test('the position of the key in served items is uniform', () => {
-  const { positions, chiSquare } = report.served
+  const { positions, chiSquare, items } = report.served
+  assert.equal(
+    positions.reduce((sum, count) => sum + count, 0),
+    items,
+  )
   // Three degrees of freedom: chance exceeds this once in a thousand banks.
   assert.ok(chiSquare < 16.3, `positions ${positions.join(', ')}`)
 })

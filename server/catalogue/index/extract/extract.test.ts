@@ -127,6 +127,8 @@ test('a name is found with its last word first and with linking words', () => {
     ['pump ki fitting', '4:pump ki fitting'],
   ] as const)
     assert.deepEqual(siteMentions(text), [expectedMention], text)
+  const scoreOf = (text: string) => siteIndex.extract(text)[0]!.score
+  assert.ok(scoreOf('loading of trucks') < scoreOf('truck loading'), 'another wording has a lower score')
   for (const text of ['truck, loading', 'installation pumps', 'load of the the the trucks'])
     assert.deepEqual(siteMentions(text), [], text)
 })
@@ -218,6 +220,8 @@ test('a name is found with its words joined or split, by either part of a name w
     { number: 3, name: 'Tap and mixer installation', aliases: [] },
     { number: 4, name: 'Die cutting and creasing', aliases: [] },
     { number: 5, name: 'Overlock sewing', aliases: [] },
+    { number: 10, name: 'Smock sewing', aliases: [] },
+    { number: 11, name: 'Frog sewing', aliases: [] },
     { number: 6, name: 'Laptop repair', aliases: [] },
     { number: 8, name: 'Tower crane operation', aliases: [] },
     { number: 9, name: 'Types of moulding', aliases: [] },
@@ -231,12 +235,13 @@ test('a name is found with its words joined or split, by either part of a name w
     ['mixer installation', 3],
     ['die cutting', 4],
     ['overlock', 5],
+    ['smock', 10],
     ['on the tower crane', 8],
     ['टाइल लगाने का काम', 7],
     ['टाइल लगानी है', 7],
   ] as const)
     assert.equal(nameIndex.extract(text)[0]?.number, number, text)
-  assert.deepEqual(nameIndex.extract('bring your laptop, all types of people'), [])
+  assert.deepEqual(nameIndex.extract('bring your laptop, all types of people, a frog'), [])
 })
 
 test('a short form is a mention of its long form', () => {
@@ -332,6 +337,11 @@ test('a negated skill is found with a low score', () => {
     'no cooking, welding or ironing',
     'no cooking, ironing or welding',
     'welding by contractor',
+    'welding experience (not required)',
+    'no alpha beta gamma delta omega welding',
+    'welding but not very necessary',
+    'Skills not required:- welding',
+    'welding alpha beta gamma delta not strictly required',
   ]) {
     assert.ok(scoreIn(text, 1) > 0, text)
     assert.ok(scoreIn(text, 1) < requiredScore / 2, text)
@@ -355,8 +365,21 @@ test('a negation of something else does not change the score of a skill', () => 
     'welding but no smoking',
     'welding (no gas cutting)',
     'welding (not forging) all day',
+    'wanted for our new site for welding',
+    'no alpha beta gamma delta omega sigma welding',
+    'welding but not alpha beta necessary',
+    'welding is handled with care',
+    'overtime nahi: welding',
+    'welding alpha beta gamma delta not',
   ])
     assert.equal(scoreIn(text, 1), requiredScore, text)
+})
+
+test('the words of an earlier text do not change the score of a skill', () => {
+  const text = 'welding (not'
+  const scoreBefore = scoreIn(text, 1)
+  scoreIn('welding not required', 1)
+  assert.equal(scoreIn(text, 1), scoreBefore)
 })
 
 test('the score of a word that several skills contain decreases with the number of mentions in the text', () => {
@@ -435,6 +458,28 @@ test('texts of the maximum length are processed', () => {
   for (const unit of ['welding machine ', 'e-', '&', "'", '. ', 'welding-', 'ﬃ', '्क', '\ud83d', 'no '])
     index.extract(unit.repeat(50_000 / unit.length), 100)
   assert.equal(index.extract('welding '.repeat(6250), 1)[0]!.mentions.length, 6250)
+})
+
+test('a label of up to ten words is found, a longer one is not', () => {
+  const name = 'Inspecting boilers valves pumps motors turbines gaskets pipes tanks vessels'
+  const longName = `${name} chimneys`
+  const longNameIndex = buildSkillIndexSync([
+    { number: 1, name, aliases: [] },
+    { number: 2, name: longName.replace('Inspecting', 'Assembling'), aliases: [] },
+  ])
+  assert.deepEqual(
+    longNameIndex.extract(name).map(({ number }) => number),
+    [1],
+  )
+  assert.deepEqual(longNameIndex.extract(longName.replace('Inspecting', 'Assembling')), [])
+})
+
+test('a text has at most 1000 lookups of Hindi words in other spellings', () => {
+  const hindiIndex = buildSkillIndexSync([{ number: 1, name: 'Tailoring', aliases: ['सिलाई'] }])
+  const unknownWords = (count: number) => 'टट '.repeat(count)
+  assert.equal(hindiIndex.extract(`${unknownWords(999)}सिलायी`).length, 1)
+  assert.equal(hindiIndex.extract(`${unknownWords(1000)}सिलायी`).length, 0)
+  assert.equal(hindiIndex.extract(`${unknownWords(1000)}सिलाई`).length, 1)
 })
 
 test('no skills are extracted from a text without skills', () => {

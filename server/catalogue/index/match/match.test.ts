@@ -95,6 +95,17 @@ test('synonyms are learned from the aliases of the catalogue', () => {
   assert.deepEqual([firstMatch.number, firstMatch.method], [3, 'semantic'])
 })
 
+test('stop words of aliases are ignored when synonyms are learned', () => {
+  const learningIndex = buildSkillIndexSync([
+    { number: 1, name: 'Pots with glaze', aliases: ['pots enamel'] },
+    { number: 2, name: 'Tiles with glaze', aliases: ['tiles enamel'] },
+    { number: 3, name: 'Plates glaze', aliases: [] },
+    { number: 4, name: 'Plates serving', aliases: [] },
+  ])
+  const firstMatch = learningIndex.match('plates enamel', 1)[0]!
+  assert.deepEqual([firstMatch.number, firstMatch.method], [3, 'semantic'])
+})
+
 test('words of praise around a skill hardly change the match', () => {
   assert.equal(bestMatch('strong experience in welding')!.number, 9)
   assert.equal(bestMatch('excellent knowledge of JavaScript')!.number, 4)

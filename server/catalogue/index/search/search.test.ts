@@ -50,6 +50,17 @@ test('the exact name ranks first, then the exact alias, then prefixes', () => {
   assert.deepEqual(foundNames('weld')[0], 'Welding')
 })
 
+test('typos are not considered in a last word of seven letters that begins a word of the catalogue', () => {
+  const smallIndex = buildSkillIndexSync([
+    { number: 1, name: 'Plumbing', aliases: [] },
+    { number: 2, name: 'Plumbix', aliases: [] },
+    { number: 3, name: 'Welding', aliases: [] },
+    { number: 4, name: 'Weldix', aliases: [] },
+  ])
+  assert.equal(smallIndex.search('plumbin').total, 1)
+  assert.equal(smallIndex.search('weldin').total, 2)
+})
+
 test('case and white space of a query are ignored', () => {
   assert.equal(index.search('  WELDING   machine  maintenance ').skills[0]!.score, 1)
 })
@@ -259,6 +270,17 @@ test('pages of one query neither skip nor repeat a skill', () => {
     for (let i = 1; i < total; i++) assert.ok(completeResult.skills[i]!.score <= completeResult.skills[i - 1]!.score)
     assert.deepEqual(largeIndex.search(query, { offset: total }).skills, [])
   }
+})
+
+test('a long page begins with the skill of the highest score', () => {
+  const materials = ['pipes', 'tanks', 'frames', 'gates']
+  const names = Array.from({ length: 120 }, (_, i) => `Welding ${materials[i % 4]} ${i}`)
+  const weldingIndex = buildSkillIndexSync(
+    [...names, 'Welding'].map((name, i) => ({ number: i + 1, name, aliases: [] })),
+  )
+  const { skills: longPage } = weldingIndex.search('welding', { limit: 100 })
+  assert.deepEqual(longPage[0], { number: 121, name: 'Welding', score: 1 })
+  assert.deepEqual(longPage.slice(0, 50), weldingIndex.search('welding', { limit: 50 }).skills)
 })
 
 test('other searches in between do not change the result of a query', () => {

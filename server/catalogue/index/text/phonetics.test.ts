@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { phoneticKey, romanisationVariants } from './phonetics.ts'
+import { isDevanagari, phoneticKey, romanisationVariants } from './phonetics.ts'
 
 const SPELLINGS_BY_WORD = [
   'bijli bijlee bijali बिजली',
@@ -25,6 +25,33 @@ test('different words have different phonetic keys', () => {
   const keys = SPELLINGS_BY_WORD.map((line) => phoneticKey(line.split(' ')[0]!))
   assert.equal(new Set(keys).size, keys.length)
   assert.notEqual(phoneticKey('farm'), phoneticKey('form'))
+  // An a at the beginning or at the end is part of the key.
+  assert.notEqual(phoneticKey('akhbar'), phoneticKey('khabar'))
+  assert.notEqual(phoneticKey('shikara'), phoneticKey('shikar'))
+})
+
+/** Words and their keys, for each rule. */
+const KEYS_BY_RULE = {
+  'c before e, i and y, other c, ck, ch':
+    'clock:klok cycle:sikle cinema:sinema cement:sement cyber:sibr camera:kmera chaku:cku kacha:kca चाकू:cku',
+  'm before p and b': 'campus:knpus champa:cnpa tumba:tunba कंबल:knbl zameen:jmin qalam:klm',
+  'y after i, a vowel or a consonant, and at the beginning':
+    'maya:mea bhaiya:bea ayush:eus mistry:mistri pyaaz:pij yatra:ytra',
+  'a, aa and ai': 'akhbar:akbr shikara:sikra hawai:hve nihai:nihe पैसा:pesa',
+  'e, ee, ea and er': 'eent:int easel:isel peer:pir meter:metr center:sentr',
+  'o, oo, u and ph':
+    'ghoda:goda oonth:unt sooji:suji suji:suji aloo:alu phool:ful oui:oui ट्रॉली:troli पौधा:puda सुई:sui',
+  'h at the beginning, after a vowel and after a consonant': 'huda:huda ohara:ohra hathi:hti गृह:grih ऋषि:risi',
+}
+
+test('the phonetic key of a word follows the rules', () => {
+  for (const [rule, pairs] of Object.entries(KEYS_BY_RULE))
+    for (const [word, key] of pairs.split(' ').map((pair) => pair.split(':')))
+      assert.equal(phoneticKey(word!), key, `${rule}: ${word}`)
+})
+
+test('Devanagari is recognised by its range of characters', () => {
+  assert.deepEqual(['\u08ff', '\u0900', '\u097f', '\u0980'].map(isDevanagari), [false, true, true, false])
 })
 
 test('the phonetic key is empty if it would have fewer than three letters', () => {
@@ -32,7 +59,18 @@ test('the phonetic key is empty if it would have fewer than three letters', () =
 })
 
 test('a romanised Hindi word has spelling variants, a word with other characters has none', () => {
-  const spellings = romanisationVariants('bijli')
-  for (const spelling of ['bijlee', 'beejli', 'bijly']) assert.ok(spellings.includes(spelling), spelling)
-  assert.deepEqual(romanisationVariants('c++'), [])
+  for (const [word, spellings] of [
+    ['bijli', 'beejli bijlee bizli bijly'],
+    ['mistry', 'meestry mistri mistree'],
+    ['wazan', 'waazan wazaan vazan wajan'],
+    ['ghee', 'ghi ghy'],
+    ['aata', 'ata aataa'],
+    ['kaam', 'kam'],
+    ['aaloo', 'aalu aloo'],
+    ['iota', 'eeota iotaa'],
+    ['phool', 'phul fool'],
+  ] as const)
+    assert.deepEqual(romanisationVariants(word).join(' '), spellings)
+  for (const word of ['abi', 'c++', 'wifi2']) assert.deepEqual(romanisationVariants(word), [], word)
+  assert.deepEqual(romanisationVariants('teeen').slice(0, 2), ['tien', 'tein'], 'overlapping positions')
 })
