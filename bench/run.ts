@@ -3,6 +3,7 @@ import { isCi } from '../test/runner/arguments.ts'
 import { runBenchmark as analytics } from './analytics.ts'
 import { runBenchmark as campaignSimulator } from './campaign-simulator.ts'
 import { runBenchmark as consoleLists } from './console-lists.ts'
+import { runBenchmark as credentials } from './credentials.ts'
 import { runBenchmark as endorsementRings } from './endorsement-rings.ts'
 import { runBenchmark as enrolment } from './enrolment.ts'
 import { runBenchmark as http } from './http.ts'
@@ -53,6 +54,7 @@ const benchmarks: Record<string, Benchmark> = {
   'webhook-delivery': webhookDelivery,
   pages,
   'console-lists': consoleLists,
+  credentials,
 }
 
 /** With --short, a benchmark that runs longer than this is assumed to hang, and fails. */

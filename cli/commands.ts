@@ -18,6 +18,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   listen: async () => (await import('./commands/listen.ts')).listenCommand(),
   events: async () => (await import('./commands/events.ts')).eventsCommand(),
   endorsements: async () => (await import('./commands/endorsements.ts')).endorsementsCommand(),
+  credential: async () => (await import('./commands/credential.ts')).credentialCommand(),
   mail: async () => (await import('./commands/mail.ts')).mailCommand(),
   'dead-letters': async () => (await import('./commands/dead-letters.ts')).deadLettersCommand(),
   audit: async () => (await import('./commands/audit-log.ts')).auditCommand(),

@@ -255,6 +255,62 @@ export interface CountryListResponse {
 /** `api`: created through the API. `playground`: created in the console, and read-only in the API. */
 export type CreatedVia = 'api' | 'playground'
 
+export interface Credential {
+  credential_id: string
+  /** The public page. With the extension `.json` or `.jwt`, the signed credential. */
+  url: string
+  skill: CredentialSkill
+  method: 'assessment' | 'endorsement' | 'campaign'
+  candidate_id: string | null
+  verification_id: string | null
+  status: CredentialStatus
+  issued_at: string
+  valid_until: string
+  revoked_at: string | null
+  revocation_reason: CredentialRevocationReason | null
+  replaced_by: string | null
+  /** Increases with every change. */
+  version: number
+  updated_at: string
+}
+
+export interface CredentialList {
+  items: Credential[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
+export interface CredentialListResponse {
+  success: true
+  message: string
+  data: CredentialList
+}
+
+export interface CredentialResponse {
+  success: true
+  message: string
+  data: Credential
+}
+
+export type CredentialRevocationReason =
+  | 'issued_in_error'
+  | 'endorsement_withdrawn'
+  | 'evidence_wrong'
+  | 'other'
+  | 'consent_withdrawn'
+  | 'holder_request'
+  | 'replaced'
+  | 'measurement_wrong'
+  | 'key_revoked'
+  | 'person_erased'
+
+export interface CredentialSkill {
+  skill_id: string
+  name: string
+}
+
+export type CredentialStatus = 'active' | 'expired' | 'revoked'
+
 export interface CreditBalance {
   balance: number
 }
@@ -436,6 +492,8 @@ export type EventType =
   | 'verification.declined'
   | 'verification.failed'
   | 'verification.expired'
+  | 'credential.issued'
+  | 'credential.revoked'
   | 'webhook.test'
 
 export interface ExperienceRange {
@@ -918,6 +976,13 @@ export interface Result {
   updated_at: string
 }
 
+export interface ResultCredential {
+  skill_id: string
+  credential_id: string
+  /** The public page of the credential. */
+  credential_url: string
+}
+
 export interface ResultList {
   items: Result[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
@@ -939,6 +1004,8 @@ export interface ResultOutput {
   enrichment?: Record<string, EnrichmentAnswer>
   skills?: VerifiedSkill[]
   interest?: 'interested' | 'not_interested' | null
+  /** The credentials that were issued because the candidate wants them; absent if there are none. Issuing one does not change `updated_at` of the result; use the event `credential.issued`. */
+  credentials?: ResultCredential[]
   language: Language
   channel: string | null
 }
@@ -953,6 +1020,10 @@ export interface ResultResponse {
 }
 
 export type ResultStatus = 'pending' | 'completed' | 'declined' | 'failed'
+
+export interface RevokeCredentialInput {
+  reason: 'issued_in_error' | 'endorsement_withdrawn' | 'evidence_wrong' | 'other'
+}
 
 export interface Salary {
   min: number

@@ -16,6 +16,12 @@ import { consolePageRoutes } from './console/html.ts'
 import { type LoggedApi, openRequestLogger } from './console/organisation/request-log.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { Context } from './context.ts'
+import { credentialCheckRoutes } from './credentials/check-routes.ts'
+import { candidateCredentialRoutes, sessionCredentialRoutes } from './credentials/consent-routes.ts'
+import { holderRoutes } from './credentials/holder-routes.ts'
+import { credentialPageRoutes } from './credentials/pages/page-routes.ts'
+import { issuerRoutes } from './credentials/public-routes.ts'
+import { credentialRoutes } from './credentials/routes.ts'
 import { docsRoutes } from './docs.ts'
 import { eventRoutes } from './events/routes.ts'
 import { itemRoutes } from './items/routes.ts'
@@ -59,6 +65,7 @@ export const apis: Record<
       stepRoutes(app, context)
       reviewRoutes(app, context)
       assessmentRoutes(app, context)
+      sessionCredentialRoutes(app, context)
     },
   },
   catalogue: {
@@ -84,6 +91,7 @@ function partnerRoutes(app: App, context: Context): void {
   campaignRoutes(app, context)
   creditRoutes(app, context)
   resultRoutes(app, context)
+  credentialRoutes(app, context)
   analyticsRoutes(app, context)
   eventRoutes(app, context)
   webhookRoutes(app, context)
@@ -111,7 +119,15 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
   app.register(async (scope) => consoleRoutes(scope as App, context, requestLogger, partnerRoutes), {
     prefix: CONSOLE_BASE,
   })
-  app.register(async (scope) => candidateRoutes(scope as App, context), { prefix: CANDIDATE_BASE })
+  app.register(
+    async (scope) => {
+      candidateRoutes(scope as App, context)
+      candidateCredentialRoutes(scope as App, context)
+    },
+    { prefix: CANDIDATE_BASE },
+  )
+  app.register(async (scope) => holderRoutes(scope as App, context), { prefix: VERIFICATION_BASE })
+  app.register(async (scope) => credentialCheckRoutes(scope as App, context))
   app.register(async (scope) => inboundRoutes(scope as App, context, createInboundHandler(context)), {
     prefix: HOOKS_BASE,
   })
@@ -135,8 +151,10 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     })
     securityTextRoutes(scope as App, context)
     docsRoutes(scope as App)
+    issuerRoutes(scope as App, context)
     const pages = pageRoutes(scope as App)
     candidatePageRoutes(scope as App, context, pages)
+    credentialPageRoutes(scope as App, context, pages)
     consolePageRoutes(scope as App, pages)
     scope.addHook('preValidation', async (request) => validateRequest(request, request.routeOptions.config))
   })

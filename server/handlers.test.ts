@@ -6,9 +6,11 @@ import { serviceResumed } from './access/service-switch.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
 import { registerHandlers } from './handlers.ts'
+import { itemRetired } from './items/item-status.ts'
 import { isMemberAddress } from './mail/mail.ts'
 import { beforeMandateArchived } from './mandates/mandates.ts'
 import { defineHook, type Hook } from './platform/hook.ts'
+import { findVerificationCredentials, verificationEnded } from './verification/credential-hooks.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
 import { mandateCounts } from './workflows/workflows.ts'
 
@@ -18,7 +20,10 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   beforeMandateArchived: { hook: beforeMandateArchived, modules: ['campaigns'] },
   skillApproved: { hook: skillApproved, modules: ['mandates'] },
   skillRequestResolved: { hook: skillRequestResolved, modules: ['mandates'] },
-  candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics'] },
+  candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics', 'credentials'] },
+  itemRetired: { hook: itemRetired, modules: ['credentials'] },
+  verificationEnded: { hook: verificationEnded, modules: ['credentials'] },
+  findVerificationCredentials: { hook: findVerificationCredentials, modules: ['credentials'] },
   isMemberAddress: { hook: isMemberAddress, modules: ['console'] },
   endpointFailing: { hook: endpointFailing, modules: ['console'] },
   serviceResumed: { hook: serviceResumed, modules: ['campaigns', 'verification', 'webhooks'] },

@@ -6,11 +6,16 @@ import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
 import { isMember } from './console/auth/members.ts'
 import { emailOwnersAboutFailingEndpoint } from './console/organisation/failing-endpoints.ts'
+import { scheduleIssueForCandidates, scheduleIssueForSession } from './credentials/consents.ts'
+import { findCredentialsOfSession } from './credentials/credentials.ts'
+import { revokeMiskeyed } from './credentials/revocation.ts'
+import { itemRetired } from './items/item-status.ts'
 import { isMemberAddress } from './mail/mail.ts'
 import { countMandates } from './mandates/mandate-rows.ts'
 import { beforeMandateArchived } from './mandates/mandates.ts'
 import { recordRequestResolved, resolvePendingSkills } from './mandates/skill-requests.ts'
 import { recordResultEvents } from './results/events.ts'
+import { findVerificationCredentials, verificationEnded } from './verification/credential-hooks.ts'
 import { resumeVerifications } from './verification/resume.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
 import { resumeWebhooks } from './webhooks/resume.ts'
@@ -25,8 +30,15 @@ export function registerHandlers(): void {
   beforeMandateArchived.register({ campaigns: requireNoOpenCampaign })
   skillApproved.register({ mandates: resolvePendingSkills })
   skillRequestResolved.register({ mandates: recordRequestResolved })
-  candidatesChanged.register({ results: recordResultEvents, analytics: addCounts })
+  candidatesChanged.register({
+    results: recordResultEvents,
+    analytics: addCounts,
+    credentials: scheduleIssueForCandidates,
+  })
+  itemRetired.register({ credentials: revokeMiskeyed })
   isMemberAddress.register({ console: isMember })
+  verificationEnded.register({ credentials: scheduleIssueForSession })
+  findVerificationCredentials.register({ credentials: findCredentialsOfSession })
   endpointFailing.register({ console: emailOwnersAboutFailingEndpoint })
   serviceResumed.register({
     campaigns: resumeContacts,

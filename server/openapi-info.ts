@@ -72,6 +72,7 @@ export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
       { name: 'Campaigns', description: 'Candidates who are contacted for a mandate.' },
       { name: 'Credits', description: 'The credit balance and its history. Enrolling a candidate costs one credit.' },
       { name: 'Results', description: 'The outcome of the conversation with each candidate.' },
+      { name: 'Credentials', description: 'Verifiable credentials of candidates and students who want them.' },
       { name: 'Analytics', description: 'Live figures about campaigns.' },
       {
         name: 'Events',
@@ -97,6 +98,7 @@ export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
       { name: 'Steps', description: 'The three steps of a session: skills, method and items.' },
       { name: 'Human endorsement', description: 'The reviewer, the review page and the review.' },
       { name: 'Assessment', description: 'The questions and answers of an assessment.' },
+      { name: 'Credentials', description: 'Verifiable credentials, issued if the student wants them.' },
     ],
   },
   catalogue: {

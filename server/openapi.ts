@@ -7,6 +7,8 @@ import { candidateRoutes } from './campaigns/candidate-page/routes.ts'
 import { CandidatePageError } from './campaigns/candidate-page/schema.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { Context } from './context.ts'
+import { candidateCredentialRoutes } from './credentials/consent-routes.ts'
+import { holderRoutes } from './credentials/holder-routes.ts'
 import { SchemaComponents } from './openapi-components.ts'
 import { apiInfo } from './openapi-info.ts'
 import type { App } from './platform/http/server.ts'
@@ -91,7 +93,14 @@ export function pageSchemas(): { console: Schemas; candidate: Schemas } {
   const context = {} as Context
   return {
     console: schemasOf((app) => consoleRoutes(app, context, {} as never, () => {})),
-    candidate: schemasOf((app) => candidateRoutes(app, context), [CandidatePageError]),
+    candidate: schemasOf(
+      (app) => {
+        candidateRoutes(app, context)
+        candidateCredentialRoutes(app, context)
+        holderRoutes(app, context)
+      },
+      [CandidatePageError],
+    ),
   }
 }
 

@@ -2,6 +2,7 @@ import { sealedResponses } from './access/idempotency.ts'
 import { sealedKeySecrets } from './access/keys.ts'
 import { sealedCandidateTokens } from './campaigns/enrolment.ts'
 import { sealedCredentials } from './channels/credentials.ts'
+import { sealedCredentialKeys } from './credentials/issuers.ts'
 import { sealedItemSets } from './items/item-sets.ts'
 import { sealedSkillItems } from './items/item-store.ts'
 import { sealedEmails } from './mail/mail.ts'
@@ -22,5 +23,6 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedCandidateTokens,
   sealedSkillItems,
   sealedItemSets,
+  sealedCredentialKeys,
   sealedMacKeys,
 ]

@@ -5,6 +5,7 @@ import { startContactEngine } from './campaigns/contact/engine.ts'
 import { campaignJobs, handleCampaignJobs } from './campaigns/jobs.ts'
 import { consoleJobs, handleConsoleJobs } from './console/jobs.ts'
 import type { Context } from './context.ts'
+import { startCredentialEngine } from './credentials/engine.ts'
 import { eventJobs, handleEventJobs } from './events/jobs.ts'
 import { handleItemJobs, itemJobs } from './items/jobs.ts'
 import { emailJobs, handleEmailJobs } from './mail/jobs.ts'
@@ -38,6 +39,7 @@ export function registerWork(worker: Worker, context: Context): void {
   handleEmailJobs(worker, context)
   handleVerificationJobs(worker, context)
   worker.run(() => startTestReviewers(context))
+  worker.run(() => startCredentialEngine(context))
   worker.run(() => startPreparation(context))
   handleCampaignJobs(worker, context)
   worker.run(() => startContactEngine(context))

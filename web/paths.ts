@@ -12,5 +12,12 @@ export const paths = {
   storeReviewer: `${VERIFICATION_API}/storereviewerdetails/store`,
   generateAssessment: `${VERIFICATION_API}/assessment/generate`,
   submitAssessment: `${VERIFICATION_API}/assessment/submit`,
+  credentialHolder: (id: string) => `/credentials/${encodeURIComponent(id)}/holder`,
+  credentialTexts: (language: string) => `/credentials/texts/${language}`,
+  checkCredential: '/credentials/verify',
+  holder: `${VERIFICATION_API}/holder`,
+  learnerRecord: `${VERIFICATION_API}/holder/clr`,
+  sessionCredentials: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}/credentials`,
+  candidateCredentials: (token: string) => `${VERIFICATION_API}/candidate/${encodeURIComponent(token)}/credentials`,
   candidate: (token: string) => `${VERIFICATION_API}/candidate/${encodeURIComponent(token)}`,
 }

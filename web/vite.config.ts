@@ -22,7 +22,12 @@ export default defineConfig({
     sourcemap: false,
     rolldownOptions: {
       input: Object.fromEntries(pages.map((page) => [page, `${web}${page}/index.html`])),
-      output: { entryFileNames: 'assets/[name]-[hash].js', chunkFileNames: 'assets/[name]-[hash].js' },
+      output: {
+        entryFileNames: 'assets/[name]-[hash].js',
+        chunkFileNames: 'assets/[name]-[hash].js',
+        // Small modules of most pages: one request instead of three.
+        codeSplitting: { groups: [{ name: 'shared', test: /vite\/preload-helper|web\/(?:api|drafts|paths)\.ts$/ }] },
+      },
     },
   },
 })

@@ -110,10 +110,11 @@ export function retireItemCommand(): Command {
   return new Command('retire')
     .description('Retire a question: it is not asked any more, and mandates that use it get an event')
     .argument('<item>', 'question ID')
-    .addHelpText(...examples('items retire ITEM_ID'))
-    .action(async (itemId: string, _options: object, command: Command) => {
+    .option('--miskeyed', 'its key is wrong: also revoke the credentials whose verdict depends on it')
+    .addHelpText(...examples('items retire ITEM_ID', 'items retire ITEM_ID --miskeyed'))
+    .action(async (itemId: string, { miskeyed }: { miskeyed?: true }, command: Command) => {
       const isChanged = await changeStatus(itemId, 'item.retire', (tx, deps, item) =>
-        retireItem(tx, deps, item, 'manual'),
+        retireItem(tx, deps, item, miskeyed ? 'miskeyed' : 'manual'),
       )
       print(command, { item_id: itemId, status: 'retired', changed: isChanged }, () =>
         isChanged ? `Retired ${itemId}.` : `${itemId} is already retired.`,

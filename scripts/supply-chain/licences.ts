@@ -21,6 +21,7 @@ const PERMISSIVE_LICENCES = new Set([
   'Python-2.0',
   'Unicode-3.0',
   'Unlicense',
+  'W3C-20150513',
   'Zlib',
 ])
 

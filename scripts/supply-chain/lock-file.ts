@@ -26,6 +26,16 @@ interface LockEntry {
   link?: boolean
 }
 
+/** Licences of packages whose package.json has no SPDX expression, read in their licence files. Check them again with a new version. */
+const LICENCES_IN_FILES: Record<string, string> = {
+  '@digitalbazaar/credentials-context@3.2.0': 'BSD-3-Clause AND W3C-20150513',
+  '@digitalcredentials/ed25519-multikey@1.4.0': 'BSD-3-Clause',
+  'base-64@0.1.0': 'MIT',
+  'credentials-context@2.0.0': 'BSD-3-Clause AND W3C-20150513',
+  'did-context@3.1.1': 'BSD-3-Clause AND W3C-20150513',
+  'png-js@2.0.0': 'MIT',
+}
+
 /** Returns the packages of package-lock.json, without the packages of this repository. */
 export function readLockedPackages(root: string): LockedPackage[] {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
@@ -33,15 +43,18 @@ export function readLockedPackages(root: string): LockedPackage[] {
   }
   return Object.entries(packages)
     .filter(([path, entry]) => path.includes('node_modules/') && !entry.link)
-    .map(([path, entry]) => ({
-      path,
-      name: entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
-      version: entry.version ?? '',
-      licence: entry.license,
-      integrity: entry.integrity,
-      resolved: entry.resolved,
-      isDev: entry.dev === true,
-    }))
+    .map(([path, entry]) => {
+      const name = entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+      return {
+        path,
+        name,
+        version: entry.version ?? '',
+        licence: LICENCES_IN_FILES[`${name}@${entry.version}`] ?? entry.license,
+        integrity: entry.integrity,
+        resolved: entry.resolved,
+        isDev: entry.dev === true,
+      }
+    })
 }
 
 /** Returns a message for each package that npm could replace without a change to the lock file. */

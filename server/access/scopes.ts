@@ -15,6 +15,8 @@ export const allScopes = [
   'webhooks:read',
   'webhooks:write',
   'analytics:read',
+  'credentials:read',
+  'credentials:write',
 ] as const
 
 export type Scope = (typeof allScopes)[number]

@@ -2,6 +2,7 @@
 export const idDescriptions: Record<string, string> = {
   CD_: 'a candidate ID such as CD_01HZX…',
   CP_: 'a campaign ID such as CP_01HZX…',
+  CK_: 'a key ID such as CK_01HZX…',
   EV_: 'an event ID such as EV_01HZX…',
   JM_: 'a mandate ID such as JM_01HZX…',
   MB_: 'a member ID such as MB_01HZX…',
@@ -12,6 +13,7 @@ export const idDescriptions: Record<string, string> = {
   SV_: 'a verification ID such as SV_01HZX…',
   WF_: 'a workflow ID such as WF_BC_01HZX…',
   WH_: 'a webhook ID such as WH_01HZX…',
+  crd_: 'a credential ID such as crd_7F3K…',
   ms_: 'a master skill ID such as ms_2001',
   sk_: 'a skill ID such as sk_2001',
   ss_: 'a sub-skill ID such as ss_2001',

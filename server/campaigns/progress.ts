@@ -58,10 +58,11 @@ export interface CandidateTransition {
   calls?: CandidateChange['calls']
 }
 
-/** Runs in the transaction of every change to candidates. The results module records events; the analytics module updates its counters. */
+/** Runs in the transaction of every change to candidates. The results module records events, the analytics module updates its counters, and the
+ * credentials module issues credentials to candidates who want them. */
 export const candidatesChanged = defineHook<[tx: Tx, changes: CandidateChange[], clock: Clock]>(
   'candidatesChanged',
-).handledBy('results', 'analytics')
+).handledBy('results', 'analytics', 'credentials')
 
 export async function publishChanges(tx: Tx, clock: Clock, changes: CandidateChange[]): Promise<void> {
   if (changes.length > 0) await candidatesChanged.run(tx, changes, clock)

@@ -10,6 +10,7 @@ import { operatorAccountRoutes } from './operator/operator-account-routes.ts'
 import { ringRoutes } from './operator/ring-routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { suppressionRoutes } from './operator/suppression-routes.ts'
+import { credentialSettingsRoutes } from './organisation/credential-routes.ts'
 import { exportRoutes } from './organisation/export-routes.ts'
 import { itemBankRoutes } from './organisation/item-bank-routes.ts'
 import { keyRoutes } from './organisation/key-routes.ts'
@@ -39,6 +40,7 @@ export function consoleRoutes(
   phoneRoutes(app, context)
   verificationRoutes(app, context)
   exportRoutes(app, context)
+  credentialSettingsRoutes(app, context)
   itemBankRoutes(app, context)
   questionRoutes(app, context)
   operatorRoutes(app, context)

@@ -13,6 +13,8 @@ export const eventTypes = [
   'verification.declined',
   'verification.failed',
   'verification.expired',
+  'credential.issued',
+  'credential.revoked',
   'webhook.test',
 ] as const
 export type EventType = (typeof eventTypes)[number]

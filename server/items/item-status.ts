@@ -4,7 +4,9 @@ import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
 import { recordEvents } from '../events/record.ts'
 import type { RetirementReason } from '../measurement/item-statistics.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
+import { defineHook } from '../platform/hook.ts'
 import { loadBank } from '../questions/bank/bank.ts'
 import { type ItemSource, MIN_ACTIVE_ITEMS } from '../questions/skill-items.ts'
 
@@ -22,6 +24,12 @@ export interface ItemRef {
 }
 
 type StatusDeps = Pick<Context, 'clock' | 'log'>
+
+/** Runs in the transaction that retires an item. */
+export const itemRetired =
+  defineHook<[tx: Tx, item: ItemRef, reason: ItemRetirementReason, clock: Clock]>('itemRetired').handledBy(
+    'credentials',
+  )
 
 /**
  * Retires an item, and records an event for each mandate that uses it. Returns false if the item is already retired. If too few items
@@ -53,6 +61,7 @@ export async function retireItem(
   else log.info(details, 'question retired')
   if (activeItems === MIN_ACTIVE_ITEMS - 1) await updateVerifiableSkills(tx, item)
   await recordRetirementEvents(tx, { clock }, item, reason)
+  await itemRetired.run(tx, item, reason, clock)
   return true
 }
 

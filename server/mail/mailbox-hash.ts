@@ -5,10 +5,12 @@ import type { Database } from '../platform/database/database.ts'
 import type { Vault } from '../platform/vault.ts'
 import { mailboxOf } from '../verification/reviews/mailboxes.ts'
 
-/** Computes keyed hashes of mailboxes, for limits and suppressions that store no addresses. */
+/** Computes keyed hashes of mailboxes and phone numbers, for rows that store no addresses. */
 export interface MailboxHasher {
   /** Returns the same hash for all addresses of a mailbox. */
   hash(address: string): Buffer
+  /** Returns the hash of a phone number in E.164 format. */
+  hashPhone(phone: string): Buffer
 }
 
 const KEY_PURPOSE = 'key of the mailbox hashes'
@@ -27,6 +29,8 @@ export async function openMailboxHasher(db: Database, vault: Vault, clock: Clock
   const key = createSecretKey(Buffer.from(vault.open(sealedKey, KEY_PURPOSE), 'base64'))
   return {
     hash: (address) => createHmac('sha256', key).update(mailboxOf(address)).digest(),
+    // No mailbox begins like this, because a space cannot be part of one.
+    hashPhone: (phone) => createHmac('sha256', key).update(`phone ${phone}`).digest(),
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Candidacy } from '../campaigns/candidacy.ts'
 import { inLanguage } from '../conversation/flow.ts'
 import { isQualified, qualificationReasons, verdictsOf } from '../conversation/verdicts.ts'
+import { findCredentialLinks } from '../credentials/credentials.ts'
+import type { Queries } from '../platform/database/database.ts'
 
 /** Builds a result for responses and events. */
 export function resultRecord(candidacy: Candidacy) {
@@ -21,6 +23,24 @@ export function resultRecord(candidacy: Candidacy) {
     completed_at: candidacy.completed_at?.toISOString() ?? null,
     updated_at: candidacy.updated_at.toISOString(),
   }
+}
+
+/** Builds results with the credentials that the candidates have. */
+export async function recordsWithCredentials(queries: Queries, candidacies: Candidacy[]) {
+  const links = await findCredentialLinks(
+    queries,
+    'candidate',
+    candidacies.filter(({ status }) => status === 'completed').map(({ candidate_id }) => candidate_id),
+  )
+  return candidacies.map((candidacy) => {
+    const { output, ...record } = resultRecord(candidacy)
+    const credentials = links.get(candidacy.candidate_id)?.map(({ credentialId, skillId, url }) => ({
+      skill_id: skillId,
+      credential_id: credentialId,
+      credential_url: url,
+    }))
+    return { ...record, output: { ...output, ...(credentials ? { credentials } : {}) } }
+  })
 }
 
 /** Builds the output of a result: the answers and verdicts of the enabled methods. */

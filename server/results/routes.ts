@@ -4,7 +4,7 @@ import { parseTimestamp } from '../platform/clock.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
-import { resultRecord } from './record.ts'
+import { recordsWithCredentials } from './record.ts'
 import { assignListPositions, getResult, listResults, type ResultPosition } from './results.ts'
 import { ResultParams, ResultRecord, ResultsQuery } from './schema.ts'
 
@@ -47,7 +47,8 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
               resultId: lastResult!.result_id,
             })
           : null
-      return { success: true as const, message: 'Results', data: { items: page.map(resultRecord), next_cursor } }
+      const items = await recordsWithCredentials(db.queries, page)
+      return { success: true as const, message: 'Results', data: { items, next_cursor } }
     },
   )
 
@@ -66,7 +67,8 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
     async ({ caller, params }) => {
       await assignListPositions(db, caller)
       const result = await getResult(db.queries, caller, params.result_id)
-      return { success: true as const, message: 'Result', data: resultRecord(result) }
+      const [data] = await recordsWithCredentials(db.queries, [result])
+      return { success: true as const, message: 'Result', data: data! }
     },
   )
 }

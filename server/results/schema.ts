@@ -67,6 +67,15 @@ const VerifiedSkill = named(
   }),
 )
 
+const ResultCredential = named(
+  'ResultCredential',
+  Type.Object({
+    skill_id: Type.String(),
+    credential_id: Type.String(),
+    credential_url: Type.String({ description: 'The public page of the credential.' }),
+  }),
+)
+
 export const ResultOutput = named(
   'ResultOutput',
   Type.Object({
@@ -84,6 +93,12 @@ export const ResultOutput = named(
     ),
     skills: Type.Optional(Type.Array(VerifiedSkill)),
     interest: Type.Optional(orNull(Type.Enum(['interested', 'not_interested']))),
+    credentials: Type.Optional(
+      Type.Array(ResultCredential, {
+        description:
+          'The credentials that were issued because the candidate wants them; absent if there are none. Issuing one does not change `updated_at` of the result; use the event `credential.issued`.',
+      }),
+    ),
     language: Language,
     channel: orNull(Type.String({ description: 'The channel on which the candidate was last reached or replied.' })),
   }),

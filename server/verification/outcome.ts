@@ -2,6 +2,7 @@ import { skillId } from '../catalogue/ids.ts'
 import { recordEvent, recordEvents } from '../events/record.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
+import { verificationEnded } from './credential-hooks.ts'
 import type { Evidence } from './endorsements/evidence.ts'
 import { mainSourceOf } from './items.ts'
 import type { Review } from './reviews/reviews.ts'
@@ -62,7 +63,7 @@ export function skillOutcomes(
   })
 }
 
-/** Records that the attempts of an assessment are used up. */
+/** Records that the attempts of an assessment are used up. Skills that were passed before stay verified. */
 export async function recordFailure(
   tx: Tx,
   clock: Clock,
@@ -71,6 +72,7 @@ export async function recordFailure(
 ): Promise<void> {
   const skills = skillOutcomes(session, 'failed', undefined, assessment)
   await recordEvent(tx, session.scope, clock, 'verification.failed', eventData(session, skills))
+  await verificationEnded.run(tx, session.id, clock)
 }
 
 /** Records the expiry of sessions. */

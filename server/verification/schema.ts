@@ -236,6 +236,16 @@ const SkillOutcome = named(
     assessment: Type.Optional(SkillAssessment),
   }),
 )
+export const IssuedCredential = named(
+  'IssuedCredential',
+  Type.Object({
+    credentialId: Type.String(),
+    skillId: Type.String(),
+    url: Type.String({ description: 'The public page of the credential.' }),
+  }),
+)
+export type IssuedCredential = Static<typeof IssuedCredential>
+
 export const Verification = named(
   'Verification',
   Type.Object({
@@ -251,6 +261,9 @@ export const Verification = named(
     score: orNull(Type.Integer()),
     completedAt: Type.Optional(time),
     declineReason: Type.Optional(Type.String()),
+    credentials: Type.Array(IssuedCredential, {
+      description: 'The credentials that were issued because the student wants them. Empty without consent.',
+    }),
   }),
 )
 

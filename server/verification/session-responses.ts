@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import type { Queries } from '../platform/database/database.ts'
 import { findNotAssessableSkills } from './assessments/assessable-skills.ts'
 import { readAssessment } from './assessments/attempts.ts'
+import { findVerificationCredentials } from './credential-hooks.ts'
 import { findEvidence } from './endorsements/endorsements.ts'
 import { itemRecords } from './items.ts'
 import { statusAt, verificationRecord } from './outcome.ts'
@@ -47,9 +48,13 @@ export async function readNotAssessable(
   return { notAssessable: skills.map(({ number }) => skillId(number)) }
 }
 
-/** Builds the status and the outcome of each skill for the partner. */
+/** Builds the status and the outcome of each skill for the partner, with the credentials that were issued. */
 export async function readVerification(queries: Queries, session: Session, now: number) {
   const review = session.method === 'human' ? await findReview(queries, session.id) : undefined
   const evidence = await findEvidence(queries, session, review)
-  return verificationRecord(session, now, review, await readAssessment(queries, session, now), evidence)
+  const { credentials } = await findVerificationCredentials.run(queries, session.id)
+  return {
+    ...verificationRecord(session, now, review, await readAssessment(queries, session, now), evidence),
+    credentials,
+  }
 }

@@ -97,6 +97,7 @@ test('a session is opened, completed in steps and read', async () => {
       { skillId: WIRING, name: 'House wiring', outcome: 'pending' },
     ],
     score: null,
+    credentials: [],
   })
   assert.equal((await openSession()).userId, serviceUserId, 'the same student gets the same ID')
   assert.notEqual((await openSession({ externalStudentId: 'stu-2' })).userId, serviceUserId)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -56,6 +57,14 @@ interface PageParts {
   status?: number
   /** Allows the page to show other pages of this server in frames. */
   allowFrames?: boolean
+  /** Embeds the style sheets in the page, so that the first paint needs no other request. */
+  inlineStyles?: boolean
+}
+
+/** The built HTML of a page, and the hash of its embedded style sheet if it has one. */
+interface PageShell {
+  html: string
+  styleHash?: string
 }
 
 export interface Pages {
@@ -67,7 +76,7 @@ export interface Pages {
 export function servePages(app: App): Pages {
   const assetsByName = new Map<string, Promise<Asset>>()
   /** The built HTML of each page, into which `send` inserts the parts. */
-  const shellsByPage = new Map<string, Promise<string>>()
+  const shellsByPage = new Map<string, Promise<PageShell>>()
 
   app.get('/assets/:name', async (request, reply) => {
     const { name } = request.params as { name: string }
@@ -85,10 +94,13 @@ export function servePages(app: App): Pages {
       request,
       reply,
       page,
-      { head = '', body = '', language = 'en', status = 200, allowFrames = false } = {},
+      { head = '', body = '', language = 'en', status = 200, allowFrames = false, inlineStyles = false } = {},
     ) {
-      const shell = await pageShell(page)
-      const html = shell
+      const shell = await pageShell(page, inlineStyles)
+      const policy = shell.styleHash
+        ? CONTENT_SECURITY_POLICY.replace("style-src 'self'", `style-src 'self' '${shell.styleHash}'`)
+        : CONTENT_SECURITY_POLICY
+      const html = shell.html
         .replace('<html lang="en">', () => `<html lang="${language}">`)
         .replace('</head>', () => `${head}</head>`)
         .replace('<body>', () => `<body>${body}`)
@@ -97,9 +109,7 @@ export function servePages(app: App): Pages {
         .type('text/html; charset=utf-8')
         .headers({
           ...PAGE_HEADERS,
-          'content-security-policy': allowFrames
-            ? `${CONTENT_SECURITY_POLICY}; frame-src 'self'`
-            : CONTENT_SECURITY_POLICY,
+          'content-security-policy': allowFrames ? `${policy}; frame-src 'self'` : policy,
           vary: 'accept-encoding',
         })
       return sendEncoded(request, reply, compressHtml(html))
@@ -116,15 +126,29 @@ export function servePages(app: App): Pages {
     return asset
   }
 
-  function pageShell(page: string): Promise<string> {
-    let shell = shellsByPage.get(page)
+  function pageShell(page: string, inlineStyles: boolean): Promise<PageShell> {
+    const key = `${page} ${inlineStyles}`
+    let shell = shellsByPage.get(key)
     if (!shell) {
-      shell = readFile(join(DIST_FOLDER, page, 'index.html'), 'utf8')
-      shellsByPage.set(page, shell)
-      shell.catch(() => shellsByPage.delete(page))
+      shell = readShell(page, inlineStyles)
+      shellsByPage.set(key, shell)
+      shell.catch(() => shellsByPage.delete(key))
     }
     return shell
   }
+}
+
+async function readShell(page: string, inlineStyles: boolean): Promise<PageShell> {
+  const html = await readFile(join(DIST_FOLDER, page, 'index.html'), 'utf8')
+  if (!inlineStyles) return { html }
+  const linkPattern = /\s*<link rel="stylesheet"[^>]*? href="\/assets\/([\w.-]+\.css)"[^>]*>/g
+  // The bundler does not keep the order of the imports. The page's own sheet must follow the shared ones, which it overrides.
+  const isOwn = (name: string) => Number(name.startsWith(`${page}-`))
+  const names = [...html.matchAll(linkPattern)].map(([, name]) => name!).sort((a, b) => isOwn(a) - isOwn(b))
+  const sheets = await Promise.all(names.map((name) => readFile(join(DIST_FOLDER, 'assets', name), 'utf8')))
+  const style = sheets.map((sheet) => sheet.trim()).join('\n')
+  const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`
+  return { html: html.replace(linkPattern, '').replace('</head>', () => `<style>${style}</style></head>`), styleHash }
 }
 
 async function readAsset(name: string): Promise<Asset> {

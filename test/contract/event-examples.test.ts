@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { rejectRequest } from '../../server/catalogue/skill-requests.ts'
+import { issueDueCredentials } from '../../server/credentials/engine.ts'
 import { eventTypes } from '../../server/events/types.ts'
 import { updateItemStatistics } from '../../server/items/statistics-job.ts'
 import { openPreparer } from '../../server/mandates/preparation.ts'
@@ -13,6 +14,7 @@ import { startAiEndpoint } from '../support/ai-endpoint.ts'
 import { aMandate, prepareMandates, startApp, type TestApp } from '../support/app.ts'
 import type { Call, TestResponse } from '../support/call.ts'
 import { type Cleanup, oncePerFile } from '../support/cleanup.ts'
+import { decide } from '../support/issued-credentials.ts'
 import { insertResponses } from '../support/item-responses.ts'
 import { aTestNumberCandidate, createCampaignPartner, passTime } from '../support/partners.ts'
 import { expectOk, verificationCalls } from '../support/verification.ts'
@@ -64,11 +66,16 @@ async function verifyStudents(app: TestApp, orgId: string) {
   const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId))
   const skills = ['sk_1001', 'sk_1016']
   const reviewToSubmit = await calls.requestReview({ skills })
+  await expectOk(decide(calls, reviewToSubmit.session, { wanted: true }))
   const decisions = [
     { skillId: skills[0], endorsed: true, rating: 4 },
     { skillId: skills[1], endorsed: false },
   ]
   await expectOk(calls.submitReview(reviewToSubmit.session, reviewToSubmit.token, { decisions }))
+  await issueDueCredentials(app.context)
+  const [credential] = (await calls.getVerification(reviewToSubmit.session)).credentials
+  const { post } = app.as(await app.fixtures.createPartnerKey(orgId))
+  await expectData(post(`/credentials/${credential.credentialId}/revoke`, { reason: 'endorsement_withdrawn' }))
   const reviewToDecline = await calls.requestReview({ skills, student: { externalStudentId: 'stu-2' } })
   await expectOk(
     calls.submitReview(reviewToDecline.session, reviewToDecline.token, { declined: true, reason: 'No time' }),

@@ -26,8 +26,9 @@ export function parseTestArguments(args: string[]): TestArguments {
 }
 
 /**
- * Beginnings of the paths of tests that use no database, or the embedded one. Of the tests of commands, one file runs on an external
- * PostgreSQL; the functions behind the other commands do so in their own tests.
+ * Beginnings of the paths of tests that use no database, or the embedded one; of most tests of commands, because the functions behind
+ * them are tested in their own files; and of tests that kill the server but not the database, because they take minutes and an external
+ * PostgreSQL makes no difference to them.
  */
 const PATHS_WITHOUT_EXTERNAL_DATABASE = [
   'bench/',
@@ -43,7 +44,12 @@ const PATHS_WITHOUT_EXTERNAL_DATABASE = [
   'server/questions/',
   'test/browser/',
   'test/contract/',
+  'test/faults/assessments',
+  'test/faults/campaigns',
+  'test/faults/idempotency',
+  'test/faults/mandates',
   'test/faults/postgres',
+  'test/faults/skill-questions',
   'test/runner/',
 ]
 

@@ -202,8 +202,37 @@ export interface CreatedApiKey {
   key?: string
 }
 
+export interface CredentialKey {
+  key_id: string
+  /** The name in the DID document, such as key-1. */
+  name: string
+  public_key: string
+  status: 'active' | 'retired' | 'revoked'
+  created_at: string
+  retired_at: string | null
+  revoked_at: string | null
+}
+
+export interface CredentialKeys {
+  did: string
+  /** Newest first. */
+  keys: CredentialKey[]
+}
+
+export interface CredentialPolicy {
+  credentials_enabled: boolean
+  credential_validity_months: number
+}
+
 export interface DeadLetter {
-  queue: 'contacts' | 'test-replies' | 'lost-sends' | 'prepare-mandate' | 'test-reviews' | 'events'
+  queue:
+    | 'contacts'
+    | 'test-replies'
+    | 'lost-sends'
+    | 'prepare-mandate'
+    | 'test-reviews'
+    | 'issue-credentials'
+    | 'events'
   /** The ID of the row that cannot be processed. */
   subject_id: string
   org_id: string | null
@@ -754,6 +783,8 @@ export type Scope =
   | 'webhooks:read'
   | 'webhooks:write'
   | 'analytics:read'
+  | 'credentials:read'
+  | 'credentials:write'
 
 export interface ScopeList {
   items: Scope[]

@@ -58,6 +58,8 @@ export interface Certificate {
   issueDate?: string
 }
 
+export type CredentialStatus = 'active' | 'expired' | 'revoked'
+
 export type EndorsementType = 'manager' | 'mentor' | 'peer' | 'client' | 'faculty'
 
 export interface EvidenceReason {
@@ -79,6 +81,13 @@ export interface EvidenceReason {
   effect: 'supports' | 'neutral' | 'weakens'
   /** The reason in English. New texts and codes may be added. */
   text: string
+}
+
+export interface IssuedCredential {
+  credentialId: string
+  skillId: string
+  /** The public page of the credential. */
+  url: string
 }
 
 export interface OpenedVerificationSession {
@@ -177,6 +186,41 @@ export interface SelectedItems {
     externalCertificateId: string
     certificateName: string
   }[]
+}
+
+export interface SessionConsentInput {
+  /** Whether the student wants credentials. False withdraws the consent and revokes them. */
+  wanted: boolean
+  /** Whether the credentials contain the student's name; false by default. */
+  showName?: boolean
+}
+
+export interface SessionCredentialSkill {
+  skillId: string
+  name: string
+}
+
+export interface SessionCredentials {
+  /** Whether the organisation issues credentials. */
+  enabled: boolean
+  wanted: boolean | null
+  showName: boolean
+  /** Verified skills, for which a credential can be issued or was issued. */
+  eligible: {
+    skill: SessionCredentialSkill
+  }[]
+  /** Skills without an outcome yet. If they are verified, credentials are issued then. */
+  pending: {
+    skill: SessionCredentialSkill
+  }[]
+  credentials: {
+    id: string
+    url: string
+    skill: SessionCredentialSkill
+    status: CredentialStatus
+  }[]
+  profileUrl: string | null
+  manageUrl: string | null
 }
 
 export interface SessionItems {
@@ -287,6 +331,8 @@ export interface Verification {
   score: number | null
   completedAt?: string
   declineReason?: string
+  /** The credentials that were issued because the student wants them. Empty without consent. */
+  credentials: IssuedCredential[]
 }
 
 export interface VerificationError {

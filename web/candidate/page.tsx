@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { CandidatePageError, CandidateView, ConversationExchange, PageLabels } from '../api-types/candidate.ts'
 import { Answers } from './answers.tsx'
 import { draftName, isAnswer, lastItem, openConversation } from './conversation-store.ts'
+import type { CandidateCredentialOffer } from './credentials.tsx'
 
 /** After this time in the background the page reloads the conversation, which may have continued on another device. */
 const REFRESH_AFTER_AWAY_MS = 60_000
@@ -13,6 +14,7 @@ export function CandidatePage({ token, initialView }: { token: string; initialVi
     [],
   )
   const answered = useRef(false)
+  const [CredentialOffer, setCredentialOffer] = useState<typeof CandidateCredentialOffer>()
   const [confirmingStop, setConfirmingStop] = useState(false)
   const { view, pendingActions, prompts, sendProblem, linkInvalid, answeredCount } = conversation.currentState()
   const { labels, language, title, company } = view
@@ -32,6 +34,14 @@ export function CandidatePage({ token, initialView }: { token: string; initialVi
   useEffect(() => {
     if (!isOpen && answered.current) main.current!.focus({ preventScroll: true })
   }, [isOpen])
+  const canGetCredentials = view.status === 'ended' && view.ending === 'completed' && !linkInvalid
+  useEffect(() => {
+    if (canGetCredentials)
+      import('./credentials.tsx').then(
+        (module) => setCredentialOffer(() => module.CandidateCredentialOffer),
+        () => {}, // the page is complete without the offer
+      )
+  }, [canGetCredentials])
   useLayoutEffect(() => scrollToNewest(main.current!), [newestQuestion, confirmingStop])
 
   return (
@@ -101,6 +111,7 @@ export function CandidatePage({ token, initialView }: { token: string; initialVi
             />
           )}
         </div>
+        {canGetCredentials && CredentialOffer && <CredentialOffer token={token} language={language} />}
         <div aria-live="polite">
           {sendProblem && pendingActions.length > 0 && (
             <div class="notice row between">

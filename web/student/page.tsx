@@ -7,6 +7,7 @@ import { initialLanguage, saveLanguage } from '../languages.ts'
 import { paths } from '../paths.ts'
 import { LanguageSwitch } from '../ui/language-switch.tsx'
 import { Assessment } from './assessment.tsx'
+import { StudentCredentialOffer } from './credentials.tsx'
 import { ItemsStep } from './items-step.tsx'
 import { MethodStep } from './method-step.tsx'
 import { ReviewerStep } from './reviewer-step.tsx'
@@ -88,19 +89,23 @@ export function StudentPage({ token }: { token: string }) {
             onChange={update}
             onBack={() => setStep('items')}
           />
+          {status === 'completed' && <StudentCredentialOffer token={token} call={call} />}
         </>
       )
     }
     if (status === 'completed') {
       return (
-        <Ending
-          title={isAssessment ? pageTexts.passed : pageTexts.completedTitle}
-          text={pageTexts.completedText}
-          good
-          {...endingProps}
-        >
-          <EvidenceReasons session={current} pageTexts={pageTexts} />
-        </Ending>
+        <>
+          <Ending
+            title={isAssessment ? pageTexts.passed : pageTexts.completedTitle}
+            text={pageTexts.completedText}
+            good
+            {...endingProps}
+          >
+            <EvidenceReasons session={current} pageTexts={pageTexts} />
+          </Ending>
+          <StudentCredentialOffer token={token} call={call} />
+        </>
       )
     }
     if (status === 'declined')
@@ -110,7 +115,12 @@ export function StudentPage({ token }: { token: string }) {
     if (status === 'expired')
       return <Ending title={pageTexts.expiredTitle} text={pageTexts.expiredText} {...endingProps} />
     if (status === 'pending_review' && step === 'last') {
-      return <WaitingForReviewer session={current} pageTexts={pageTexts} onChange={() => setStep('method')} />
+      return (
+        <>
+          <WaitingForReviewer session={current} pageTexts={pageTexts} onChange={() => setStep('method')} />
+          <StudentCredentialOffer token={token} call={call} />
+        </>
+      )
     }
     const stepProps = { session: current, call, pageTexts, token }
     return (

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import type { App } from '../../platform/http/server.ts'
-import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
+import { acceptedLanguage } from '../../platform/text/languages.ts'
 import { escapeHtml, jsonBlock, type Pages } from '../../web-assets/assets.ts'
 import { findCandidacy } from '../candidacy.ts'
 import { candidateGuards } from './guards.ts'
@@ -26,7 +26,7 @@ export function candidatePageRoutes(app: App, context: Context, pages: Pages): v
     } catch (error) {
       const pageError = error instanceof Problem && pageErrors[error.code]
       if (!pageError) throw error
-      const language = browserLanguage(request)
+      const language = acceptedLanguage(request.headers['accept-language'])
       const labels = pageLabels(language)
       const state: CandidatePageError = { language, labels, wrong: pageError.kind }
       const body = jsonBlock('state', state) + renderPreview('', '', [labels[pageError.kind]])
@@ -49,16 +49,4 @@ function renderPreview(title: string, company: string, lines: string[]): string 
     : ''
   const paragraphs = lines.map((text) => `<p class="message us" dir="auto">${escapeHtml(text)}</p>`).join('')
   return `<div class="conversation" id="preview">${heading}<main><div class="log">${paragraphs}</div></main></div>`
-}
-
-/** Returns the browser's first supported language, for visitors without a valid link. */
-function browserLanguage({ headers }: FastifyRequest): Language {
-  const acceptLanguage = String(headers['accept-language'] ?? '')
-    .toLowerCase()
-    .matchAll(/(?:^|,)\s*([a-z]{2,3})\b/g)
-  for (const [, code] of acceptLanguage) {
-    const supportedLanguage = LANGUAGES.find((language) => language === code)
-    if (supportedLanguage) return supportedLanguage
-  }
-  return 'en'
 }

@@ -2,6 +2,7 @@ import { problem } from '../../api/problem.ts'
 import { discardContact, discardLostSend } from '../../campaigns/contact/discard.ts'
 import { CONTACT_DUE } from '../../campaigns/contact/messages.ts'
 import { deleteReplies } from '../../channels/simulator/pending-replies.ts'
+import { CREDENTIALS_DUE, cancelIssue } from '../../credentials/consents.ts'
 import { discardRecordedEvent, EVENTS_RECORDED } from '../../events/record.ts'
 import { MANDATE_TO_PREPARE } from '../../mandates/mandates.ts'
 import { failUnreadableMandate } from '../../mandates/preparation.ts'
@@ -28,6 +29,7 @@ const actionsByQueue: Record<DeadLetterQueue, QueueActions> = {
   'lost-sends': { topic: CONTACT_DUE, discard: discardLostSend },
   'prepare-mandate': { topic: MANDATE_TO_PREPARE, discard: failUnreadableMandate },
   'test-reviews': { topic: TEST_REVIEW_REQUESTED, discard: (tx, _clock, id) => clearTestResponse(tx, id) },
+  'issue-credentials': { topic: CREDENTIALS_DUE, discard: (tx, _clock, id) => cancelIssue(tx, id) },
   events: { topic: EVENTS_RECORDED, discard: (tx, _clock, id) => discardRecordedEvent(tx, id) },
 }
 

@@ -7,12 +7,12 @@ import type { Queries } from '../../platform/database/database.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { readAssessment } from '../../verification/assessments/attempts.ts'
-import { findEvidence } from '../../verification/endorsements/endorsements.ts'
 import { type ListedSession, listSessions, type SessionPosition } from '../../verification/listing.ts'
-import { statusAt, verificationRecord } from '../../verification/outcome.ts'
+import { statusAt } from '../../verification/outcome.ts'
 import { resendRequest } from '../../verification/reviews/review-requests.ts'
 import { findReview, type Review } from '../../verification/reviews/reviews.ts'
 import { statuses } from '../../verification/schema.ts'
+import { readVerification } from '../../verification/session-responses.ts'
 import { belongsTo, findVerification, type Session } from '../../verification/sessions.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { paginate } from '../paginate.ts'
@@ -78,14 +78,13 @@ export function verificationRoutes(app: App, context: Context): void {
   async function verificationDetails(queries: Queries, session: Session) {
     const review = await findReview(queries, session.id)
     const assessment = session.method === 'assessment' ? await readAssessment(queries, session, clock.now()) : undefined
-    const evidence = await findEvidence(queries, session, review)
     const [row] = await listSessions(queries, session.scope, clock.now(), { id: session.id, limit: 1 })
     const emails = await listEmails(queries, { subjectId: session.id, limit: 100 })
     return {
       ...summaryRecord({ ...row!, status: statusAt(session, clock.now(), review, assessment) }),
       student: session.student,
       reviewer: review ? reviewerRecord(review) : null,
-      outcome: verificationRecord(session, clock.now(), review, assessment, evidence),
+      outcome: await readVerification(queries, session, clock.now()),
       mails: emails.map(emailRecord),
     }
   }

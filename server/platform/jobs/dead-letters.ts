@@ -13,6 +13,7 @@ export const deadLetterQueues = [
   'lost-sends',
   'prepare-mandate',
   'test-reviews',
+  'issue-credentials',
   'events',
 ] as const
 export type DeadLetterQueue = (typeof deadLetterQueues)[number]

@@ -8,6 +8,7 @@ import { recordEvent } from '../../events/record.ts'
 import { type Clock, SECOND } from '../../platform/clock.ts'
 import type { Database, Tx } from '../../platform/database/database.ts'
 import type { Language } from '../../platform/text/languages.ts'
+import { verificationEnded } from '../credential-hooks.ts'
 import { eventData, recordFailure, skillOutcomes } from '../outcome.ts'
 import type { AnswersInput } from '../schema.ts'
 import { changeSession, lockSession, type Session } from '../sessions.ts'
@@ -249,6 +250,7 @@ export async function submitAssessment(
     const assessment = await readAssessment(tx, changedSession, now)
     const data = eventData(changedSession, skillOutcomes(changedSession, status, undefined, assessment))
     await recordEvent(tx, session.scope, clock, 'verification.completed', data)
+    await verificationEnded.run(tx, session.id, clock)
   } else if (status === 'failed')
     await recordFailure(tx, clock, changedSession, await readAssessment(tx, changedSession, now))
   return { session: changedSession, attempt, marks, attemptsLeft }

@@ -207,6 +207,57 @@ export async function readAssessment(
   }
 }
 
+/** The answers with which a student passed a skill. */
+export interface PassedSkill {
+  submittedAt: Date
+  /** Undefined for attempts of earlier versions, which have neither items nor answers. */
+  source: ItemSource | undefined
+  language: Language | undefined
+  responses: { id: string; difficulty: number; isCorrect: boolean }[]
+  confidence: number
+}
+
+/** Returns the answers with which the student passed each skill, by its number. */
+export async function findPassedResponses(
+  queries: Queries,
+  { id }: Pick<Session, 'id'>,
+): Promise<Map<number, PassedSkill>> {
+  const attempts = await queries
+    .selectFrom('verification_attempts')
+    .select(['submitted_at', 'questions', 'answers', 'passed_skills'])
+    .where('verification_id', '=', id)
+    .where('submitted_at', 'is not', null)
+    .where('answers', 'is not', null)
+    .orderBy('number')
+    .execute()
+  return new Map(
+    attempts.flatMap(({ submitted_at, questions, answers, passed_skills }) => {
+      const asked = questions as unknown as Question[]
+      const chosen = answers as unknown as (number | null)[]
+      const marks = markSkills(asked, chosen)
+      return passed_skills.map((number): [number, PassedSkill] => {
+        const ofSkill = asked.flatMap((question, index) =>
+          question.skill === number ? [{ question, isCorrect: chosen[index] === question.key }] : [],
+        )
+        return [
+          number,
+          {
+            submittedAt: submitted_at!,
+            source: ofSkill[0]?.question.item?.source,
+            language: ofSkill[0]?.question.item?.language,
+            responses: ofSkill.map(({ question: { questionId, item }, isCorrect }) => ({
+              id: item?.id ?? questionId,
+              difficulty: item?.difficulty ?? 0,
+              isCorrect,
+            })),
+            confidence: marks.find((mark) => mark.number === number)!.confidence,
+          },
+        ]
+      })
+    }),
+  )
+}
+
 export interface Marks {
   correct: number
   total: number

@@ -9,6 +9,7 @@ import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { stripInvisible } from '../../platform/text/strip-invisible.ts'
 import { hashToken } from '../../platform/token-hash.ts'
+import { verificationEnded } from '../credential-hooks.ts'
 import { recordEndorsement } from '../endorsements/endorsements.ts'
 import { isMissing } from '../fields.ts'
 import { mainSourceOf } from '../items.ts'
@@ -113,6 +114,7 @@ export async function submitReview(
   const isEndorsement = skills.some(({ outcome }) => outcome === 'endorsed')
   const evidence = isEndorsement ? await recordEndorsement(tx, deps, endedSession, review) : undefined
   await recordEvent(tx, session.scope, clock, `verification.${status}`, eventData(endedSession, skills, evidence))
+  if (status === 'completed') await verificationEnded.run(tx, session.id, clock)
   const unsubscribeLink = createUnsubscribeLink(config)
   await queueEmail(tx, deps, {
     ...reviewOutcomeEmail({

@@ -32,6 +32,7 @@ export const pages: Record<string, LoadPage> = {
   '/questions/:skill_id/:item_id': () => import('../questions/item.tsx'),
   '/verifications': () => import('../verifications/verifications.tsx'),
   '/verifications/:verification_id': () => import('../verifications/verification.tsx'),
+  '/credentials': () => import('../credentials/credentials.tsx'),
   '/keys': () => import('../keys/keys.tsx'),
   '/webhooks': () => import('../webhooks/webhooks.tsx'),
   '/webhooks/:webhook_id': () => import('../webhooks/webhook.tsx'),
@@ -90,6 +91,7 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
       { path: '/phone', name: 'Simulator phone', role: 'viewer' },
       { path: '/analytics', name: 'Analytics', role: 'viewer' },
       { path: '/verifications', name: 'Verifications', role: 'viewer' },
+      { path: '/credentials', name: 'Credentials', role: 'viewer' },
     ],
   },
   {

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readCredentialFile } from './baked-image.ts'
+
+const CREDENTIAL = '{"name":"Käse & Brot"}'
+
+function pngWith(...chunks: [type: string, data: Buffer][]) {
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    ...chunks.map(([type, data]) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(data.length)
+      return Buffer.concat([length, Buffer.from(type), data, Buffer.alloc(4)])
+    }),
+  ])
+}
+
+const bakedText = (text: string) => Buffer.from(`openbadgecredential\0\0\0\0\0${text}`)
+
+test('a credential is read from a PNG image', () => {
+  const header: [string, Buffer] = ['IHDR', Buffer.alloc(13)]
+  const comment: [string, Buffer] = ['iTXt', Buffer.from('Comment\0\0\0\0\0hello')]
+  assert.equal(
+    readCredentialFile(pngWith(header, comment, ['iTXt', bakedText(CREDENTIAL)], ['IEND', Buffer.alloc(0)])),
+    CREDENTIAL,
+  )
+  assert.equal(readCredentialFile(pngWith(header, ['IEND', Buffer.alloc(0)])), '')
+})
+
+test('a damaged PNG image has no credential', () => {
+  const complete = pngWith(['iTXt', bakedText(CREDENTIAL)])
+  for (let length = 8; length < complete.length; length++)
+    assert.ok(!readCredentialFile(complete.subarray(0, length)).includes('\0'))
+  const endless = pngWith(['iTXt', Buffer.alloc(0)])
+  endless.writeUInt32BE(0xffffffff, 8)
+  assert.equal(readCredentialFile(endless), '')
+  assert.equal(readCredentialFile(pngWith(['iTXt', Buffer.from('openbadgecredential\0\x01\0\0\0x')])), '')
+})
+
+test('a credential is read from an SVG image', () => {
+  const svg = (content: string) =>
+    Buffer.from(
+      `<?xml version="1.0"?>\n<svg xmlns:openbadges="https://purl.imsglobal.org/ob/v3p0">${content}<g/></svg>`,
+    )
+  const element = (attributes: string, content: string) =>
+    svg(`<openbadges:credential${attributes}>${content}</openbadges:credential>`)
+  assert.equal(readCredentialFile(element('', `<![CDATA[\n${CREDENTIAL}\n]]>`)).trim(), CREDENTIAL)
+  assert.equal(readCredentialFile(element('', CREDENTIAL.replace('&', '&amp;').replaceAll('"', '&quot;'))), CREDENTIAL)
+  assert.equal(readCredentialFile(element(' verify="a.b.c"', '')), 'a.b.c')
+  assert.equal(readCredentialFile(svg('<openbadges:credential verify="a.b.c"/>')), 'a.b.c')
+  assert.equal(readCredentialFile(svg('')), '')
+})
+
+test('other files are read as text', () => {
+  assert.equal(readCredentialFile(Buffer.from(CREDENTIAL)), CREDENTIAL)
+  assert.equal(readCredentialFile(Buffer.from('a.b.c\n')), 'a.b.c\n')
+})

@@ -1,0 +1,56 @@
+const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+const PNG_KEYWORD = 'openbadgecredential'
+
+/**
+ * Returns the text of a submitted file. Open Badges can be "baked" into a PNG or SVG image; then the text is the credential in the
+ * image, or empty if there is none.
+ */
+export function readCredentialFile(bytes: Buffer): string {
+  if (bytes.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) return readPng(bytes) ?? ''
+  const text = bytes.toString()
+  return /^\s*<(\?xml|!--|svg)/i.test(text) ? (readSvg(text) ?? '') : text
+}
+
+/** Returns the international text (iTXt) of the image that contains the credential. */
+function readPng(bytes: Buffer): string | undefined {
+  for (let offset = PNG_SIGNATURE.length; offset + 12 <= bytes.length; ) {
+    const length = bytes.readUInt32BE(offset)
+    const type = bytes.toString('latin1', offset + 4, offset + 8)
+    const data = bytes.subarray(offset + 8, offset + 8 + length)
+    if (type === 'iTXt') {
+      const text = readInternationalText(data)
+      if (text !== undefined) return text
+    }
+    offset += 12 + length
+  }
+  return undefined
+}
+
+/** The keyword, two bytes about compression (not allowed here), language, translated keyword, and the text; separated by NUL. */
+function readInternationalText(data: Buffer): string | undefined {
+  const keywordEnd = data.indexOf(0)
+  if (data.toString('latin1', 0, Math.max(keywordEnd, 0)) !== PNG_KEYWORD || data[keywordEnd + 1] !== 0)
+    return undefined
+  const languageEnd = data.indexOf(0, keywordEnd + 3)
+  const translationEnd = data.indexOf(0, languageEnd + 1)
+  return languageEnd < 0 || translationEnd < 0 ? undefined : data.toString('utf8', translationEnd + 1)
+}
+
+/** Returns the VC-JWT in the attribute `verify`, or the JSON in the content of the element. */
+function readSvg(text: string): string | undefined {
+  const start = text.indexOf('<openbadges:credential')
+  const tagEnd = text.indexOf('>', start)
+  if (start < 0 || tagEnd < 0) return undefined
+  const jwt = /\sverify\s*=\s*(?:"([^"]*)"|'([^']*)')/.exec(text.slice(start, tagEnd))
+  const contentEnd = text.indexOf('</openbadges:credential', tagEnd)
+  const content = contentEnd < 0 ? '' : text.slice(tagEnd + 1, contentEnd).trim()
+  if (content === '') return jwt?.[1] ?? jwt?.[2]
+  return content.startsWith('<![CDATA[')
+    ? content.slice('<![CDATA['.length, content.indexOf(']]>'))
+    : decodeXml(content)
+}
+
+function decodeXml(text: string): string {
+  const characters: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
+  return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => characters[name]!)
+}

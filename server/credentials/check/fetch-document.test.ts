@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { httpsSkipReason, startHttpsServer } from '../../../test/support/https-server.ts'
+import { createDocumentFetcher } from './fetch-document.ts'
+
+const noRules = { allow: [], onLoopback: false }
+
+test('documents are fetched over HTTPS, with limits', { skip: httpsSkipReason }, async (t) => {
+  const server = await startHttpsServer(({ url }, response) => {
+    if (url === '/large') return response.end('x'.repeat(2000))
+    if (url === '/moved') return response.writeHead(302, { location: '/document' }).end()
+    if (url === '/loop') return response.writeHead(302, { location: '/loop' }).end()
+    if (url === '/metadata') return response.writeHead(302, { location: 'https://169.254.169.254/' }).end()
+    if (url === '/plain') return response.writeHead(302, { location: 'http://localhost/' }).end()
+    if (url === '/document') return response.end('{"a":1}')
+    response.writeHead(404).end()
+  })
+  t.after(() => server.close())
+  const fetchDocument = createDocumentFetcher({
+    rules: { allow: ['localhost'], onLoopback: false },
+    ca: server.certificate,
+  })
+  const fetchPath = (path: string) => fetchDocument(server.url + path, 1000)
+
+  assert.equal(await fetchPath('/document'), '{"a":1}')
+  assert.equal(await fetchPath('/moved'), '{"a":1}')
+  await assert.rejects(fetchPath('/large'), { message: 'is larger than 1 KB' })
+  await assert.rejects(fetchPath('/loop'), { message: 'could not be fetched: it has more than 3 redirects' })
+  await assert.rejects(fetchPath('/missing'), { message: 'could not be fetched: the server responded with 404' })
+  await assert.rejects(fetchPath('/metadata'), {
+    message: /address that is not allowed: it must not be a metadata service/,
+  })
+  await assert.rejects(fetchPath('/plain'), { message: /address that is not allowed: it must be an https URL/ })
+
+  const distrustful = createDocumentFetcher({ rules: { allow: ['localhost'], onLoopback: false } })
+  await assert.rejects(distrustful(`${server.url}/document`, 1000), {
+    message: /certificate of the server is not valid/,
+  })
+  const guarded = createDocumentFetcher({ rules: noRules, ca: server.certificate })
+  await assert.rejects(guarded(`${server.url}/document`, 1000), {
+    message: /address that is not allowed: it must not be localhost/,
+  })
+})
+
+test('a host that resolves to a private address is not connected to', async () => {
+  const fetchDocument = createDocumentFetcher({
+    rules: noRules,
+    resolve: async () => [{ address: '10.0.0.1', family: 4 }],
+  })
+  await assert.rejects(fetchDocument('https://internal.example/did.json', 1000), {
+    message: /address that is not allowed: it must not resolve to a private address/,
+  })
+})

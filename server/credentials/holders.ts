@@ -1,0 +1,108 @@
+import { sql } from 'kysely'
+import type { OrgScope } from '../access/caller.ts'
+import type { Context } from '../context.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
+import { newId, randomCode, randomToken } from '../platform/ids.ts'
+import { hashToken } from '../platform/token-hash.ts'
+import type { Contact } from './build-credential.ts'
+import { baseUrl, type UrlConfig } from './issuers.ts'
+
+/** A person to whom an organisation issues credentials. The address is stored as a keyed hash only. */
+export interface Holder {
+  holder_id: string
+  org_id: string
+  mode: 'test' | 'live'
+  profile_slug: string
+  is_profile_public: boolean
+}
+
+/** Links that a holder can have at the same time; an older one is revoked for each further one. */
+const MAX_LINKS = 20
+
+export type HolderDeps = Pick<Context, 'clock' | 'mailboxes'>
+
+function hashContact({ mailboxes }: Pick<Context, 'mailboxes'>, { kind, value }: Contact): Buffer {
+  return kind === 'email' ? mailboxes.hash(value) : mailboxes.hashPhone(value)
+}
+
+/** Returns the holder with this address, and creates it if necessary. */
+export async function ensureHolder(
+  tx: Tx,
+  deps: HolderDeps,
+  { orgId, mode }: OrgScope,
+  contact: Contact,
+): Promise<Holder> {
+  const now = deps.clock.now()
+  await sql`insert into credential_holders
+      (holder_id, org_id, mode, contact_kind, contact_hash, profile_slug, created_at, updated_at)
+    values (${newId('CH_', now)}, ${orgId}, ${mode}, ${contact.kind}, ${hashContact(deps, contact)}, ${randomCode(26)},
+      ${new Date(now)}, ${new Date(now)})
+    on conflict (org_id, mode, contact_kind, contact_hash) do nothing`.execute(tx)
+  return (await findHolderOf(tx, deps, { orgId, mode }, contact))!
+}
+
+export async function findHolderOf(
+  queries: Queries,
+  deps: Pick<Context, 'mailboxes'>,
+  { orgId, mode }: OrgScope,
+  contact: Contact,
+): Promise<Holder | undefined> {
+  const { rows } = await sql<Holder>`
+    select holder_id, org_id, mode, profile_slug, is_profile_public from credential_holders
+    where org_id = ${orgId} and mode = ${mode} and contact_kind = ${contact.kind}
+      and contact_hash = ${hashContact(deps, contact)}`.execute(queries)
+  return rows[0]
+}
+
+/** Creates a secret link with which the holder manages the credentials. Only its hash is stored. */
+export async function createHolderLink(tx: Tx, clock: Clock, config: UrlConfig, holder: Holder): Promise<string> {
+  const token = `hct_${randomToken(32)}`
+  const now = new Date(clock.now())
+  await sql`insert into credential_holder_links (token_hash, holder_id, org_id, mode, created_at)
+    values (${hashToken(token)}, ${holder.holder_id}, ${holder.org_id}, ${holder.mode}, ${now})`.execute(tx)
+  await sql`update credential_holder_links set revoked_at = ${now} where token_hash in (
+    select token_hash from credential_holder_links where holder_id = ${holder.holder_id} and revoked_at is null
+    order by created_at desc offset ${MAX_LINKS})`.execute(tx)
+  return `${baseUrl(config)}/my-credentials#token=${token}`
+}
+
+export async function findHolderByToken(queries: Queries, token: string): Promise<Holder | undefined> {
+  const { rows } = await sql<Holder>`
+    select h.holder_id, h.org_id, h.mode, h.profile_slug, h.is_profile_public
+    from credential_holder_links l join credential_holders h using (holder_id)
+    where l.token_hash = ${hashToken(token)} and l.revoked_at is null`.execute(queries)
+  return rows[0]
+}
+
+/** Locks the holder, so that changes of the same person are made one after the other. */
+export async function lockHolder(tx: Tx, holderId: string): Promise<Holder> {
+  const { rows } = await sql<Holder>`
+    select holder_id, org_id, mode, profile_slug, is_profile_public from credential_holders
+    where holder_id = ${holderId} for no key update`.execute(tx)
+  return rows[0]!
+}
+
+/** Revokes all links of a holder except the one that is used. */
+export async function revokeOtherLinks(tx: Tx, clock: Clock, holderId: string, token: string): Promise<void> {
+  await sql`update credential_holder_links set revoked_at = ${new Date(clock.now())}
+    where holder_id = ${holderId} and revoked_at is null and token_hash <> ${hashToken(token)}`.execute(tx)
+}
+
+/** Switches the profile on or off, or gives it a new link. */
+export async function changeProfile(
+  tx: Tx,
+  clock: Clock,
+  holderId: string,
+  { isPublic, newLink }: { isPublic?: boolean | undefined; newLink?: boolean | undefined },
+): Promise<void> {
+  await sql`update credential_holders set updated_at = ${new Date(clock.now())},
+    is_profile_public = coalesce(${isPublic ?? null}::boolean, is_profile_public),
+    profile_slug = coalesce(${newLink ? randomCode(26) : null}::text, profile_slug)
+    where holder_id = ${holderId}`.execute(tx)
+}
+
+/** Returns the URL of the profile, or null while it is off. */
+export function profileUrl(config: UrlConfig, { profile_slug, is_profile_public }: Holder): string | null {
+  return is_profile_public ? `${baseUrl(config)}/profiles/${profile_slug}` : null
+}

@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { problem } from '../api/problem.ts'
+import type { Tx } from '../platform/database/database.ts'
+import { isJsonObject, type JsonObject } from '../platform/json.ts'
+import type { Holder } from './holders.ts'
+import type { IssueDeps } from './issue.ts'
+import { baseUrl, openSigningKey } from './issuers.ts'
+import { buildLearnerRecord } from './proof/clr.ts'
+import { signAsJwt } from './proof/sign.ts'
+
+/** Returns the valid credentials of a person as a Comprehensive Learner Record, signed by the deployment. */
+export async function exportLearnerRecord(tx: Tx, { clock, config }: IssueDeps, holder: Holder): Promise<string> {
+  const now = new Date(clock.now())
+  const { rows } = await sql<{ credential: string; is_hidden: boolean }>`
+    select credential, is_hidden from credentials
+    where holder_id = ${holder.holder_id} and revoked_at is null and valid_until > ${now}
+    order by issued_at desc, credential_id`.execute(tx)
+  const credentials = rows
+    .filter(({ is_hidden }) => !is_hidden)
+    .map(({ credential }) => JSON.parse(credential) as JsonObject)
+  const [newest] = credentials
+  if (!newest) throw problem('NOT_FOUND', 'There is no valid credential to export. Show at least one in the profile.')
+  const key = await openSigningKey(tx, config, clock, 'deployment')
+  const subject = newest.credentialSubject
+  const record = buildLearnerRecord({
+    id: `urn:uuid:${randomUUID()}`,
+    issuer: { did: key.did, name: `Attestry at ${new URL(baseUrl(config)).host}`, url: baseUrl(config) },
+    name: holder.mode === 'test' ? 'Verified skills (TEST)' : 'Verified skills',
+    identifiers: isJsonObject(subject) ? (subject.identifier as JsonObject[]) : [],
+    credentials,
+    validFrom: now,
+    partial: credentials.length < rows.length,
+  })
+  return signAsJwt(record, key)
+}

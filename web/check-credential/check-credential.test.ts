@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertAccessible } from '../../test/browser/axe.ts'
+import { newPage } from '../../test/browser/browser.ts'
+import { saveScreenshot } from '../../test/browser/screenshots.ts'
+import { issueCredential } from '../../test/support/issued-credentials.ts'
+import { startVerification } from '../../test/support/verification.ts'
+
+test('anyone can paste or choose a credential and see each check', async (t) => {
+  const calls = await startVerification(t)
+  const { url } = await issueCredential(calls, { showName: true })
+  const path = new URL(url).pathname
+  const { body } = await calls.app.fetch(`${path}.jwt`)
+  const jwt = String(body)
+  const page = await newPage(t, { width: 360, height: 740 })
+  await page.goto(`${calls.app.url}/credentials/verify`)
+  const check = page.getByRole('button', { name: 'Check a credential' })
+  await check.click()
+  await page.getByText('Paste a credential or choose a file first.').waitFor()
+  await page.getByLabel('Credential', { exact: true }).fill(jwt)
+  await check.click()
+  await page.getByText('Valid. The issuer signed it, and it is neither revoked nor expired.').waitFor()
+  await page.getByRole('heading', { name: 'Bricklaying' }).waitFor()
+  await page.getByText('Asha Rao').waitFor()
+  assert.equal(await page.locator('.steps .passed').count(), 7)
+  await assertAccessible(page)
+  assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
+  await saveScreenshot(page, 'check-credential-phone')
+
+  const [header, , signature] = jwt.split('.')
+  const forged = JSON.parse(Buffer.from(jwt.split('.')[1]!, 'base64url').toString())
+  forged.credentialSubject.achievement.name = 'Brain surgery'
+  const payload = Buffer.from(JSON.stringify(forged)).toString('base64url')
+  await page.getByLabel('Choose a file').setInputFiles({
+    name: 'badge.jwt',
+    mimeType: 'application/vc+jwt',
+    buffer: Buffer.from(`${header}.${payload}.${signature}`),
+  })
+  await page.getByText('Not valid. Do not rely on this credential.').waitFor()
+  assert.equal(await page.locator('.steps .failed').count(), 1)
+  await page.getByLabel('Choose a file').setInputFiles({
+    name: 'large.json',
+    mimeType: 'application/json',
+    buffer: Buffer.alloc(300_000, ' '),
+  })
+  await page.getByText('This file is too large.').waitFor()
+})

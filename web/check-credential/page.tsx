@@ -1,0 +1,168 @@
+import { useRef, useState } from 'preact/hooks'
+import { call } from '../api.ts'
+import { paths } from '../paths.ts'
+
+type Texts = Record<string, string>
+
+/** The response of the check. The route accepts any credential, so that it is not part of the described APIs. */
+interface CredentialCheck {
+  verdict: keyof typeof VERDICTS
+  steps: { name: string; status: keyof typeof STEP_CLASSES; message: string }[]
+  credential: {
+    id: string | null
+    name: string | null
+    issuer_id: string | null
+    issuer_name: string | null
+    achievement: { name: string | null } | null
+    subject_name: string | null
+    valid_from: string | null
+    valid_until: string | null
+  } | null
+}
+
+/** The server rejects larger credentials. */
+const MAX_BYTES = 256 * 1024
+
+/** Text and colour of each verdict. */
+const VERDICTS = {
+  valid: { text: 'verify_valid', class: 'valid' },
+  invalid: { text: 'check_invalid', class: 'invalid' },
+  revoked: { text: 'check_revoked', class: 'revoked' },
+  expired: { text: 'check_expired', class: 'expired' },
+  not_yet_valid: { text: 'check_not_yet', class: 'not_yet' },
+  unknown: { text: 'verify_unknown', class: 'incomplete' },
+} as const
+
+const STEP_CLASSES = { passed: 'passed', failed: 'failed', skipped: 'open' } as const
+
+/** The page on which anyone can check a credential of any issuer. The server resolves the issuer, because browsers may not. */
+export function CheckPage({ texts }: { texts: Texts }) {
+  const [text, setText] = useState('')
+  const [error, setError] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [result, setResult] = useState<CredentialCheck>()
+  const [dragging, setDragging] = useState(false)
+  const outcome = useRef<HTMLElement>(null)
+  return (
+    <>
+      <h1>{texts.verify_title}</h1>
+      <p class="soft">{texts.verify_note}</p>
+      <form
+        class={`card stack ${dragging ? 'dragging' : ''}`}
+        onSubmit={(event) => {
+          event.preventDefault()
+          void check(text)
+        }}
+        onDragOver={(event) => {
+          event.preventDefault()
+          setDragging(true)
+        }}
+        onDragLeave={() => setDragging(false)}
+        onDrop={(event) => {
+          event.preventDefault()
+          setDragging(false)
+          void readFile(event.dataTransfer?.files[0])
+        }}
+      >
+        <label>
+          {texts.verify_label}
+          <textarea
+            rows={6}
+            spellcheck={false}
+            autocomplete="off"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          {texts.verify_file}
+          <input
+            type="file"
+            accept=".json,.jwt,.jsonld,.txt,application/json,application/ld+json,application/vc,application/vc+jwt"
+            onChange={(event) => void readFile(event.currentTarget.files?.[0])}
+          />
+        </label>
+        <button class={`primary ${busy ? 'busy' : ''}`} type="submit">
+          {texts.verify_title}
+        </button>
+        <div aria-live="polite">{error && <p class="notice bad">{error}</p>}</div>
+      </form>
+      <section aria-live="polite" ref={outcome} tabIndex={-1}>
+        {result && <Outcome result={result} texts={texts} />}
+      </section>
+    </>
+  )
+
+  async function readFile(file: File | undefined) {
+    if (!file) return
+    setResult(undefined)
+    if (file.size > MAX_BYTES) return setError(texts.verify_too_large!)
+    const content = await file.text()
+    setText(content)
+    await check(content)
+  }
+
+  async function check(input: string) {
+    if (busy) return
+    setResult(undefined)
+    if (input.trim() === '') return setError(texts.verify_empty!)
+    if (new Blob([input]).size > MAX_BYTES) return setError(texts.verify_too_large!)
+    setError('')
+    setBusy(true)
+    const response = await call<CredentialCheck>(paths.checkCredential, {
+      body: { credential: input },
+      timeoutMs: 45_000,
+    })
+    setBusy(false)
+    if (response.ok) {
+      setResult(response.data)
+      setTimeout(() => outcome.current?.focus())
+    } else if (response.status === 0) setError(texts.offline!)
+    else setError(response.status === 429 ? texts.rate_limited! : response.message || texts.failed!)
+  }
+}
+
+function Outcome({ result: { verdict, steps, credential }, texts }: { result: CredentialCheck; texts: Texts }) {
+  const { text, class: verdictClass } = VERDICTS[verdict]
+  return (
+    <div class="card stack-tight">
+      <p class={`verdict ${verdictClass}`}>{texts[text]}</p>
+      {credential && (
+        <>
+          <h2 dir="auto">{credential.achievement?.name ?? credential.name ?? credential.id}</h2>
+          <dl class="facts">
+            <Fact name={texts.issued_to} value={credential.subject_name} />
+            <Fact name={texts.issued_by} value={credential.issuer_name ?? credential.issuer_id} />
+            <Fact name={texts.issued_on} value={formatDate(credential.valid_from)} />
+            <Fact name={texts.valid_until} value={formatDate(credential.valid_until)} />
+          </dl>
+        </>
+      )}
+      {/* The server's messages are in English. */}
+      <ol class="steps" lang="en">
+        {steps.map(({ name, status, message }) => (
+          <li key={name} class={STEP_CLASSES[status]}>
+            <strong>{name}</strong>
+            <span>{message}</span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}
+
+function Fact({ name, value }: { name: string | undefined; value: string | null }) {
+  if (!value) return null
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd dir="auto">{value}</dd>
+    </div>
+  )
+}
+
+function formatDate(time: string | null): string | null {
+  const date = time === null ? undefined : new Date(time)
+  if (!date || Number.isNaN(date.getTime())) return null
+  return date.toLocaleDateString(document.documentElement.lang, { dateStyle: 'long' })
+}

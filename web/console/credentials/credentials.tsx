@@ -1,0 +1,146 @@
+import { useState } from 'preact/hooks'
+import type { Credential, RevokeCredentialInput } from '../../api-types/partner.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Confirm } from '../shared/confirm.tsx'
+import { api } from '../shell/api.ts'
+import { useList } from '../shell/loading.ts'
+import { Link, setQuery, useAddress } from '../shell/router.tsx'
+import { useOrgContext } from '../shell/session.ts'
+import { METHOD_NAMES, REASON_NAMES, STATUSES } from './labels.ts'
+import { CredentialSettings } from './settings.tsx'
+
+type RevocationReason = RevokeCredentialInput['reason']
+
+const REASONS: RevocationReason[] = ['issued_in_error', 'endorsement_withdrawn', 'evidence_wrong', 'other']
+
+/** The credentials that the organisation has issued, and for owners the policy and the keys. */
+export default function Credentials() {
+  const context = useOrgContext()
+  const { query } = useAddress()
+  const filter = new URLSearchParams()
+  for (const name of ['status', 'external_candidate_id']) {
+    const value = query.get(name)
+    if (value) filter.set(name, value)
+  }
+  const path = context.apiPath('/credentials')
+  const list = useList<Credential>(filter.size > 0 ? `${path}?${filter}` : path)
+  const [revoking, setRevoking] = useState<Credential>()
+  const [reason, setReason] = useState<RevocationReason>('issued_in_error')
+  return (
+    <>
+      <h1>Credentials</h1>
+      <p class="soft">
+        Candidates and students choose whether they want a credential for a verified skill. Anyone who has its link can
+        check it.
+      </p>
+      <div class="row filters">
+        <label>
+          Status
+          <select
+            value={query.get('status') ?? ''}
+            onChange={(event) => setQuery({ status: event.currentTarget.value })}
+          >
+            <option value="">All statuses</option>
+            {STATUSES.map((status) => (
+              <option key={status} value={status}>
+                {status}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Your ID of the person
+          <input
+            type="search"
+            value={query.get('external_candidate_id') ?? ''}
+            onChange={(event) => setQuery({ external_candidate_id: event.currentTarget.value.trim() })}
+          />
+        </label>
+      </div>
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
+      <Table
+        caption="Credentials, newest first"
+        rows={list.items}
+        keyOf={({ credential_id }) => credential_id}
+        loadMore={list.more}
+        loading={list.loading}
+        empty={
+          filter.size > 0 ? (
+            <p class="soft">No credential matches this filter.</p>
+          ) : (
+            <>
+              <h2>No credentials yet</h2>
+              <p class="soft">
+                At the end of a conversation or a verification, people are offered a credential for each verified skill.
+              </p>
+            </>
+          )
+        }
+        columns={[
+          { name: 'Skill', cell: ({ skill, url }) => <a href={url}>{skill.name}</a> },
+          {
+            name: 'Status',
+            cell: ({ status, revocation_reason }) => (
+              <>
+                <Badge state={status} />
+                {revocation_reason && <div class="soft small">{REASON_NAMES[revocation_reason]}</div>}
+              </>
+            ),
+          },
+          { name: 'Method', cell: ({ method }) => METHOD_NAMES[method] },
+          {
+            name: 'Person',
+            cell: ({ candidate_id, verification_id }) =>
+              candidate_id ? (
+                <Link to={context.pagePath(`/candidates/${candidate_id}`)}>Candidate</Link>
+              ) : (
+                <Link to={context.pagePath(`/verifications/${verification_id}`)}>Student</Link>
+              ),
+          },
+          { name: 'Issued', cell: ({ issued_at }) => <Time at={issued_at} /> },
+          { name: 'Valid until', cell: ({ valid_until }) => <Time at={valid_until} /> },
+          ...(context.can('owner')
+            ? [
+                {
+                  name: 'Actions',
+                  cell: (credential: Credential) =>
+                    credential.status !== 'revoked' && (
+                      <button type="button" class="plain flush" onClick={() => setRevoking(credential)}>
+                        Revoke
+                      </button>
+                    ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      <CredentialSettings />
+      {revoking && (
+        <Confirm
+          title={`Revoke the credential for ${revoking.skill.name}?`}
+          action="Revoke credential"
+          onClose={() => setRevoking(undefined)}
+          act={() =>
+            api(`${path}/${revoking.credential_id}/revoke`, { body: { reason } satisfies RevokeCredentialInput })
+          }
+          onDone={() => void list.reload()}
+        >
+          <p>The page of the credential and every verifier show it as revoked at once. This cannot be undone.</p>
+          <label>
+            Reason
+            <select value={reason} onChange={(event) => setReason(event.currentTarget.value as RevocationReason)}>
+              {REASONS.map((each) => (
+                <option key={each} value={each}>
+                  {REASON_NAMES[each]}
+                </option>
+              ))}
+            </select>
+          </label>
+        </Confirm>
+      )}
+    </>
+  )
+}

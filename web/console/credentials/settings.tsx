@@ -1,0 +1,184 @@
+import { useState } from 'preact/hooks'
+import type { CredentialKey, CredentialKeys, CredentialPolicy } from '../../api-types/console.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Confirm } from '../shared/confirm.tsx'
+import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { useOrgContext } from '../shell/session.ts'
+
+/** The policy and the signing keys. Only owners can change them. */
+export function CredentialSettings() {
+  const context = useOrgContext()
+  const policyPath = `/orgs/${context.org.org_id}/credential-policy`
+  const keysPath = context.apiPath('/credential-keys')
+  const policy = useData<CredentialPolicy>(policyPath)
+  const keys = useData<CredentialKeys>(keysPath)
+  const isOwner = context.can('owner')
+  return (
+    <>
+      <h2>Policy</h2>
+      {policy.error && <Notice kind="bad">{policy.error.message}</Notice>}
+      {policy.data &&
+        (isOwner ? (
+          <PolicyForm path={policyPath} policy={policy.data} onSaved={policy.set} />
+        ) : (
+          <p>
+            {policy.data.credentials_enabled
+              ? `Credentials are offered, and are valid for ${policy.data.credential_validity_months} months.`
+              : 'Credentials are not offered.'}
+          </p>
+        ))}
+      <h2>Signing keys</h2>
+      <p class="soft">
+        These keys sign <strong>{context.mode}</strong> credentials. Verifiers find them under the identifier (DID) of
+        your organisation.
+      </p>
+      {keys.error && <Notice kind="bad">{keys.error.message}</Notice>}
+      {keys.data && (
+        <>
+          <CopyText text={keys.data.did} label="DID" />
+          <KeyTable path={keysPath} keys={keys.data.keys} isOwner={isOwner} onChanged={() => void keys.reload()} />
+        </>
+      )}
+    </>
+  )
+}
+
+interface PolicyProps {
+  path: string
+  policy: CredentialPolicy
+  onSaved: (policy: CredentialPolicy) => void
+}
+
+function PolicyForm({ path, policy, onSaved }: PolicyProps) {
+  const [enabled, setEnabled] = useState(policy.credentials_enabled)
+  const [months, setMonths] = useState(String(policy.credential_validity_months))
+  const [error, setError] = useState<ApiError>()
+  const [busy, setBusy] = useState(false)
+  const [saved, setSaved] = useState(false)
+  const fieldError = error?.details.find(({ path: field }) => field === 'credential_validity_months')?.message
+  return (
+    <form class="card stack" noValidate onSubmit={(event) => void save(event)}>
+      <label class="check">
+        <input type="checkbox" checked={enabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
+        Offer credentials for verified skills
+      </label>
+      <Field
+        id="credential-months"
+        label="Validity in months"
+        hint="Applies to credentials that are issued from now on."
+        error={fieldError}
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="number"
+            min={1}
+            max={120}
+            value={months}
+            onInput={(event) => setMonths(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
+      {saved && <Notice kind="good">Policy saved.</Notice>}
+      <SubmitButton busy={busy}>Save policy</SubmitButton>
+    </form>
+  )
+
+  async function save(event: Event) {
+    event.preventDefault()
+    setBusy(true)
+    setSaved(false)
+    setError(undefined)
+    const response = await api<CredentialPolicy>(path, {
+      method: 'PUT',
+      body: { credentials_enabled: enabled, credential_validity_months: Number(months) },
+    })
+    setBusy(false)
+    if (!response.ok) return setError(response.error)
+    setSaved(true)
+    onSaved(response.data)
+  }
+}
+
+interface KeyTableProps {
+  path: string
+  keys: CredentialKey[]
+  isOwner: boolean
+  onChanged: () => void
+}
+
+function KeyTable({ path, keys, isOwner, onChanged }: KeyTableProps) {
+  const [isRotating, setIsRotating] = useState(false)
+  const [revoking, setRevoking] = useState<CredentialKey>()
+  return (
+    <>
+      <Table
+        caption="Signing keys, newest first"
+        rows={keys}
+        keyOf={({ key_id }) => key_id}
+        empty={<p class="soft">The first key is created with the first credential.</p>}
+        columns={[
+          { name: 'Key', cell: ({ name }) => <code>{name}</code> },
+          { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: 'Retired', cell: ({ retired_at }) => (retired_at ? <Time at={retired_at} /> : '–') },
+          { name: 'Revoked', cell: ({ revoked_at }) => (revoked_at ? <Time at={revoked_at} /> : '–') },
+          ...(isOwner
+            ? [
+                {
+                  name: 'Actions',
+                  cell: (key: CredentialKey) => (
+                    <span class="row">
+                      {key.status === 'active' && (
+                        <button type="button" class="plain flush" onClick={() => setIsRotating(true)}>
+                          Rotate
+                        </button>
+                      )}
+                      {key.status !== 'revoked' && (
+                        <button type="button" class="plain flush" onClick={() => setRevoking(key)}>
+                          Revoke
+                        </button>
+                      )}
+                    </span>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {isRotating && (
+        <Confirm
+          title="Rotate the signing key?"
+          action="Rotate key"
+          onClose={() => setIsRotating(false)}
+          act={() => api(`${path}/rotate`, { body: {} })}
+          onDone={onChanged}
+        >
+          <p>A new key signs credentials from now on. Credentials signed with the old key stay valid.</p>
+        </Confirm>
+      )}
+      {revoking && (
+        <Confirm
+          title={`Revoke ${revoking.name}?`}
+          action="Revoke key"
+          onClose={() => setRevoking(undefined)}
+          act={() => api(`${path}/${revoking.key_id}/revoke`, { body: {} })}
+          onDone={onChanged}
+        >
+          <p>
+            Revoke a key only if its secret may have leaked. All credentials that it signed become invalid. Those that
+            their holders still want are issued again with a new key, at new addresses. This cannot be undone.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
