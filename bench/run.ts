@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isCi } from '../test/runner/arguments.ts'
 import { runBenchmark as analytics } from './analytics.ts'
+import { runBenchmark as ats } from './ats.ts'
 import { runBenchmark as campaignSimulator } from './campaign-simulator.ts'
 import { runBenchmark as consoleLists } from './console-lists.ts'
 import { runBenchmark as credentials } from './credentials.ts'
@@ -50,6 +51,7 @@ const benchmarks: Record<string, Benchmark> = {
   enrolment,
   'campaign-simulator': campaignSimulator,
   analytics,
+  ats,
   'verification-sessions': verificationSessions,
   'webhook-delivery': webhookDelivery,
   pages,

@@ -10,6 +10,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   operator: async () => (await import('./commands/operator.ts')).operatorCommand(),
   credits: async () => (await import('./commands/credits.ts')).creditsCommand(),
   channels: async () => (await import('./commands/channels.ts')).channelsCommand(),
+  ats: async () => (await import('./commands/ats.ts')).atsCommand(),
   service: async () => (await import('./commands/service.ts')).serviceCommand(),
   skills: async () => (await import('./commands/skills.ts')).skillsCommand(),
   items: async () => (await import('./commands/items.ts')).itemsCommand(),

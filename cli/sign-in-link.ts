@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { readServerAddress } from '../server/access/demo.ts'
-import { type Config, localUrl } from '../server/config.ts'
+import type { Config } from '../server/config.ts'
 import { createSignInLink, PRINTED_LINK_VALID_MS, signInUrl } from '../server/console/auth/sign-in-links.ts'
 import { type Clock, MINUTE } from '../server/platform/clock.ts'
 import type { Tx } from '../server/platform/database/database.ts'
 import { print } from './print.ts'
+import { serverAddress } from './server-address.ts'
 
 interface PrintedLink {
   url: string
@@ -15,16 +15,11 @@ interface PrintedLink {
 export async function createPrintedLink(tx: Tx, clock: Clock, config: Config, email: string): Promise<PrintedLink> {
   const token = await createSignInLink(tx, clock, email, PRINTED_LINK_VALID_MS)
   const expiresAt = new Date(clock.now() + PRINTED_LINK_VALID_MS)
-  return { url: signInUrl(await serverUrl(config), token), expires_at: expiresAt.toISOString() }
+  return { url: signInUrl(await serverAddress(config), token), expires_at: expiresAt.toISOString() }
 }
 
 export function printLink(command: Command, link: PrintedLink): void {
   print(command, link, () =>
     [link.url, '', `The link works once and expires in ${PRINTED_LINK_VALID_MS / MINUTE} minutes.`].join('\n'),
   )
-}
-
-/** Returns PUBLIC_URL, or the address that the running server stored. */
-async function serverUrl({ publicUrl, dataDir, host, port }: Config): Promise<string> {
-  return publicUrl ?? (await readServerAddress(dataDir)) ?? localUrl(host, port)
 }

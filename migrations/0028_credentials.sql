@@ -46,7 +46,7 @@ create table credential_holders (
   unique (org_id, mode, contact_kind, contact_hash)
 );
 
--- The secret links with which holders manage their credentials.
+-- The secret links of holders, for managing their credentials.
 create table credential_holder_links (
   token_hash bytea primary key,
   holder_id text not null references credential_holders,
@@ -108,7 +108,7 @@ create table credentials (
   method text not null check (method in ('assessment', 'endorsement', 'campaign')),
   language text not null,
   shows_name boolean not null,
-  -- The salt of the hashed address. That of a phone number is not part of the credential.
+  -- The salt of the identity hash. It is part of the credential for email addresses, and secret for phone numbers.
   identity_salt text not null,
   -- The signed credential, as JSON and as JWT. Deleted when the person withdraws it.
   credential text,

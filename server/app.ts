@@ -1,6 +1,9 @@
 import { guardPartnerRoutes } from './access/partner-guards.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
 import { CATALOGUE_BASE, CONSOLE_BASE, PARTNER_BASE, VERIFICATION_BASE } from './api/envelope.ts'
+import { adapterNames } from './ats/adapter.ts'
+import { reportPageRoutes } from './ats/reports/report-page.ts'
+import { atsBase, atsRoutes } from './ats/routes.ts'
 import { candidatePageRoutes } from './campaigns/candidate-page/page-routes.ts'
 import { CANDIDATE_BASE, candidateRoutes } from './campaigns/candidate-page/routes.ts'
 import { createMessageReportHandler } from './campaigns/contact/email-reports.ts'
@@ -103,7 +106,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
   if (config.shedLoad)
     shedLoad(app, {
       metrics,
-      isAuthenticated: ({ caller, sessionCaller }) => Boolean(caller?.key ?? sessionCaller?.scope),
+      isAuthenticated: ({ caller, sessionCaller, atsKey }) => Boolean(caller?.key ?? sessionCaller?.scope ?? atsKey),
     })
   const requestLogger = openRequestLogger(context)
   app.addHook('onClose', () => requestLogger.close())
@@ -116,6 +119,14 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     }
     app.register(registerApi, { prefix: base })
   }
+  for (const adapter of adapterNames) {
+    const registerAdapter = async (scope: unknown) => {
+      requestLogger.attach(scope as App, 'ats')
+      atsRoutes[adapter](scope as App, context)
+    }
+    app.register(registerAdapter, { prefix: atsBase(adapter) })
+  }
+  app.register(async (scope) => reportPageRoutes(scope as App, context))
   app.register(async (scope) => consoleRoutes(scope as App, context, requestLogger, partnerRoutes), {
     prefix: CONSOLE_BASE,
   })

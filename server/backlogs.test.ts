@@ -29,7 +29,7 @@ test('work that waits too long is visible in the metrics and raises an alarm onc
   const { body } = await app.fetch('/metrics')
   assert.match(body, /attestry_backlog_rows\{backlog="contacts"\} 2/)
   assert.match(body, /attestry_backlog_oldest_seconds\{backlog="contacts"\} 3600/)
-  for (const name of ['events', 'deliveries', 'sends', 'mandates', 'dead_letters'])
+  for (const name of ['events', 'deliveries', 'reports', 'sends', 'mandates', 'dead_letters'])
     assert.match(body, new RegExp(`attestry_backlog_rows\\{backlog="${name}"\\} \\d`))
   assert.equal(alarmLines('backlog_contacts').length, 1)
   assert.match((await app.fetch('/metrics')).body, /attestry_alarms_total\{alarm="backlog_contacts"\} 1/)

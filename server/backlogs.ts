@@ -15,6 +15,7 @@ import type { Metrics } from './platform/metrics.ts'
 const backlogs = {
   events: { maxAgeSeconds: 60, meaning: 'recorded events that are not sequenced' },
   deliveries: { maxAgeSeconds: 300, meaning: 'webhook deliveries whose attempt is overdue' },
+  reports: { maxAgeSeconds: 300, meaning: 'reports to applicant tracking systems whose attempt is overdue' },
   contacts: { maxAgeSeconds: 600, meaning: 'candidates whose contact is overdue' },
   sends: { maxAgeSeconds: 600, meaning: 'messages to candidates whose send is overdue' },
   mandates: { maxAgeSeconds: 600, meaning: 'mandates that are being prepared' },
@@ -56,6 +57,12 @@ export async function readBacklogs(queries: Queries, now: number): Promise<Backl
         where d.webhook_id = w.webhook_id and d.status = 'pending' and d.next_attempt_at <= ${time}
         order by next_attempt_at limit ${MAX_COUNTED_ROWS}
       ) as due where w.status in ('enabled', 'failing') limit ${MAX_COUNTED_ROWS}
+    ) as waiting
+    union all
+    select 'reports', count(*)::int, min(next_attempt_at) from (
+      select next_attempt_at from ats_reports r where state = 'pending' and next_attempt_at <= ${time}
+        and not exists (select from ats_reports e where e.order_id = r.order_id and e.state = 'pending' and e.number < r.number)
+      order by next_attempt_at limit ${MAX_COUNTED_ROWS}
     ) as waiting
     union all
     select 'contacts', count(*)::int, min(due_at) from (

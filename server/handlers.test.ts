@@ -20,7 +20,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   beforeMandateArchived: { hook: beforeMandateArchived, modules: ['campaigns'] },
   skillApproved: { hook: skillApproved, modules: ['mandates'] },
   skillRequestResolved: { hook: skillRequestResolved, modules: ['mandates'] },
-  candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics', 'credentials'] },
+  candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics', 'credentials', 'ats'] },
   itemRetired: { hook: itemRetired, modules: ['credentials'] },
   verificationEnded: { hook: verificationEnded, modules: ['credentials'] },
   findVerificationCredentials: { hook: findVerificationCredentials, modules: ['credentials'] },

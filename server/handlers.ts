@@ -1,5 +1,6 @@
 import { serviceResumed } from './access/service-switch.ts'
 import { addCounts } from './analytics/rollups.ts'
+import { recordOrderChanges } from './ats/order-changes.ts'
 import { requireNoOpenCampaign } from './campaigns/campaigns.ts'
 import { resumeContacts } from './campaigns/contact/contact.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
@@ -34,6 +35,7 @@ export function registerHandlers(): void {
     results: recordResultEvents,
     analytics: addCounts,
     credentials: scheduleIssueForCandidates,
+    ats: recordOrderChanges,
   })
   itemRetired.register({ credentials: revokeMiskeyed })
   isMemberAddress.register({ console: isMember })

@@ -1,5 +1,7 @@
+import { sealedAtsKeys } from './access/ats-keys.ts'
 import { sealedResponses } from './access/idempotency.ts'
 import { sealedKeySecrets } from './access/keys.ts'
+import { sealedAtsCredentials } from './ats/connections.ts'
 import { sealedCandidateTokens } from './campaigns/enrolment.ts'
 import { sealedCredentials } from './channels/credentials.ts'
 import { sealedCredentialKeys } from './credentials/issuers.ts'
@@ -25,4 +27,6 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedItemSets,
   sealedCredentialKeys,
   sealedMacKeys,
+  sealedAtsKeys,
+  sealedAtsCredentials,
 ]

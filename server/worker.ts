@@ -1,5 +1,6 @@
 import { accessJobs, handleAccessJobs } from './access/jobs.ts'
 import { startAggregationWorker } from './analytics/aggregation-worker.ts'
+import { startReporter } from './ats/reports/reporter.ts'
 import { watchBacklogs } from './backlogs.ts'
 import { startContactEngine } from './campaigns/contact/engine.ts'
 import { campaignJobs, handleCampaignJobs } from './campaigns/jobs.ts'
@@ -44,5 +45,6 @@ export function registerWork(worker: Worker, context: Context): void {
   handleCampaignJobs(worker, context)
   worker.run(() => startContactEngine(context))
   worker.run(() => startAggregationWorker(context))
+  worker.run(() => startReporter(context))
   worker.run(() => watchBacklogs(context))
 }

@@ -17,8 +17,8 @@ import { createLog } from '../../server/platform/log.ts'
 import { jobs, registerWork } from '../../server/worker.ts'
 import { createWorkflow } from '../../server/workflows/workflows.ts'
 import { databaseUrl, prepareTemplate, serverUrl, startCluster, TEMPLATE_DATABASE } from '../../test/runner/cluster.ts'
-import { prepareMandates, startApp, type TestApp } from '../../test/support/app.ts'
-import { withCleanup } from '../../test/support/cleanup.ts'
+import { prepareMandates, type StartAppOptions, startApp, type TestApp } from '../../test/support/app.ts'
+import { type Cleanup, withCleanup } from '../../test/support/cleanup.ts'
 import { raiseLimits } from '../../test/support/partners.ts'
 
 export interface BenchApp {
@@ -60,12 +60,15 @@ export async function startBenchApp({ worker = false } = {}): Promise<BenchApp> 
 }
 
 /** Runs a function with the test server, which has fixtures and a test clock, on a new embedded database. */
-export async function withTestApp<T>(run: (app: TestApp) => Promise<T>): Promise<T> {
+export async function withTestApp<T>(
+  run: (app: TestApp, t: Cleanup) => Promise<T>,
+  options: StartAppOptions = {},
+): Promise<T> {
   const cluster = await startCluster()
   try {
     await prepareTemplate(cluster.url)
     process.env.TEST_POSTGRES_URL = cluster.url
-    return await withCleanup(async (t) => run(await startApp(t)))
+    return await withCleanup(async (t) => run(await startApp(t, options), t))
   } finally {
     await cluster.stop()
   }

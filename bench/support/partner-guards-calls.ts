@@ -37,6 +37,7 @@ const keyring: Keyring = {
   ensureFresh: () => undefined,
   partnerKey: (keyId) => (keyId === key.keyId ? key : undefined),
   sessionKey: () => undefined,
+  atsKey: () => undefined,
   limitFactor: () => 3,
   isServiceDisabled: () => false,
   isServicePaused: () => false,

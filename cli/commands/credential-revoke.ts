@@ -55,7 +55,7 @@ export function eraseHolderCommand(): Command {
     .option('--phone <phone>', 'phone number of the person, such as +919812345678')
     .addHelpText(...examples('credential erase --org ORG_… --email asha@example.com'))
     .action(async ({ org, mode, email, phone }: EraseOptions, command: Command) => {
-      if (email === undefined && phone === undefined) throw new Error('Send --email or --phone.')
+      if (email === undefined && phone === undefined) throw new Error('Pass --email or --phone.')
       const contact =
         email === undefined ? { kind: 'phone' as const, value: phone! } : { kind: 'email' as const, value: email }
       const erased = await withStore(({ db, clock, mailboxes }) =>

@@ -61,7 +61,7 @@ test('operators revoke credentials, erase people, and list, rotate and revoke ke
   assert.match(await cli('keys', 'revoke', keys[1].key_id), /and 1 credentials that it signed/)
   assert.equal((await checkOverHttp(app, other.credential)).verdict, 'invalid')
 
-  assert.match(await rejection('erase'), /Send --email or --phone/)
+  assert.match(await rejection('erase'), /Pass --email or --phone/)
   assert.match(await cli('erase', '--email', 'asha@example.com'), /Revoked 0 credentials/)
   assert.equal(await readPublic(app, first.id), undefined, 'also the content of a revoked credential is deleted')
   const operator = await signIn(app)

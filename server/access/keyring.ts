@@ -36,6 +36,17 @@ interface SessionKey {
   allowedAddresses: AddressRange[] | undefined
 }
 
+/** A key of an applicant tracking system (ATS), which belongs to one connection. */
+export interface AtsKey {
+  keyId: string
+  orgId: string
+  mode: Mode
+  adapter: string
+  connectionId: string
+  limits: KeyLimits
+  revoked: boolean
+}
+
 /**
  * In-memory copy of all keys of the deployment. Every change increments a version in the database and sends a notification. Rows above
  * the last known version are fetched on each notification, and by polling while keys are in use, so that changes take effect
@@ -48,6 +59,7 @@ export interface Keyring {
   ensureFresh(): Promise<void> | undefined
   partnerKey(keyId: string): PartnerKey | undefined
   sessionKey(key: string): SessionKey | undefined
+  atsKey(key: string): AtsKey | undefined
   /** Multiple of the limits of one key that all keys of the organisation and mode have together. */
   limitFactor(orgId: string): number
   /** Whether the operator disabled the partner API, for all organisations or for this one. */
@@ -78,6 +90,7 @@ export interface KeyringOptions {
 export async function openKeyring({ db, vault, listener, log }: KeyringOptions): Promise<Keyring> {
   const partnerKeys = new Map<string, PartnerKey>()
   const sessionKeys = new Map<string, SessionKey>()
+  const atsKeys = new Map<string, AtsKey>()
   const disabledOrganisations = new Set<string>()
   /** The keys of each organisation and mode, by `sharedLimitsId`, and the factors that operators set for organisations. */
   const keyGroups = new Map<string, Map<string, PartnerKey>>()
@@ -107,6 +120,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
     ensureFresh: () => (performance.now() - refreshedAt > STALE_AFTER_MS ? refresh() : undefined),
     partnerKey: (keyId) => partnerKeys.get(keyId),
     sessionKey: (key) => sessionKeys.get(hashToken(key).toString('base64')),
+    atsKey: (key) => atsKeys.get(hashToken(key).toString('base64')),
     limitFactor: (orgId) => limitFactors.get(orgId) ?? DEFAULT_LIMIT_FACTOR,
     isServiceDisabled: (orgId) => allDisabled || disabledOrganisations.has(orgId),
     isServicePaused: (orgId) => allPaused || pausedOrganisations.has(orgId),
@@ -132,7 +146,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
 
   async function fetchRowsAbove(lastVersion: number) {
     // Rows that commit after the version was read have a higher version and are fetched (again) by the next refresh.
-    const [partners, sessions, organisations, service] = await db.queries
+    const [partners, sessions, ats, organisations, service] = await db.queries
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(
@@ -140,6 +154,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
           [
             await tx.selectFrom('partner_keys').selectAll().where('version', '>', lastVersion).execute(),
             await tx.selectFrom('session_keys').selectAll().where('version', '>', lastVersion).execute(),
+            await tx.selectFrom('ats_keys').selectAll().where('version', '>', lastVersion).execute(),
             await tx
               .selectFrom('organisations')
               .select(['org_id', 'service_off', 'limit_factor', 'paused_since'])
@@ -165,6 +180,17 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
         expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
         revoked: row.revoked_at !== null,
         allowedAddresses: row.allowed_addresses ? toAddressRanges(row.allowed_addresses) : undefined,
+      })
+    }
+    for (const row of ats) {
+      atsKeys.set(row.hash.toString('base64'), {
+        keyId: row.key_id,
+        orgId: row.org_id,
+        mode: row.mode as Mode,
+        adapter: row.adapter,
+        connectionId: row.connection_id,
+        limits: limitsFor(row.mode as Mode, row.limits as KeyOverrides),
+        revoked: row.revoked_at !== null,
       })
     }
     let isPauseChanged = allPaused !== (service.paused_since !== null)

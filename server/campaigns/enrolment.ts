@@ -41,10 +41,15 @@ export interface Enrolment {
 }
 
 export const MAX_CANDIDATES_PER_REQUEST = { live: 1_000, test: 100 }
-const MAX_CANDIDATES_PER_CAMPAIGN = { live: 20_000, test: 2_000 }
+export const MAX_CANDIDATES_PER_CAMPAIGN = { live: 20_000, test: 2_000 }
 
 type EnrolmentDeps = Pick<Context, 'clock' | 'vault' | 'config'>
 type EnrollingCaller = Pick<Caller, 'orgId' | 'mode' | 'keyId' | 'key' | 'via'>
+
+interface EnrolmentOptions {
+  /** Whether an email address is enough for every workflow. Candidates without a phone number are then contacted by email. */
+  allowEmailOnly?: boolean
+}
 
 /** Enrols candidates in an existing campaign, with the latest prepared questions. */
 export async function enrolInCampaign(
@@ -53,6 +58,7 @@ export async function enrolInCampaign(
   deps: EnrolmentDeps,
   campaignId: string,
   candidates: CandidateInput[],
+  options: EnrolmentOptions = {},
 ): Promise<{ campaign: Campaign; enrolment: Enrolment }> {
   const campaign = await lockEditableCampaign(tx, caller, campaignId)
   if (campaign.hold === 'archived')
@@ -61,8 +67,8 @@ export async function enrolInCampaign(
   if (mandate!.status === 'archived')
     throw problem('CONFLICT', 'The mandate of this campaign is archived; candidates can no longer be enrolled.')
   const flow_version = mandate!.status === 'ready' ? mandate!.flow_version : campaign.flow_version
-  await requireChannelCredentials(tx, caller, deps, campaign)
-  return enrolCandidates(tx, caller, deps, { ...campaign, flow_version }, candidates)
+  if (!options.allowEmailOnly) await requireChannelCredentials(tx, caller, deps, campaign)
+  return enrolCandidates(tx, caller, deps, { ...campaign, flow_version }, candidates, options)
 }
 
 /** Requires credentials for at least one channel of a LIVE campaign; TEST uses the simulator. */
@@ -90,10 +96,11 @@ export async function enrolCandidates(
   deps: EnrolmentDeps,
   campaign: Campaign,
   candidates: CandidateInput[],
+  options: EnrolmentOptions = {},
 ): Promise<{ campaign: Campaign; enrolment: Enrolment }> {
   const { clock, vault } = deps
   const workflow = await getWorkflow(tx, caller, campaign.workflow_id)
-  const errors = candidateRuleErrors(candidates, workflow)
+  const errors = candidateRuleErrors(candidates, workflow, options)
   if (errors.length > 0) throw invalid(errors)
   const rows = withoutDuplicates(candidates)
   const now = clock.now()
@@ -214,13 +221,14 @@ async function addToCampaignCounts(tx: Tx, campaign: Campaign, acceptedCount: nu
 export function candidateRuleErrors(
   rows: { phone?: unknown; email?: unknown; language?: unknown }[],
   workflow: Workflow,
+  { allowEmailOnly = false }: EnrolmentOptions = {},
 ): Detail[] {
   const { channels, languages } = workflow
   const isEmailOnly = channels.every((channel) => channel === 'email')
   const requiredField = isEmailOnly ? 'email' : 'phone'
   const details: Detail[] = []
   rows.forEach((row, index) => {
-    if (row[requiredField] === undefined)
+    if (row[requiredField] === undefined && !(allowEmailOnly && row.email !== undefined))
       details.push({ path: `candidates[${index}].${requiredField}`, message: 'is required' })
     const language = LANGUAGES.find((code) => code === row.language)
     if (language && !languages.includes(language))
@@ -251,9 +259,15 @@ function requireCampaignCapacity({ candidates }: Campaign, acceptedCount: number
   throw problem('LIMIT_EXCEEDED', `candidates: ${message}.`, { details: [{ path: 'candidates', message }] })
 }
 
-/** Contact hours do not apply to test numbers. */
-function firstContactTime(mode: Caller['mode'], { phone }: CandidateInput, start: number): number {
-  return mode === 'test' && personaOf(phone ?? null) ? start : nextContactTime(start)
+type OptionalAddresses = { phone?: string | null; email?: string | null }
+
+/** Contact hours do not apply to test candidates. */
+function firstContactTime(
+  mode: Caller['mode'],
+  { phone = null, email = null }: OptionalAddresses,
+  start: number,
+): number {
+  return mode === 'test' && personaOf({ phone, email }) ? start : nextContactTime(start)
 }
 
 /** Returns the vault purpose of the token in a candidate's link. */

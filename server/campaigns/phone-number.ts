@@ -11,12 +11,18 @@ export const PHONE_FORMAT_MESSAGE =
 const TRUNK_PREFIX =
   /^\+(?:91(?=0\d{10}$)|20|27|31|32|33|41|43|44|46|49|60|61|62|63|64|66|81|82|84|90|92|94|98|212|234|254|255|256|353|880|962|964|966|971|972|977)0/
 
+/** Returns a number in E.164 format without the trunk prefix after the country code; unchanged if it has none. */
+export function withoutTrunkPrefix(phone: string): string {
+  const countryCode = TRUNK_PREFIX.exec(phone)?.[0].slice(0, -1)
+  return countryCode === undefined ? phone : `${countryCode}${phone.slice(countryCode.length + 1)}`
+}
+
 /** Rejects numbers with a trunk prefix, so that each number has one spelling. Other format errors are left to the schema. */
 export function phoneError(phone: unknown): string | undefined {
   if (typeof phone !== 'string' || !new RegExp(PHONE_PATTERN).test(phone)) return undefined
   const countryCode = TRUNK_PREFIX.exec(phone)?.[0].slice(0, -1)
   return (
     countryCode &&
-    `must be without the 0 after ${countryCode}, which is only dialled domestically: ${countryCode}${phone.slice(countryCode.length + 1)}`
+    `must be without the 0 after ${countryCode}, which is only dialled domestically: ${withoutTrunkPrefix(phone)}`
   )
 }

@@ -58,11 +58,13 @@ export interface CandidateTransition {
   calls?: CandidateChange['calls']
 }
 
-/** Runs in the transaction of every change to candidates. The results module records events, the analytics module updates its counters, and the
- * credentials module issues credentials to candidates who want them. */
+/**
+ * Runs in the transaction of every change to candidates. The results module records events, the analytics module updates its counters,
+ * the credentials module issues credentials to candidates who want them, and the ats module queues reports to applicant tracking systems.
+ */
 export const candidatesChanged = defineHook<[tx: Tx, changes: CandidateChange[], clock: Clock]>(
   'candidatesChanged',
-).handledBy('results', 'analytics', 'credentials')
+).handledBy('results', 'analytics', 'credentials', 'ats')
 
 export async function publishChanges(tx: Tx, clock: Clock, changes: CandidateChange[]): Promise<void> {
   if (changes.length > 0) await candidatesChanged.run(tx, changes, clock)

@@ -18,6 +18,11 @@ const MANDATE_ID_PATTERN = '^JM_[A-Z0-9]{10,40}$'
 // Rejects control characters and directional marks (\p{C}) as well as white space.
 const EMAIL_PATTERN = '^[^\\s\\p{C}@<>"(),:;]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$'
 
+/** Returns whether a text is an email address that can be enrolled. */
+export function isEmailAddress(text: string): boolean {
+  return text.length <= 254 && new RegExp(EMAIL_PATTERN, 'u').test(text)
+}
+
 export const ResultStatusSchema = named('ResultStatus', Type.Enum([...resultStatuses]))
 export const ResultReasonSchema = named(
   'ResultReason',

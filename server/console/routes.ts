@@ -10,6 +10,7 @@ import { operatorAccountRoutes } from './operator/operator-account-routes.ts'
 import { ringRoutes } from './operator/ring-routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { suppressionRoutes } from './operator/suppression-routes.ts'
+import { atsConsoleRoutes } from './organisation/ats-routes.ts'
 import { credentialSettingsRoutes } from './organisation/credential-routes.ts'
 import { exportRoutes } from './organisation/export-routes.ts'
 import { itemBankRoutes } from './organisation/item-bank-routes.ts'
@@ -35,6 +36,7 @@ export function consoleRoutes(
   sessionRoutes(app, context)
   organisationRoutes(app, context)
   keyRoutes(app, context)
+  atsConsoleRoutes(app, context)
   requestLogRoutes(app, context, requestLogger)
   recruiterResultRoutes(app, context)
   phoneRoutes(app, context)

@@ -12,7 +12,7 @@ import type { ConversationState, FormItem } from './state.ts'
  * certain that they are asked: a candidate who continues on another channel, or after a crash of the server, gets the same items.
  */
 
-/** Draws the items with which the test of each skill begins. They are asked whatever the answers are. */
+/** Draws the first items of each skill. They are asked whatever the answers are. */
 export function drawFirstItems(state: ConversationState, flow: ConversationFlow): ConversationState {
   if (!flow.methods.includes('skill_verification') || state.skills.length === flow.skills.length) return state
   const skills = flow.skills.map((skill, index) => {

@@ -88,7 +88,7 @@ export function buildCredential(input: CredentialInput): JsonObject {
   }
 }
 
-/** Credentials have times in seconds: milliseconds of an issue would connect credentials of one person. */
+/** Returns a time without milliseconds: equal milliseconds would connect credentials that were issued to a person together. */
 function formatTime(time: Date): string {
   return time.toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
@@ -206,7 +206,9 @@ function describeEvidence(facts: Facts, skillName: string, isTest = false): stri
       `Answered ${facts.correct} of ${facts.asked} questions about ${skillName} correctly ${place}${language} on ${date}${source ? `, after naming the ${source}` : ''}.`,
     )
     if (facts.confidence !== null)
-      sentences.push(`The probability that the verdict is right is ${formatPercent(facts.confidence)} %.`)
+      sentences.push(
+        `The confidence in the verdict is ${formatPercent(facts.confidence)} %, if it was as likely beforehand that the person clearly has the skill as that they clearly lack it.`,
+      )
   }
   return sentences.join(' ')
 }

@@ -12,7 +12,7 @@ import { type CredentialOffer, decideCredentials, readOffer } from './consents.t
 import { CandidateConsentBody, CandidateCredentials, SessionConsentInput, SessionCredentials } from './schema.ts'
 import { candidateSource, findSource, sessionSource } from './sources.ts'
 
-/** Routes of the verification API with which a student decides about credentials. */
+/** Routes of the verification API for the student's decision about credentials. */
 export function sessionCredentialRoutes(app: App, context: Context): void {
   const { db, clock } = context
   const tags = ['Credentials']

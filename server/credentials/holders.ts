@@ -55,7 +55,7 @@ export async function findHolderOf(
   return rows[0]
 }
 
-/** Creates a secret link with which the holder manages the credentials. Only its hash is stored. */
+/** Creates a secret link for managing the holder's credentials. Only its hash is stored. */
 export async function createHolderLink(tx: Tx, clock: Clock, config: UrlConfig, holder: Holder): Promise<string> {
   const token = `hct_${randomToken(32)}`
   const now = new Date(clock.now())

@@ -38,7 +38,7 @@ export async function changeCredentialPolicy(
   return policy
 }
 
-/** Returns the time some months later. A day that the month does not have becomes its last one. */
+/** Adds months to a time. If the month is too short for the day, its last day is returned. */
 export function addMonths(time: Date, months: number): Date {
   const later = new Date(time)
   later.setUTCDate(1)

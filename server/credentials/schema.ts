@@ -88,8 +88,7 @@ export const SessionCredentials = named(
     profileUrl: orNull(Type.String({ description: 'The public profile; null while the student has it switched off.' })),
     manageUrl: orNull(
       Type.String({
-        description:
-          'A secret link with which the student manages the credentials. Returned only when consent is given.',
+        description: 'A secret link for managing the credentials. Returned only when consent is given.',
       }),
     ),
   }),

@@ -107,7 +107,7 @@ export async function writeAiItems(
     return translated
   }
 
-  /** Returns the translations that pass the checks, for example because they do not reveal the answer. */
+  /** Translates items, and drops translations that fail a check, for example because they reveal the answer. */
   async function translateGroup(from: Language, language: Language, group: SkillItem[]): Promise<Translation[]> {
     const originals = group.flatMap((item) => [item.texts[from]!.stem, ...item.texts[from]!.options])
     const translations = (await writer.translate({ texts: originals, from, to: [language], signal }))?.[language]
@@ -120,8 +120,8 @@ export async function writeAiItems(
   }
 
   /**
-   * Returns the translations whose keys are confirmed without knowing them, as those of the originals were: a translation can confuse
-   * options or change their meaning, so that another one is right.
+   * Returns the translations whose key a second call of the model confirms without seeing it, as for the originals: a translation can
+   * confuse options or change their meaning, so that another one is right.
    */
   async function confirmTranslations(language: Language, translations: Translation[]): Promise<Translation[]> {
     const items = translations.map(

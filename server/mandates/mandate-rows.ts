@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
+import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import type { Language } from '../platform/text/languages.ts'
 import type { CreatedVia, Method } from '../workflows/enums.ts'
@@ -75,6 +76,63 @@ export async function getMandateAndFlow(
   if (!rowWithFlow) return throwNotFound(id)
   const { flow, ...row } = rowWithFlow
   return { mandate: mandateFromRow(row), flow }
+}
+
+export interface MandateTitle {
+  mandate_id: string
+  title: string
+  company_name: string
+}
+
+/**
+ * Titles by mandate and version. Reading them from the stored JSON takes most of the time of a list with many mandates; a version of a
+ * mandate does not change.
+ */
+const titleCache = new BoundedMap<string, MandateTitle>(20_000)
+
+/** Lists the mandates that are ready, newest first; only those with the given IDs unless `ids` is null. */
+export async function listReadyMandates(
+  queries: Queries,
+  { orgId, mode }: OrgScope,
+  { ids, limit }: { ids: string[] | null; limit: number },
+): Promise<MandateTitle[]> {
+  const { rows } = await sql<{ mandate_id: string; version: number }>`
+    select mandate_id, version from mandates
+    where org_id = ${orgId} and mode = ${mode} and status = 'ready' and (${ids}::text[] is null or mandate_id = any (${ids}::text[]))
+    order by mandate_id desc limit ${limit}`.execute(queries)
+  const titles = rows.map((row) => titleCache.get(titleKey(row)))
+  const missing = rows.filter((_, index) => titles[index] === undefined)
+  if (missing.length === 0) return titles as MandateTitle[]
+  const loadedTitles = await loadTitles(
+    queries,
+    missing.map(({ mandate_id }) => mandate_id),
+  )
+  return rows.flatMap(({ mandate_id }, index) => titles[index] ?? loadedTitles.get(mandate_id) ?? [])
+}
+
+async function loadTitles(queries: Queries, mandateIds: string[]): Promise<Map<string, MandateTitle>> {
+  const { rows } = await sql<MandateTitle & { version: number }>`
+    select mandate_id, version, body::json ->> 'title' as title, body::json ->> 'company_name' as company_name
+    from mandates where mandate_id = any (${mandateIds}::text[])`.execute(queries)
+  const titles = new Map<string, MandateTitle>()
+  for (const { version, ...title } of rows) {
+    titleCache.set(titleKey({ mandate_id: title.mandate_id, version }), title)
+    titles.set(title.mandate_id, title)
+  }
+  return titles
+}
+
+function titleKey({ mandate_id, version }: { mandate_id: string; version: number }): string {
+  return `${mandate_id} ${version}`
+}
+
+/** Returns those of the IDs that are mandates of the organisation and mode. */
+export async function findMandateIds(queries: Queries, { orgId, mode }: OrgScope, ids: string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ mandate_id: string }>`
+    select mandate_id from mandates where mandate_id = any (${ids}::text[]) and org_id = ${orgId} and mode = ${mode}`.execute(
+    queries,
+  )
+  return new Set(rows.map(({ mandate_id }) => mandate_id))
 }
 
 export interface LockedMandate {

@@ -80,7 +80,7 @@ export interface ItemWriter extends Translator {
   readonly kind: 'ai'
   /** Writes items whose keys were confirmed. */
   writeItems(request: ItemsRequest): Promise<ItemsResult>
-  /** Returns those of the items whose keys a model finds that answers them without knowing the keys. */
+  /** Returns the items that a model answers correctly without seeing their keys. */
   confirmKeys(request: ConfirmationRequest): Promise<Item[]>
 }
 

@@ -26,9 +26,8 @@ export function parseTestArguments(args: string[]): TestArguments {
 }
 
 /**
- * Beginnings of the paths of tests that use no database, or the embedded one; of most tests of commands, because the functions behind
- * them are tested in their own files; and of tests that kill the server but not the database, because they take minutes and an external
- * PostgreSQL makes no difference to them.
+ * Beginnings of the paths of tests that do not run on an external PostgreSQL. They use no database, or the embedded one; or they test
+ * commands, whose functions have tests of their own; or they kill the server but not the database, which takes minutes.
  */
 const PATHS_WITHOUT_EXTERNAL_DATABASE = [
   'bench/',

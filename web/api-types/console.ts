@@ -62,6 +62,99 @@ export interface ApprovedSkill {
   resolved: string[]
 }
 
+export interface AtsConnection {
+  connection_id: string
+  mode: Mode
+  adapter: 'greenhouse' | 'ashby' | 'workable'
+  title: string
+  name: string
+  state: 'active' | 'disconnected'
+  country: string
+  consent_basis: string
+  /** The mandates that are offered as tests. Null: all mandates that are ready. */
+  mandate_ids: string[] | null
+  created_at: string
+  keys: AtsKey[]
+  /** What has worked: calls of the ATS, its orders, and the last report. */
+  checks: {
+    /** Mandates that the ATS lists now. */
+    tests: number
+    called_at: string | null
+    ordered_at: string | null
+    reported_at: string | null
+    report_error: string | null
+  }
+}
+
+export interface AtsConnectionList {
+  items: AtsConnection[]
+}
+
+export interface AtsKey {
+  key_id: string
+  status: 'active' | 'revoked'
+  created_at: string
+  /** When the key was last used; at most a minute late. */
+  last_used_at: string | null
+}
+
+export interface AtsOrder {
+  order_id: string
+  connection_id: string
+  adapter: 'greenhouse' | 'ashby' | 'workable'
+  mandate_id: string
+  campaign_id: string
+  candidate_id: string | null
+  candidate_name: string
+  profile_url: string | null
+  consent_basis: string
+  state: 'ordered' | 'started' | 'completed' | 'declined' | 'failed' | 'cancelled'
+  summary: string | null
+  ats_errors: string[]
+  reports: AtsReport[]
+  created_at: string
+  updated_at: string
+}
+
+export interface AtsOrderList {
+  items: AtsOrder[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
+export interface AtsReport {
+  number: number
+  kind: 'started' | 'result' | 'cancelled'
+  state: 'pending' | 'delivered' | 'failed'
+  attempts: number
+  next_attempt_at: string | null
+  last_request: Record<string, unknown> | null
+  last_status: number | null
+  last_error: string | null
+  last_response: string | null
+  created_at: string
+  delivered_at: string | null
+}
+
+export interface AtsSystem {
+  adapter: 'greenhouse' | 'ashby' | 'workable'
+  title: string
+  /** The credential that the ATS issues. Null if it needs none. */
+  credential: {
+    label: string
+    help: string
+  } | null
+  /** The addresses to enter in the ATS. */
+  endpoints: {
+    name: string
+    url: string
+  }[]
+}
+
+export interface AtsSystemList {
+  items: AtsSystem[]
+}
+
 export interface AuditEntry {
   audit_id: string
   at: string
@@ -200,6 +293,32 @@ export interface CreatedApiKey {
   secret?: string
   /** The whole session key. It is not returned again. */
   key?: string
+}
+
+export interface CreatedAtsConnection {
+  connection_id: string
+  mode: Mode
+  adapter: 'greenhouse' | 'ashby' | 'workable'
+  title: string
+  name: string
+  state: 'active' | 'disconnected'
+  country: string
+  consent_basis: string
+  /** The mandates that are offered as tests. Null: all mandates that are ready. */
+  mandate_ids: string[] | null
+  created_at: string
+  keys: AtsKey[]
+  /** What has worked: calls of the ATS, its orders, and the last report. */
+  checks: {
+    /** Mandates that the ATS lists now. */
+    tests: number
+    called_at: string | null
+    ordered_at: string | null
+    reported_at: string | null
+    report_error: string | null
+  }
+  /** The key. It is not returned again. */
+  key: string
 }
 
 export interface CredentialKey {
@@ -440,7 +559,7 @@ export interface KeyLimitUsage {
 export interface LoggedRequest {
   id: number
   at: string
-  api: 'partner' | 'verification'
+  api: 'partner' | 'verification' | 'ats'
   key_id: string | null
   method: string
   route: string

@@ -27,8 +27,8 @@ export function contactDelayMs(candidate: Candidacy, hours: number): number {
   return isTestNumber(candidate) ? TEST_NUMBER_WAIT_MS : hours * HOUR
 }
 
-export function isTestNumber({ mode, phone }: Candidacy) {
-  return mode === 'test' && personaOf(phone) !== undefined
+export function isTestNumber(candidate: Candidacy) {
+  return candidate.mode === 'test' && personaOf(candidate) !== undefined
 }
 
 interface DueContact {
@@ -211,7 +211,11 @@ export async function contactCandidates(tx: Tx, deps: ContactDeps, attempts: Con
   ): Promise<ChannelName[]> {
     const usableChannels = candidate.mode === 'test' ? undefined : await channelsOf(candidate.org_id)
     const firstChannel = isRequested ? candidate.channel : workflow.follow_ups[followUpNumber - 1]?.channel
-    return channelOrder(workflow, firstChannel).filter(
+    const channels = channelOrder(workflow, firstChannel)
+    // Orders of an ATS may have no phone number. The candidate is then contacted by email, whatever the channels of the workflow.
+    const withEmail =
+      candidate.phone === null && !channels.includes('email') ? [...channels, 'email' as const] : channels
+    return withEmail.filter(
       (name) => candidate[addressField[name]] !== null && (usableChannels === undefined || usableChannels.has(name)),
     )
   }
@@ -282,10 +286,10 @@ function channelFailures(failedChannels: ChannelName[]) {
 const SIMULATED_CALL_SECONDS = 30
 
 /** Returns the calls to count for a sent voice message; the outcome of a real call is counted when the provider reports it. */
-function callsOf({ mode, phone }: Candidacy, followUpNumber: number): CandidateChange['calls'] {
+function callsOf(candidate: Candidacy, followUpNumber: number): CandidateChange['calls'] {
   const placedCall = { outcome: 'placed' as const, seconds: 0 }
-  if (mode === 'live') return [placedCall]
-  const persona = personaOf(phone)
+  if (candidate.mode === 'live') return [placedCall]
+  const persona = personaOf(candidate)
   const isUnanswered = persona === 'never_answers' || (persona === 'answers_late' && followUpNumber === 0)
   return [
     placedCall,

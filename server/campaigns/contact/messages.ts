@@ -82,7 +82,7 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
 /** Schedules the replies of test numbers to delivered messages. */
 export async function scheduleTestReplies(tx: Tx, clock: Clock, candidates: Candidacy[]): Promise<void> {
   const testCandidates = candidates.filter(
-    ({ mode, phone, state }) => mode === 'test' && personaOf(phone) && state.ending === null,
+    (candidate) => candidate.mode === 'test' && personaOf(candidate) && candidate.state.ending === null,
   )
   await scheduleReplies(
     tx,
@@ -95,7 +95,7 @@ function outcomeOf({ candidate, channel, inCall }: NewMessage): QueueOutcome {
   if (channel === 'page' || inCall) return 'delivered'
   // While a campaign is paused, responses are queued too. (First messages and follow-ups are not created at all.)
   if (candidate.mode === 'live' || candidate.hold === 'paused') return 'queued'
-  return personaOf(candidate.phone) === 'unreachable' ? 'failed' : 'delivered'
+  return personaOf(candidate) === 'unreachable' ? 'failed' : 'delivered'
 }
 
 const mediumOfChannel: Partial<Record<ConversationChannel, Medium>> = { email: 'email', voice: 'call', page: 'page' }

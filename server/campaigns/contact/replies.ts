@@ -221,7 +221,7 @@ export async function answerForTestNumbers(
     activeCandidates.map(({ candidate_id }) => candidate_id),
   )
   const replies = activeCandidates.flatMap((candidate) => {
-    const persona = personaOf(candidate.phone)
+    const persona = personaOf(candidate)
     if (!persona || !candidate.channel || candidate.state.step !== stepByCandidateId.get(candidate.candidate_id))
       return []
     const input = personaReply(persona, candidate.state, candidate.flow, candidate.contact_step ?? 0)

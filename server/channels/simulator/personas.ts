@@ -54,7 +54,8 @@ function answerOf(
     case 'skills': {
       const key = skills[point.skill]![point.item]!.options.indexOf(KEY)
       const isWrong =
-        persona === 'fails_skills' || (persona === 'inconclusive_skills' && isWrongLessDecisive(state, flow, point))
+        persona === 'fails_skills' ||
+        (persona === 'inconclusive_skills' && isWrongAnswerLessDecisive(state, flow, point))
       return { value: String(isWrong ? (key + 1) % 4 : key) }
     }
     case 'interest':
@@ -72,7 +73,7 @@ function answerOf(
  * the log-likelihood ratio by at most 4.5 together (the distance of the two abilities times the discrimination), so that its absolute
  * value stays at or below 2.25, and a verdict needs log 19 = 2.94.
  */
-function isWrongLessDecisive(
+function isWrongAnswerLessDecisive(
   state: ConversationState,
   flow: ConversationFlow,
   { skill, item }: Extract<ConversationState['point'], { at: 'skills' }>,

@@ -16,9 +16,12 @@ export type Persona = (typeof personas)[keyof typeof personas]
 
 const TEST_NUMBER_PATTERN = /^\+9199900000(0[1-9]|1[01])$/
 
-/** Returns the persona of a test number; undefined for any other number. */
-export function personaOf(phone: string | null): Persona | undefined {
-  const digits = phone === null ? undefined : TEST_NUMBER_PATTERN.exec(phone)?.[1]
+/** Addresses of test candidates without a phone number, with an optional tag: `candidate-01+7@test.attestry.example`. */
+const TEST_ADDRESS_PATTERN = /^candidate-(0[1-9]|1[01])(?:\+[a-z0-9.-]*)?@test\.attestry\.example$/i
+
+/** Returns the persona of a test number or, without a phone number, of a test address; undefined for all others. */
+export function personaOf({ phone, email }: { phone: string | null; email: string | null }): Persona | undefined {
+  const digits = phone === null ? TEST_ADDRESS_PATTERN.exec(email ?? '')?.[1] : TEST_NUMBER_PATTERN.exec(phone)?.[1]
   return digits === undefined ? undefined : personas[digits as keyof typeof personas]
 }
 

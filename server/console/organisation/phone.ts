@@ -44,7 +44,7 @@ export function simulatorPhoneRecord({ privateTexts, mandate_id: _, flow_version
   const { conversation, direction, last_channel, content, last_at, updated_at, ...otherFields } = row
   return {
     ...otherFields,
-    part: personaOf(row.phone) ?? null,
+    part: personaOf(row) ?? null,
     language: (JSON.parse(conversation) as { language: Language }).language,
     last:
       direction === null
@@ -101,7 +101,7 @@ export async function candidateRecord(
     phone: candidate.phone,
     email: candidate.email,
     metadata: candidate.metadata,
-    part: personaOf(candidate.phone) ?? null,
+    part: personaOf(candidate) ?? null,
     status,
     reason: candidate.reason,
     language: state.language,

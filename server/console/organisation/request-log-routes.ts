@@ -10,7 +10,7 @@ import { LoggedRequestRecord } from './schema.ts'
 const RequestsQuery = Type.Object({
   ...PageQuery.properties,
   failed: Type.Optional(Type.Boolean()),
-  api: Type.Optional(Type.Enum(['partner', 'verification'])),
+  api: Type.Optional(Type.Enum(['partner', 'verification', 'ats'])),
   request_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
 })
 

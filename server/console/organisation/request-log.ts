@@ -8,7 +8,7 @@ import type { Queries, Tx } from '../../platform/database/database.ts'
 import { runForAllOrganisations } from '../../platform/database/tenant-scope.ts'
 import type { App } from '../../platform/http/server.ts'
 
-export type LoggedApi = 'partner' | 'verification'
+export type LoggedApi = 'partner' | 'verification' | 'ats'
 
 export interface LoggedRequest {
   id: number
@@ -147,8 +147,13 @@ function truncateReason({ path, message }: Detail): Detail {
 }
 
 /** Returns the organisation and mode of a request, if known, even if its signature is invalid. */
-function scopeOf({ caller, claimedKey, sessionCaller }: FastifyRequest): (OrgScope & { keyId?: string }) | undefined {
-  return caller ?? claimedKey ?? sessionCaller?.scope
+function scopeOf({
+  caller,
+  claimedKey,
+  sessionCaller,
+  atsKey,
+}: FastifyRequest): (OrgScope & { keyId?: string }) | undefined {
+  return caller ?? claimedKey ?? sessionCaller?.scope ?? atsKey
 }
 
 async function insertEntries(queries: Queries, entries: NewLogEntry[]) {

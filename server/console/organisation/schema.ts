@@ -118,7 +118,7 @@ export const LoggedRequestRecord = named(
   Type.Object({
     id: count,
     at: text,
-    api: Type.Enum(['partner', 'verification']),
+    api: Type.Enum(['partner', 'verification', 'ats']),
     key_id: orNull(text),
     method: text,
     route: text,

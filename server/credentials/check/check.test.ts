@@ -383,7 +383,7 @@ test('texts that are not credentials are rejected with a reason', async () => {
   const credential = await sign()
   const subject = credential.credentialSubject as JsonObject
   const cases: [string | JsonObject, RegExp][] = [
-    ['hello', /^format: This is neither the JSON of a credential nor a VC-JWT/],
+    ['hello', /^format: The input is not a credential/],
     ['a.b.c', /^format: This is not a VC-JWT/],
     ['[]', /^format: This is neither/],
     ['x'.repeat(256 * 1024 + 1), /^format: The credential is larger than 256 KB/],

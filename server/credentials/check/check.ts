@@ -100,7 +100,7 @@ async function checkAuthenticity(run: CheckRun, credential: SubmittedCredential,
   const issuer = await run.step('issuer', async () =>
     keyUrl === undefined
       ? { value: await resolveIssuer(id, options), message: `The keys of the issuer ${id} were found.` }
-      : { value: { id }, message: `The issuer is ${id}, which publishes its keys at addresses of their own.` },
+      : { value: { id }, message: `The issuer is ${id}; it publishes each key at a separate URL.` },
   )
   if (!issuer) return false
   const key = await run.step('key', async () => {

@@ -30,7 +30,7 @@ export async function findContextError(document: JsonObject): Promise<string | u
       if (!bundled.has(context))
         return `The credential uses the context ${context.slice(0, 200)}, which is not bundled with this server. Contexts are never fetched.`
     } else if (!definesOnlyNewTerms(context, vocabulary))
-      return 'The credential changes terms or has other definitions in an inline @context, which is not supported.'
+      return 'The inline @context redefines known terms, or contains other definitions than terms. Only new terms are supported.'
   }
   return undefined
 }

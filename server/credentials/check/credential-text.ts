@@ -43,7 +43,7 @@ function parseText(text: string, maxBytes: number): JsonObject | string {
   // Some wallets export a JWT as a JSON string.
   if (typeof value === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value)) return value
   if (!isJsonObject(value))
-    throw new FormatError('This is neither the JSON of a credential nor a VC-JWT, and no image that contains one.')
+    throw new FormatError('The input is not a credential. Send JSON with a proof, a VC-JWT, or a badge as PNG or SVG.')
   return value
 }
 

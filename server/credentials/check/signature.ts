@@ -41,8 +41,7 @@ function absoluteKeyId(kid: string, issuer: unknown) {
 /** Returns the first proof with the supported cryptosuite. */
 function supportedProof(document: JsonObject): JsonObject {
   const proofs = asArray(document.proof).filter(isJsonObject)
-  if (proofs.length === 0)
-    throw new SignatureError('The credential has no proof, so that anybody could have written it.')
+  if (proofs.length === 0) throw new SignatureError('The credential has no proof, so its issuer cannot be verified.')
   const proof = proofs.find(
     ({ type, cryptosuite }) => type === 'DataIntegrityProof' && cryptosuite === 'eddsa-rdfc-2022',
   )
@@ -126,7 +125,7 @@ async function verifyProof(document: JsonObject, key: JsonObject, now: Date) {
   const hiddenProperty = findHiddenProperty(document, statements)
   if (hiddenProperty)
     throw new SignatureError(
-      `The signed property ${hiddenProperty} is not where it belongs: somebody rewrote the credential to hide it.`,
+      `The signed property ${hiddenProperty} is missing at its place in the JSON: the credential was rewritten after it was signed.`,
     )
 }
 

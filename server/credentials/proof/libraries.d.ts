@@ -1,4 +1,4 @@
-// Types of the functions that are used of packages without types.
+// Types of the functions of untyped packages that are used.
 
 declare module '@digitalbazaar/vc' {
   import type { DataIntegrityProof } from '@digitalbazaar/data-integrity'

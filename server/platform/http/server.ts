@@ -243,17 +243,22 @@ function headersTooLargeProblem() {
   })
 }
 
-function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const api = apiOfPath(request.raw.url ?? '/')
+/** Returns the problem that an error of a request is reported as. Logs unexpected errors and outages of the database. */
+export function toProblem(error: unknown, request: FastifyRequest): Problem {
   const knownProblem =
     error instanceof Problem
       ? error
       : (outageProblem(error, request) ?? unroutableProblem(error as FastifyError, request))
   if (!knownProblem)
     request.log.error({ request_id: request.id, err: error }, 'unexpected error, responding with status 500')
-  const { status, code, body } = errorEnvelope(api, knownProblem ?? unexpectedProblem(api))
+  return knownProblem ?? unexpectedProblem(apiOfPath(request.raw.url ?? '/'))
+}
+
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const problem = toProblem(error, request)
+  const { status, code, body } = errorEnvelope(apiOfPath(request.raw.url ?? '/'), problem)
   request.errorCode = code
-  if (knownProblem?.retryAfter !== undefined) reply.header('retry-after', knownProblem.retryAfter)
+  if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter)
   return reply.status(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
 }
 

@@ -207,7 +207,7 @@ export async function readAssessment(
   }
 }
 
-/** The answers with which a student passed a skill. */
+/** The answers that passed a skill. */
 export interface PassedSkill {
   submittedAt: Date
   /** Undefined for attempts of earlier versions, which have neither items nor answers. */
@@ -217,7 +217,7 @@ export interface PassedSkill {
   confidence: number
 }
 
-/** Returns the answers with which the student passed each skill, by its number. */
+/** Returns the answers that passed each skill, by the number of the skill. */
 export async function findPassedResponses(
   queries: Queries,
   { id }: Pick<Session, 'id'>,

@@ -26,6 +26,11 @@ const KEEP_ALIVE_MS = 2000
 /** Upper bound for a keep-alive timeout that the server requests. */
 const MAX_KEEP_ALIVE_MS = 60_000
 
+/** Sends requests to one origin. */
+export interface RequestSender extends Omit<EndpointSender, 'send'> {
+  request(method: 'PATCH' | 'POST' | 'PUT', path: string, headers: string[], body: string): Promise<SendResult>
+}
+
 export interface SenderOptions extends ConnectorOptions {
   url: string
   maxConnections: number
@@ -37,31 +42,37 @@ export function loadHttpClient(): Promise<typeof import('undici')> {
 }
 
 /** Opens a sender with connections for one endpoint only, so that no endpoint waits for another. */
-export async function openSender({ url, maxConnections, ...options }: SenderOptions): Promise<EndpointSender> {
+export async function openSender(options: SenderOptions): Promise<EndpointSender> {
+  const { pathname, search } = new URL(options.url)
+  const { request, close, abort } = await openRequestSender(options)
+  return { send: (headers, body) => request('POST', pathname + search, headers, body), close, abort }
+}
+
+/** Opens a sender for all paths of the URL's origin. */
+export async function openRequestSender({ url, maxConnections, ...options }: SenderOptions): Promise<RequestSender> {
   const { Pool, buildConnector } = await loadHttpClient()
-  const { origin, pathname, search } = new URL(url)
+  const { origin } = new URL(url)
   const { timeoutMs } = options
-  const path = pathname + search
   const pool = new Pool(origin, {
     connect: createConnector(buildConnector, options),
     connections: maxConnections,
     allowH2: false,
     pipelining: 1,
-    // `post` has one timeout for connecting, headers and body together.
+    // `send` has one timeout for connecting, headers and body together.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
   })
   return {
-    send(headers, body) {
-      return new Promise((resolve) => post(headers, body, resolve))
+    request(method, path, headers, body) {
+      return new Promise((resolve) => send({ method, path, headers, body }, resolve))
     },
     close: () => void pool.close().catch(() => {}),
     abort: () => void pool.destroy().catch(() => {}),
   }
 
-  function post(headers: string[], body: string, resolve: (result: SendResult) => void) {
+  function send(request: Dispatcher.DispatchOptions, resolve: (result: SendResult) => void) {
     const startedAt = performance.now()
     const chunks: Buffer[] = []
     let bytesRead = 0
@@ -92,7 +103,7 @@ export async function openSender({ url, maxConnections, ...options }: SenderOpti
       onResponseError: (_controller, error) => settle(errorText(error), false),
     }
     try {
-      pool.dispatch({ path, method: 'POST', headers, body }, handler)
+      pool.dispatch(request, handler)
     } catch (error) {
       settle(errorText(error as Error), false)
     }

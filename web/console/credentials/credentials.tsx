@@ -52,7 +52,7 @@ export default function Credentials() {
           </select>
         </label>
         <label>
-          Your ID of the person
+          External ID
           <input
             type="search"
             value={query.get('external_candidate_id') ?? ''}

@@ -41,9 +41,10 @@ export default function Requests() {
         <label>
           API
           <select value={query.get('api') ?? ''} onChange={(event) => setQuery({ api: event.currentTarget.value })}>
-            <option value="">Both</option>
+            <option value="">All</option>
             <option value="partner">Partner</option>
             <option value="verification">Verification</option>
+            <option value="ats">ATS</option>
           </select>
         </label>
         <label>

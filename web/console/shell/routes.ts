@@ -34,6 +34,8 @@ export const pages: Record<string, LoadPage> = {
   '/verifications/:verification_id': () => import('../verifications/verification.tsx'),
   '/credentials': () => import('../credentials/credentials.tsx'),
   '/keys': () => import('../keys/keys.tsx'),
+  '/integrations': () => import('../integrations/integrations.tsx'),
+  '/integrations/:connection_id': () => import('../integrations/integration.tsx'),
   '/webhooks': () => import('../webhooks/webhooks.tsx'),
   '/webhooks/:webhook_id': () => import('../webhooks/webhook.tsx'),
   '/events': () => import('../webhooks/events.tsx'),
@@ -98,6 +100,7 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
     name: 'Integrate',
     entries: [
       { path: '/keys', name: 'Keys', role: 'owner' },
+      { path: '/integrations', name: 'Integrations', role: 'viewer' },
       { path: '/webhooks', name: 'Webhooks', role: 'viewer' },
       { path: '/events', name: 'Events', role: 'viewer' },
       { path: '/requests', name: 'Request log', role: 'viewer' },

@@ -139,14 +139,14 @@ export default function FirstCampaign() {
         >
           {campaignId ? (
             <p>
-              <Link to={context.pagePath(`/campaigns/${campaignId}`)}>The campaign</Link> has eleven candidates. Each
+              <Link to={context.pagePath(`/campaigns/${campaignId}`)}>The campaign</Link> has twelve candidates. Each
               candidate costs one credit; the credit is refunded if a candidate cannot be reached.
             </p>
           ) : (
             <>
               <p>
-                Ten phone numbers are reserved for tests. Each number answers automatically in a different way, so that
-                you see every possible outcome:
+                Eleven phone numbers are reserved for tests. Each number answers automatically in a different way, so
+                that you see every possible outcome:
               </p>
               <ul class="persona-list small">
                 {TEST_CANDIDATES.map(({ name, part }, index) => (
@@ -158,7 +158,7 @@ export default function FirstCampaign() {
                 ))}
               </ul>
               <label class="your-name">
-                Your name, as the eleventh candidate
+                Your name, as the twelfth candidate
                 <input type="text" value={userName} onInput={(event) => setUserName(event.currentTarget.value)} />
               </label>
               {stepButton('Start campaign', createCampaign)}

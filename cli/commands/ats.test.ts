@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createDeployment } from '../../test/support/server.ts'
+
+test('the simulated systems order an assessment from a new deployment and receive the report', async (t) => {
+  const deployment = await createDeployment(t)
+  const { url } = await deployment.serve()
+  const { org_id } =
+    (await deployment.json('org', 'list'))[0] ?? (await deployment.json('org', 'create', '--name', 'Acme'))
+  const scope = ['--org', org_id, '--mode', 'test']
+  const simulate = (adapter: string, port: number, persona: number) =>
+    deployment.json(
+      ...['ats', 'simulate', adapter, '--org', org_id, '--url', url],
+      ...['--port', String(port), '--persona', String(persona)],
+    )
+  const played = await simulate('greenhouse', 18_391, 1)
+  assert.equal(played.state, 'complete')
+  assert.match(JSON.stringify(played.result), /2 of 2 skills verified/)
+  // A candidate who declines is quicker.
+  const [ashby, workable] = await Promise.all([simulate('ashby', 18_392, 5), simulate('workable', 18_393, 5)])
+  assert.deepEqual([ashby.state, workable.state], ['cancelled', 'rejected'])
+  const { stdout } = await deployment.cli('ats', 'orders', ...scope)
+  assert.match(stdout, /greenhouse .*completed .*result delivered/)
+  assert.match(stdout, /ashby .*declined .*result delivered/)
+  const connections: { adapter: string; connection_id: string }[] = await deployment.json('ats', 'list', ...scope)
+  const connection = connections.find(({ adapter }) => adapter === 'greenhouse')!
+
+  const [order] = await deployment.json('ats', 'orders', ...scope, '--connection', connection.connection_id)
+  const replay = await deployment.cli('ats', 'replay', order.order_id)
+  assert.match(replay.stdout, /Report 1 of AO_\w+ is sent again/)
+
+  const { key, keys } = await deployment.json('ats', 'keys', connection.connection_id, '--create')
+  assert.match(key, /^VAT_TEST_/)
+  const { keys: keysAfter } = await deployment.json(
+    ...['ats', 'keys', connection.connection_id, '--revoke', keys.at(-1).key_id],
+  )
+  assert.ok(keysAfter.at(-1).revoked_at)
+  await deployment.json('ats', 'disconnect', connection.connection_id)
+  assert.equal((await deployment.json('ats', 'list', ...scope))[0].state, 'disconnected')
+})
+
+test('connecting prints the key and the addresses for the ATS, and rejects missing credentials', async (t) => {
+  const deployment = await createDeployment(t)
+  const { org_id } = await deployment.json('org', 'create', '--name', 'Acme')
+  const scope = ['--org', org_id, '--mode', 'live']
+  const { stdout } = await deployment.cli('ats', 'connect', 'greenhouse', ...scope)
+  assert.match(stdout, /VAT_LIVE_[\w-]{43}/)
+  assert.match(stdout, /\/ats\/greenhouse\/send_test/)
+  const { code, stderr } = await deployment.cli('ats', 'connect', 'ashby', ...scope)
+  assert.equal(code, 1)
+  assert.match(stderr, /token: is required for Ashby/)
+})

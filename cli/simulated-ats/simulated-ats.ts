@@ -1,0 +1,191 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+/** A candidate in a simulated ATS. */
+export interface SimulatedPerson {
+  /** The ATS's ID of the person. */
+  id: string
+  firstName: string
+  lastName: string
+  email: string
+  phone?: string | undefined
+}
+
+/** An order as the ATS knows it. */
+export interface SimulatedOrder {
+  /** The ID that Attestry returned; undefined if the order was rejected. */
+  assessmentId: string | undefined
+  status: number
+  /** What the ATS shows the recruiter if the order was rejected. */
+  message: string | undefined
+  /** The status that the ATS shows: `ordered`, or the last one that was reported. */
+  state: string
+  /** The reported result, in the format of the ATS. */
+  result: unknown
+  /** How many reports the ATS has accepted. */
+  reports: number
+}
+
+/** A call that the simulated ATS has received. */
+export interface ReceivedCall {
+  method: string
+  path: string
+  headers: IncomingMessage['headers']
+  text: string
+  /** The parsed body; its format is checked by the ATS. */
+  body: unknown
+}
+
+/** A response of the ATS; `hang` never responds. */
+export type Reaction = { status: number; body?: object; headers?: Record<string, string> } | 'hang'
+
+/** Simulates an ATS: places orders, receives the reports, and checks every message against the documented format. */
+export interface SimulatedAts {
+  readonly name: string
+  /** Address that receives the reports. */
+  readonly url: string
+  /** Messages of Attestry that violate the documented format or the order of reports. */
+  readonly violations: string[]
+  /** Decides about a received call before the ATS does; for tests of errors. Undefined lets the ATS respond as usual. */
+  react: (call: ReceivedCall) => Reaction | undefined
+  /** Called with a line about every message. */
+  log: (line: string) => void
+  listTests(): Promise<{ id: string; name: string }[]>
+  /** Places an order. An identity that was ordered before is sent again in the same words. */
+  order(identity: string, testId: string, person: SimulatedPerson): Promise<SimulatedOrder>
+  /** Cancels an order; undefined if the ATS cannot. */
+  cancel?: (assessmentId: string) => Promise<number>
+  close(): Promise<void>
+}
+
+export interface SimulatedAtsOptions {
+  /** Address of the Attestry server. */
+  serverUrl: string
+  /** The ATS key. */
+  key: string
+  /** The credential that the ATS issued, if it issues one. */
+  token?: string | undefined
+  port?: number | undefined
+}
+
+/** The parts that all simulated systems share. */
+export interface AtsConnector {
+  url: string
+  violations: string[]
+  react: SimulatedAts['react']
+  log: SimulatedAts['log']
+  /** Calls Attestry, and checks the format of a 2xx response. */
+  call<Body = object>(
+    method: string,
+    path: string,
+    authorization: string,
+    body: object | undefined,
+    format: TSchema,
+  ): Promise<CallResult<Body>>
+  /** Records a violation unless the value has the format. */
+  check(subject: string, format: TSchema, value: unknown): void
+  close(): Promise<void>
+}
+
+interface CallResult<Body> {
+  status: number
+  /** An error has a message. */
+  body: Partial<Body> & { message?: string }
+}
+
+/** Starts the server that receives reports. `handle` responds to them. */
+export async function openConnector(
+  name: string,
+  { serverUrl, port = 0 }: SimulatedAtsOptions,
+  handle: (call: ReceivedCall) => Promise<Reaction>,
+): Promise<AtsConnector> {
+  const server = createServer(async (request, response) => {
+    let text = ''
+    request.setEncoding('utf8')
+    try {
+      for await (const chunk of request) text += chunk
+    } catch {
+      return // the caller was stopped
+    }
+    const received: ReceivedCall = {
+      method: request.method!,
+      path: request.url!,
+      headers: request.headers,
+      text,
+      body: parseBody(text),
+    }
+    const reaction = connector.react(received) ?? firewallReaction(received) ?? (await handle(received))
+    if (reaction === 'hang') return
+    connector.log(`← ${received.method} ${received.path} ${text} → ${reaction.status}`)
+    const body = reaction.body === undefined ? '' : JSON.stringify(reaction.body)
+    response.writeHead(reaction.status, { 'content-type': 'application/json', ...reaction.headers }).end(body)
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  const connector: AtsConnector = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    violations: [],
+    react: () => undefined,
+    log: () => {},
+    async call<Body>(method: string, path: string, authorization: string, body: object | undefined, format: TSchema) {
+      const response = await fetch(`${serverUrl}/ats/${name}${path}`, {
+        method,
+        headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      connector.log(
+        `→ ${method} ${path} ${body === undefined ? '' : JSON.stringify(body)} ← ${response.status} ${text}`,
+      )
+      const responseBody = parseBody(text)
+      if (response.ok) connector.check(`response to ${method} ${path}`, format, responseBody)
+      return { status: response.status, body: (responseBody ?? {}) as CallResult<Body>['body'] }
+    },
+    check(subject, format, value) {
+      for (const { instancePath, message } of Compile(format).Errors(value))
+        connector.violations.push(`${subject}: ${instancePath} ${message}`)
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  return connector
+}
+
+/** Rejects requests without a User-Agent, as the firewall before Ashby does. */
+function firewallReaction({ headers }: ReceivedCall): Reaction | undefined {
+  return headers['user-agent'] ? undefined : { status: 403, body: { message: 'error code: 1010' } }
+}
+
+function parseBody(text: string): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+export function basic(userName: string): string {
+  return `Basic ${Buffer.from(`${userName}:`).toString('base64')}`
+}
+
+export function newOrder(
+  status: number,
+  assessmentId: string | undefined,
+  message: string | undefined,
+): SimulatedOrder {
+  return {
+    assessmentId,
+    status,
+    message,
+    state: assessmentId === undefined ? 'rejected' : 'ordered',
+    result: undefined,
+    reports: 0,
+  }
+}

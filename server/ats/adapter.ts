@@ -1,0 +1,66 @@
+import type { Mode } from '../access/keys.ts'
+import type { Outcome } from './outcome.ts'
+
+export const adapterNames = ['greenhouse', 'ashby', 'workable'] as const
+export type AdapterName = (typeof adapterNames)[number]
+
+export const reportKinds = ['started', 'result', 'cancelled'] as const
+export type ReportKind = (typeof reportKinds)[number]
+
+/** The parts of an order that a report needs. */
+export interface ReportedOrder {
+  order_id: string
+  callback_url: string | null
+  mode: Mode
+  /** Null before the end. */
+  outcome: Outcome | null
+}
+
+/** Values that are known only when a report is sent. */
+export interface ReportContext {
+  kind: ReportKind
+  /** Base URL of the ATS's API, without a slash at the end. */
+  apiUrl: string
+  /** The credential for calls to the ATS: the one that it issued or, if it expects that, the ATS key. */
+  credential: string
+  /** Signed link to the report page. */
+  reportUrl: string
+  /** Milliseconds since 1970; greater than that of every earlier report of the order. */
+  timestampMs: number
+}
+
+/** A call to the ATS. */
+export interface ReportRequest {
+  method: 'PATCH' | 'POST' | 'PUT'
+  url: string
+  authorization: string
+  /** Sent as JSON; no body if undefined. */
+  body?: object | undefined
+}
+
+/** What is specific to an ATS: its hosts, its credential and the format of reports. The routes of an adapter are in its folder. */
+export interface AtsAdapter {
+  name: AdapterName
+  /** The name that people know. */
+  title: string
+  /** Domains that reports may be sent to, with their subdomains. */
+  domains: readonly string[]
+  /** Base URL of the ATS's API; undefined if reports are sent to the callback URL of the order. */
+  defaultApiUrl?: string
+  /**
+   * The credential that the customer gets from the ATS and enters in Attestry. Undefined if the ATS expects its ATS key in the calls
+   * that it receives; the key is then stored sealed.
+   */
+  credential?: { label: string; help: string }
+  /** The addresses that the ATS is given, as paths below `/ats/NAME`, with the names that its documentation uses. */
+  endpoints: readonly { name: string; path: string }[]
+  /** The reports that the ATS understands. */
+  reports: ReadonlySet<ReportKind>
+  /** Whether the same identity may be ordered again after the end of the first order. */
+  allowsReorder: boolean
+  buildReport(order: ReportedOrder, context: ReportContext): ReportRequest
+}
+
+export function basicAuthorization(userName: string): string {
+  return `Basic ${Buffer.from(`${userName}:`).toString('base64')}`
+}

@@ -1,0 +1,91 @@
+import { type AtsAdapter, basicAuthorization, type ReportContext, type ReportedOrder } from '../adapter.ts'
+import type { Outcome } from '../outcome.ts'
+
+/** A value in the form that Ashby displays. Identifiers are unique within an update. */
+interface AshbyValue {
+  identifier: string
+  label: string
+  type: 'numeric_score' | 'numeric_duration_minutes' | 'url' | 'string' | 'boolean_success'
+  value: string | number | boolean
+  description?: string
+}
+
+/** Ashby's assessment framework. Updates are sent to Ashby's own API, with the API key of the customer. */
+export const ashby: AtsAdapter = {
+  name: 'ashby',
+  title: 'Ashby',
+  domains: ['ashbyhq.com'],
+  defaultApiUrl: 'https://api.ashbyhq.com',
+  credential: {
+    label: 'Ashby API key',
+    help: 'create an API key with the permission candidatesWrite in Ashby, under Admin, API keys',
+  },
+  endpoints: [{ name: 'Base URL', path: '' }],
+  reports: new Set(['started', 'result', 'cancelled']),
+  allowsReorder: true,
+  buildReport: (order, context) => ({
+    method: 'POST',
+    url: `${context.apiUrl}/assessment.update`,
+    authorization: basicAuthorization(context.credential),
+    body: {
+      assessment_id: order.order_id,
+      timestamp: context.timestampMs,
+      ...updateFields(order, context),
+    },
+  }),
+}
+
+function updateFields({ outcome }: ReportedOrder, { kind, reportUrl }: ReportContext) {
+  // The order may have ended since the start was queued, but the updates are sent one after the other.
+  if (kind === 'started' || !outcome) return { assessment_status: text('status', 'Status', 'Started') }
+  if (outcome.status !== 'completed')
+    return { cancelled_reason: text('cancelled_reason', 'Not completed', outcome.summary) }
+  return {
+    assessment_status: text('status', 'Status', 'Completed'),
+    assessment_profile_url: {
+      identifier: 'report',
+      label: 'Report',
+      type: 'url',
+      value: reportUrl,
+    } satisfies AshbyValue,
+    assessment_result: resultOf(outcome),
+    metadata: metadataOf(outcome),
+  }
+}
+
+function resultOf({ score, summary }: Outcome): AshbyValue {
+  if (score === null) return text('result', 'Result', summary)
+  return {
+    identifier: 'score',
+    label: 'Verified skills, in percent',
+    type: 'numeric_score',
+    value: score,
+    description: summary,
+  }
+}
+
+function metadataOf({ qualified, summary, skills, duration_minutes }: Outcome): AshbyValue[] {
+  return [
+    text('summary', 'Summary', summary),
+    ...(qualified === null
+      ? []
+      : [{ identifier: 'qualified', label: 'Qualified', type: 'boolean_success' as const, value: qualified }]),
+    ...(duration_minutes === null
+      ? []
+      : [
+          {
+            identifier: 'duration',
+            label: 'Duration',
+            type: 'numeric_duration_minutes' as const,
+            value: duration_minutes,
+          },
+        ]),
+    ...skills.map(({ skill_id, name, verdict, evidence }) =>
+      text(`skill_${skill_id}`, name, `${verdict} (${evidence})`),
+    ),
+  ]
+}
+
+function text(identifier: string, label: string, value: string): AshbyValue {
+  return { identifier, label, type: 'string', value }
+}

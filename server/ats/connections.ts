@@ -1,0 +1,239 @@
+import { sql } from 'kysely'
+import { revokeAtsKeys } from '../access/ats-keys.ts'
+import type { OrgScope } from '../access/caller.ts'
+import type { Mode } from '../access/keys.ts'
+import { invalid } from '../api/invalid.ts'
+import { type Detail, problem } from '../api/problem.ts'
+import type { Context } from '../context.ts'
+import { findMandateIds } from '../mandates/mandate-rows.ts'
+import type { SealedColumn } from '../platform/data-key-rotation.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
+import { newId, randomToken } from '../platform/ids.ts'
+import type { Vault } from '../platform/vault.ts'
+import type { AdapterName } from './adapter.ts'
+import { adapters } from './adapters.ts'
+import { callingCodeOf } from './phone.ts'
+import { failPendingReports } from './reports/reports.ts'
+
+export interface AtsConnection {
+  connection_id: string
+  org_id: string
+  mode: Mode
+  adapter: AdapterName
+  name: string
+  state: 'active' | 'disconnected'
+  /** Base URL of the ATS's API; null for the public one. */
+  api_url: string | null
+  country: string
+  consent_basis: string
+  /** The mandates that are offered as tests; null for all mandates that are ready. */
+  mandate_ids: string[] | null
+  created_at: Date
+  updated_at: Date
+}
+
+/** The sealed part of a connection. */
+export interface AtsCredentials {
+  /** Signs the links to report pages. */
+  linkKey: string
+  /** The credential that the ATS issued; undefined if it expects its ATS key. */
+  token?: string
+}
+
+export interface ConnectionInput {
+  adapter: AdapterName
+  name: string
+  country: string
+  consent_basis: string
+  mandate_ids?: string[] | null | undefined
+  /** The credential that the ATS issued. */
+  token?: string | undefined
+  /** For tests of an integration: another base URL than the public one of the ATS. */
+  api_url?: string | undefined
+}
+
+const MAX_CONNECTIONS = 20
+export const MAX_LISTED_MANDATES = 1000
+
+/** Creates a connection. Rejects input that its adapter cannot use. */
+export async function createConnection(
+  tx: Tx,
+  { vault, clock }: Pick<Context, 'vault' | 'clock'>,
+  scope: OrgScope,
+  input: ConnectionInput,
+): Promise<AtsConnection> {
+  const errors = await connectionErrors(tx, scope, input)
+  if (errors.length > 0) throw invalid(errors)
+  const { rows: counts } = await sql<{ count: number }>`
+    select count(*)::int as count from ats_connections
+    where org_id = ${scope.orgId} and mode = ${scope.mode} and state = 'active'`.execute(tx)
+  if (counts[0]!.count >= MAX_CONNECTIONS)
+    throw problem(
+      'LIMIT_EXCEEDED',
+      `An organisation can have ${MAX_CONNECTIONS} connections per mode. Disconnect one first.`,
+    )
+  const now = clock.now()
+  const connectionId = newId('AC_', now)
+  const credentials: AtsCredentials = {
+    linkKey: randomToken(32),
+    ...(input.token === undefined ? {} : { token: input.token }),
+  }
+  const { rows } = await sql<AtsConnection>`
+    insert into ats_connections (connection_id, org_id, mode, adapter, name, credentials, api_url, country, consent_basis,
+      mandate_ids, created_at, updated_at)
+    values (${connectionId}, ${scope.orgId}, ${scope.mode}, ${input.adapter}, ${input.name},
+      ${vault.seal(JSON.stringify(credentials), credentialsPurpose(connectionId))}, ${input.api_url ?? null},
+      ${input.country.toUpperCase()}, ${input.consent_basis}, ${input.mandate_ids ?? null}::text[], ${new Date(now)}, ${new Date(now)})
+    returning ${columns}`.execute(tx)
+  return rows[0]!
+}
+
+async function connectionErrors(tx: Tx, scope: OrgScope, input: ConnectionInput): Promise<Detail[]> {
+  const { credential, defaultApiUrl, title } = adapters[input.adapter]
+  const errors: Detail[] = []
+  if (credential && !input.token)
+    errors.push({ path: 'token', message: `is required for ${title}: ${credential.help}` })
+  if (!credential && input.token !== undefined)
+    errors.push({ path: 'token', message: `is not used by ${title}, which expects its ATS key` })
+  if (callingCodeOf(input.country) === undefined)
+    errors.push({ path: 'country', message: 'must be a country code of ISO 3166-1, such as IN' })
+  if (input.api_url !== undefined && (defaultApiUrl === undefined || scope.mode === 'live'))
+    errors.push({ path: 'api_url', message: 'is for TEST connections to an ATS with an API of its own, such as Ashby' })
+  if (input.mandate_ids) errors.push(...(await mandateErrors(tx, scope, input.mandate_ids)))
+  return errors
+}
+
+async function mandateErrors(tx: Tx, scope: OrgScope, mandateIds: string[]): Promise<Detail[]> {
+  const knownIds = await findMandateIds(tx, scope, mandateIds)
+  return mandateIds.flatMap((id, index) =>
+    knownIds.has(id)
+      ? []
+      : [{ path: `mandate_ids[${index}]`, message: `${id} is not a mandate of this organisation and mode` }],
+  )
+}
+
+const columns = sql`connection_id, org_id, mode, adapter, name, state, api_url, country, consent_basis, mandate_ids, created_at, updated_at`
+
+async function findConnection(
+  queries: Queries,
+  { orgId, mode }: OrgScope,
+  id: string,
+): Promise<AtsConnection | undefined> {
+  const { rows } = await sql<AtsConnection>`
+    select ${columns} from ats_connections where connection_id = ${id} and org_id = ${orgId} and mode = ${mode}`.execute(
+    queries,
+  )
+  return rows[0]
+}
+
+export async function getConnection(queries: Queries, scope: OrgScope, id: string): Promise<AtsConnection> {
+  const connection = await findConnection(queries, scope, id)
+  if (!connection) throw problem('NOT_FOUND', `Connection ${id} not found.`)
+  return connection
+}
+
+/** Lists the connections of an organisation, oldest first. */
+export async function listConnections(queries: Queries, { orgId, mode }: OrgScope): Promise<AtsConnection[]> {
+  const { rows } = await sql<AtsConnection>`
+    select ${columns} from ats_connections where org_id = ${orgId} and mode = ${mode} order by connection_id`.execute(
+    queries,
+  )
+  return rows
+}
+
+/** Returns the organisation and mode of a connection; for commands, which name only the connection. */
+export async function getConnectionScope(queries: Queries, id: string): Promise<OrgScope> {
+  const { rows } = await sql<{ org_id: string; mode: Mode }>`
+    select org_id, mode from ats_connections where connection_id = ${id}`.execute(queries)
+  if (!rows[0]) throw problem('NOT_FOUND', `Connection ${id} not found.`)
+  return { orgId: rows[0].org_id, mode: rows[0].mode }
+}
+
+export async function openCredentials(queries: Queries, vault: Vault, connectionId: string): Promise<AtsCredentials> {
+  const { rows } = await sql<{ credentials: Buffer }>`
+    select credentials from ats_connections where connection_id = ${connectionId}`.execute(queries)
+  return JSON.parse(vault.open(rows[0]!.credentials, credentialsPurpose(connectionId))) as AtsCredentials
+}
+
+export interface ConnectionChange {
+  name?: string | undefined
+  country?: string | undefined
+  consent_basis?: string | undefined
+  mandate_ids?: string[] | null | undefined
+  token?: string | undefined
+}
+
+/** Changes the given fields of an active connection. */
+export async function changeConnection(
+  tx: Tx,
+  { vault, clock }: Pick<Context, 'vault' | 'clock'>,
+  scope: OrgScope,
+  id: string,
+  change: ConnectionChange,
+): Promise<AtsConnection> {
+  const current = await lockConnection(tx, scope, id)
+  if (current.state === 'disconnected') throw problem('CONFLICT', `${id} is disconnected; create a new connection.`)
+  const { credential, title } = adapters[current.adapter]
+  const errors: Detail[] = []
+  if (change.country !== undefined && callingCodeOf(change.country) === undefined)
+    errors.push({ path: 'country', message: 'must be a country code of ISO 3166-1, such as IN' })
+  if (change.token !== undefined && !credential)
+    errors.push({ path: 'token', message: `is not used by ${title}, which expects its ATS key` })
+  if (change.mandate_ids) errors.push(...(await mandateErrors(tx, scope, change.mandate_ids)))
+  if (errors.length > 0) throw invalid(errors)
+  if (change.token !== undefined) {
+    const credentials = { ...(await openCredentials(tx, vault, id)), token: change.token }
+    await sql`update ats_connections set credentials = ${vault.seal(JSON.stringify(credentials), credentialsPurpose(id))}
+      where connection_id = ${id}`.execute(tx)
+  }
+  const mandateIds = change.mandate_ids === undefined ? current.mandate_ids : change.mandate_ids
+  const { rows } = await sql<AtsConnection>`
+    update ats_connections set name = ${change.name ?? current.name}, country = ${(change.country ?? current.country).toUpperCase()},
+      consent_basis = ${change.consent_basis ?? current.consent_basis}, mandate_ids = ${mandateIds}::text[],
+      updated_at = ${new Date(clock.now())}
+    where connection_id = ${id} returning ${columns}`.execute(tx)
+  return rows[0]!
+}
+
+/**
+ * Disconnects an ATS: its keys are revoked, pending reports fail, and links to reports stop working. Orders and their results stay.
+ * Candidates with an open order continue their conversation. Idempotent.
+ */
+export async function disconnect(
+  tx: Tx,
+  { vault, clock }: Pick<Context, 'vault' | 'clock'>,
+  scope: OrgScope,
+  id: string,
+): Promise<AtsConnection> {
+  const current = await lockConnection(tx, scope, id)
+  if (current.state === 'disconnected') return current
+  await revokeAtsKeys(tx, clock, id)
+  await failPendingReports(tx, id, 'the ATS was disconnected')
+  // A new signing key makes the old links invalid; the credential of the customer is deleted.
+  const credentials: AtsCredentials = { linkKey: randomToken(32) }
+  const { rows } = await sql<AtsConnection>`
+    update ats_connections set state = 'disconnected', updated_at = ${new Date(clock.now())},
+      credentials = ${vault.seal(JSON.stringify(credentials), credentialsPurpose(id))}
+    where connection_id = ${id} returning ${columns}`.execute(tx)
+  return rows[0]!
+}
+
+async function lockConnection(tx: Tx, { orgId, mode }: OrgScope, id: string): Promise<AtsConnection> {
+  const { rows } = await sql<AtsConnection>`
+    select ${columns} from ats_connections where connection_id = ${id} and org_id = ${orgId} and mode = ${mode} for update`.execute(
+    tx,
+  )
+  if (!rows[0]) throw problem('NOT_FOUND', `Connection ${id} not found.`)
+  return rows[0]
+}
+
+function credentialsPurpose(connectionId: string) {
+  return `credentials of ${connectionId}`
+}
+
+export const sealedAtsCredentials: SealedColumn = {
+  table: 'ats_connections',
+  column: 'credentials',
+  id: ['connection_id'],
+  purpose: credentialsPurpose,
+}

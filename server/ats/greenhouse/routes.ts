@@ -1,0 +1,84 @@
+import type { Context } from '../../context.ts'
+import type { App } from '../../platform/http/server.ts'
+import { openCredentials } from '../connections.ts'
+import { guardAtsRoutes, type RenderError } from '../guards.ts'
+import { requireReportUrl } from '../hosts.ts'
+import { getOrderOfConnection, placeOrder, recordAtsErrors } from '../orders.ts'
+import { personName } from '../person-name.ts'
+import { reportLinkExpiry, reportUrl } from '../reports/links.ts'
+import { listTests } from '../tests.ts'
+import { greenhouse } from './adapter.ts'
+import { ResponseError, SendTest, TestStatusQuery } from './schema.ts'
+
+/** Greenhouse shows the errors of a response that is not 2xx to the recruiter. */
+const renderError: RenderError = (status, message) => ({ status, body: { message, errors: [{ message }] } })
+
+/** The endpoints that Greenhouse calls. */
+export function greenhouseRoutes(app: App, context: Context): void {
+  const { db, config, vault, clock } = context
+  guardAtsRoutes(app, context, greenhouse.name, renderError)
+
+  app.get('/list_tests', async ({ atsKey }) => {
+    const tests = await listTests(db.queries, atsKey, atsKey.connectionId)
+    return tests.map(({ id, name }) => ({ partner_test_id: id, partner_test_name: name }))
+  })
+
+  app.post('/send_test', { schema: { body: SendTest } }, async ({ atsKey, body }) => {
+    const { partner_test_id, candidate, url } = body
+    requireReportUrl('url', url, greenhouse, atsKey.mode, config)
+    const order = await db.transaction((tx) =>
+      placeOrder(tx, context, atsKey, {
+        identity: url, // the take-home test of one candidate
+        testId: partner_test_id,
+        candidate: {
+          id: personIdOf(candidate.greenhouse_profile_url ?? ''),
+          name: personName(candidate.preferred_name || candidate.first_name, candidate.last_name),
+          email: candidate.email ?? undefined,
+          phone: candidate.phone_number ?? undefined,
+          profileUrl: candidate.greenhouse_profile_url ?? undefined,
+        },
+        callbackUrl: url,
+      }),
+    )
+    return { partner_interview_id: order.order_id }
+  })
+
+  app.get('/test_status', { schema: { querystring: TestStatusQuery } }, async ({ atsKey, query }) => {
+    const order = await getOrderOfConnection(db.queries, atsKey, query.partner_interview_id)
+    const { outcome } = order
+    if (!outcome) return { partner_status: order.state === 'started' ? 'in_progress' : 'sent' }
+    const { linkKey } = await openCredentials(db.queries, vault, order.connection_id)
+    return {
+      partner_status: 'complete',
+      partner_profile_url: reportUrl(context, {
+        orderId: order.order_id,
+        linkKey,
+        expiresAt: reportLinkExpiry(clock.now()),
+      }),
+      ...(outcome.score === null ? {} : { partner_score: outcome.score }),
+      metadata: {
+        outcome: outcome.status,
+        summary: outcome.summary,
+        ...(outcome.qualified === null ? {} : { qualified: outcome.qualified }),
+        ...(outcome.duration_minutes === null ? {} : { duration_minutes: outcome.duration_minutes }),
+        ...Object.fromEntries(
+          outcome.skills.map(({ name, verdict, evidence }) => [`skill: ${name}`, `${verdict} (${evidence})`]),
+        ),
+      },
+    }
+  })
+
+  app.post('/response_error', { schema: { body: ResponseError } }, async ({ atsKey, body, log }) => {
+    const { partner_interview_id, errors = [], api_call } = body
+    log.warn({ connection_id: atsKey.connectionId, api_call, errors }, 'Greenhouse rejected a response')
+    if (partner_interview_id)
+      await db.transaction((tx) => recordAtsErrors(tx, context, atsKey, partner_interview_id, errors))
+    return {}
+  })
+}
+
+/** Returns Greenhouse's ID of the person, which is part of the profile's URL; undefined if the URL has another form. */
+function personIdOf(profileUrl: string): string | undefined {
+  const id = /\/people\/(\d{1,20})(?:[/?#]|$)/.exec(profileUrl)?.[1]
+  return id && `people-${id}`
+}

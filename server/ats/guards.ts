@@ -1,0 +1,109 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { countFailedAuthentication } from '../access/authentication.ts'
+import type { AtsKey } from '../access/keyring.ts'
+import type { Rule } from '../access/limits/limiter.ts'
+import { serviceDisabledProblem } from '../access/service-switch.ts'
+import { type Problem, partnerErrorCodes, problem } from '../api/problem.ts'
+import type { Context } from '../context.ts'
+import { formatSeconds } from '../platform/clock.ts'
+import { readBody } from '../platform/http/body.ts'
+import { parseJson } from '../platform/http/json.ts'
+import { type App, toProblem, validateRequest } from '../platform/http/server.ts'
+import type { AdapterName } from './adapter.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the guards of the routes that applicant tracking systems call. */
+    atsKey: AtsKey
+  }
+}
+
+/** An error in the format of an ATS. */
+interface AtsErrorResponse {
+  status: number
+  body: object
+}
+
+/** Returns the error response that an ATS expects. `status` is that of the partner API. */
+export type RenderError = (status: number, message: string, code: Problem['code']) => AtsErrorResponse
+
+const KEY_RATE_LIMIT: Rule = { name: 'ats-key', kind: 'tokens', limit: 50, seconds: 1 }
+
+/**
+ * Checks, in this order: the key, which must be of this adapter, the service switch, the rate limit, and the body. Renders errors in the
+ * shape of the ATS.
+ */
+export function guardAtsRoutes(app: App, context: Context, adapter: AdapterName, renderError: RenderError): void {
+  app.decorateRequest('atsKey', null as never)
+  app.addHook('preParsing', async (request, reply) => {
+    if (request.is404) return
+    request.atsKey = await authenticate(context, request, reply, adapter)
+    request.tenant.scope = request.atsKey
+    await requireWithinRate(context, request.atsKey)
+    request.rawBody = await readBody(request.raw)
+  })
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.is404) return done()
+    try {
+      if (request.rawBody.length > 0) request.body = parseJson(request.rawBody)
+      validateRequest(request, request.routeOptions.config)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done()
+  })
+  app.setErrorHandler((error, request, reply) => {
+    const { code, status, message, details, retryAfter } = toProblem(error, request)
+    request.errorCode = code
+    if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+    const text = details.length > 1 ? details.map((detail) => `${detail.path} ${detail.message}`).join('; ') : message
+    const httpStatus = status ?? (partnerErrorCodes as Partial<Record<string, number>>)[code] ?? 500
+    const response = renderError(httpStatus, text, code)
+    return reply
+      .status(response.status)
+      .type('application/json; charset=utf-8')
+      .serializer(JSON.stringify)
+      .send(response.body)
+  })
+}
+
+async function authenticate(
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  adapter: AdapterName,
+): Promise<AtsKey> {
+  const { keyring, keyUses, clock } = context
+  await keyring.refreshIfStale()
+  const sentKey = readKey(request.headers.authorization ?? '')
+  const key = sentKey === undefined ? undefined : keyring.atsKey(sentKey)
+  // A key of another ATS is rejected like an unknown key.
+  if (!key || key.revoked || key.adapter !== adapter) {
+    await countFailedAuthentication(context, request.ip)
+    reply.header('www-authenticate', 'Basic realm="Attestry"')
+    throw problem(
+      'UNAUTHORIZED',
+      'The API key is missing, invalid or revoked. Send a key that was created for this integration, as the user name of Basic authentication or as a Bearer token.',
+    )
+  }
+  if (keyring.isServiceDisabled(key.orgId)) throw serviceDisabledProblem(keyring.isServicePaused(key.orgId))
+  keyUses.record(key.keyId, clock.now())
+  return key
+}
+
+/** Returns the user name of Basic authentication, whose password is empty, or the Bearer token. */
+function readKey(authorization: string): string | undefined {
+  const [, scheme, value] = /^(basic|bearer) +(\S{1,300}) *$/i.exec(authorization) ?? []
+  if (value === undefined || scheme!.toLowerCase() === 'bearer') return value
+  return Buffer.from(value, 'base64').toString('utf8').split(':', 1)[0]
+}
+
+async function requireWithinRate({ limits, clock }: Context, { keyId }: AtsKey): Promise<void> {
+  const { rejectedBy, retryAfter } = await limits.limiter.take(keyId, [KEY_RATE_LIMIT], clock.now())
+  if (rejectedBy === undefined) return
+  throw problem(
+    'RATE_LIMITED',
+    `Too many requests with this key: the limit is ${KEY_RATE_LIMIT.limit} per second. Try again in ${formatSeconds(retryAfter)}.`,
+    { retryAfter },
+  )
+}

@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import type { CandidateChange } from '../campaigns/progress.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Tx } from '../platform/database/database.ts'
+import type { AdapterName, ReportKind } from './adapter.ts'
+import { adapters } from './adapters.ts'
+import { ORDER_METADATA_KEY, type OrderState } from './orders.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
+import { queueReport } from './reports/reports.ts'
+
+interface OrderRow {
+  order_id: string
+  org_id: string
+  mode: 'test' | 'live'
+  adapter: AdapterName
+  connection_id: string
+  connection_state: 'active' | 'disconnected'
+  state: OrderState
+}
+
+/**
+ * Updates the orders of candidates that started or ended, and queues the reports, in the transaction of the change: a result that is
+ * stored is also reported.
+ */
+export async function recordOrderChanges(tx: Tx, changes: CandidateChange[], clock: Clock): Promise<void> {
+  // Most candidates were not ordered by an ATS; their changes need no query.
+  for (const change of changes) {
+    const orderId = change.candidate.metadata[ORDER_METADATA_KEY]
+    if (orderId !== undefined && (change.ended || change.reached.includes('consented')))
+      await recordOrderChange(tx, clock, orderId, change)
+  }
+}
+
+async function recordOrderChange(tx: Tx, clock: Clock, orderId: string, change: CandidateChange): Promise<void> {
+  const { orgId, mode, candidate } = change
+  // Partners may send any metadata, so the order must be that of the candidate.
+  const { rows } = await sql<OrderRow>`
+    select order_id, o.org_id, o.mode, o.adapter, connection_id, c.state as connection_state, o.state
+    from ats_orders o join ats_connections c using (connection_id)
+    where order_id = ${orderId} and candidate_id = ${candidate.candidate_id} and o.org_id = ${orgId} and o.mode = ${mode}
+    for update of o`.execute(tx)
+  const order = rows[0]
+  if (!order) return
+  if (change.reached.includes('consented') && order.state === 'ordered')
+    await setState(tx, clock, order, 'started', null)
+  if (change.reached.includes('consented')) await queueIfReported('started')
+  if (!change.ended) return
+  const isCancelled = order.state === 'cancelled'
+  await setState(tx, clock, order, isCancelled ? 'cancelled' : change.ended, outcomeOf(candidate, isCancelled))
+  await queueIfReported(isCancelled ? 'cancelled' : 'result')
+
+  async function queueIfReported(kind: ReportKind) {
+    const { reports } = adapters[order!.adapter]
+    if (!reports.has(kind) || order!.connection_state !== 'active') return
+    await queueReport(tx, clock, { ...order!, kind, version: candidate.version })
+  }
+}
+
+async function setState(tx: Tx, clock: Clock, order: OrderRow, state: OrderState, outcome: Outcome | null) {
+  await sql`update ats_orders set state = ${state}, outcome = ${outcome === null ? null : JSON.stringify(outcome)}::jsonb,
+    updated_at = ${new Date(clock.now())} where order_id = ${order.order_id}`.execute(tx)
+}

@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { startApp, type TestApp } from '../../test/support/app.ts'
+import { aPerson, connectAts, startAts, startReports } from '../../test/support/ats/connection.ts'
+import { oncePerFile } from '../../test/support/cleanup.ts'
+import { createCampaignPartner, passTime } from '../../test/support/partners.ts'
+import { until } from '../../test/support/until.ts'
+import { type AdapterName, adapterNames } from './adapter.ts'
+
+const getApp = oncePerFile((t) => startApp(t))
+
+for (const adapter of adapterNames) {
+  test(`${adapter}: an order is enrolled, assessed and reported`, async (t) => {
+    const app = await getApp()
+    startReports(t, app)
+    const { ats, partner } = await startAts(t, app, adapter)
+    const { mandate_id } = await partner.createMandate()
+
+    assert.deepEqual(await ats.listTests(), [{ id: mandate_id, name: 'Electrician, Metro Ltd' }])
+    const order = await ats.order('order-1', mandate_id, aPerson(1))
+    assert.equal(order.status, 200, order.message)
+    await passTime(app, 10_000)
+    await until(() => order.state.startsWith('complete'))
+
+    const { body } = await partner.get('/results')
+    assert.equal(body.data.items[0].status, 'completed')
+    assert.equal(body.data.items[0].candidate.metadata.ats_order_id, order.assessmentId)
+    assert.match(JSON.stringify(order.result), /Qualified. 3 of 3 skills verified/)
+    assert.match(JSON.stringify(order.result), /"(partner_score|value|score)":100/)
+    assert.deepEqual(ats.violations, [])
+  })
+
+  test(`${adapter}: an order that is sent again enrols and charges once`, async (t) => {
+    const app = await getApp()
+    const { ats, partner } = await startAts(t, app, adapter)
+    const { mandate_id } = await partner.createMandate()
+
+    const orders = await Promise.all(Array.from({ length: 5 }, () => ats.order('order-1', mandate_id, aPerson(1, 6))))
+
+    assert.equal(new Set(orders.map(({ assessmentId }) => assessmentId)).size, 1)
+    assert.equal((await partner.get('/credits')).body.data.balance, 999)
+    assert.deepEqual(ats.violations, [])
+  })
+
+  test(`${adapter}: rejected orders cost nothing and tell the recruiter why`, async (t) => {
+    const app = await getApp()
+    const { ats, partner } = await startAts(t, app, adapter, { partner: { credits: 1 } })
+    const mandate = await partner.createMandate()
+    const archivedMandate = await partner.createMandate()
+    await partner.remove(`/mandates/${archivedMandate.mandate_id}`)
+    const rejections: [string, number, RegExp, string, object][] = [
+      ['unknown test', 422, /does not exist/, 'JM_01ARZ3NDEKTSV4RRFFQ69G5FAV', {}],
+      ['archived', 422, /archived/, archivedMandate.mandate_id, {}],
+      [
+        'unreachable',
+        422,
+        /neither a valid email address nor a valid phone number/,
+        mandate.mandate_id,
+        { email: 'none' },
+      ],
+    ]
+    for (const [name, status, message, testId, overrides] of rejections) {
+      const order = await ats.order(name.replaceAll(' ', '-'), testId, aPerson(1, 6, overrides))
+      assert.equal(order.status, status, name)
+      assert.match(order.message ?? '', message)
+    }
+    assert.equal((await ats.order('first', mandate.mandate_id, aPerson(1, 6))).status, 200)
+    const duplicate = await ats.order('second', mandate.mandate_id, aPerson(1, 6))
+    assert.equal(duplicate.status, 409)
+    assert.match(duplicate.message ?? '', /already being assessed/)
+    const unpaid = await ats.order('third', mandate.mandate_id, aPerson(2, 6))
+    assert.equal(unpaid.status, 422)
+    assert.match(unpaid.message ?? '', /No credits are left/)
+    assert.equal((await partner.get('/credits')).body.data.balance, 0)
+  })
+
+  test(`${adapter}: a key sees only the tests of its organisation, mode and adapter`, async (t) => {
+    const app = await getApp()
+    const { ats, partner, key } = await startAts(t, app, adapter)
+    const own = await partner.createMandate()
+    const other = await createCampaignPartner(app)
+    const foreign = await other.createMandate()
+    const live = await createCampaignPartner(app, { mode: 'live', orgId: partner.orgId })
+    const liveMandate = await live.createMandate()
+
+    assert.deepEqual(
+      (await ats.listTests()).map(({ id }) => id),
+      [own.mandate_id],
+    )
+    for (const { mandate_id } of [foreign, liveMandate]) {
+      const order = await ats.order(`order-${mandate_id}`, mandate_id, aPerson(1))
+      assert.equal(order.status, 422)
+      assert.match(order.message ?? '', /does not exist/)
+    }
+    for (const otherAdapter of adapterNames.filter((name) => name !== adapter))
+      assert.equal((await listWith(app, otherAdapter, key)).status, 401)
+  })
+}
+
+test('keys are accepted as the user name of Basic authentication and as a Bearer token', async () => {
+  const app = await getApp()
+  const { scope } = await createCampaignPartner(app)
+  const { key } = await connectAts(app, scope, 'greenhouse')
+  const bearer = await app.fetch('/ats/greenhouse/list_tests', { headers: { authorization: `Bearer ${key}` } })
+  assert.equal(bearer.status, 200)
+  assert.equal((await listWith(app, 'greenhouse', key)).status, 200)
+  assert.ok(key.length < 171)
+  for (const authorization of ['', 'Basic', 'Bearer x', `Basic ${key}`, `Bearer ${key}x`, 'Digest a']) {
+    const response = await app.fetch('/ats/greenhouse/list_tests', { headers: { authorization } })
+    assert.equal(response.status, 401, authorization)
+    assert.match(response.body.message, /API key is missing/)
+  }
+})
+
+test('only the orders of the same connection can be read and cancelled', async (t) => {
+  const app = await getApp()
+  const { ats, partner } = await startAts(t, app, 'ashby')
+  const { mandate_id } = await partner.createMandate()
+  const { assessmentId } = await ats.order('order-1', mandate_id, aPerson(1, 6))
+  const second = await connectAts(app, partner.scope, 'ashby')
+  const response = await app.fetch('/ats/ashby/assessment.cancel', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${second.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ assessment_id: assessmentId }),
+  })
+  assert.equal(response.status, 422)
+  assert.match(response.body.message, /not found/)
+})
+
+test('a curated list limits the tests of a connection', async (t) => {
+  const app = await getApp()
+  const partner = await createCampaignPartner(app)
+  const [offered, hidden] = [await partner.createMandate(), await partner.createMandate()]
+  const { key } = await connectAts(app, partner.scope, 'workable', { input: { mandate_ids: [offered.mandate_id] } })
+  const { body } = await listWith(app, 'workable', key)
+  assert.deepEqual(
+    body.tests.map(({ id }: { id: string }) => id),
+    [offered.mandate_id],
+  )
+  const order = await app.fetch('/ats/workable/assessments', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      test_id: hidden.mandate_id,
+      callback_url: 'https://www.workable.com/callback/1',
+      candidate: { first_name: 'A', last_name: 'B', email: 'a@example.com' },
+    }),
+  })
+  assert.equal(order.status, 422)
+  t.diagnostic(order.body.message)
+})
+
+test('results are reported only to hosts of the ATS', async () => {
+  const app = await getApp()
+  const live = await createCampaignPartner(app, { mode: 'live' })
+  const { mandate_id } = await live.createMandate()
+  const { key } = await connectAts(app, live.scope, 'greenhouse')
+  const send = (url: string) =>
+    app.fetch('/ats/greenhouse/send_test', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        partner_test_id: mandate_id,
+        candidate: { first_name: 'A', last_name: 'B', email: 'a@example.com', phone_number: '098123 45678' },
+        url,
+      }),
+    })
+  for (const url of [
+    'http://127.0.0.1/',
+    'https://example.com/',
+    'https://greenhouse.io.example.com/',
+    'https://evilgreenhouse.io/',
+    'http://app.greenhouse.io/1',
+    'https://app.greenhouse.io:8443/1',
+    'https://user@app.greenhouse.io/1',
+    'https://169.254.169.254/',
+  ]) {
+    const response = await send(url)
+    assert.equal(response.status, 400, url)
+    assert.match(response.body.message, /^url: /)
+  }
+  const accepted = await send('https://app.greenhouse.io/integrations/testing_partners/take_home_tests/1')
+  assert.equal(accepted.status, 200)
+  const { rows } = await sql<{ phone: string; consent_basis: string }>`
+    select phone, consent_basis from ats_orders join candidates using (candidate_id)
+    where order_id = ${accepted.body.partner_interview_id}`.execute(app.context.db.queries)
+  assert.deepEqual(rows, [{ phone: '+919812345678', consent_basis: 'The candidate agreed in the application form.' }])
+})
+
+test('a cancelled assessment is not continued, and can be ordered again', async (t) => {
+  const app = await getApp()
+  startReports(t, app)
+  const { ats, partner } = await startAts(t, app, 'ashby')
+  const { mandate_id } = await partner.createMandate()
+  const order = await ats.order('application-1', mandate_id, aPerson(1))
+
+  assert.equal(await ats.cancel!(order.assessmentId!), 200)
+  await until(() => order.state === 'cancelled')
+  assert.match(JSON.stringify(order.result), /cancelled_reason.*The assessment was cancelled/)
+  assert.equal((await partner.get('/credits')).body.data.balance, 1000)
+  await passTime(app, 3000)
+  assert.equal((await partner.get('/results')).body.data.items[0].reason, 'stopped')
+  assert.equal(await ats.cancel!(order.assessmentId!), 200)
+
+  const secondOrder = await ats.order('application-1', mandate_id, aPerson(1))
+  assert.notEqual(secondOrder.assessmentId, order.assessmentId)
+  await passTime(app, 10_000)
+  await until(() => secondOrder.state === 'complete')
+  assert.deepEqual(ats.violations, [])
+})
+
+test('each end of an assessment is reported in the words of the ATS', async (t) => {
+  const app = await getApp()
+  startReports(t, app)
+  const setups = await Promise.all(adapterNames.map((adapter) => startAts(t, app, adapter)))
+  const expectedStates: Record<AdapterName, Record<number, string>> = {
+    greenhouse: { 2: 'complete', 5: 'complete', 6: 'complete' },
+    ashby: { 2: 'complete', 5: 'cancelled', 6: 'cancelled' },
+    workable: { 2: 'completed', 5: 'rejected', 6: 'expired' },
+  }
+  const orders = []
+  for (const { ats, partner } of setups) {
+    const { mandate_id } = await partner.createMandate()
+    for (const persona of [2, 5, 6])
+      orders.push({ ats, persona, order: await ats.order(`order-${persona}`, mandate_id, aPerson(persona, persona)) })
+  }
+  await passTime(app, 10_000)
+  for (const { ats, persona, order } of orders) {
+    await until(
+      () => !['ordered', 'started'].includes(order.state),
+      20_000,
+      () => `${ats.name} ${persona} ${order.state}`,
+    )
+    assert.equal(order.state, expectedStates[ats.name as AdapterName][persona], `${ats.name} ${persona}`)
+  }
+  for (const { ats } of setups) assert.deepEqual(ats.violations, [])
+})
+
+test('candidates with a phone number are contacted on the channels of the workflow', async (t) => {
+  const app = await getApp()
+  startReports(t, app)
+  const { ats, partner } = await startAts(t, app, 'workable')
+  const { mandate_id } = await partner.createMandate()
+  const order = await ats.order('order-1', mandate_id, aPerson(1, 1, { phone: '99900 00001' }))
+  await passTime(app, 10_000)
+  await until(() => order.state === 'completed')
+  const { rows } = await sql<{ channel: string }>`
+    select distinct channel from messages where org_id = ${partner.orgId}`.execute(app.context.db.queries)
+  assert.deepEqual(rows, [{ channel: 'whatsapp' }])
+})
+
+test('requests of an ATS appear in the request log', async (t) => {
+  const app = await startApp(t)
+  const { scope } = await createCampaignPartner(app)
+  const { key, keyId } = await connectAts(app, scope, 'greenhouse')
+  await listWith(app, 'greenhouse', key)
+  const entry = await until(async () => {
+    const { rows } = await sql<{ api: string; key_id: string; route: string; status: number }>`
+      select api, key_id, route, status from request_log`.execute(app.context.db.queries)
+    return rows[0]
+  })
+  assert.deepEqual(entry, { api: 'ats', key_id: keyId, route: '/ats/greenhouse/list_tests', status: 200 })
+})
+
+/** Lists the tests with a key as the user name of Basic authentication. */
+function listWith(app: TestApp, adapter: AdapterName, key: string) {
+  const paths = { greenhouse: 'list_tests', ashby: 'assessment.list', workable: 'tests' }
+  return app.fetch(`/ats/${adapter}/${paths[adapter]}`, {
+    method: adapter === 'ashby' ? 'POST' : 'GET',
+    headers: { authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` },
+  })
+}

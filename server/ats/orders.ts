@@ -1,0 +1,372 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { OrgScope } from '../access/caller.ts'
+import type { AtsKey, PartnerKey } from '../access/keyring.ts'
+import type { Mode } from '../access/keys.ts'
+import { Problem, problem } from '../api/problem.ts'
+import { createCampaign } from '../campaigns/campaigns.ts'
+import { lockCandidacy } from '../campaigns/candidacy.ts'
+import { type CandidateInput, enrolInCampaign, MAX_CANDIDATES_PER_CAMPAIGN } from '../campaigns/enrolment.ts'
+import { isEmailAddress } from '../campaigns/schema.ts'
+import { withdrawCandidate } from '../campaigns/withdrawal.ts'
+import { availableChannels } from '../channels/credentials.ts'
+import type { Context } from '../context.ts'
+import { type Mandate, shareLockMandate } from '../mandates/mandate-rows.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
+import { newId } from '../platform/ids.ts'
+import { LANGUAGES, type Language } from '../platform/text/languages.ts'
+import { getWorkflow } from '../workflows/workflows.ts'
+import type { AdapterName } from './adapter.ts'
+import { adapters } from './adapters.ts'
+import { type AtsConnection, getConnection } from './connections.ts'
+import type { Outcome } from './outcome.ts'
+import { normalisePhone } from './phone.ts'
+import { isOffered } from './tests.ts'
+
+export const orderStates = ['ordered', 'started', 'completed', 'declined', 'failed', 'cancelled'] as const
+export type OrderState = (typeof orderStates)[number]
+const OPEN_STATES: readonly OrderState[] = ['ordered', 'started']
+
+/** One candidate's assessment that an ATS ordered. */
+export interface AtsOrder {
+  order_id: string
+  connection_id: string
+  org_id: string
+  mode: Mode
+  adapter: AdapterName
+  key_id: string
+  identity: string
+  mandate_id: string
+  campaign_id: string
+  candidate_id: string | null
+  candidate_name: string
+  profile_url: string | null
+  callback_url: string | null
+  consent_basis: string
+  state: OrderState
+  outcome: Outcome | null
+  reported_version: number | null
+  ats_errors: string[] | null
+  created_at: Date
+  updated_at: Date
+}
+
+/** An order in the terms of all systems. */
+export interface NewOrder {
+  /** What the ATS calls the order. The same identity is ordered once, however often it is sent. */
+  identity: string
+  testId: string
+  candidate: {
+    /** The ATS's ID of the person; undefined if it sends none. */
+    id?: string | undefined
+    name: string
+    email?: string | undefined
+    /** As entered by a person. */
+    phone?: string | undefined
+    language?: string | undefined
+    profileUrl?: string | undefined
+  }
+  callbackUrl: string | null
+}
+
+/** Metadata of a candidate that refers to the order. It is part of the result. */
+export const ORDER_METADATA_KEY = 'ats_order_id'
+
+type OrderDeps = Pick<Context, 'clock' | 'vault' | 'config'>
+
+/**
+ * Places an order: enrols the candidate in the standing campaign of the mandate. Returns the existing order if the identity was ordered
+ * before, so that a repeated call neither enrols nor charges again. Throws a problem whose message a recruiter understands.
+ */
+export async function placeOrder(tx: Tx, deps: OrderDeps, key: AtsKey, input: NewOrder): Promise<AtsOrder> {
+  const scope = { orgId: key.orgId, mode: key.mode }
+  const connection = await getConnection(tx, scope, key.connectionId)
+  await lockName(tx, `ATS order ${connection.connection_id} ${input.identity}`)
+  const existingOrder = await findOrderByIdentity(tx, connection.connection_id, input.identity)
+  if (existingOrder) {
+    if (!adapters[connection.adapter].allowsReorder || OPEN_STATES.includes(existingOrder.state)) return existingOrder
+    await sql`update ats_orders set superseded = true where order_id = ${existingOrder.order_id}`.execute(tx)
+  }
+  const mandate = await getOrderableMandate(tx, scope, connection, input.testId)
+  const orderId = newId('AO_', deps.clock.now())
+  const candidate = await toCandidate(tx, deps, connection, mandate, orderId, input)
+  const { campaignId, candidateId } = await enrolOnce(tx, deps, key, mandate, candidate)
+  const now = new Date(deps.clock.now())
+  const { rows } = await sql<AtsOrder>`
+    insert into ats_orders (order_id, connection_id, org_id, mode, adapter, key_id, identity, mandate_id, campaign_id, candidate_id,
+      candidate_name, profile_url, callback_url, consent_basis, created_at, updated_at)
+    values (${orderId}, ${connection.connection_id}, ${scope.orgId}, ${scope.mode}, ${connection.adapter}, ${key.keyId}, ${input.identity},
+      ${mandate.mandate_id}, ${campaignId}, ${candidateId}, ${candidate.name}, ${input.candidate.profileUrl ?? null},
+      ${input.callbackUrl}, ${connection.consent_basis}, ${now}, ${now})
+    returning ${columns}`.execute(tx)
+  return rows[0]!
+}
+
+async function getOrderableMandate(
+  tx: Tx,
+  scope: OrgScope,
+  connection: AtsConnection,
+  testId: string,
+): Promise<Mandate> {
+  const mandate = isOffered(connection, testId) ? await shareLockMandate(tx, scope, testId) : undefined
+  if (!mandate)
+    throw rejection(`The test ${testId} does not exist. Load the list of tests again, and choose one of them.`)
+  if (mandate.status === 'archived')
+    throw rejection(`The test "${mandate.body.title}" is archived in Attestry. Choose another test.`)
+  if (mandate.status !== 'ready')
+    throw rejection(
+      `The test "${mandate.body.title}" is not ready in Attestry: its questions are ${mandate.status === 'failed' ? 'missing, because preparing them failed' : 'being prepared'}. Try again later, or choose another test.`,
+    )
+  return mandate
+}
+
+async function toCandidate(
+  tx: Tx,
+  { config }: OrderDeps,
+  connection: AtsConnection,
+  mandate: Mandate,
+  orderId: string,
+  { candidate }: NewOrder,
+): Promise<CandidateInput> {
+  const { orgId, mode } = { orgId: connection.org_id, mode: connection.mode }
+  const phone = candidate.phone ? normalisePhone(candidate.phone, connection.country) : undefined
+  const email = candidate.email && isEmailAddress(candidate.email) ? candidate.email : undefined
+  if (phone === undefined && email === undefined)
+    throw rejection(
+      'The candidate cannot be reached: the profile has neither a valid email address nor a valid phone number. Add one of them, and send the test again.',
+    )
+  const workflow = await getWorkflow(tx, { orgId, mode }, mandate.workflow_id)
+  if (mode === 'live') {
+    const channels = await availableChannels(tx, orgId, config.smtpUrl !== undefined)
+    const isReachableByPhone =
+      phone !== undefined && workflow.channels.some((channel) => channel !== 'email' && channels.has(channel))
+    const isReachableByEmail =
+      email !== undefined && channels.has('email') && (phone === undefined || workflow.channels.includes('email'))
+    if (!isReachableByPhone && !isReachableByEmail)
+      throw rejection(
+        phone === undefined
+          ? 'The candidate cannot be reached: without a phone number, Attestry needs email, which is not set up. Add the phone number to the profile, or ask the operator to set up email.'
+          : 'The candidate cannot be reached: no channel of this test is set up. Ask the operator to set up a channel.',
+      )
+  }
+  const language = LANGUAGES.find((code) => code === candidate.language)
+  return {
+    external_candidate_id: externalIdOf(connection, candidate.id, email ?? phone!),
+    name: candidate.name,
+    ...(phone === undefined ? {} : { phone }),
+    ...(email === undefined ? {} : { email }),
+    ...(language && workflow.languages.includes(language) ? { language: language as Language } : {}),
+    metadata: {
+      ats: connection.adapter,
+      [ORDER_METADATA_KEY]: orderId,
+      consent_basis: connection.consent_basis,
+    },
+  }
+}
+
+/** Returns the ATS's ID of the person or, without one, a digest of the address: the ID appears in lists and events. */
+function externalIdOf({ adapter }: AtsConnection, id: string | undefined, address: string): string {
+  const isUsable = id !== undefined && /^[A-Za-z0-9._:-]{1,100}$/.test(id)
+  return `${adapter}:${
+    isUsable
+      ? id
+      : createHash('sha256')
+          .update(id ?? address.toLowerCase())
+          .digest('hex')
+          .slice(0, 32)
+  }`
+}
+
+/**
+ * Enrols the candidate in the first standing campaign of the mandate that does not contain the person. A person whose earlier
+ * assessment has ended is thus assessed again; one whose assessment is open is rejected as a duplicate.
+ */
+async function enrolOnce(
+  tx: Tx,
+  deps: OrderDeps,
+  key: AtsKey,
+  mandate: Mandate,
+  candidate: CandidateInput,
+): Promise<{ campaignId: string; candidateId: string }> {
+  const scope = { orgId: key.orgId, mode: key.mode }
+  await lockName(tx, `ATS campaigns ${mandate.mandate_id}`)
+  for (const campaignId of await listStandingCampaigns(tx, mandate.mandate_id, key.limits.scale)) {
+    const candidateId = await enrolIn(campaignId)
+    if (candidateId !== undefined) return { campaignId, candidateId }
+    if (await hasOpenCandidacy(tx, campaignId, candidate))
+      throw problem(
+        'CONFLICT',
+        'This candidate is already being assessed for this test. Wait for the result, or cancel the assessment first.',
+      )
+  }
+  const campaignId = await createStandingCampaign(tx, deps, scope, mandate)
+  return { campaignId, candidateId: (await enrolIn(campaignId))! }
+
+  async function enrolIn(campaignId: string): Promise<string | undefined> {
+    const caller = { ...scope, keyId: key.keyId, key: { limits: key.limits } as PartnerKey, via: 'api' as const }
+    try {
+      const { enrolment } = await enrolInCampaign(tx, caller, deps, campaignId, [candidate], { allowEmailOnly: true })
+      if (enrolment.accepted === 0) return undefined
+    } catch (error) {
+      throw recruiterProblem(error)
+    }
+    return requirePendingCandidate(tx, campaignId, candidate.external_candidate_id)
+  }
+}
+
+/** Returns the ID of the enrolled candidate. Rejects the order if the person has opted out: it is rolled back and costs nothing. */
+async function requirePendingCandidate(tx: Tx, campaignId: string, externalId: string): Promise<string> {
+  const { rows } = await sql<{ candidate_id: string; status: string }>`
+    select candidate_id, p.status from candidates c join candidate_progress p using (candidate_id)
+    where c.campaign_id = ${campaignId} and c.external_candidate_id = ${externalId}`.execute(tx)
+  const { candidate_id, status } = rows[0]!
+  if (status === 'pending') return candidate_id
+  throw rejection(
+    'The candidate cannot be reached: they opted out of messages from your organisation. Contact them in another way.',
+  )
+}
+
+async function hasOpenCandidacy(
+  tx: Tx,
+  campaignId: string,
+  { external_candidate_id, phone }: CandidateInput,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from candidates c join candidate_progress p using (candidate_id)
+    where c.campaign_id = ${campaignId} and (c.external_candidate_id = ${external_candidate_id} or c.phone = ${phone ?? null})
+      and p.status = 'pending' limit 1`.execute(tx)
+  return rows.length > 0
+}
+
+async function listStandingCampaigns(tx: Tx, mandateId: string, scale: Mode): Promise<string[]> {
+  const { rows } = await sql<{ campaign_id: string }>`
+    select campaign_id from ats_campaigns join campaigns using (campaign_id)
+    where ats_campaigns.mandate_id = ${mandateId} and hold is distinct from 'archived'
+      and candidates < ${MAX_CANDIDATES_PER_CAMPAIGN[scale]}
+    order by number`.execute(tx)
+  return rows.map(({ campaign_id }) => campaign_id)
+}
+
+async function createStandingCampaign(
+  tx: Tx,
+  { clock }: OrderDeps,
+  scope: OrgScope,
+  { mandate_id }: Mandate,
+): Promise<string> {
+  const { campaign_id } = await createCampaign(tx, scope, clock, { mandate_id, name: 'Orders of your ATS' }, 'api')
+  await sql`
+    insert into ats_campaigns (mandate_id, number, org_id, mode, campaign_id)
+    select ${mandate_id}, coalesce(max(number), 0) + 1, ${scope.orgId}, ${scope.mode}, ${campaign_id}
+    from ats_campaigns where mandate_id = ${mandate_id}`.execute(tx)
+  return campaign_id
+}
+
+/** Converts a problem to a message for recruiters, without terms such as keys, campaigns and fields of requests. */
+function recruiterProblem(error: unknown): unknown {
+  if (!(error instanceof Problem)) return error
+  if (error.code === 'INSUFFICIENT_CREDITS')
+    return rejection('No credits are left in Attestry. Ask your administrator to add credits, and send the test again.')
+  if (error.code === 'LIMIT_EXCEEDED')
+    return rejection('The daily limit of candidates is reached in Attestry. Send the test again tomorrow.')
+  return error.code === 'CONFLICT' ? rejection(error.message) : error
+}
+
+/** A problem with the order itself, which every ATS shows with the status 422. */
+function rejection(message: string): Problem {
+  return problem('CONFLICT', message, { status: 422 })
+}
+
+/** Cancels an open order: the candidate is not contacted any more. An order that has ended is left as it is. */
+export async function cancelOrder(
+  tx: Tx,
+  { clock }: Pick<Context, 'clock'>,
+  key: AtsKey,
+  orderId: string,
+): Promise<AtsOrder> {
+  const order = await getOrderOfConnection(tx, key, orderId)
+  if (!OPEN_STATES.includes(order.state)) return order
+  // Lock order: the candidate before the order, as when a reply changes both.
+  await lockCandidacy(tx, order.candidate_id!)
+  // Set before the candidate ends, so that the outcome is a cancellation.
+  await sql`update ats_orders set state = 'cancelled', updated_at = ${new Date(clock.now())} where order_id = ${orderId}`.execute(
+    tx,
+  )
+  await withdrawCandidate(tx, clock, order.candidate_id!)
+  return getOrderOfConnection(tx, key, orderId)
+}
+
+/** Returns an order of the key's connection; a key never sees the orders of another one. */
+export async function getOrderOfConnection(
+  queries: Queries,
+  { connectionId }: Pick<AtsKey, 'connectionId'>,
+  orderId: string,
+): Promise<AtsOrder> {
+  const { rows } = await sql<AtsOrder>`
+    select ${columns} from ats_orders where order_id = ${orderId} and connection_id = ${connectionId}`.execute(queries)
+  if (!rows[0]) throw problem('NOT_FOUND', `Assessment ${orderId.slice(0, 60)} not found.`)
+  return rows[0]
+}
+
+async function findOrderByIdentity(tx: Tx, connectionId: string, identity: string): Promise<AtsOrder | undefined> {
+  const { rows } = await sql<AtsOrder>`
+    select ${columns} from ats_orders where connection_id = ${connectionId} and identity = ${identity} and not superseded`.execute(
+    tx,
+  )
+  return rows[0]
+}
+
+export interface OrderFilter {
+  connection_id?: string | undefined
+  /** The last order of the previous page. */
+  before?: string | undefined
+  limit: number
+}
+
+/** Lists orders, newest first. */
+export async function listOrders(
+  queries: Queries,
+  { orgId, mode }: OrgScope,
+  { connection_id, before, limit }: OrderFilter,
+): Promise<AtsOrder[]> {
+  const { rows } = await sql<AtsOrder>`
+    select ${columns} from ats_orders where org_id = ${orgId} and mode = ${mode}
+      and (${connection_id ?? null}::text is null or connection_id = ${connection_id ?? null})
+      and (${before ?? null}::text is null or order_id < ${before ?? null})
+    order by order_id desc limit ${limit}`.execute(queries)
+  return rows
+}
+
+export async function getOrder(queries: Queries, { orgId, mode }: OrgScope, orderId: string): Promise<AtsOrder> {
+  const { rows } = await sql<AtsOrder>`
+    select ${columns} from ats_orders where order_id = ${orderId} and org_id = ${orgId} and mode = ${mode}`.execute(
+    queries,
+  )
+  if (!rows[0]) throw problem('NOT_FOUND', `Order ${orderId.slice(0, 60)} not found.`)
+  return rows[0]
+}
+
+/** Returns an order for background work, which has no scope. */
+export async function findOrderById(queries: Queries, orderId: string): Promise<AtsOrder | undefined> {
+  const { rows } = await sql<AtsOrder>`select ${columns} from ats_orders where order_id = ${orderId}`.execute(queries)
+  return rows[0]
+}
+
+/** Stores errors that the ATS reported, for the console. */
+export async function recordAtsErrors(
+  tx: Tx,
+  { clock }: Pick<Context, 'clock'>,
+  { connectionId }: Pick<AtsKey, 'connectionId'>,
+  orderId: string,
+  errors: string[],
+): Promise<void> {
+  await sql`update ats_orders set ats_errors = ${JSON.stringify(errors)}::jsonb, updated_at = ${new Date(clock.now())}
+    where order_id = ${orderId} and connection_id = ${connectionId}`.execute(tx)
+}
+
+/** Serialises concurrent calls about the same subject until the transaction ends. */
+async function lockName(tx: Tx, name: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx)
+}
+
+const columns = sql`order_id, connection_id, org_id, mode, adapter, key_id, identity, mandate_id, campaign_id, candidate_id,
+  candidate_name, profile_url, callback_url, consent_basis, state, outcome, reported_version, ats_errors, created_at, updated_at`

@@ -1,0 +1,82 @@
+import {
+  describeEvidence,
+  describeQualified,
+  describeReasons,
+  describeVerifiedSkills,
+} from '../../sdk/verdict-texts.ts'
+import type { Candidacy, ResultReason } from '../campaigns/candidacy.ts'
+import { MINUTE } from '../platform/clock.ts'
+import { resultOutput } from '../results/record.ts'
+
+/** The end of an order as it is reported to the ATS. It has no phone number and no email address. */
+export interface Outcome {
+  status: 'completed' | 'declined' | 'failed' | 'cancelled'
+  reason: ResultReason | null
+  /** Null if the candidate did not complete, or if it is undecided. */
+  qualified: boolean | null
+  /** Verified skills of those that were to be verified, in percent; null without skills to verify. */
+  score: number | null
+  /** One or two sentences for a recruiter. */
+  summary: string
+  skills: { skill_id: string; name: string; verdict: string; evidence: string }[]
+  duration_minutes: number | null
+  ended_at: string
+}
+
+const REASON_TEXTS: Record<ResultReason, string> = {
+  no_response: 'The candidate did not respond.',
+  unreachable: 'The candidate could not be reached.',
+  stopped: 'The candidate opted out of messages, or the campaign was stopped.',
+  expired: 'The candidate started, and did not finish in time.',
+  refused: 'The candidate declined to take part.',
+}
+
+const VERDICT_TEXTS: Record<string, string> = {
+  verified: 'verified',
+  not_verified: 'not verified',
+  inconclusive: 'inconclusive',
+  not_asked: 'not asked',
+}
+
+/** Returns the outcome of a candidate whose conversation has ended. */
+export function outcomeOf(candidate: Candidacy, isCancelled: boolean): Outcome {
+  const output = resultOutput(candidate)
+  const skills = output.skills ?? []
+  const status = isCancelled ? 'cancelled' : (candidate.status as Exclude<Outcome['status'], 'cancelled'>)
+  const verifiedCount = skills.filter(({ verdict }) => verdict === 'verified').length
+  const { started_at, completed_at } = candidate
+  return {
+    status,
+    reason: candidate.reason,
+    qualified: output.qualified,
+    score: status === 'completed' && skills.length > 0 ? Math.round((100 * verifiedCount) / skills.length) : null,
+    summary: summaryOf(),
+    skills: skills.map(({ skill_id, name, ...verdict }) => ({
+      skill_id,
+      name,
+      verdict: VERDICT_TEXTS[verdict.verdict] ?? verdict.verdict,
+      evidence: describeEvidence(verdict),
+    })),
+    duration_minutes:
+      started_at && completed_at
+        ? Math.max(1, Math.round((completed_at.getTime() - started_at.getTime()) / MINUTE))
+        : null,
+    ended_at: (completed_at ?? candidate.updated_at).toISOString(),
+  }
+
+  function summaryOf(): string {
+    if (status === 'cancelled') return 'The assessment was cancelled.'
+    if (status !== 'completed')
+      return candidate.reason ? REASON_TEXTS[candidate.reason] : 'The candidate did not finish.'
+    const verdict = describeQualified(output.qualified)
+    const reasons = describeReasons(output, { withEvidence: true })
+    const parts = [
+      `${verdict[0]!.toUpperCase()}${verdict.slice(1)}${reasons.length > 0 ? `: ${reasons.join('; ')}` : ''}.`,
+      ...(skills.length > 0 ? [`${describeVerifiedSkills(skills)}.`] : []),
+      ...(output.interest === undefined || output.interest === null
+        ? []
+        : [output.interest === 'interested' ? 'Interested in the job.' : 'Not interested in the job.']),
+    ]
+    return parts.join(' ')
+  }
+}

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Reaction, ReceivedCall, SimulatedAts, SimulatedOrder } from '../../../cli/simulated-ats/simulated-ats.ts'
+import { startApp, type TestApp } from '../../../test/support/app.ts'
+import { type AtsSetup, aPerson, startAts, startReports } from '../../../test/support/ats/connection.ts'
+import { oncePerFile } from '../../../test/support/cleanup.ts'
+import { passTime } from '../../../test/support/partners.ts'
+import { until } from '../../../test/support/until.ts'
+import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
+import { changeConnection, disconnect } from '../connections.ts'
+import { listOrders } from '../orders.ts'
+import { type AtsReport, listReports, replayReport } from './reports.ts'
+
+const getApp = oncePerFile((t) => startApp(t))
+
+test('a report that fails is sent again until the ATS accepts it', async (t) => {
+  const app = await getApp()
+  const reactions: Reaction[] = [
+    { status: 500 },
+    { status: 401 },
+    { status: 403, body: { message: 'error code: 1010' } },
+    { status: 429, headers: { 'retry-after': '3600' } },
+  ]
+  const { setup, order } = await orderOnce(t, app, 'workable', () => reactions.shift())
+  const failedAttempt = async (attempts: number) => {
+    const report = await until(async () => (await reportsOf(app, setup)).find((each) => each.attempts === attempts))
+    return until(async () => (await reportsOf(app, setup))[0]!.last_status !== null && report)
+  }
+  for (const [attempts, waitMs] of [
+    [1, 10_000],
+    [2, MINUTE],
+    [3, 3 * MINUTE],
+    [4, 2 * HOUR],
+  ] as const) {
+    await failedAttempt(attempts)
+    assert.equal(order.state, 'ordered')
+    await until(async () => (await reportsOf(app, setup))[0]!.next_attempt_at.getTime() !== app.clock.now() + 15_000)
+    app.clock.advance(waitMs)
+  }
+  await until(() => order.state === 'completed')
+  assert.equal(order.reports, 1)
+  assert.deepEqual(setup.ats.violations, [])
+})
+
+test('a report that the ATS rejects for good is not repeated, and can be replayed', async (t) => {
+  const app = await getApp()
+  let isDeleted = true
+  const { setup, order } = await orderOnce(t, app, 'greenhouse', () => (isDeleted ? { status: 404 } : undefined))
+  const failed = await until(async () => (await reportsOf(app, setup)).find(({ state }) => state === 'failed'))
+  assert.equal(failed.last_status, 404)
+  assert.equal(failed.last_request!.method, 'PATCH')
+  app.clock.advance(DAY)
+  isDeleted = false
+  await app.context.db.transaction((tx) => replayReport(tx, app.clock, setup.partner.scope, order.assessmentId!))
+  await until(() => order.state === 'complete')
+  assert.equal((await reportsOf(app, setup))[0]!.attempts, 2)
+})
+
+test('reports of an order wait for each other, and those of other orders do not', async (t) => {
+  const app = await getApp()
+  startReports(t, app)
+  const setup = await startAts(t, app, 'ashby')
+  const { mandate_id } = await setup.partner.createMandate()
+  const [blocked, free] = [
+    await setup.ats.order('application-1', mandate_id, aPerson(1)),
+    await setup.ats.order('application-2', mandate_id, aPerson(2)),
+  ]
+  let isBlocked = true
+  setup.ats.react = ({ body }: ReceivedCall) =>
+    isBlocked && (body as { assessment_id: string }).assessment_id === blocked.assessmentId
+      ? { status: 503 }
+      : undefined
+  await passTime(app, 10_000)
+  await until(() => free.state === 'complete')
+  assert.equal(blocked.state, 'ordered')
+  isBlocked = false
+  app.clock.advance(HOUR)
+  await until(() => blocked.state === 'complete')
+  assert.deepEqual([blocked.reports, free.reports], [2, 2])
+  assert.deepEqual(setup.ats.violations, [])
+})
+
+test('a replay sends the last report with a later time', async (t) => {
+  const app = await getApp()
+  const { setup, order } = await orderOnce(t, app, 'ashby', () => undefined)
+  await until(() => order.state === 'complete')
+  const firstTime = (order.result as { timestamp: number }).timestamp
+  await app.context.db.transaction((tx) => replayReport(tx, app.clock, setup.partner.scope, order.assessmentId!))
+  await until(() => order.reports === 3)
+  assert.ok((order.result as { timestamp: number }).timestamp > firstTime)
+  assert.deepEqual(setup.ats.violations, [])
+})
+
+test('an ATS that does not respond does not delay the reports to others', async (t) => {
+  const app = await getApp()
+  const [hanging, responding] = [await startAts(t, app, 'workable'), await startAts(t, app, 'workable')]
+  startReports(t, app)
+  hanging.ats.react = () => 'hang'
+  const orders: { ats: SimulatedAts; order: SimulatedOrder }[] = []
+  for (const { ats, partner } of [hanging, responding]) {
+    const { mandate_id } = await partner.createMandate()
+    for (let number = 1; number <= 12; number++)
+      orders.push({ ats, order: await ats.order(`order-${number}`, mandate_id, aPerson(number)) })
+  }
+  await passTime(app, 10_000)
+  await until(() => orders.every(({ ats, order }) => ats === hanging.ats || order.state === 'completed'), 9000)
+  assert.ok(orders.every(({ ats, order }) => ats !== hanging.ats || order.state === 'ordered'))
+})
+
+test('a new credential is used for reports that wait', async (t) => {
+  const app = await getApp()
+  const { setup, order } = await orderOnce(t, app, 'ashby', () => undefined, { token: 'an-expired-key' })
+  await until(async () => (await reportsOf(app, setup))[0]?.last_status === 401)
+  await app.context.db.transaction((tx) =>
+    changeConnection(tx, app.context, setup.partner.scope, setup.connectionId, { token: 'token-that-the-ats-issued' }),
+  )
+  app.clock.advance(MINUTE)
+  await until(() => order.state === 'complete')
+})
+
+test('after disconnecting, keys and links are invalid and no report is sent', async (t) => {
+  const app = await getApp()
+  startReports(t, app)
+  const setup = await startAts(t, app, 'workable')
+  const { mandate_id } = await setup.partner.createMandate()
+  const finished = await setup.ats.order('order-1', mandate_id, aPerson(1))
+  await passTime(app, 10_000)
+  await until(() => finished.state === 'completed')
+  const open = await setup.ats.order('order-2', mandate_id, aPerson(2))
+  const { pathname } = new URL((finished.result as { results_url: string }).results_url)
+  assert.equal((await fetchPage(app, pathname)).status, 200)
+
+  await app.context.db.transaction((tx) => disconnect(tx, app.context, setup.partner.scope, setup.connectionId))
+  await app.context.keyring.refresh()
+  await passTime(app, 10_000)
+
+  assert.equal((await setup.ats.order('order-3', mandate_id, aPerson(3))).status, 401)
+  assert.equal((await fetchPage(app, pathname)).status, 404)
+  assert.equal(open.state, 'ordered')
+  const orders = await listOrders(app.context.db.queries, setup.partner.scope, { limit: 10 })
+  assert.deepEqual(
+    orders.map(({ state }) => state),
+    ['completed', 'completed'],
+  )
+})
+
+test('the report page shows the result and no contact data, until the link expires', async (t) => {
+  const app = await getApp()
+  const { setup, order } = await orderOnce(t, app, 'workable', () => undefined, {}, { phone: '+919990000001' })
+  await until(() => order.state === 'completed')
+  const url = (order.result as { results_url: string }).results_url
+  assert.ok(url.startsWith(`${app.context.config.publicUrl}/reports/AO_`))
+  const { pathname } = new URL(url)
+  const page = await fetchPage(app, pathname)
+  assert.equal(page.status, 200)
+  assert.match(page.text, /<h1>Report: Person 1<\/h1>/)
+  assert.match(page.text, /Qualified\. 3 of 3 skills verified/)
+  assert.match(page.text, /<td>Verified<\/td>\s*<td>\d of \d correct, \d\d % certain<\/td>/)
+  assert.match(page.text, /Do you hold a wireman licence\?<\/dt><dd dir="auto">Yes/)
+  assert.match(page.text, /TEST: this is not the report of a real person/)
+  assert.doesNotMatch(page.text, /9990000001|@test\.attestry/)
+  assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
+
+  const changed = pathname.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+  assert.equal((await fetchPage(app, changed)).status, 404)
+  const later = pathname.replace(
+    /\.([0-9a-z]+)\./,
+    (_, seconds) => `.${(Number.parseInt(seconds, 36) + 1).toString(36)}.`,
+  )
+  assert.equal((await fetchPage(app, later)).status, 404)
+  app.clock.advance(181 * DAY)
+  const expired = await fetchPage(app, pathname)
+  assert.equal(expired.status, 410)
+  assert.doesNotMatch(expired.text, /Person 1/)
+  assert.ok(setup.keyId)
+})
+
+/** Orders one assessment, which passes, with reports that the ATS reacts to with `react`. */
+async function orderOnce(
+  t: Parameters<typeof startReports>[0],
+  app: TestApp,
+  adapter: 'ashby' | 'greenhouse' | 'workable',
+  react: (call: ReceivedCall) => Reaction | undefined,
+  input: { token?: string } = {},
+  person: object = {},
+) {
+  startReports(t, app)
+  const setup = await startAts(t, app, adapter, { input })
+  setup.ats.react = react
+  const { mandate_id } = await setup.partner.createMandate()
+  const order = await setup.ats.order('order-1', mandate_id, aPerson(1, 1, person))
+  assert.equal(order.status, 200, order.message)
+  await passTime(app, 10_000)
+  return { setup, order }
+}
+
+async function reportsOf({ context }: TestApp, { partner }: AtsSetup): Promise<AtsReport[]> {
+  const orders = await listOrders(context.db.queries, partner.scope, { limit: 10 })
+  return listReports(
+    context.db.queries,
+    orders.map(({ order_id }) => order_id),
+  )
+}
+
+async function fetchPage({ url }: TestApp, path: string) {
+  const response = await fetch(url + path)
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import { listAtsKeys } from '../../access/ats-keys.ts'
+import type { OrgScope } from '../../access/caller.ts'
+import { adapters } from '../../ats/adapters.ts'
+import type { AtsConnection } from '../../ats/connections.ts'
+import type { AtsOrder } from '../../ats/orders.ts'
+import { type AtsReport, listReports } from '../../ats/reports/reports.ts'
+import { listTests } from '../../ats/tests.ts'
+import type { Queries } from '../../platform/database/database.ts'
+
+/** Returns a connection with its keys, and with the checks of its setup. */
+export async function connectionRecord(queries: Queries, scope: OrgScope, connection: AtsConnection) {
+  const { connection_id, mode, adapter, name, state, country, consent_basis, mandate_ids, created_at } = connection
+  const keys = await listAtsKeys(queries, connection_id)
+  const lastUses = keys.flatMap(({ last_used_at }) => last_used_at?.getTime() ?? [])
+  return {
+    connection_id,
+    mode,
+    adapter,
+    title: adapters[adapter].title,
+    name,
+    state,
+    country,
+    consent_basis,
+    mandate_ids,
+    created_at: created_at.toISOString(),
+    keys: keys.map(({ key_id, revoked_at, created_at: createdAt, last_used_at }) => ({
+      key_id,
+      status: revoked_at ? ('revoked' as const) : ('active' as const),
+      created_at: createdAt.toISOString(),
+      last_used_at: last_used_at?.toISOString() ?? null,
+    })),
+    checks: {
+      tests: (await listTests(queries, scope, connection_id)).length,
+      called_at: lastUses.length > 0 ? new Date(Math.max(...lastUses)).toISOString() : null,
+      ...(await orderChecks(queries, connection_id)),
+    },
+  }
+}
+
+async function orderChecks(queries: Queries, connectionId: string) {
+  const { rows } = await sql<{ ordered_at: Date | null; reported_at: Date | null; report_error: string | null }>`
+    select (select max(created_at) from ats_orders where connection_id = ${connectionId}) as ordered_at,
+      (select max(delivered_at) from ats_reports where connection_id = ${connectionId}) as reported_at,
+      (select last_error from ats_reports where connection_id = ${connectionId} and state <> 'delivered' and last_error is not null
+        order by created_at desc limit 1) as report_error`.execute(queries)
+  const { ordered_at, reported_at, report_error } = rows[0]!
+  return {
+    ordered_at: ordered_at?.toISOString() ?? null,
+    reported_at: reported_at?.toISOString() ?? null,
+    report_error,
+  }
+}
+
+/** Returns orders with their reports. */
+export async function orderRecords(queries: Queries, orders: AtsOrder[]) {
+  const reports = await listReports(
+    queries,
+    orders.map(({ order_id }) => order_id),
+  )
+  const reportsByOrder = Map.groupBy(reports, ({ order_id }) => order_id)
+  return orders.map((order) => ({
+    order_id: order.order_id,
+    connection_id: order.connection_id,
+    adapter: order.adapter,
+    mandate_id: order.mandate_id,
+    campaign_id: order.campaign_id,
+    candidate_id: order.candidate_id,
+    candidate_name: order.candidate_name,
+    profile_url: order.profile_url,
+    consent_basis: order.consent_basis,
+    state: order.state,
+    summary: order.outcome?.summary ?? null,
+    ats_errors: order.ats_errors ?? [],
+    reports: (reportsByOrder.get(order.order_id) ?? []).map(reportRecord),
+    created_at: order.created_at.toISOString(),
+    updated_at: order.updated_at.toISOString(),
+  }))
+}
+
+function reportRecord({ order_id: _, next_attempt_at, created_at, delivered_at, ...report }: AtsReport) {
+  return {
+    ...report,
+    next_attempt_at: report.state === 'pending' ? next_attempt_at.toISOString() : null,
+    created_at: created_at.toISOString(),
+    delivered_at: delivered_at?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,144 @@
+import { type TSchema, Type } from 'typebox'
+import { ModeSchema } from '../../access/schema.ts'
+import { adapterNames, reportKinds } from '../../ats/adapter.ts'
+import { MAX_LISTED_MANDATES } from '../../ats/connections.ts'
+import { orderStates } from '../../ats/orders.ts'
+import { named } from '../../platform/http/named-schemas.ts'
+import { NOT_BLANK_PATTERN } from '../../platform/http/validation.ts'
+import { closed } from '../schema.ts'
+
+const text = Type.String()
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const Adapter = Type.Enum([...adapterNames])
+
+const AtsSystem = named(
+  'AtsSystem',
+  Type.Object({
+    adapter: Adapter,
+    title: text,
+    credential: Type.Union([Type.Object({ label: text, help: text }), Type.Null()], {
+      description: 'The credential that the ATS issues. Null if it needs none.',
+    }),
+    endpoints: Type.Array(Type.Object({ name: text, url: text }), {
+      description: 'The addresses to enter in the ATS.',
+    }),
+  }),
+)
+export const AtsSystemList = named('AtsSystemList', Type.Object({ items: Type.Array(AtsSystem) }))
+
+const AtsKeyRecord = named(
+  'AtsKey',
+  Type.Object({
+    key_id: text,
+    status: Type.Enum(['active', 'revoked']),
+    created_at: text,
+    last_used_at: Type.Union([text, Type.Null()], {
+      description: 'When the key was last used; at most a minute late.',
+    }),
+  }),
+)
+
+const connectionFields = {
+  connection_id: text,
+  mode: ModeSchema,
+  adapter: Adapter,
+  title: text,
+  name: text,
+  state: Type.Enum(['active', 'disconnected']),
+  country: text,
+  consent_basis: text,
+  mandate_ids: Type.Union([Type.Array(text), Type.Null()], {
+    description: 'The mandates that are offered as tests. Null: all mandates that are ready.',
+  }),
+  created_at: text,
+  keys: Type.Array(AtsKeyRecord),
+  checks: Type.Object(
+    {
+      tests: Type.Integer({ description: 'Mandates that the ATS lists now.' }),
+      called_at: orNull(text),
+      ordered_at: orNull(text),
+      reported_at: orNull(text),
+      report_error: orNull(text),
+    },
+    { description: 'What has worked: calls of the ATS, its orders, and the last report.' },
+  ),
+}
+export const AtsConnectionRecord = named('AtsConnection', Type.Object(connectionFields))
+export const AtsConnectionList = named('AtsConnectionList', Type.Object({ items: Type.Array(AtsConnectionRecord) }))
+export const CreatedAtsConnection = named(
+  'CreatedAtsConnection',
+  Type.Object({ ...connectionFields, key: Type.String({ description: 'The key. It is not returned again.' }) }),
+)
+
+const AtsReportRecord = named(
+  'AtsReport',
+  Type.Object({
+    number: Type.Integer(),
+    kind: Type.Enum([...reportKinds]),
+    state: Type.Enum(['pending', 'delivered', 'failed']),
+    attempts: Type.Integer(),
+    next_attempt_at: orNull(text),
+    last_request: orNull(Type.Unsafe<unknown>(Type.Record(Type.String(), Type.Unknown()))),
+    last_status: orNull(Type.Integer()),
+    last_error: orNull(text),
+    last_response: orNull(text),
+    created_at: text,
+    delivered_at: orNull(text),
+  }),
+)
+export const AtsOrderRecord = named(
+  'AtsOrder',
+  Type.Object({
+    order_id: text,
+    connection_id: text,
+    adapter: Adapter,
+    mandate_id: text,
+    campaign_id: text,
+    candidate_id: orNull(text),
+    candidate_name: text,
+    profile_url: orNull(text),
+    consent_basis: text,
+    state: Type.Enum([...orderStates]),
+    summary: orNull(text),
+    ats_errors: Type.Array(text),
+    reports: Type.Array(AtsReportRecord),
+    created_at: text,
+    updated_at: text,
+  }),
+)
+
+const name = Type.String({ minLength: 1, maxLength: 120, pattern: NOT_BLANK_PATTERN })
+const country = Type.String({ pattern: '^[A-Za-z]{2}$' })
+const consent_basis = Type.String({ minLength: 1, maxLength: 500, pattern: NOT_BLANK_PATTERN })
+const mandate_ids = orNull(
+  Type.Array(Type.String({ pattern: '^JM_[A-Z0-9]{10,40}$' }), { minItems: 1, maxItems: MAX_LISTED_MANDATES }),
+)
+const token = Type.String({ minLength: 1, maxLength: 1000, pattern: '^[\\x21-\\x7e]+$' })
+
+export const ConnectBody = Type.Object(
+  {
+    adapter: Adapter,
+    name,
+    country,
+    consent_basis,
+    mandate_ids: Type.Optional(mandate_ids),
+    token: Type.Optional(token),
+  },
+  closed,
+)
+export const ConnectionChangeBody = Type.Object(
+  {
+    name: Type.Optional(name),
+    country: Type.Optional(country),
+    consent_basis: Type.Optional(consent_basis),
+    mandate_ids: Type.Optional(mandate_ids),
+    token: Type.Optional(token),
+  },
+  closed,
+)
+export const ConnectionParams = Type.Object({ connection_id: Type.String({ pattern: '^AC_[A-Z0-9]{10,40}$' }) })
+export const AtsKeyParams = Type.Object({
+  ...ConnectionParams.properties,
+  key_id: Type.String({ pattern: '^VAT_(TEST|LIVE)_[A-Za-z0-9_-]{10}$' }),
+})
+export const OrderParams = Type.Object({ order_id: Type.String({ pattern: '^AO_[A-Z0-9]{10,40}$' }) })

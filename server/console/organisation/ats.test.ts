@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp } from '../../../test/support/app.ts'
+import { ATS_TOKEN, aPerson, startAts } from '../../../test/support/ats/connection.ts'
+import { signInMember } from '../../../test/support/console.ts'
+import { createCampaignPartner } from '../../../test/support/partners.ts'
+
+const CONNECTION = {
+  adapter: 'ashby',
+  name: 'Head office',
+  country: 'IN',
+  consent_basis: 'The candidate agreed in the application form.',
+  token: ATS_TOKEN,
+}
+
+test('owners connect, change and disconnect an ATS; viewers only see it, and other organisations do not', async (t) => {
+  const app = await startApp(t)
+  const { orgId } = await createCampaignPartner(app)
+  const other = await createCampaignPartner(app)
+  const path = `/orgs/${orgId}/test/ats/connections`
+  const owner = await signInMember(app, orgId, 'owner')
+  const viewer = await signInMember(app, orgId, 'viewer')
+  const stranger = await signInMember(app, other.orgId, 'owner')
+
+  assert.equal((await viewer.post(path, CONNECTION)).status, 403)
+  const missingToken = await owner.post(path, { ...CONNECTION, token: undefined })
+  assert.equal(missingToken.status, 400)
+  assert.equal(missingToken.body.error.details[0].path, 'token')
+  const created = await owner.post(path, CONNECTION)
+  assert.equal(created.status, 201)
+  const { connection_id, key, keys } = created.body.data
+  assert.match(key, /^VAT_TEST_/)
+  assert.doesNotMatch(JSON.stringify(created.body), new RegExp(ATS_TOKEN))
+
+  const connection = `${path}/${connection_id}`
+  assert.equal((await viewer.get(connection)).body.data.name, 'Head office')
+  assert.doesNotMatch(JSON.stringify((await viewer.get(path)).body), new RegExp(key))
+  assert.equal((await stranger.get(connection)).status, 404)
+  const moved = connection.replace(orgId, other.orgId)
+  assert.equal((await stranger.get(moved)).status, 404)
+  assert.equal((await owner.get(connection.replace('/test/', '/live/'))).status, 404)
+
+  const changed = await owner.put(connection, { mandate_ids: ['JM_01ARZ3NDEKTSV4RRFFQ69G5FAV'] })
+  assert.equal(changed.status, 400)
+  assert.match(changed.body.error.message, /is not a mandate of this organisation and mode/)
+  assert.equal((await owner.put(connection, { country: 'GB' })).body.data.country, 'GB')
+
+  const second = await owner.post(`${connection}/keys`)
+  assert.equal(second.body.data.keys.length, 2)
+  const revoked = await owner.post(`${connection}/keys/${keys[0].key_id}/revoke`)
+  assert.deepEqual(revoked.body.data.keys.map((each: any) => [each.status, each.key_id === keys[0].key_id]).sort(), [
+    ['active', false],
+    ['revoked', true],
+  ])
+  await app.context.keyring.refresh()
+  const list = (sentKey: string) =>
+    app.fetch('/ats/ashby/assessment.list', { method: 'POST', headers: { authorization: `Bearer ${sentKey}` } })
+  assert.equal((await list(key)).status, 401)
+  assert.equal((await list(second.body.data.key)).status, 200)
+
+  assert.equal((await viewer.delete(connection)).status, 403)
+  assert.equal((await owner.delete(connection)).body.data.state, 'disconnected')
+  await app.context.keyring.refresh()
+  assert.equal((await list(second.body.data.key)).status, 401)
+  assert.equal((await owner.post(`${connection}/keys`)).status, 409)
+})
+
+test('recruiters see the orders of their organisation and send reports again', async (t) => {
+  const app = await startApp(t)
+  const { ats, partner, connectionId } = await startAts(t, app, 'workable')
+  const { mandate_id } = await partner.createMandate()
+  const { assessmentId } = await ats.order('order-1', mandate_id, aPerson(1, 6))
+  const recruiter = await signInMember(app, partner.orgId, 'recruiter')
+  const path = `/orgs/${partner.orgId}/test/ats`
+  const { body } = await recruiter.get(`${path}/connections/${connectionId}/orders`)
+  assert.equal(body.data.items[0].order_id, assessmentId)
+  assert.equal(body.data.items[0].state, 'ordered')
+  const early = await recruiter.post(`${path}/orders/${assessmentId}/replay`)
+  assert.equal(early.status, 409)
+  assert.match(early.body.error.message, /neither started nor ended/)
+  const other = await createCampaignPartner(app)
+  const stranger = await signInMember(app, other.orgId, 'owner')
+  assert.equal((await stranger.post(`/orgs/${other.orgId}/test/ats/orders/${assessmentId}/replay`)).status, 404)
+})

@@ -1,0 +1,179 @@
+import '../shared/forms.css'
+import { useState } from 'preact/hooks'
+import type { AtsConnection, AtsSystem, AtsSystemList, CreatedAtsConnection } from '../../api-types/console.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { useOrgContext } from '../shell/session.ts'
+
+const DEFAULT_CONSENT_BASIS = 'The candidate agreed to be contacted when they applied.'
+
+interface ConnectProps {
+  /** The connection to edit; undefined creates a new one. */
+  connection?: AtsConnection
+  onClose: () => void
+  onSaved: (connection: CreatedAtsConnection) => void
+}
+
+/** The first step: the ATS, its credential, and what is stored with every order. */
+export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
+  const context = useOrgContext()
+  const systems = useData<AtsSystemList>(context.apiPath('/ats/systems'))
+  const [adapter, setAdapter] = useState<AtsSystem['adapter']>(connection?.adapter ?? 'greenhouse')
+  const [name, setName] = useState(connection?.name ?? '')
+  const [token, setToken] = useState('')
+  const [country, setCountry] = useState(connection?.country ?? 'IN')
+  const [consentBasis, setConsentBasis] = useState(connection?.consent_basis ?? DEFAULT_CONSENT_BASIS)
+  const [mandates, setMandates] = useState(connection?.mandate_ids?.join('\n') ?? '')
+  const [error, setError] = useState<ApiError>()
+  const [busy, setBusy] = useState(false)
+  const system = systems.data?.items.find((each) => each.adapter === adapter)
+  const errorAt = (path: string) => error?.details.find((each) => each.path.startsWith(path))?.message
+  const hasCredential = Boolean(connection || !system?.credential || token.trim())
+  const isReady = Boolean(system && consentBasis.trim() && country.trim() && hasCredential)
+  return (
+    <Dialog title={connection ? 'Edit connection' : 'Connect an ATS'} onClose={onClose}>
+      <form class="stack" noValidate onSubmit={(event) => void save(event)}>
+        {error && error.details.length === 0 && <Notice kind="bad">{error.message}</Notice>}
+        {!connection && (
+          <fieldset>
+            <legend>ATS</legend>
+            <div class="choices">
+              {systems.data?.items.map((each) => (
+                <label class="choice" key={each.adapter}>
+                  <input
+                    type="radio"
+                    name="adapter"
+                    checked={adapter === each.adapter}
+                    onChange={() => change(() => setAdapter(each.adapter))}
+                  />
+                  {each.title}
+                </label>
+              ))}
+            </div>
+          </fieldset>
+        )}
+        {system?.credential && (
+          <Field
+            id="ats-token"
+            label={system.credential.label}
+            hint={connection ? 'Leave empty to keep the current one.' : hintOf(system)}
+            error={errorAt('token')}
+          >
+            {(attributes) => (
+              <input
+                {...attributes}
+                type="password"
+                autocomplete="off"
+                value={token}
+                onInput={(event) => change(() => setToken(event.currentTarget.value))}
+              />
+            )}
+          </Field>
+        )}
+        <Field id="ats-name" label="Name (optional)" hint="To tell several connections apart." error={errorAt('name')}>
+          {(attributes) => (
+            <input {...attributes} type="text" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+          )}
+        </Field>
+        <Field
+          id="ats-country"
+          label="Country of phone numbers"
+          hint="Two letters, such as IN. Used for phone numbers without a country code."
+          error={errorAt('country')}
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="text"
+              maxLength={2}
+              value={country}
+              onInput={(event) => change(() => setCountry(event.currentTarget.value))}
+            />
+          )}
+        </Field>
+        <Field
+          id="ats-consent"
+          label="Why you may contact the candidates"
+          hint="Stored with every order."
+          error={errorAt('consent_basis')}
+        >
+          {(attributes) => (
+            <textarea
+              {...attributes}
+              rows={2}
+              value={consentBasis}
+              onInput={(event) => change(() => setConsentBasis(event.currentTarget.value))}
+            />
+          )}
+        </Field>
+        <Field
+          id="ats-mandates"
+          label="Mandates (optional)"
+          hint="Mandate IDs, one per line. Leave empty to offer all mandates that are ready."
+          error={errorAt('mandate_ids')}
+        >
+          {(attributes) => (
+            <textarea
+              {...attributes}
+              rows={2}
+              value={mandates}
+              onInput={(event) => change(() => setMandates(event.currentTarget.value))}
+            />
+          )}
+        </Field>
+        <SubmitButton class="primary" busy={busy} ready={isReady}>
+          {connection ? 'Save' : 'Connect'}
+        </SubmitButton>
+      </form>
+    </Dialog>
+  )
+
+  function change(update: () => void) {
+    setError(undefined)
+    update()
+  }
+
+  async function save(event: Event) {
+    event.preventDefault()
+    setBusy(true)
+    const mandateIds = mandates.split(/[\s,]+/).filter((part) => part !== '')
+    const path = context.apiPath(`/ats/connections${connection ? `/${connection.connection_id}` : ''}`)
+    const response = await api<CreatedAtsConnection>(path, {
+      method: connection ? 'PUT' : 'POST',
+      body: {
+        ...(connection ? {} : { adapter }),
+        name: name.trim() || system!.title,
+        country: country.trim(),
+        consent_basis: consentBasis.trim(),
+        ...(token.trim() ? { token: token.trim() } : {}),
+        mandate_ids: mandateIds.length > 0 ? mandateIds : null,
+      },
+    })
+    setBusy(false)
+    if (!response.ok) return setError(response.error)
+    onSaved(response.data)
+  }
+}
+
+function hintOf({ credential }: AtsSystem): string {
+  const { help } = credential!
+  return `${help[0]!.toUpperCase()}${help.slice(1)}.`
+}
+
+/** Shows a new key, which cannot be read again later. */
+export function ConnectionKey({ connection, onClose }: { connection: CreatedAtsConnection; onClose: () => void }) {
+  return (
+    <Dialog title="Copy your key now" onClose={onClose}>
+      <p>
+        {connection.title} sends this key with every call. It is shown only once. Open the connection{' '}
+        <strong>{connection.name}</strong> for the next step.
+      </p>
+      <CopyText text={connection.key} label="the key" />
+    </Dialog>
+  )
+}

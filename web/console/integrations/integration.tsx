@@ -1,0 +1,223 @@
+import '../shared/forms.css'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { AtsConnection, AtsSystemList, CreatedAtsConnection } from '../../api-types/console.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Confirm } from '../shared/confirm.tsx'
+import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
+import { api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { Link, type Params } from '../shell/router.tsx'
+import { useOrgContext } from '../shell/session.ts'
+import { ConnectForm, ConnectionKey } from './connect-form.tsx'
+import { AtsOrders } from './orders.tsx'
+
+const POLL_INTERVAL_MS = 5000
+
+type OpenDialog = { kind: 'edit' | 'disconnect' } | { kind: 'revoke'; keyId: string }
+
+/** A connection: the three steps of its setup with their checks, its keys, orders and reports. */
+export default function Integration({ params }: { params: Params }) {
+  const context = useOrgContext()
+  const path = context.apiPath(`/ats/connections/${params.connection_id}`)
+  const { data, error, set, reload } = useData<AtsConnection>(path, { pollMs: POLL_INTERVAL_MS })
+  const systems = useData<AtsSystemList>(context.apiPath('/ats/systems'))
+  const [dialog, setDialog] = useState<OpenDialog>()
+  const [created, setCreated] = useState<CreatedAtsConnection>()
+  const [problem, setProblem] = useState<string>()
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  if (!data) return <h1 class="waiting">Integration</h1>
+  const isActive = data.state === 'active'
+  const isOwner = context.can('owner')
+  const close = () => setDialog(undefined)
+  const endpoints = systems.data?.items.find(({ adapter }) => adapter === data.adapter)?.endpoints ?? []
+  return (
+    <>
+      <p>
+        <Link to={context.pagePath('/integrations')}>Integrations</Link>
+      </p>
+      <div class="page-head">
+        <h1>
+          {data.name} <Badge state={data.state} />
+        </h1>
+        {isOwner && isActive && (
+          <div class="row">
+            <button type="button" onClick={() => setDialog({ kind: 'edit' })}>
+              Edit
+            </button>
+            <button type="button" onClick={() => setDialog({ kind: 'disconnect' })}>
+              Disconnect
+            </button>
+          </div>
+        )}
+      </div>
+      {problem && <Notice kind="bad">{problem}</Notice>}
+      {isActive && (
+        <section class="stack" aria-label="Setup">
+          <h2>Setup</h2>
+          <ol class="stack">
+            <Step
+              title={`Enter the key and the ${endpoints.length === 1 ? 'address' : 'addresses'} in ${data.title}`}
+              done={data.checks.called_at}
+              doneText="last call"
+              waitingText={`${data.title} has not called yet.`}
+            >
+              {endpoints.map(({ name, url }) => (
+                <div key={name} class="stack">
+                  <div class="soft small">{name}</div>
+                  <CopyText text={url} label={name} />
+                </div>
+              ))}
+            </Step>
+            <Step
+              title="Send a test to a candidate"
+              done={data.checks.ordered_at}
+              doneText="last order"
+              waitingText={
+                data.checks.tests === 0
+                  ? 'No mandate is ready, so the list of tests is empty. Create one first.'
+                  : `${data.checks.tests} ${data.checks.tests === 1 ? 'test is' : 'tests are'} offered. No order has arrived yet.`
+              }
+            />
+            <Step
+              title={`See the result in ${data.title}`}
+              done={data.checks.reported_at}
+              doneText="last report"
+              waitingText={
+                data.checks.report_error
+                  ? `The last report was not accepted: ${data.checks.report_error}.`
+                  : 'No report was sent yet.'
+              }
+            />
+          </ol>
+        </section>
+      )}
+      <DescriptionList>
+        <DescriptionItem name="ATS">{data.title}</DescriptionItem>
+        <DescriptionItem name="Tests">
+          {data.mandate_ids ? `${data.mandate_ids.length} chosen mandates` : 'all mandates that are ready'}
+        </DescriptionItem>
+        <DescriptionItem name="Country of phone numbers">{data.country}</DescriptionItem>
+        <DescriptionItem name="Why you may contact the candidates">{data.consent_basis}</DescriptionItem>
+        <DescriptionItem name="Created">
+          <Time at={data.created_at} />
+        </DescriptionItem>
+        <DescriptionItem name="ID">
+          <code>{data.connection_id}</code>
+        </DescriptionItem>
+      </DescriptionList>
+      <section class="stack" aria-label="Keys">
+        <div class="page-head">
+          <h2>Keys</h2>
+          {isOwner && isActive && (
+            <button type="button" class="small-button" onClick={() => void createKey()}>
+              Create key
+            </button>
+          )}
+        </div>
+        <Table
+          caption="Keys of this connection"
+          rows={data.keys}
+          keyOf={({ key_id }) => key_id}
+          empty={<p class="soft">This connection has no keys.</p>}
+          columns={[
+            { name: 'Key', cell: ({ key_id }) => <code>{key_id}</code> },
+            { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+            { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+            { name: 'Last used', cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never') },
+            {
+              name: 'Actions',
+              cell: ({ key_id, status }) =>
+                isOwner &&
+                status === 'active' && (
+                  <button
+                    type="button"
+                    class="plain flush"
+                    aria-label={`Revoke ${key_id}`}
+                    onClick={() => setDialog({ kind: 'revoke', keyId: key_id })}
+                  >
+                    Revoke
+                  </button>
+                ),
+            },
+          ]}
+        />
+      </section>
+      <AtsOrders path={`${path}/orders`} canReplay={isActive && context.can('recruiter')} />
+      {dialog?.kind === 'edit' && (
+        <ConnectForm
+          connection={data}
+          onClose={close}
+          onSaved={(saved) => {
+            set(saved)
+            close()
+          }}
+        />
+      )}
+      {dialog?.kind === 'disconnect' && (
+        <Confirm
+          title={`Disconnect ${data.name}?`}
+          action="Disconnect"
+          onClose={close}
+          act={() => api(path, { method: 'DELETE' })}
+          onDone={() => void reload()}
+        >
+          <p>
+            All keys of this connection are revoked, pending reports are not sent, and links to reports stop working.
+            Candidates with an open order can finish, and their results stay here. This cannot be undone.
+          </p>
+        </Confirm>
+      )}
+      {dialog?.kind === 'revoke' && (
+        <Confirm
+          title={`Revoke ${dialog.keyId}?`}
+          action="Revoke key"
+          onClose={close}
+          act={() => api(`${path}/keys/${dialog.keyId}/revoke`, { body: {} })}
+          onDone={() => void reload()}
+        >
+          <p>All calls with this key fail, starting within one second. This cannot be undone.</p>
+        </Confirm>
+      )}
+      {created && <ConnectionKey connection={created} onClose={() => setCreated(undefined)} />}
+    </>
+  )
+
+  async function createKey() {
+    setProblem(undefined)
+    const response = await api<CreatedAtsConnection>(`${path}/keys`, { body: {} })
+    if (!response.ok) return setProblem(response.error.message)
+    const { key: _, ...connection } = response.data
+    set(connection)
+    setCreated(response.data)
+  }
+}
+
+interface StepProps {
+  title: string
+  /** When it last worked; null if it has not yet. */
+  done: string | null
+  doneText: string
+  waitingText: string
+  children?: ComponentChildren
+}
+
+function Step({ title, done, doneText, waitingText, children }: StepProps) {
+  return (
+    <li class="stack">
+      <strong>{title}</strong>
+      {done ? (
+        <div class="good-text">
+          Works: {doneText} <Time at={done} />
+        </div>
+      ) : (
+        <div class="soft">{waitingText}</div>
+      )}
+      {children}
+    </li>
+  )
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { simulations } from '../../../cli/simulated-ats/simulations.ts'
+import { startReporter } from '../../../server/ats/reports/reporter.ts'
+import { assertAccessible } from '../../../test/browser/axe.ts'
+import { newPage } from '../../../test/browser/browser.ts'
+import { checkPage, getButton, getDialog, openConsolePage } from '../../../test/browser/console-page.ts'
+import { startApp } from '../../../test/support/app.ts'
+import { ATS_TOKEN, aPerson } from '../../../test/support/ats/connection.ts'
+import { runClock } from '../../../test/support/clock.ts'
+import { signInMember } from '../../../test/support/console.ts'
+import { createCampaignPartner, passTime } from '../../../test/support/partners.ts'
+import { until } from '../../../test/support/until.ts'
+
+test('an ATS is connected in three steps with checks; reports are shown, sent again, and stopped by disconnecting', async (t) => {
+  const app = await startApp(t)
+  runClock(t, app.clock)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const page = await openConsolePage(t, app)
+  await page.goto(`${app.url}/console/${partner.orgId}/test/integrations`)
+  await page.getByText('No ATS is connected').waitFor()
+  await checkPage(page, 'integrations-empty')
+
+  await getButton(page, 'Connect an ATS').click()
+  await getDialog(page).getByLabel('Workable').check()
+  await getDialog(page).getByLabel('Workable token').fill(ATS_TOKEN)
+  await getDialog(page).getByLabel('Country of phone numbers').fill('ZZ')
+  await getDialog(page).getByRole('button', { name: 'Connect' }).click()
+  await getDialog(page).getByText('must be a country code of ISO 3166-1').waitFor()
+  await checkPage(page, 'integrations-error')
+  await getDialog(page).getByLabel('Country of phone numbers').fill('in')
+  await getDialog(page).getByRole('button', { name: 'Connect' }).click()
+  const key = (await getDialog(page)
+    .getByText(/^VAT_TEST_/)
+    .textContent())!
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: 'Workable' }).click()
+  await page.getByText('Workable has not called yet.').waitFor()
+  await page.getByText(`${app.url}/ats/workable`).waitFor()
+  await page.getByText('1 test is offered. No order has arrived yet.').waitFor()
+
+  await getButton(page, 'Edit').click()
+  await getDialog(page).getByLabel('Name (optional)').fill('Workable of Pune')
+  await getDialog(page).getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'Workable of Pune' }).waitFor()
+
+  await app.context.keyring.refresh()
+  const ats = await simulations.workable({ serverUrl: app.url, key, token: ATS_TOKEN })
+  t.after(() => ats.close())
+  const reporter = startReporter(app.context)
+  t.after(() => reporter.stop())
+  const order = await ats.order('order-1', mandate_id, aPerson(1))
+  await passTime(app, 10_000)
+  await until(() => order.state === 'completed')
+  await page.getByText('Works: last report').waitFor()
+  await checkPage(page, 'integration')
+
+  await getButton(page, 'Reports (1) about Person 1').click()
+  await getDialog(page).getByText('"status": "completed"').waitFor()
+  assert.doesNotMatch((await getDialog(page).textContent())!, /reports\/AO_\w+\./)
+  await checkPage(page, 'integration-reports')
+  await page.keyboard.press('Escape')
+  await getButton(page, 'Send again: last report about Person 1').click()
+  await page.getByText('The last report is sent again.').waitFor()
+  await until(() => order.reports === 2)
+
+  const reportPage = await newPage(t, { width: 320, height: 800 })
+  await reportPage.goto((order.result as { results_url: string }).results_url)
+  await reportPage.getByRole('heading', { name: 'Report: Person 1' }).waitFor()
+  await assertAccessible(reportPage)
+  assert.ok(await reportPage.evaluate('document.documentElement.scrollWidth <= innerWidth'))
+
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const viewerPage = await openConsolePage(t, app, { email: viewer.email })
+  await viewerPage.goto(page.url())
+  await viewerPage.getByRole('heading', { name: 'Orders' }).waitFor()
+  assert.equal(await getButton(viewerPage, 'Disconnect').count(), 0)
+
+  await getButton(page, 'Disconnect').click()
+  await getDialog(page).getByRole('button', { name: 'Disconnect' }).click()
+  await page.getByText('disconnected', { exact: true }).waitFor()
+  await app.context.keyring.refresh()
+  assert.equal((await ats.order('order-2', mandate_id, aPerson(2))).status, 401)
+})

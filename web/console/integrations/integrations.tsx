@@ -1,0 +1,77 @@
+import { useState } from 'preact/hooks'
+import type { AtsConnection, AtsConnectionList, CreatedAtsConnection } from '../../api-types/console.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useData } from '../shell/loading.ts'
+import { Link } from '../shell/router.tsx'
+import { useOrgContext } from '../shell/session.ts'
+import { ConnectForm, ConnectionKey } from './connect-form.tsx'
+
+/** The connections of the organisation to applicant tracking systems. */
+export default function Integrations() {
+  const context = useOrgContext()
+  const list = useData<AtsConnectionList>(context.apiPath('/ats/connections'))
+  const [connecting, setConnecting] = useState(false)
+  const [created, setCreated] = useState<CreatedAtsConnection>()
+  return (
+    <>
+      <div class="page-head">
+        <h1>Integrations</h1>
+        {context.can('owner') && (
+          <button type="button" class="primary" onClick={() => setConnecting(true)}>
+            Connect an ATS
+          </button>
+        )}
+      </div>
+      <p class="soft">
+        Recruiters order assessments inside their applicant tracking system (ATS): Greenhouse, Ashby or Workable. The
+        results appear there. These connections use <strong>{context.mode}</strong> data.
+      </p>
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
+      <Table
+        caption="Connections"
+        rows={list.data?.items}
+        keyOf={({ connection_id }) => connection_id}
+        loading={list.loading}
+        empty={
+          <>
+            <h2>No ATS is connected</h2>
+            <p class="soft">Connect your ATS in three steps. Each of them is checked.</p>
+          </>
+        }
+        columns={[
+          {
+            name: 'Name',
+            cell: ({ connection_id, name }) => (
+              <Link to={context.pagePath(`/integrations/${connection_id}`)}>{name}</Link>
+            ),
+          },
+          { name: 'ATS', cell: ({ title }) => title },
+          { name: 'Status', cell: ({ state }) => <Badge state={state} /> },
+          { name: 'Next step', cell: (connection) => nextStep(connection) },
+          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+        ]}
+      />
+      {connecting && (
+        <ConnectForm
+          onClose={() => setConnecting(false)}
+          onSaved={(connection) => {
+            setConnecting(false)
+            setCreated(connection)
+            void list.reload()
+          }}
+        />
+      )}
+      {created && <ConnectionKey connection={created} onClose={() => setCreated(undefined)} />}
+    </>
+  )
+}
+
+function nextStep({ state, checks, title }: AtsConnection): string {
+  if (state === 'disconnected') return '–'
+  if (!checks.called_at) return `Enter the key in ${title}`
+  if (!checks.ordered_at) return 'Send a test to a candidate'
+  return checks.reported_at ? 'Setup complete' : 'Wait for the first report'
+}

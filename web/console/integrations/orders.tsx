@@ -1,0 +1,154 @@
+import { useState } from 'preact/hooks'
+import type { AtsOrder, AtsReport } from '../../api-types/console.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { api } from '../shell/api.ts'
+import { useList } from '../shell/loading.ts'
+import { Link } from '../shell/router.tsx'
+import { useOrgContext } from '../shell/session.ts'
+
+const POLL_INTERVAL_MS = 5000
+
+/** The orders of a connection, with the state and the payload of every report. */
+export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolean }) {
+  const context = useOrgContext()
+  const list = useList<AtsOrder>(path, { pollMs: POLL_INTERVAL_MS })
+  const [shownId, setShown] = useState<string>()
+  const [notice, setNotice] = useState<{ kind: 'good' | 'bad'; text: string }>()
+  const shown = list.items?.find(({ order_id }) => order_id === shownId)
+  return (
+    <section class="stack" aria-label="Orders">
+      <h2>Orders</h2>
+      {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
+      <Table
+        caption="Orders, newest first"
+        rows={list.items}
+        keyOf={({ order_id }) => order_id}
+        loadMore={list.more}
+        empty={<p class="soft">No orders yet. Recruiters order a test on the candidate's page in the ATS.</p>}
+        columns={[
+          {
+            name: 'Candidate',
+            cell: ({ candidate_id, candidate_name }) =>
+              candidate_id ? (
+                <Link to={context.pagePath(`/candidates/${candidate_id}`)}>{candidate_name}</Link>
+              ) : (
+                candidate_name
+              ),
+          },
+          {
+            name: 'Mandate',
+            cell: ({ mandate_id }) => (
+              <Link to={context.pagePath(`/mandates/${mandate_id}`)}>
+                <code>{mandate_id}</code>
+              </Link>
+            ),
+          },
+          { name: 'Status', cell: ({ state }) => <Badge state={state} /> },
+          {
+            name: 'Last report',
+            cell: ({ reports }) => {
+              const report = reports.at(-1)
+              return report ? <ReportState report={report} /> : '–'
+            },
+          },
+          { name: 'Ordered', cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            name: 'Actions',
+            cell: ({ order_id, candidate_name, reports }) => (
+              <span class="row">
+                <button
+                  type="button"
+                  class="plain flush"
+                  aria-label={`Reports (${reports.length}) about ${candidate_name}`}
+                  onClick={() => setShown(order_id)}
+                >
+                  Reports ({reports.length})
+                </button>
+                {canReplay && reports.length > 0 && (
+                  <button
+                    type="button"
+                    class="plain flush"
+                    aria-label={`Send again: last report about ${candidate_name}`}
+                    onClick={() => void replay(order_id)}
+                  >
+                    Send again
+                  </button>
+                )}
+              </span>
+            ),
+          },
+        ]}
+      />
+      {shown && (
+        <Dialog title={`Reports about ${shown.candidate_name}`} onClose={() => setShown(undefined)}>
+          {shown.summary && <p>{shown.summary}</p>}
+          {shown.ats_errors.map((text) => (
+            <Notice key={text} kind="bad">
+              The ATS reported: {text}
+            </Notice>
+          ))}
+          {shown.reports.length === 0 && <p class="soft">No reports yet: the candidate has not started.</p>}
+          {shown.reports.map((report) => (
+            <ReportDetails key={report.number} report={report} />
+          ))}
+        </Dialog>
+      )}
+    </section>
+  )
+
+  async function replay(orderId: string) {
+    const response = await api<AtsOrder>(context.apiPath(`/ats/orders/${orderId}/replay`), { body: {} })
+    if (!response.ok) return setNotice({ kind: 'bad', text: response.error.message })
+    setNotice({ kind: 'good', text: 'The last report is sent again.' })
+    void list.reload()
+  }
+}
+
+function ReportState({ report }: { report: AtsReport }) {
+  return (
+    <>
+      {report.kind} <Badge state={report.state} />
+      {report.state !== 'delivered' && report.last_error && <div class="bad-text small">{report.last_error}</div>}
+    </>
+  )
+}
+
+function ReportDetails({ report }: { report: AtsReport }) {
+  const { number, attempts, next_attempt_at, delivered_at, last_request, last_status, last_response } = report
+  return (
+    <section class="stack">
+      <h3>
+        {number}. <ReportState report={report} />
+      </h3>
+      <p class="soft small">
+        {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
+        {delivered_at && (
+          <>
+            , delivered <Time at={delivered_at} />
+          </>
+        )}
+        {next_attempt_at && (
+          <>
+            , next attempt <Time at={next_attempt_at} />
+          </>
+        )}
+      </p>
+      {last_request !== null && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable with the keyboard
+        <pre class="json" tabIndex={0}>
+          {JSON.stringify(last_request, null, 2)}
+        </pre>
+      )}
+      {last_status !== null && (
+        <p class="small">
+          Response {last_status} {last_response}
+        </p>
+      )}
+    </section>
+  )
+}
