@@ -38,7 +38,11 @@ async function measureSpeed(count: number): Promise<BenchmarkRow[]> {
   const statusList = await issuer.signStatusList()
   const options = {
     now: new Date(),
-    local: { findDidDocument: async () => issuer.didDocument, findStatusList: async () => statusList },
+    local: {
+      modeOf: () => 'live' as const,
+      findDidDocument: async () => issuer.didDocument,
+      findStatusList: async () => statusList,
+    },
     fetchDocument: () => Promise.reject(new Error('the benchmark uses no network')),
   }
   const credentials: JsonObject[] = []

@@ -32,18 +32,20 @@ create unique index credential_keys_active on credential_keys (org_id, mode) nul
 create trigger require_open_data_key after insert or update of secret_key on credential_keys for each row
   when (new.secret_key is not null and not is_sealed_with_open_key(new.secret_key)) execute function reject_closed_data_key();
 
--- The person to whom credentials are issued, as a keyed hash of the mailbox or phone number.
+-- The person to whom credentials are issued: a keyed hash of the mailbox or phone number, and the person's ID in the partner's system.
+-- Addresses are not verified, so the address alone must not give access to the credentials of another person.
 create table credential_holders (
   holder_id text primary key,
   org_id text not null references organisations,
   mode text not null check (mode in ('test', 'live')),
   contact_kind text not null check (contact_kind in ('email', 'phone')),
   contact_hash bytea not null,
+  external_id text not null,
   profile_slug text not null unique,
   is_profile_public boolean not null default false,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  unique (org_id, mode, contact_kind, contact_hash)
+  unique (org_id, mode, contact_kind, contact_hash, external_id)
 );
 
 -- The secret links of holders, for managing their credentials.

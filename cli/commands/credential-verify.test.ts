@@ -42,7 +42,11 @@ test('credential verify checks a credential of another issuer over did:web', { s
 
   const valid = await verify(credential)
   assert.equal(valid.status, 0, valid.stderr)
-  assert.match(valid.stdout, /^VALID: .*\n\nCredential +Skill 1\nIssuer +Example organisation\n/)
+  assert.match(
+    valid.stdout,
+    /^VALID: .*\n\nCredential +Skill 1\nIssuer +localhost:\d+\nIssuer ID +did:web:localhost%3A/,
+  )
+  assert.match(valid.stdout, /\nIssuer name +Example organisation \(as the issuer calls itself\)\n/)
   assert.match(valid.stdout, /\n✓ status +The issuer has not revoked the credential\.\n$/)
 
   const jwt = await signAsJwt(sampleCredential(issuer), issuer.key)

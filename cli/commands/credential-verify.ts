@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { type Config, readConfig } from '../../server/config.ts'
 import { readCredentialFile } from '../../server/credentials/check/baked-image.ts'
 import { type CheckResult, type CheckVerdict, checkCredential } from '../../server/credentials/check/check.ts'
@@ -11,6 +11,7 @@ import { issuerOfDid } from '../../server/credentials/issuers.ts'
 import { localIssuer } from '../../server/credentials/local-issuer.ts'
 import { examples } from '../examples.ts'
 import { fieldList, print } from '../print.ts'
+import { serverAddress } from '../server-address.ts'
 import { withStore } from '../store.ts'
 
 const STATUS_MARKS = { passed: '✓', failed: '✗', skipped: '–' }
@@ -34,13 +35,14 @@ export function verifyCredentialCommand(): Command {
       'after',
       `
 Checks the structure, the signature, the validity period and the status list. Fetches the keys and the status list of the issuer over
-HTTPS, except those of this deployment (PUBLIC_URL); addresses in private networks are rejected unless WEBHOOK_ALLOW lists them. A valid credential proves that the issuer signed
+HTTPS, except those of this deployment; addresses in private networks are rejected unless WEBHOOK_ALLOW lists them. A valid credential proves that the issuer signed
 it. It does not prove that the person who shows it is the person whom it describes, or that the issuer is trustworthy.`,
     )
     .addHelpText(...examples('credential verify badge.json', 'credential verify --json badge.jwt'))
     .action(async (path: string, _options: object, command: Command) => {
       const text = await readCredentialText(path)
-      const result = await checkText(text, readConfig(process.env))
+      const config = readConfig(process.env)
+      const result = await checkText(text, { ...config, publicUrl: await serverAddress(config) })
       print(command, result, () => describeResult(result))
       if (result.verdict !== 'valid') process.exitCode = 1
     })
@@ -51,12 +53,12 @@ async function checkText(text: string, config: Config): Promise<CheckResult> {
   const fetchDocument = createDocumentFetcher({ rules: { allow: config.webhookAllow, onLoopback: false } })
   const options = { now: new Date(), fetchDocument }
   if (!isOwnCredential(text, config)) return checkCredential(text, options)
-  return withStore((store) => checkCredential(text, { ...options, local: localIssuer(store) }))
+  return withStore((store) => checkCredential(text, { ...options, local: localIssuer({ ...store, config }) }))
 }
 
 /** Returns whether the issuer is one of this deployment, whose database is available here. */
 function isOwnCredential(text: string, config: Config): boolean {
-  if (config.publicUrl === undefined || (!config.databaseUrl && !existsSync(config.dataDir))) return false
+  if (!config.databaseUrl && !existsSync(config.dataDir)) return false
   try {
     return issuerOfDid(config, issuerId(parseCredential(text).document) ?? '') !== undefined
   } catch {
@@ -77,20 +79,19 @@ async function readCredentialText(path: string): Promise<string> {
     return readCredentialFile(Buffer.concat(chunks))
   }
   const file = await stat(path).catch(() => undefined)
-  if (!file?.isFile()) throw new InvalidArgumentError(`${path} is not a file.`)
+  if (!file?.isFile()) throw new Error(`${path} is not a file. Check the path.`)
   if (file.size > MAX_CREDENTIAL_BYTES)
-    throw new InvalidArgumentError(
-      `${path} is larger than ${MAX_CREDENTIAL_BYTES / 1024} KB, the maximum of a credential.`,
-    )
+    throw new Error(`${path} is larger than ${MAX_CREDENTIAL_BYTES / 1024} KB, the maximum of a credential.`)
   return readCredentialFile(await readFile(path))
 }
 
-function describeResult({ verdict, steps, credential }: CheckResult): string {
+function describeResult({ verdict, test, steps, credential }: CheckResult): string {
   const fields = credential
     ? `\n\n${fieldList([
         ['Credential', credential.name],
-        ['Issuer', credential.issuer_name],
+        ['Issuer', credential.issuer_domain ?? 'identity not proven: anyone can create such an ID'],
         ['Issuer ID', credential.issuer_id],
+        ['Issuer name', credential.issuer_name && `${credential.issuer_name} (as the issuer calls itself)`],
         ['Person', credential.subject_name],
         ['Valid from', credential.valid_from],
         ['Valid until', credential.valid_until],
@@ -98,5 +99,6 @@ function describeResult({ verdict, steps, credential }: CheckResult): string {
       ])}`
     : ''
   const lines = steps.map(({ name, status, message }) => `${STATUS_MARKS[status]} ${name.padEnd(9)}  ${message}`)
-  return `${VERDICT_TEXTS[verdict]}${fields}\n\n${lines.join('\n')}`
+  const banner = test ? 'TEST credential of this server: it says nothing about a real person.\n' : ''
+  return `${banner}${VERDICT_TEXTS[verdict]}${fields}\n\n${lines.join('\n')}`
 }

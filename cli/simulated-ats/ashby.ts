@@ -135,7 +135,8 @@ export async function simulateAshby(options: SimulatedAtsOptions): Promise<Simul
     connector.check('assessment.update', Update, received)
     const body = received as AshbyUpdate
     const order = orders.get(body.assessment_id)
-    if (!order) return { status: 404, body: { success: false } }
+    // Ashby responds to most errors with the status 200.
+    if (!order) return { status: 200, body: { success: false, errors: ['assessment_not_found'] } }
     checkUpdate(order, body)
     order.timestamp = body.timestamp
     order.reports++

@@ -59,6 +59,8 @@ export interface AtsAdapter {
   /** Whether the same identity may be ordered again after the end of the first order. */
   allowsReorder: boolean
   buildReport(order: ReportedOrder, context: ReportContext): ReportRequest
+  /** Returns why the ATS rejected a report although it responded with a 2xx status. `text` may be cut off. */
+  findRejection?(text: string): string | undefined
 }
 
 export function basicAuthorization(userName: string): string {

@@ -218,13 +218,26 @@ export async function disconnect(
   return rows[0]!
 }
 
-async function lockConnection(tx: Tx, { orgId, mode }: OrgScope, id: string): Promise<AtsConnection> {
+async function lockConnection(
+  tx: Tx,
+  { orgId, mode }: OrgScope,
+  id: string,
+  strength = sql`for update`,
+): Promise<AtsConnection> {
   const { rows } = await sql<AtsConnection>`
-    select ${columns} from ats_connections where connection_id = ${id} and org_id = ${orgId} and mode = ${mode} for update`.execute(
+    select ${columns} from ats_connections where connection_id = ${id} and org_id = ${orgId} and mode = ${mode} ${strength}`.execute(
     tx,
   )
   if (!rows[0]) throw problem('NOT_FOUND', `Connection ${id} not found.`)
   return rows[0]
+}
+
+/** Returns a connection that stays connected until the end of the transaction. */
+export async function lockActiveConnection(tx: Tx, scope: OrgScope, id: string): Promise<AtsConnection> {
+  const connection = await lockConnection(tx, scope, id, sql`for share`)
+  if (connection.state === 'disconnected')
+    throw problem('CONFLICT', 'This connection is disconnected; create a new one.')
+  return connection
 }
 
 function credentialsPurpose(connectionId: string) {

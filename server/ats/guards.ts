@@ -18,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-/** An error in the format of an ATS. */
+/** An error response in the format of an ATS. */
 interface AtsErrorResponse {
   status: number
   body: object

@@ -5,7 +5,10 @@ import { startApp, type TestApp } from '../../test/support/app.ts'
 import { aPerson, connectAts, startAts, startReports } from '../../test/support/ats/connection.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { createCampaignPartner, passTime } from '../../test/support/partners.ts'
+import { startSmtp } from '../../test/support/smtp.ts'
 import { until } from '../../test/support/until.ts'
+import { contactNow } from '../campaigns/contact/engine.ts'
+import { recordOptOut } from '../campaigns/contact/opt-outs.ts'
 import { type AdapterName, adapterNames } from './adapter.ts'
 
 const getApp = oncePerFile((t) => startApp(t))
@@ -43,7 +46,7 @@ for (const adapter of adapterNames) {
     assert.deepEqual(ats.violations, [])
   })
 
-  test(`${adapter}: rejected orders cost nothing and tell the recruiter why`, async (t) => {
+  test(`${adapter}: rejected orders cost nothing and state the reason`, async (t) => {
     const app = await getApp()
     const { ats, partner } = await startAts(t, app, adapter, { partner: { credits: 1 } })
     const mandate = await partner.createMandate()
@@ -210,7 +213,7 @@ test('a cancelled assessment is not continued, and can be ordered again', async 
   assert.deepEqual(ats.violations, [])
 })
 
-test('each end of an assessment is reported in the words of the ATS', async (t) => {
+test('each end of an assessment is reported in the format of the ATS', async (t) => {
   const app = await getApp()
   startReports(t, app)
   const setups = await Promise.all(adapterNames.map((adapter) => startAts(t, app, adapter)))
@@ -248,6 +251,48 @@ test('candidates with a phone number are contacted on the channels of the workfl
   const { rows } = await sql<{ channel: string }>`
     select distinct channel from messages where org_id = ${partner.orgId}`.execute(app.context.db.queries)
   assert.deepEqual(rows, [{ channel: 'whatsapp' }])
+})
+
+test('a candidate who has opted out is rejected as unreachable and costs nothing', async (t) => {
+  const app = await getApp()
+  const { ats, partner } = await startAts(t, app, 'workable')
+  const { mandate_id } = await partner.createMandate()
+  const person = aPerson(1, 6)
+  await app.context.db.transaction((tx) =>
+    recordOptOut(tx, app.clock, { org_id: partner.orgId, mode: 'test', phone: null, email: person.email }),
+  )
+  const order = await ats.order('order-1', mandate_id, person)
+  assert.equal(order.status, 422)
+  assert.match(order.message ?? '', /opted out of messages/)
+  assert.equal((await partner.get('/credits')).body.data.balance, 1000)
+  assert.equal((await partner.get('/results')).body.data.items.length, 0)
+})
+
+test('in LIVE mode, a candidate without a phone number gets an email, also if the workflow uses another channel', async (t) => {
+  const smtp = await startSmtp()
+  const app = await startApp(t, { config: { smtpUrl: smtp.url, publicUrl: 'https://verify.example.com' } })
+  t.after(() => smtp.stop())
+  const partner = await createCampaignPartner(app, { mode: 'live' })
+  const { mandate_id } = await partner.createMandate({ channels: ['whatsapp'] })
+  const { key } = await connectAts(app, partner.scope, 'ashby')
+  const response = await app.fetch('/ats/ashby/assessment.start', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-forwarded-proto': 'https' },
+    body: JSON.stringify({
+      assessment_type_id: mandate_id,
+      candidate: { ashby_id: 'c1', first_name: 'Asha', last_name: 'Verma', email: 'asha@example.com' },
+      application: { ashby_id: 'a1', status: 'Active' },
+      job: { ashby_id: 'j1', name: 'Electrician' },
+    }),
+  })
+  assert.equal(response.status, 200, JSON.stringify(response.body))
+  await contactNow(app.context)
+  await until(async () => {
+    await contactNow(app.context)
+    return smtp.received.length > 0
+  })
+  assert.match(smtp.received[0]!, /asha@example\.com/)
+  assert.match(smtp.received[0]!.replaceAll('=\r\n', ''), /https:\/\/verify\.example\.com\/c\//)
 })
 
 test('requests of an ATS appear in the request log', async (t) => {

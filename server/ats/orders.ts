@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
-import type { AtsKey, PartnerKey } from '../access/keyring.ts'
+import { type AtsKey, sharedLimitsId } from '../access/keyring.ts'
 import type { Mode } from '../access/keys.ts'
+import { combineLimits, type KeyLimits } from '../access/limits/table.ts'
 import { Problem, problem } from '../api/problem.ts'
 import { createCampaign } from '../campaigns/campaigns.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
@@ -18,7 +19,7 @@ import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import { getWorkflow } from '../workflows/workflows.ts'
 import type { AdapterName } from './adapter.ts'
 import { adapters } from './adapters.ts'
-import { type AtsConnection, getConnection } from './connections.ts'
+import { type AtsConnection, lockActiveConnection } from './connections.ts'
 import type { Outcome } from './outcome.ts'
 import { normalisePhone } from './phone.ts'
 import { isOffered } from './tests.ts'
@@ -72,7 +73,7 @@ export interface NewOrder {
 /** Metadata of a candidate that refers to the order. It is part of the result. */
 export const ORDER_METADATA_KEY = 'ats_order_id'
 
-type OrderDeps = Pick<Context, 'clock' | 'vault' | 'config'>
+type OrderDeps = Pick<Context, 'clock' | 'vault' | 'config' | 'keyring'>
 
 /**
  * Places an order: enrols the candidate in the standing campaign of the mandate. Returns the existing order if the identity was ordered
@@ -80,7 +81,7 @@ type OrderDeps = Pick<Context, 'clock' | 'vault' | 'config'>
  */
 export async function placeOrder(tx: Tx, deps: OrderDeps, key: AtsKey, input: NewOrder): Promise<AtsOrder> {
   const scope = { orgId: key.orgId, mode: key.mode }
-  const connection = await getConnection(tx, scope, key.connectionId)
+  const connection = await lockActiveConnection(tx, scope, key.connectionId)
   await lockName(tx, `ATS order ${connection.connection_id} ${input.identity}`)
   const existingOrder = await findOrderByIdentity(tx, connection.connection_id, input.identity)
   if (existingOrder) {
@@ -203,7 +204,7 @@ async function enrolOnce(
   return { campaignId, candidateId: (await enrolIn(campaignId))! }
 
   async function enrolIn(campaignId: string): Promise<string | undefined> {
-    const caller = { ...scope, keyId: key.keyId, key: { limits: key.limits } as PartnerKey, via: 'api' as const }
+    const caller = { ...scope, keyId: key.keyId, key: { limits: withSharedLimits(deps, key) }, via: 'api' as const }
     try {
       const { enrolment } = await enrolInCampaign(tx, caller, deps, campaignId, [candidate], { allowEmailOnly: true })
       if (enrolment.accepted === 0) return undefined
@@ -212,6 +213,12 @@ async function enrolOnce(
     }
     return requirePendingCandidate(tx, campaignId, candidate.external_candidate_id)
   }
+}
+
+/** Adds the daily limit of people that all keys of the organisation and mode share, partner keys included. */
+function withSharedLimits({ keyring }: OrderDeps, key: AtsKey): KeyLimits {
+  const limits = combineLimits([key.limits], keyring.limitFactor(key.orgId))
+  return { ...key.limits, shared: { id: sharedLimitsId(key), limits } }
 }
 
 /** Returns the ID of the enrolled candidate. Rejects the order if the person has opted out: it is rolled back and costs nothing. */
@@ -283,10 +290,12 @@ export async function cancelOrder(
   key: AtsKey,
   orderId: string,
 ): Promise<AtsOrder> {
+  const { candidate_id } = await getOrderOfConnection(tx, key, orderId)
+  // Lock order: the candidate before the order, as when a reply changes both. The state is read afterwards, because a reply may have
+  // ended the order in between.
+  await lockCandidacy(tx, candidate_id!)
   const order = await getOrderOfConnection(tx, key, orderId)
   if (!OPEN_STATES.includes(order.state)) return order
-  // Lock order: the candidate before the order, as when a reply changes both.
-  await lockCandidacy(tx, order.candidate_id!)
   // Set before the candidate ends, so that the outcome is a cancellation.
   await sql`update ats_orders set state = 'cancelled', updated_at = ${new Date(clock.now())} where order_id = ${orderId}`.execute(
     tx,

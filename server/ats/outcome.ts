@@ -5,6 +5,7 @@ import {
   describeVerifiedSkills,
 } from '../../sdk/verdict-texts.ts'
 import type { Candidacy, ResultReason } from '../campaigns/candidacy.ts'
+import { inLanguage } from '../conversation/flow.ts'
 import { MINUTE } from '../platform/clock.ts'
 import { resultOutput } from '../results/record.ts'
 
@@ -38,6 +39,12 @@ const VERDICT_TEXTS: Record<string, string> = {
   not_asked: 'not asked',
 }
 
+/** Returns the text of an enrichment question, in English if available; undefined if the flow has no such question. */
+export function questionTextOf({ flow }: Pick<Candidacy, 'flow'>, key: string): string | undefined {
+  const question = flow.enrichment.find((each) => each.key === key)
+  return question && inLanguage(question.text, 'en')
+}
+
 /** Returns the outcome of a candidate whose conversation has ended. */
 export function outcomeOf(candidate: Candidacy, isCancelled: boolean): Outcome {
   const output = resultOutput(candidate)
@@ -69,7 +76,10 @@ export function outcomeOf(candidate: Candidacy, isCancelled: boolean): Outcome {
     if (status !== 'completed')
       return candidate.reason ? REASON_TEXTS[candidate.reason] : 'The candidate did not finish.'
     const verdict = describeQualified(output.qualified)
-    const reasons = describeReasons(output, { withEvidence: true })
+    const reasons = describeReasons(output, {
+      withEvidence: true,
+      questionText: (key) => questionTextOf(candidate, key),
+    })
     const parts = [
       `${verdict[0]!.toUpperCase()}${verdict.slice(1)}${reasons.length > 0 ? `: ${reasons.join('; ')}` : ''}.`,
       ...(skills.length > 0 ? [`${describeVerifiedSkills(skills)}.`] : []),

@@ -1,6 +1,6 @@
 import { PHONE_PATTERN, withoutTrunkPrefix } from '../campaigns/phone-number.ts'
 
-/** Calling codes by country code (ISO 3166-1). Countries that share +1 have no entry, except CA and US. */
+/** Calling codes by country code (ISO 3166-1). Of the countries that share +1, only CA and US have an entry. */
 const CALLING_CODES: Readonly<Record<string, string>> = Object.fromEntries(
   (
     'AE971 AF93 AL355 AM374 AO244 AR54 AT43 AU61 AZ994 BA387 BD880 BE32 BF226 BG359 BH973 BI257 BJ229 BN673 BO591 BR55 BT975 BW267 ' +

@@ -14,7 +14,7 @@ import { defineJob } from '../platform/jobs/queue.ts'
 export async function countDailyPeople(
   tx: Tx,
   clock: Clock,
-  caller: Pick<Caller, 'orgId' | 'mode' | 'keyId' | 'key'>,
+  caller: Pick<Caller, 'orgId' | 'mode' | 'keyId'> & { key: Pick<Caller['key'], 'limits'> },
   people: { phone: string | null; email: string | null }[],
 ): Promise<void> {
   if (people.length === 0) return

@@ -44,7 +44,7 @@ export const MAX_CANDIDATES_PER_REQUEST = { live: 1_000, test: 100 }
 export const MAX_CANDIDATES_PER_CAMPAIGN = { live: 20_000, test: 2_000 }
 
 type EnrolmentDeps = Pick<Context, 'clock' | 'vault' | 'config'>
-type EnrollingCaller = Pick<Caller, 'orgId' | 'mode' | 'keyId' | 'key' | 'via'>
+type EnrollingCaller = Pick<Caller, 'orgId' | 'mode' | 'keyId' | 'via'> & { key: Pick<Caller['key'], 'limits'> }
 
 interface EnrolmentOptions {
   /** Whether an email address is enough for every workflow. Candidates without a phone number are then contacted by email. */

@@ -28,9 +28,10 @@ const HOLDER_CHECKS_PER_CREDENTIAL: Rule = { name: 'checks-of-one-holder', kind:
 
 /** Public routes that check credentials of any issuer, and whether a credential belongs to a person. */
 export function credentialCheckRoutes(app: App, context: Context): void {
-  const { db, clock, config, limits } = context
+  const { db, clock, limits } = context
   const local = localIssuer(context)
-  const fetchDocument = createDocumentFetcher({ rules: { allow: config.webhookAllow, onLoopback: false } })
+  // WEBHOOK_ALLOW does not apply: otherwise anyone could send requests to these private addresses.
+  const fetchDocument = createDocumentFetcher({ rules: { allow: [], onLoopback: false } })
   app.addHook('preParsing', async (request, reply) => {
     if (request.is404) return
     const isHolderCheck = request.routeOptions.url?.endsWith('/holder') === true

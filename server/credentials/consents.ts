@@ -8,8 +8,8 @@ import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/d
 import { linkErrors } from '../platform/text/links.ts'
 import { type CredentialRow, type CredentialStatus, credentialColumns, credentialStatusAt } from './credentials.ts'
 import type { SourceKind } from './facts.ts'
-import { createHolderLink, ensureHolder, findHolderOf, profileUrl } from './holders.ts'
-import { type IssueDeps, issueCredentials, reissueCredentials } from './issue.ts'
+import { createHolderLink, ensureHolder, findHolderOf, lockHolder, profileUrl } from './holders.ts'
+import { findIssuableSkills, type IssueDeps, issueCredentials, reissueCredentials } from './issue.ts'
 import { getCredentialPolicy } from './policies.ts'
 import { revokeCredentials } from './revocation.ts'
 import type { CredentialSource } from './sources.ts'
@@ -57,18 +57,23 @@ export async function readOffer(
   source: CredentialSource,
   manageUrl: string | null = null,
 ): Promise<CredentialOffer> {
-  const { credentials_enabled } = await getCredentialPolicy(queries, source.scope.orgId)
+  const policy = await getCredentialPolicy(queries, source.scope.orgId)
   const consent = await findConsent(queries, source.kind, source.id)
-  const holder = source.contact && (await findHolderOf(queries, { mailboxes }, source.scope, source.contact))
+  const { contact, externalId } = source
+  const holder = contact && (await findHolderOf(queries, { mailboxes }, source.scope, { contact, externalId }))
   const { rows } = await sql<CredentialRow>`
     select ${credentialColumns} from credentials
     where source_kind = ${source.kind} and source_id = ${source.id} and revocation_reason is distinct from 'replaced'
     order by issued_at, revoked_at nulls last, skill_number`.execute(queries)
+  const issuableSkills = await findIssuableSkills(queries, { clock }, source, policy.credential_validity_months)
+  const issuable = new Set(issuableSkills.map(({ number }) => number))
   return {
-    isEnabled: credentials_enabled && source.contact !== undefined,
+    isEnabled: policy.credentials_enabled && source.contact !== undefined,
     consent,
     hasEnded: source.hasEnded,
-    eligible: source.skills.map(({ number, name }) => ({ number, name })),
+    eligible: source.skills
+      .filter(({ number }) => issuable.has(number) || rows.some(({ skill_number }) => skill_number === number))
+      .map(({ number, name }) => ({ number, name })),
     pending: source.pendingSkills,
     credentials: rows.map((row) => ({
       id: row.credential_id,
@@ -96,10 +101,11 @@ export async function decideCredentials(
     return readOffer(tx, deps, source)
   }
   const { credentials_enabled } = await getCredentialPolicy(tx, source.scope.orgId)
-  if (!credentials_enabled || source.contact === undefined)
+  const { contact, externalId } = source
+  if (!credentials_enabled || contact === undefined)
     throw problem('FORBIDDEN', 'This organisation does not issue credentials. Ask it to switch them on.')
   if (input.showName) requirePlainName(source.name)
-  const holder = await ensureHolder(tx, deps, source.scope, source.contact)
+  const holder = await ensureHolder(tx, deps, source.scope, { contact, externalId })
   const now = new Date(deps.clock.now())
   await sql`insert into credential_consents
       (source_kind, source_id, org_id, mode, holder_id, wanted, show_name, language, text_version, given_at)
@@ -111,11 +117,13 @@ export async function decideCredentials(
   )
   await reissueCredentials(tx, deps, source, input.showName)
   if (source.hasEnded)
-    await issueCredentials(tx, deps, source, {
-      holderId: holder.holder_id,
-      showName: input.showName,
-      language: input.language,
-    })
+    await issueCredentials(
+      tx,
+      deps,
+      source,
+      { holderId: holder.holder_id, showName: input.showName, language: input.language },
+      { isLimited: true },
+    )
   return readOffer(tx, deps, source, await createHolderLink(tx, deps.clock, deps.config, holder))
 }
 
@@ -126,6 +134,9 @@ export function requirePlainName(name: string): void {
 }
 
 async function withdrawConsent(tx: Tx, deps: ConsentDeps, { kind, id }: CredentialSource): Promise<void> {
+  const consent = await findConsent(tx, kind, id)
+  // Locked, so that credentials that the holder's page issues again at the same time are revoked, too.
+  if (consent) await lockHolder(tx, consent.holder_id)
   await sql`update credential_consents set wanted = false, show_name = false, withdrawn_at = ${new Date(deps.clock.now())},
     issue_due_at = null where source_kind = ${kind} and source_id = ${id} and wanted`.execute(tx)
   await revokeCredentials(tx, deps, sql`source_kind = ${kind} and source_id = ${id}`, 'consent_withdrawn')

@@ -97,7 +97,7 @@ export async function getCredential(queries: Queries, { orgId, mode }: OrgScope,
   const { rows } = await sql<CredentialRow>`
     select ${credentialColumns} from credentials
     where credential_id = ${id} and org_id = ${orgId} and mode = ${mode}`.execute(queries)
-  if (!rows[0]) throw problem('NOT_FOUND', `Credential ${id} not found.`)
+  if (!rows[0]) throw problem('NOT_FOUND', `Credential ${id} not found in ${mode.toUpperCase()} mode.`)
   return rows[0]
 }
 
@@ -209,25 +209,18 @@ const publicColumns = sql`c.credential_id, c.mode, o.name as organisation_name, 
   c.revoked_at, c.revocation_reason`
 
 /**
- * Returns a credential, or undefined if there is none or the person has withdrawn it. The link of a credential that was issued again,
- * with or without the name, leads to the new one.
+ * Returns a credential, or undefined if there is none or the person has withdrawn it. The link of a credential that was issued again
+ * leads to the newest one.
  */
 export async function findPublicCredential(queries: Queries, id: string): Promise<PublicCredential | undefined> {
   if (!isCredentialId(id)) return undefined
   const { rows } = await sql<PublicRow>`
-    with recursive chain as (
-      select credential_id, replaced_by, 1 as length from credentials where credential_id = ${id}
-      union all
-      select c.credential_id, c.replaced_by, chain.length + 1
-      from chain join credentials c on c.credential_id = chain.replaced_by where chain.length < ${MAX_REPLACEMENTS}
-    )
-    select ${publicColumns} from chain join credentials c using (credential_id) join organisations o using (org_id)
-    where c.replaced_by is null and c.credential is not null`.execute(queries)
+    select ${publicColumns} from credentials requested
+      join credentials c on c.credential_id = coalesce(requested.replaced_by, requested.credential_id)
+      join organisations o on o.org_id = c.org_id
+    where requested.credential_id = ${id} and c.credential is not null`.execute(queries)
   return rows[0] && publicCredential(rows[0])
 }
-
-/** Bounds the time to follow the replacements of a credential. */
-const MAX_REPLACEMENTS = 1000
 
 function publicCredential(row: PublicRow): PublicCredential {
   const credential = JSON.parse(row.credential) as JsonObject

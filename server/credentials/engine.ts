@@ -57,20 +57,25 @@ async function listDue(queries: Queries, context: Context, limit: number): Promi
   return rows
 }
 
-function isDue(context: Context, onlyId?: string) {
-  return sql`issue_due_at <= ${new Date(context.clock.now())} and ${isProcessable(context)}
+function isDue(context: Context, onlyId?: string, orgId = sql`org_id`) {
+  return sql`issue_due_at <= ${new Date(context.clock.now())} and ${isProcessable(context, orgId)}
     and ${onlyId === undefined ? isNoDeadLetter('issue-credentials', sql`source_id`) : sql`source_id = ${onlyId}`}`
 }
 
-function isProcessable({ keyring }: Context) {
-  return isNotPaused(sql`org_id`, keyring.pausedOrganisations())
+function isProcessable({ keyring }: Context, orgId = sql`org_id`) {
+  return isNotPaused(orgId, keyring.pausedOrganisations())
 }
 
-/** Issues the credentials of one session or candidacy, and returns how many were due. */
+/**
+ * Issues the credentials of one session or candidacy, and returns how many were due. The holder is locked too, so that a person who is
+ * erased at the same time gets none.
+ */
 async function issueNext(tx: Tx, context: Context, onlyId?: string): Promise<number> {
   const { rows } = await sql<{ source_kind: SourceKind; source_id: string }>`
-    select source_kind, source_id from credential_consents
-    where ${isDue(context, onlyId)} order by issue_due_at limit 1 for update skip locked`.execute(tx)
+    select c.source_kind, c.source_id from credential_consents c join credential_holders h using (holder_id)
+    where ${isDue(context, onlyId, sql`c.org_id`)} order by c.issue_due_at limit 1 for no key update of c, h skip locked`.execute(
+    tx,
+  )
   if (!rows[0]) return 0
   const { source_kind: kind, source_id: id } = rows[0]
   await sql`update credential_consents set issue_due_at = null where source_kind = ${kind} and source_id = ${id}`.execute(

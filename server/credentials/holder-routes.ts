@@ -18,7 +18,7 @@ import { type CredentialRow, credentialColumns, credentialStatusAt } from './cre
 import { changeProfile, findHolderByToken, type Holder, lockHolder, profileUrl, revokeOtherLinks } from './holders.ts'
 import { reissueCredentials } from './issue.ts'
 import { exportLearnerRecord } from './learner-record.ts'
-import { revokeCredentials } from './revocation.ts'
+import { deleteRevokedContent, revokeCredentials } from './revocation.ts'
 import { HolderChange, HolderView } from './schema.ts'
 import { findSource } from './sources.ts'
 
@@ -98,6 +98,7 @@ export function holderRoutes(app: App, context: Context): void {
       if (isShown) requirePlainName(source.name)
       await reissueCredentials(tx, context, source, isShown)
     }
+    if (!isShown) await deleteRevokedContent(tx, context, sql`holder_id = ${holderId} and shows_name`)
     await sql`update credential_consents set show_name = ${isShown} where holder_id = ${holderId} and wanted`.execute(
       tx,
     )
@@ -114,7 +115,7 @@ export function holderRoutes(app: App, context: Context): void {
       mode: holder.mode,
       profile_public: holder.is_profile_public,
       profile_url: profileUrl(config, holder),
-      show_name: rows.some(({ revoked_at, shows_name }) => !revoked_at && shows_name),
+      show_name: rows.some(({ shows_name }) => shows_name),
       credentials: rows.map((row) => ({
         credential_id: row.credential_id,
         url: row.url,

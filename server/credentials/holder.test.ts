@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { candidatePage, inviteCandidate, keyIndex } from '../../test/support/candidate.ts'
 import { signInMember } from '../../test/support/console.ts'
 import {
@@ -10,12 +11,15 @@ import {
   holderCalls,
   isRevoked,
   issueCredential,
+  passAssessment,
   readPublic,
 } from '../../test/support/issued-credentials.ts'
-import { BRICKLAYING, expectOk, sharedVerification, WIRING } from '../../test/support/verification.ts'
+import { BRICKLAYING, expectOk, outcomeOf, sharedVerification, WIRING } from '../../test/support/verification.ts'
+import { decideCredentials } from './consents.ts'
 import { findProfile } from './credentials.ts'
 import { issueDueCredentials } from './engine.ts'
 import { revokeCredentialsOfHolder } from './revocation.ts'
+import { findSource } from './sources.ts'
 
 const setUp = sharedVerification()
 
@@ -26,7 +30,7 @@ test('the secret link lists the credentials of the person in all sessions, and n
   const first = await issueCredential(calls)
   // The same mailbox in another spelling.
   const second = await issueCredential(calls, {
-    student: { externalStudentId: 'stu-2', email: 'Asha+jobs@example.com' },
+    student: { email: 'Asha+jobs@example.com' },
     skills: [WIRING],
   })
   const other = await issueCredential(calls, { student: { externalStudentId: 'stu-3', email: 'b@example.com' } })
@@ -46,11 +50,29 @@ test('the secret link lists the credentials of the person in all sessions, and n
   assert.equal(await isRevoked(calls.app, (await readPublic(calls.app, other.id)).credential), false)
 })
 
+test('an address alone does not give access to the credentials of another person; an erasure covers both', async () => {
+  const calls = await setUp()
+  const { context } = calls.app
+  const first = await issueCredential(calls)
+  await holderCalls(calls.app, first.holderToken).change({ profile_public: true })
+  const second = await issueCredential(calls, { student: { externalStudentId: 'stu-2' }, skills: [WIRING] })
+  assert.equal((await getOffer(calls, second.session)).profileUrl, null)
+  const holder = holderCalls(calls.app, second.holderToken)
+  assert.deepEqual(
+    (await holder.view()).body.data.credentials.map(({ credential_id }: any) => credential_id),
+    [second.id],
+  )
+  assert.equal((await holder.change({ credentials: [{ credential_id: first.id, revoke: true }] })).status, 404)
+  const contact = { kind: 'email', value: 'asha@example.com' } as const
+  const erased = await context.db.transaction((tx) => revokeCredentialsOfHolder(tx, context, calls.scope, contact))
+  assert.deepEqual(new Set(erased.map(({ credential_id }) => credential_id)), new Set([first.id, second.id]))
+})
+
 test('a profile is off at first, lists what the person does not hide, and its link can be changed', async () => {
   const calls = await setUp()
   const { queries } = calls.app.context.db
   const { id, holderToken } = await issueCredential(calls, { showName: true })
-  const hidden = await issueCredential(calls, { student: { externalStudentId: 'stu-2' }, skills: [WIRING] })
+  const hidden = await issueCredential(calls, { skills: [WIRING] })
   const holder = holderCalls(calls.app, holderToken)
   const { slug } = await queries
     .selectFrom('credential_holders')
@@ -116,10 +138,38 @@ test('showing or removing the name issues the credential again; old links lead t
   assert.equal(events[1]!.data.replaced_by, events[2]!.data.credential_id)
 })
 
+test('credentials are issued again ten times a day at most; removing the name and withdrawing always work', async () => {
+  const calls = await setUp()
+  const { id, session, holderToken } = await issueCredential(calls)
+  const holder = holderCalls(calls.app, holderToken)
+  for (let change = 0; change < 9; change++) {
+    assert.equal((await holder.change({ show_name: change % 2 === 0 })).status, 200)
+    calls.clock.advance(60_000)
+  }
+  await expectOk(decide(calls, session, { wanted: false }))
+  await expectOk(decide(calls, session, { wanted: true, showName: true }))
+  assert.equal((await holder.change({ show_name: false })).status, 200)
+  const rejected = await holder.change({ show_name: true })
+  assert.equal(rejected.status, 429)
+  assert.match(rejected.body.error.message, /10 times in 24 hours\. Try again in .*\./)
+  const waitSeconds = 86_400 - 8 * 60
+  assert.ok(Number(rejected.headers.get('retry-after')) <= waitSeconds, String(rejected.headers.get('retry-after')))
+  calls.clock.advance(1000) // resets the rate limit of the token
+  await expectOk(decide(calls, session, { wanted: false }))
+  assert.equal(outcomeOf(await decide(calls, session, { wanted: true })), '429 RATE_LIMITED')
+  calls.clock.advance(86_400_000)
+  const { context } = calls.app
+  const source = (await findSource(context.db.queries, 'session', session.id, calls.clock.now()))!
+  const input = { wanted: true, showName: false, language: 'en' }
+  const { credentials } = await context.db.transaction((tx) => decideCredentials(tx, context, source, input))
+  assert.equal(credentials.at(-1)!.status, 'active', 'a day later it works again')
+  assert.equal(await readPublic(calls.app, id), undefined, 'a withdrawn link does not lead to a later credential')
+})
+
 test('the person exports a learner record, signed by the deployment, with the credentials that are not hidden', async () => {
   const calls = await setUp()
   const { id, holderToken } = await issueCredential(calls)
-  const hidden = await issueCredential(calls, { student: { externalStudentId: 'stu-2' }, skills: [WIRING] })
+  const hidden = await issueCredential(calls, { skills: [WIRING] })
   const holder = holderCalls(calls.app, holderToken)
   await holder.change({ credentials: [{ credential_id: hidden.id, hidden: true }] })
   const exportRecord = () =>
@@ -154,6 +204,31 @@ test('the person revokes a credential; consenting again does not bring it back',
   assert.equal((await getOffer(calls, session)).credentials.length, 1)
 })
 
+test('a person who removes the name or withdraws a credential removes the page of a revoked one, too', async () => {
+  const calls = await setUp()
+  const partner = calls.app.as(await calls.app.fixtures.createPartnerKey(calls.orgId))
+  const withdrawals: ((issued: Awaited<ReturnType<typeof issueCredential>>) => Promise<{ status: number }>)[] = [
+    ({ holderToken }) => holderCalls(calls.app, holderToken).change({ show_name: false }),
+    ({ holderToken, id }) =>
+      holderCalls(calls.app, holderToken).change({ credentials: [{ credential_id: id, revoke: true }] }),
+    ({ session }) => decide(calls, session, { wanted: false }),
+    ({ session }) => decide(calls, session, { wanted: true, showName: false }),
+  ]
+  for (const [index, withdraw] of withdrawals.entries()) {
+    const student = { externalStudentId: `stu-${index}`, email: `s${index}@example.com` }
+    const issued = await issueCredential(calls, { showName: true, student })
+    const { id, holderToken } = issued
+    const { body } = await partner.post(`/credentials/${id}/revoke`, { reason: 'issued_in_error' })
+    assert.equal(body.data.status, 'revoked')
+    assert.equal((await readPublic(calls.app, id)).holderName, 'Asha Rao')
+    assert.equal((await holderCalls(calls.app, holderToken).view()).body.data.show_name, true)
+    assert.equal((await withdraw(issued)).status, 200)
+    assert.equal(await readPublic(calls.app, id), undefined)
+    const { data } = (await holderCalls(calls.app, holderToken).view()).body
+    assert.deepEqual([data.show_name, data.credentials[0].revocation_reason], [false, 'issued_in_error'])
+  }
+})
+
 test('each consent gives a new link; older ones work until they are revoked', async () => {
   const calls = await setUp()
   const { session, holderToken: firstToken } = await issueCredential(calls)
@@ -180,6 +255,32 @@ test('the credentials of an erased person are revoked, and nothing about the per
   const rows = await context.db.queries.selectFrom('credentials').selectAll().where('credential_id', '=', id).execute()
   assert.doesNotMatch(JSON.stringify(rows), /Asha|stu-1|sha256/)
   await assert.rejects(erase, /No credentials were issued to this email address/)
+})
+
+test('a person who consents while being erased has no credential afterwards', async () => {
+  const calls = await setUp()
+  const { context } = calls.app
+  await issueCredential(calls)
+  const session = await passAssessment(calls, { skills: [WIRING] })
+  const contact = { kind: 'email', value: 'asha@example.com' } as const
+  let erasure: Promise<unknown[]> | undefined
+  await context.db.transaction(async (tx) => {
+    const source = (await findSource(tx, 'session', session.id, calls.clock.now()))!
+    await decideCredentials(tx, context, source, { wanted: true, showName: true, language: 'en' })
+    erasure = context.db.transaction((other) => revokeCredentialsOfHolder(other, context, calls.scope, contact))
+    const isFinished = await Promise.race([erasure.then(() => true), setTimeout(300, false)])
+    assert.equal(isFinished, false, 'the erasure waits for the consent')
+  })
+  assert.equal((await erasure!).length, 2)
+  const rows = await context.db.queries
+    .selectFrom('credentials')
+    .select(['credential', 'revocation_reason'])
+    .where('org_id', '=', calls.orgId)
+    .execute()
+  assert.deepEqual(
+    rows,
+    [1, 2].map(() => ({ credential: null, revocation_reason: 'person_erased' })),
+  )
 })
 
 test('partners list, filter and revoke the credentials of their organisation and mode', async () => {

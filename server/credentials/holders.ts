@@ -26,33 +26,61 @@ function hashContact({ mailboxes }: Pick<Context, 'mailboxes'>, { kind, value }:
   return kind === 'email' ? mailboxes.hash(value) : mailboxes.hashPhone(value)
 }
 
-/** Returns the holder with this address, and creates it if necessary. */
-export async function ensureHolder(
-  tx: Tx,
-  deps: HolderDeps,
-  { orgId, mode }: OrgScope,
-  contact: Contact,
-): Promise<Holder> {
+/** The person of a session or a candidacy: the address, which nobody has verified, and the ID in the partner's system. */
+interface Person {
+  contact: Contact
+  externalId: string
+}
+
+const holderColumns = sql`holder_id, org_id, mode, profile_slug, is_profile_public`
+
+/**
+ * Locks the holder of the credentials of a person, and creates it if necessary. The lock orders consents, issues and the erasure of the
+ * same person one after the other.
+ */
+export async function ensureHolder(tx: Tx, deps: HolderDeps, scope: OrgScope, person: Person): Promise<Holder> {
   const now = deps.clock.now()
+  const { contact, externalId } = person
   await sql`insert into credential_holders
-      (holder_id, org_id, mode, contact_kind, contact_hash, profile_slug, created_at, updated_at)
-    values (${newId('CH_', now)}, ${orgId}, ${mode}, ${contact.kind}, ${hashContact(deps, contact)}, ${randomCode(26)},
-      ${new Date(now)}, ${new Date(now)})
-    on conflict (org_id, mode, contact_kind, contact_hash) do nothing`.execute(tx)
-  return (await findHolderOf(tx, deps, { orgId, mode }, contact))!
+      (holder_id, org_id, mode, contact_kind, contact_hash, external_id, profile_slug, created_at, updated_at)
+    values (${newId('CH_', now)}, ${scope.orgId}, ${scope.mode}, ${contact.kind}, ${hashContact(deps, contact)}, ${externalId},
+      ${randomCode(26)}, ${new Date(now)}, ${new Date(now)})
+    on conflict (org_id, mode, contact_kind, contact_hash, external_id) do nothing`.execute(tx)
+  const { rows } = await sql<Holder>`
+    select ${holderColumns} from credential_holders
+    where ${hasContact(deps, scope, contact)} and external_id = ${externalId} for no key update`.execute(tx)
+  // Not found if the person was erased while this transaction waited for the lock: the next attempt creates a new holder.
+  return rows[0] ?? ensureHolder(tx, deps, scope, person)
+}
+
+function hasContact(deps: Pick<Context, 'mailboxes'>, { orgId, mode }: OrgScope, contact: Contact) {
+  return sql`org_id = ${orgId} and mode = ${mode} and contact_kind = ${contact.kind}
+    and contact_hash = ${hashContact(deps, contact)}`
 }
 
 export async function findHolderOf(
   queries: Queries,
   deps: Pick<Context, 'mailboxes'>,
-  { orgId, mode }: OrgScope,
-  contact: Contact,
+  scope: OrgScope,
+  { contact, externalId }: Person,
 ): Promise<Holder | undefined> {
   const { rows } = await sql<Holder>`
-    select holder_id, org_id, mode, profile_slug, is_profile_public from credential_holders
-    where org_id = ${orgId} and mode = ${mode} and contact_kind = ${contact.kind}
-      and contact_hash = ${hashContact(deps, contact)}`.execute(queries)
+    select ${holderColumns} from credential_holders
+    where ${hasContact(deps, scope, contact)} and external_id = ${externalId}`.execute(queries)
   return rows[0]
+}
+
+/** Locks all holders with an address, for the erasure of a person. */
+export async function lockHoldersWithContact(
+  tx: Tx,
+  deps: Pick<Context, 'mailboxes'>,
+  scope: OrgScope,
+  contact: Contact,
+): Promise<Holder[]> {
+  const { rows } = await sql<Holder>`
+    select ${holderColumns} from credential_holders where ${hasContact(deps, scope, contact)}
+    order by holder_id for no key update`.execute(tx)
+  return rows
 }
 
 /** Creates a secret link for managing the holder's credentials. Only its hash is stored. */
@@ -78,7 +106,7 @@ export async function findHolderByToken(queries: Queries, token: string): Promis
 /** Locks the holder, so that changes of the same person are made one after the other. */
 export async function lockHolder(tx: Tx, holderId: string): Promise<Holder> {
   const { rows } = await sql<Holder>`
-    select holder_id, org_id, mode, profile_slug, is_profile_public from credential_holders
+    select ${holderColumns} from credential_holders
     where holder_id = ${holderId} for no key update`.execute(tx)
   return rows[0]!
 }

@@ -20,9 +20,11 @@ import {
   type VerificationCalls,
 } from '../../test/support/verification.ts'
 import { switchService } from '../access/service-switch.ts'
-import { retireItem } from '../items/item-status.ts'
+import { restoreItem, retireItem } from '../items/item-status.ts'
+import { decideCredentials } from './consents.ts'
 import { issueDueCredentials } from './engine.ts'
 import { addMonths } from './policies.ts'
+import { findSource } from './sources.ts'
 
 const setUp = sharedVerification()
 const setUpTestMode = sharedVerification('test')
@@ -152,6 +154,22 @@ test('the name is shown only if the person wants it, and a link in a name is rej
   assert.deepEqual(statusesOf(await getOffer(calls, session)), [])
 })
 
+test('a title with a phone number or an email address is left out, also if the name is shown', async () => {
+  const calls = await setUp()
+  const roles = ['Fabricator, call 9876543210', 'Fabricator ९८७६ ५४३२१०', 'Fabricator asha@home', 'Asha’s workshop']
+  const narratives = []
+  for (const [index, role] of roles.entries()) {
+    const workExperiences = [{ externalExperienceId: 'w-1', companyName: 'Metro Ltd', role }]
+    const student = { externalStudentId: `stu-${index}`, email: `s${index}@example.com`, workExperiences }
+    const { id } = await issueCredential(calls, { student, showName: true })
+    narratives.push((await readPublic(calls.app, id)).credential.evidence[0].narrative)
+  }
+  assert.deepEqual(
+    narratives.map((narrative) => /“(.+)”/.exec(narrative)?.[1]),
+    [undefined, undefined, undefined, 'Asha’s workshop'],
+  )
+})
+
 test('consent before the end issues the credential when the reviewer endorses the skill, and only once', async () => {
   const calls = await setUp()
   const { session, token } = await calls.requestReview({ skills: [BRICKLAYING, PLASTERING] })
@@ -234,6 +252,30 @@ test('withdrawing the consent revokes the credential and deletes its content; it
   )
 })
 
+test('the validity period starts with the verification, so consenting again does not extend it', async () => {
+  const calls = await setUp()
+  const { session, id } = await issueCredential(calls)
+  const { credential } = await readPublic(calls.app, id)
+  await expectOk(decide(calls, session, { wanted: false }))
+  const consentAt = async (time: number) => {
+    const source = await findSource(calls.app.context.db.queries, 'session', session.id, calls.clock.now())
+    const { context } = calls.app
+    const later = { ...context, clock: { ...context.clock, now: () => time } }
+    const input = { wanted: true, showName: false, language: 'en' }
+    return context.db.transaction((tx) => decideCredentials(tx, later, source!, input))
+  }
+  const expiry = Date.parse(credential.validUntil)
+  const expired = await consentAt(expiry)
+  assert.deepEqual(
+    expired.credentials.map(({ status }) => status),
+    ['revoked'],
+  )
+  const { credentials } = await consentAt(expiry - 86_400_000)
+  const issued = await readPublic(calls.app, credentials.at(-1)!.id)
+  assert.equal(issued.credential.validUntil, credential.validUntil)
+  assert.notEqual(issued.credential.validFrom, credential.validFrom)
+})
+
 test('neither address nor phone nor name nor reviewer is in a credential, an event or a list without consent', async () => {
   const calls = await setUp()
   const student = {
@@ -301,6 +343,30 @@ test('questions with a wrong key revoke the credential as soon as its verdict de
   )
   await expectOk(decide(calls, session, { wanted: true }))
   assert.deepEqual(statusesOf(await getOffer(calls, session)), ['revoked'], 'it is not issued again')
+})
+
+test('questions with a wrong key do not count for a credential that is issued later', async () => {
+  const calls = await setUp()
+  const { app } = calls
+  const session = await passAssessment(calls)
+  const asked = (await calls.getCorrectAnswers(session)).toSorted((a, b) => a.difficulty - b.difficulty)
+  const retire = ({ itemId }: { itemId: string }) =>
+    app.context.db.transaction((tx) =>
+      retireItem(tx, app.context, { itemId, skillNumber: 1001, source: 'bank', orgId: undefined }, 'miskeyed'),
+    )
+  const restore = ({ itemId }: { itemId: string }) =>
+    app.context.db.transaction((tx) =>
+      restoreItem(tx, app.context, { itemId, skillNumber: 1001, source: 'bank', orgId: undefined }),
+    )
+  for (const item of asked) await retire(item)
+  const { data } = (await expectOk(decide(calls, session, { wanted: true }))).body
+  assert.deepEqual([data.eligible, data.credentials], [[], []])
+  for (const item of asked.slice(1)) await restore(item)
+  const later = (await expectOk(decide(calls, session, { wanted: true }))).body.data
+  assert.deepEqual(statusesOf(later), ['active'])
+  const { credential } = await readPublic(app, later.credentials[0].id)
+  assert.match(credential.evidence[0].narrative, /^Answered 4 of 4 questions/)
+  await restore(asked[0]!)
 })
 
 test('an organisation that has switched credentials off issues none', async () => {

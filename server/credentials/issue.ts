@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { getOrganisation } from '../access/organisations.ts'
+import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { recordEvents } from '../events/record.ts'
+import { DAY, formatWait, SECOND } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { randomCode, randomToken } from '../platform/ids.ts'
 import { toSingleLine } from '../platform/text/strip-invisible.ts'
@@ -10,9 +12,10 @@ import { buildCredential, type Contact } from './build-credential.ts'
 import { type CredentialRow, credentialColumns, credentialRecord, credentialUrl } from './credentials.ts'
 import type { Facts, ScoredResponse, SourceKind, VerifiedSkill } from './facts.ts'
 import { baseUrl, openSigningKey } from './issuers.ts'
+import { factsWithout, lockItemsForIssue, withoutMiskeyedItems } from './miskeyed-items.ts'
 import { addMonths, getCredentialPolicy } from './policies.ts'
 import { signAsJwt, signCredential } from './proof/sign.ts'
-import { revokeCredentials } from './revocation.ts'
+import { deleteRevokedContent, revokeCredentials } from './revocation.ts'
 import type { CredentialSource } from './sources.ts'
 import { chooseStatusEntry, countStatusEntries, type StatusEntry, statusListUrl } from './status-lists.ts'
 
@@ -38,22 +41,25 @@ interface Draft {
 
 /**
  * Issues a credential for each verified skill of a source that has none yet. The caller has locked the consent, so that a retry does
- * not issue twice. A credential that the organisation or the person has revoked is not issued again.
+ * not issue twice. A credential that the organisation or the person has revoked is not issued again. `isLimited` is for requests of the
+ * person, who could consent and withdraw without end.
  */
 export async function issueCredentials(
   tx: Tx,
   deps: IssueDeps,
   source: CredentialSource,
   consent: { holderId: string; showName: boolean; language: string },
+  { isLimited = false }: { isLimited?: boolean } = {},
 ): Promise<CredentialRow[]> {
   const { credentials_enabled, credential_validity_months } = await getCredentialPolicy(tx, source.scope.orgId)
   if (!credentials_enabled || source.contact === undefined) return []
-  const settledSkills = await findSettledSkills(tx, source)
-  const validUntil = addMonths(new Date(deps.clock.now()), credential_validity_months)
-  const drafts = source.skills
-    .filter(({ number }) => !settledSkills.has(number))
+  await lockItemsForIssue(tx)
+  const previous = await findPreviousCredentials(tx, source)
+  const skills = await findIssuableSkills(tx, deps, source, credential_validity_months)
+  const drafts = skills
+    .filter(({ number }) => !previous.get(number)?.isSettled)
     .map(
-      ({ number, name, facts, responses }: VerifiedSkill): Draft => ({
+      ({ number, name, facts, responses, validUntil }): Draft => ({
         credentialId: newCredentialId(),
         scope: source.scope,
         holderId: consent.holderId,
@@ -66,23 +72,79 @@ export async function issueCredentials(
         showsName: consent.showName,
         language: consent.language,
         validUntil,
-        isHidden: false,
+        isHidden: previous.get(number)?.isHidden ?? false,
       }),
     )
-  return signDrafts(tx, deps, drafts)
+  if (isLimited) await enforceIssueLimit(tx, deps, source, drafts)
+  const issued = await signDrafts(tx, deps, drafts)
+  for (const { credential_id, skill_number } of issued)
+    await replaceCredentials(tx, deps, source, previous.get(skill_number)?.replaceableIds ?? [], credential_id)
+  return issued
 }
 
-/** Returns the skills of a source with a credential that is valid, or that was revoked for a reason that still holds. */
-async function findSettledSkills(tx: Tx, { kind, id }: CredentialSource): Promise<Set<number>> {
-  const { rows } = await sql<{ skill_number: number }>`
-    select skill_number from credentials where source_kind = ${kind} and source_id = ${id}
-      and (revoked_at is null or revocation_reason not in ('consent_withdrawn', 'key_revoked', 'replaced'))`.execute(tx)
-  return new Set(rows.map(({ skill_number }) => skill_number))
+/** A verified skill, with the end of the validity period of its credential. */
+interface IssuableSkill extends VerifiedSkill {
+  validUntil: Date
+}
+
+/**
+ * Returns the verified skills of a source for which a credential can be issued. Items that were retired because of a wrong key do not
+ * count. The validity period starts with the verification, so that a credential that is issued later or again is not valid for longer.
+ */
+export async function findIssuableSkills(
+  queries: Queries,
+  { clock }: Pick<Context, 'clock'>,
+  { scope, skills }: CredentialSource,
+  validityMonths: number,
+): Promise<IssuableSkill[]> {
+  const verified = await withoutMiskeyedItems(queries, scope.orgId, skills)
+  return verified
+    .map((skill) => ({ ...skill, validUntil: addMonths(new Date(skill.facts.verifiedAt), validityMonths) }))
+    .filter(({ validUntil }) => validUntil.getTime() > clock.now())
+}
+
+/** The credentials that were issued before for a skill of a source. */
+interface PreviousCredentials {
+  /** Whether one is valid, or was revoked for a reason that still holds. */
+  isSettled: boolean
+  /** Whether the holder hides the newest one in the profile. */
+  isHidden: boolean
+  /** Those that were revoked only because of their key: their links lead to the new credential. */
+  replaceableIds: string[]
+}
+
+async function findPreviousCredentials(
+  tx: Tx,
+  { kind, id }: CredentialSource,
+): Promise<Map<number, PreviousCredentials>> {
+  const { rows } = await sql<PreviousCredentials & { skill_number: number }>`
+    select skill_number,
+      bool_or(revoked_at is null or revocation_reason not in ('consent_withdrawn', 'key_revoked', 'replaced')) as "isSettled",
+      (array_agg(is_hidden order by replaced_by is not null, issued_at desc, revoked_at desc nulls first))[1] as "isHidden",
+      coalesce(array_agg(credential_id) filter (where revocation_reason = 'key_revoked' and replaced_by is null and credential is not null),
+        '{}') as "replaceableIds"
+    from credentials where source_kind = ${kind} and source_id = ${id} group by skill_number`.execute(tx)
+  return new Map(rows.map(({ skill_number, ...previous }) => [skill_number, previous]))
+}
+
+/** Lets the links of credentials, and of all that they have replaced, lead to a new credential. */
+async function replaceCredentials(
+  tx: Tx,
+  { clock }: IssueDeps,
+  { kind, id }: CredentialSource,
+  oldIds: string[],
+  newId: string,
+): Promise<void> {
+  if (oldIds.length === 0) return
+  await sql`update credentials set replaced_by = ${newId}, version = version + 1, updated_at = ${new Date(clock.now())}
+    where source_kind = ${kind} and source_id = ${id} and replaced_by is distinct from ${newId}
+      and (credential_id = any (${oldIds}::text[]) or replaced_by = any (${oldIds}::text[]))`.execute(tx)
 }
 
 /**
  * Issues credentials of a source again, with or without the name. The old ones are revoked and their content is deleted, because they
- * contain a name that the person may no longer want to show.
+ * contain a name that the person may no longer want to show. Without the name, the content of credentials with the name that were
+ * revoked before is deleted too.
  */
 export async function reissueCredentials(
   tx: Tx,
@@ -90,10 +152,13 @@ export async function reissueCredentials(
   source: CredentialSource,
   showsName: boolean,
 ): Promise<void> {
+  await lockItemsForIssue(tx)
   const { rows } = await sql<CredentialRow & { facts: Facts; responses: ScoredResponse[]; language: string }>`
     select ${credentialColumns}, facts, responses, language from credentials
     where source_kind = ${source.kind} and source_id = ${source.id} and revoked_at is null and shows_name <> ${showsName}
     order by credential_id for update`.execute(tx)
+  if (!showsName)
+    await deleteRevokedContent(tx, deps, sql`source_kind = ${source.kind} and source_id = ${source.id} and shows_name`)
   if (source.contact === undefined) return
   const drafts: Draft[] = []
   for (const old of rows) {
@@ -101,13 +166,14 @@ export async function reissueCredentials(
     await revokeCredentials(tx, deps, sql`credential_id = ${old.credential_id}`, 'replaced', {
       replacedBy: credentialId,
     })
+    await replaceCredentials(tx, deps, source, [old.credential_id], credentialId)
     drafts.push({
       credentialId,
       scope: source.scope,
       holderId: old.holder_id,
       source,
       skill: { number: old.skill_number, name: old.skill_name },
-      facts: old.facts,
+      facts: factsWithout(old.facts, old.responses),
       responses: old.responses,
       contact: source.contact,
       name: source.name,
@@ -117,7 +183,35 @@ export async function reissueCredentials(
       isHidden: old.is_hidden,
     })
   }
+  // Removing the name always works.
+  if (showsName) await enforceIssueLimit(tx, deps, source, drafts)
   await signDrafts(tx, deps, drafts)
+}
+
+/** Credentials for the same skill of a source within 24 hours: the first one, and ten that were issued again. */
+const MAX_ISSUES_PER_DAY = 11
+
+/** Rejects a change of the person that would issue credentials again too often. */
+async function enforceIssueLimit(
+  tx: Tx,
+  { clock }: IssueDeps,
+  { kind, id }: CredentialSource,
+  drafts: Draft[],
+): Promise<void> {
+  const now = clock.now()
+  const { rows } = await sql<{ issued_at: Date }>`
+    select issued_at from (
+      select issued_at, row_number() over (partition by skill_number order by issued_at desc) as position from credentials
+      where source_kind = ${kind} and source_id = ${id} and issued_at > ${new Date(now - DAY)}
+        and skill_number = any (${drafts.map(({ skill }) => skill.number)}::integer[])) as recent
+    where position = ${MAX_ISSUES_PER_DAY} order by issued_at desc limit 1`.execute(tx)
+  if (!rows[0]) return
+  const retryAfter = Math.max(1, Math.ceil((rows[0].issued_at.getTime() + DAY - now) / SECOND))
+  throw problem(
+    'RATE_LIMITED',
+    `Credentials can be issued again ${MAX_ISSUES_PER_DAY - 1} times in 24 hours. Try again in ${formatWait(retryAfter)}. Removing the name and withdrawing always work.`,
+    { retryAfter },
+  )
 }
 
 /** Random, not ordered by time: the ID of one credential must not lead to another one of the same person. */
@@ -152,7 +246,7 @@ async function signDrafts(tx: Tx, deps: IssueDeps, drafts: Draft[]): Promise<Cre
         ...draft.skill,
         ...(catalogueSkills.get(draft.skill.number) ?? { description: undefined, escoUris: [] }),
       },
-      facts: draft.showsName ? draft.facts : withoutPerson(draft.facts, draft),
+      facts: publicFacts(draft),
       contact: draft.contact,
       salt,
       shownName: draft.showsName ? draft.name : undefined,
@@ -180,17 +274,22 @@ async function signDrafts(tx: Tx, deps: IssueDeps, drafts: Draft[]): Promise<Cre
   return rows
 }
 
-/** Removes a title that contains a part of the person's name or address, such as the project "Asha's portfolio". */
-function withoutPerson(facts: Facts, { name, contact }: Draft): Facts {
+/**
+ * Removes a title that contains an email address or a phone number. Unless the name is shown, also a title that contains a part of the
+ * person's name or address, such as the project "Asha's portfolio".
+ */
+function publicFacts({ facts, name, contact, showsName }: Draft): Facts {
   if (facts.source === null) return facts
   const title = toSingleLine(facts.source.title).normalize('NFKC').toLowerCase()
-  const digits = title.replace(/\D/g, '')
+  const digits = title.replace(/\P{Nd}/gu, '')
   const words = `${name} ${contact.value.split('@')[0]}`
     .normalize('NFKC')
     .toLowerCase()
     .split(/[\s.,_+-]+/u)
   const containsPerson =
-    title.includes('@') || digits.length >= 8 || words.some((word) => [...word].length >= 3 && title.includes(word))
+    title.includes('@') ||
+    [...digits].length >= 8 ||
+    (!showsName && words.some((word) => [...word].length >= 3 && title.includes(word)))
   return containsPerson ? { ...facts, source: null } : facts
 }
 

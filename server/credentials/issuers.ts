@@ -13,7 +13,13 @@ import { buildDidDocument, didWeb } from './proof/did-document.ts'
 import { generateKeyPair, type SigningKey } from './proof/keys.ts'
 
 /** Who signs: an organisation in one mode, or the deployment itself, which signs learner records. */
-export type Issuer = OrgScope | 'deployment'
+export type Issuer = OrgScope | 'deployment' | 'deployment_test'
+
+/** Returns the mode of the credentials that an issuer signs. */
+export function modeOfIssuer(issuer: Issuer): Mode {
+  if (issuer === 'deployment') return 'live'
+  return issuer === 'deployment_test' ? 'test' : issuer.mode
+}
 
 export const keyStatuses = ['active', 'retired', 'revoked'] as const
 type KeyStatus = (typeof keyStatuses)[number]
@@ -45,6 +51,7 @@ export function baseUrl({ publicUrl }: UrlConfig): string {
 export function didOf(config: UrlConfig, issuer: Issuer): string {
   const url = baseUrl(config)
   if (issuer === 'deployment') return didWeb(url)
+  if (issuer === 'deployment_test') return didWeb(url, 'test')
   const path = ['organisations', issuer.orgId, ...(issuer.mode === 'test' ? ['test'] : [])]
   return didWeb(url, ...path)
 }
@@ -53,6 +60,7 @@ export function didOf(config: UrlConfig, issuer: Issuer): string {
 export function issuerOfDid(config: UrlConfig, did: string): Issuer | undefined {
   const ownDid = didOf(config, 'deployment')
   if (did === ownDid) return 'deployment'
+  if (did === didOf(config, 'deployment_test')) return 'deployment_test'
   if (!did.startsWith(`${ownDid}:organisations:`)) return undefined
   const [orgId, mode, ...others] = did.slice(`${ownDid}:organisations:`.length).split(':')
   if (!isOrganisationId(orgId) || others.length > 0 || (mode !== undefined && mode !== 'test')) return undefined
@@ -73,8 +81,8 @@ export const sealedCredentialKeys: SealedColumn = {
 }
 
 function ofIssuer(issuer: Issuer) {
-  return issuer === 'deployment'
-    ? sql`org_id is null and mode = 'live'`
+  return typeof issuer === 'string'
+    ? sql`org_id is null and mode = ${modeOfIssuer(issuer)}`
     : sql`org_id = ${issuer.orgId} and mode = ${issuer.mode}`
 }
 
@@ -114,7 +122,10 @@ export interface OpenedKey extends SigningKey {
   keyId: string
 }
 
-/** Returns the key that signs now, and creates the first key of an issuer. */
+/**
+ * Returns the key that signs now, and creates the first key of an issuer. The key is locked, so that it is revoked after what this
+ * transaction signs is committed: the revocation then finds it.
+ */
 export async function openSigningKey(tx: Tx, config: UrlConfig, clock: Clock, issuer: Issuer): Promise<OpenedKey> {
   const row = (await findActiveKey(tx, issuer)) ?? (await createFirstKey(tx, clock, issuer))
   const did = didOf(config, issuer)
@@ -137,7 +148,7 @@ interface ActiveKeyRow {
 async function findActiveKey(tx: Tx, issuer: Issuer): Promise<ActiveKeyRow | undefined> {
   const { rows } = await sql<ActiveKeyRow>`
     select key_id, number, public_key, secret_key from credential_keys
-    where ${ofIssuer(issuer)} and status = 'active'`.execute(tx)
+    where ${ofIssuer(issuer)} and status = 'active' for share`.execute(tx)
   return rows[0]
 }
 
@@ -148,7 +159,7 @@ async function createFirstKey(tx: Tx, clock: Clock, issuer: Issuer): Promise<Act
 
 /** Serialises changes of the keys of an issuer, so that it always has exactly one active key. */
 async function lockIssuer(tx: Tx, issuer: Issuer): Promise<void> {
-  const name = issuer === 'deployment' ? 'deployment' : `${issuer.orgId} ${issuer.mode}`
+  const name = typeof issuer === 'string' ? issuer : `${issuer.orgId} ${issuer.mode}`
   await sql`select pg_advisory_xact_lock(hashtextextended(${`credential keys of ${name}`}, 0))`.execute(tx)
 }
 
@@ -158,7 +169,7 @@ async function insertKey(tx: Tx, clock: Clock, issuer: Issuer): Promise<ActiveKe
   const keyId = newId('CK_', now)
   const secretKey = vaultOf(tx).seal(secretKeyMultibase, keyPurpose(keyId))
   const { orgId, mode }: { orgId: string | null; mode: Mode } =
-    issuer === 'deployment' ? { orgId: null, mode: 'live' } : issuer
+    typeof issuer === 'string' ? { orgId: null, mode: modeOfIssuer(issuer) } : issuer
   const { rows } = await sql<ActiveKeyRow>`
     insert into credential_keys (key_id, org_id, mode, number, public_key, secret_key, status, created_at)
     select ${keyId}, ${orgId}, ${mode}, coalesce(max(number), 0) + 1, ${publicKeyMultibase}, ${secretKey}, 'active', ${new Date(now)}

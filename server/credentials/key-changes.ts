@@ -16,7 +16,7 @@ export async function rotateKey(tx: Tx, clock: Clock, scope: OrgScope): Promise<
 
 /**
  * Revokes a key that others may know. Everything that it signed is invalid from now on. Credentials that are still wanted are issued
- * again with the new key, under a new address.
+ * again with the new key, under a new address to which the old links lead.
  */
 export async function revokeKey(
   tx: Tx,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { signIn, signInMember } from '../../test/support/console.ts'
 import {
   checkOverHttp,
@@ -12,8 +13,10 @@ import {
   readPublic,
 } from '../../test/support/issued-credentials.ts'
 import { aStudent, expectOk, sharedVerification, type VerificationCalls } from '../../test/support/verification.ts'
+import { decideCredentials } from './consents.ts'
 import { issueDueCredentials } from './engine.ts'
 import { issuerOfDid } from './issuers.ts'
+import { findSource } from './sources.ts'
 
 const setUp = sharedVerification()
 
@@ -110,7 +113,10 @@ test('what a revoked key signed is invalid, and wanted credentials are issued ag
   const withdrawn = await issueCredential(calls, { student: { externalStudentId: 'stu-2', email: 'b@example.com' } })
   const withdrawal = { credentials: [{ credential_id: withdrawn.id, revoke: true }] }
   assert.equal((await holderCalls(calls.app, withdrawn.holderToken).change(withdrawal)).status, 200)
-  const { credential } = await readPublic(calls.app, kept.id)
+  const holder = holderCalls(calls.app, kept.holderToken)
+  await holder.change({ show_name: true })
+  const { credential, id: signedId } = await readPublic(calls.app, kept.id)
+  await holder.change({ credentials: [{ credential_id: signedId, hidden: true }] })
   const [{ key_id }] = (await listKeys()).keys
   assert.equal((await revokeKey(key_id)).status, 200)
   assert.equal((await revokeKey(key_id)).status, 409)
@@ -127,6 +133,10 @@ test('what a revoked key signed is invalid, and wanted credentials are issued ag
   )
   const reissued = await readPublic(calls.app, offer.credentials[1].id)
   assert.match(reissued.credential.proof.verificationMethod, /#key-2$/)
+  for (const id of [kept.id, signedId])
+    assert.equal((await readPublic(calls.app, id)).id, reissued.id, 'old links lead to the new one')
+  const { credentials } = (await holder.view()).body.data
+  assert.equal(credentials.find(({ credential_id }: any) => credential_id === reissued.id).hidden, true)
   assert.equal((await checkOverHttp(calls.app, reissued.credential)).verdict, 'valid')
   assert.deepEqual(
     (await getOffer(calls, withdrawn.session)).credentials.map(({ status }: any) => status),
@@ -139,6 +149,34 @@ test('what a revoked key signed is invalid, and wanted credentials are issued ag
     .where('key_id', '=', key_id)
     .executeTakeFirstOrThrow()
   assert.equal(row.secret_key, null)
+})
+
+test('a key that is revoked while it signs leaves no active credential', async () => {
+  const calls = await setUp()
+  const { context } = calls.app
+  await issueCredential(calls)
+  const student = { externalStudentId: 'stu-2', email: 'b@example.com' }
+  const session = await passAssessment(calls, { student })
+  const { listKeys, revokeKey } = await signInOwner(calls)
+  const [{ key_id }] = (await listKeys()).keys
+  let revocation: Promise<{ status: number }> | undefined
+  await context.db.transaction(async (tx) => {
+    const source = (await findSource(tx, 'session', session.id, calls.clock.now()))!
+    await decideCredentials(tx, context, source, { wanted: true, showName: false, language: 'en' })
+    revocation = revokeKey(key_id)
+    const isFinished = await Promise.race([revocation.then(() => true), setTimeout(300, false)])
+    assert.equal(isFinished, false, 'the revocation waits for the issue')
+  })
+  assert.equal((await revocation!).status, 200)
+  const rows = await context.db.queries
+    .selectFrom('credentials')
+    .select('revocation_reason')
+    .where('key_id', '=', key_id)
+    .execute()
+  assert.deepEqual(
+    rows.map(({ revocation_reason }) => revocation_reason),
+    ['key_revoked', 'key_revoked'],
+  )
 })
 
 test('only owners change keys, and only those of their organisation', async () => {
@@ -283,6 +321,7 @@ test('only DIDs of this server are found in the database', () => {
   assert.deepEqual(issuerOfDid(config, did), { orgId, mode: 'live' })
   assert.deepEqual(issuerOfDid(config, `${did}:test`), { orgId, mode: 'test' })
   assert.equal(issuerOfDid(config, 'did:web:verify.example.com'), 'deployment')
+  assert.equal(issuerOfDid(config, 'did:web:verify.example.com:test'), 'deployment_test')
   for (const other of [
     `${did}:live`,
     `${did}:test:x`,

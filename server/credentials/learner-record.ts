@@ -12,6 +12,7 @@ import { signAsJwt } from './proof/sign.ts'
 /** Returns the valid credentials of a person as a Comprehensive Learner Record, signed by the deployment. */
 export async function exportLearnerRecord(tx: Tx, { clock, config }: IssueDeps, holder: Holder): Promise<string> {
   const now = new Date(clock.now())
+  const isTest = holder.mode === 'test'
   const { rows } = await sql<{ credential: string; is_hidden: boolean }>`
     select credential, is_hidden from credentials
     where holder_id = ${holder.holder_id} and revoked_at is null and valid_until > ${now}
@@ -21,12 +22,16 @@ export async function exportLearnerRecord(tx: Tx, { clock, config }: IssueDeps, 
     .map(({ credential }) => JSON.parse(credential) as JsonObject)
   const [newest] = credentials
   if (!newest) throw problem('NOT_FOUND', 'There is no valid credential to export. Show at least one in the profile.')
-  const key = await openSigningKey(tx, config, clock, 'deployment')
+  const key = await openSigningKey(tx, config, clock, isTest ? 'deployment_test' : 'deployment')
   const subject = newest.credentialSubject
   const record = buildLearnerRecord({
     id: `urn:uuid:${randomUUID()}`,
-    issuer: { did: key.did, name: `Attestry at ${new URL(baseUrl(config)).host}`, url: baseUrl(config) },
-    name: holder.mode === 'test' ? 'Verified skills (TEST)' : 'Verified skills',
+    issuer: {
+      did: key.did,
+      name: `Attestry at ${new URL(baseUrl(config)).host}${isTest ? ' (TEST)' : ''}`,
+      url: baseUrl(config),
+    },
+    name: isTest ? 'Verified skills (TEST)' : 'Verified skills',
     identifiers: isJsonObject(subject) ? (subject.identifier as JsonObject[]) : [],
     credentials,
     validFrom: now,

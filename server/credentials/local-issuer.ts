@@ -1,12 +1,16 @@
 import type { Context } from '../context.ts'
 import type { LocalIssuer } from './check/issuers.ts'
-import { baseUrl, findDidDocument, issuerOfDid, type UrlConfig } from './issuers.ts'
+import { baseUrl, findDidDocument, issuerOfDid, modeOfIssuer, type UrlConfig } from './issuers.ts'
 import { findStatusList, isStatusListId } from './status-lists.ts'
 
 /** Returns the documents of this deployment's issuers from the database. */
 export function localIssuer(context: Pick<Context, 'db' | 'clock'> & { config: UrlConfig }): LocalIssuer {
   const { db, config } = context
   return {
+    modeOf(did) {
+      const issuer = issuerOfDid(config, did)
+      return issuer && modeOfIssuer(issuer)
+    },
     async findDidDocument(did) {
       const issuer = issuerOfDid(config, did)
       return issuer && ((await findDidDocument(db.queries, config, issuer)) ?? null)

@@ -48,13 +48,17 @@ function sendDocument(
 export function issuerRoutes(app: App, context: Context): void {
   const { db, config, clock } = context
 
-  app.get('/.well-known/did.json', async (request, reply) => {
-    await limitVisitor(context, request, reply)
-    const document = await findDidDocument(db.queries, config, 'deployment')
-    if (document) return sendDidDocument(request, reply, document)
-    await db.transaction((tx) => openSigningKey(tx, config, clock, 'deployment')) // creates the first key
-    return sendDidDocument(request, reply, (await findDidDocument(db.queries, config, 'deployment'))!)
-  })
+  for (const [path, issuer] of [
+    ['/.well-known/did.json', 'deployment'],
+    ['/test/did.json', 'deployment_test'],
+  ] as const)
+    app.get(path, async (request, reply) => {
+      await limitVisitor(context, request, reply)
+      const document = await findDidDocument(db.queries, config, issuer)
+      if (document) return sendDidDocument(request, reply, document)
+      await db.transaction((tx) => openSigningKey(tx, config, clock, issuer)) // creates the first key
+      return sendDidDocument(request, reply, (await findDidDocument(db.queries, config, issuer))!)
+    })
 
   for (const mode of ['live', 'test'] as const)
     app.get(

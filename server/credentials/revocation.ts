@@ -17,7 +17,8 @@ import {
   type RevocationReason,
 } from './credentials.ts'
 import type { ScoredResponse } from './facts.ts'
-import { findHolderOf } from './holders.ts'
+import { lockHoldersWithContact } from './holders.ts'
+import { lockItemsForRetirement } from './miskeyed-items.ts'
 import { changeStatusLists } from './status-lists.ts'
 
 type RevocationDeps = Pick<Context, 'clock'>
@@ -30,7 +31,12 @@ const CONTENT_DELETING_REASONS: readonly RevocationReason[] = [
   'person_erased',
 ]
 
-/** Revokes credentials that are not revoked yet, and records the events. Returns the revoked ones. */
+const deletedContent = sql`credential = null, jwt = null, responses = '[]', item_ids = '{}', facts = '{}', identity_salt = '', shows_name = false`
+
+/**
+ * Revokes credentials that are not revoked yet, and records the events. Returns the revoked ones. If the person no longer wants them to
+ * be published, the content of those that were revoked before is deleted too.
+ */
 export async function revokeCredentials(
   tx: Tx,
   { clock }: RevocationDeps,
@@ -39,14 +45,12 @@ export async function revokeCredentials(
   { replacedBy }: { replacedBy?: string } = {},
 ): Promise<CredentialRow[]> {
   const now = clock.now()
-  const deletedContent = CONTENT_DELETING_REASONS.includes(reason)
-    ? sql`, credential = null, jwt = null, responses = '[]', item_ids = '{}', facts = '{}', identity_salt = ''`
-    : sql``
+  const deletesContent = CONTENT_DELETING_REASONS.includes(reason)
   const { rows } = await sql<CredentialRow>`
     with revoked as materialized (
       select credential_id as id from credentials where revoked_at is null and (${condition}) order by credential_id for update)
     update credentials set revoked_at = ${new Date(now)}, revocation_reason = ${reason}, replaced_by = ${replacedBy ?? null}, version = version + 1,
-      updated_at = ${new Date(now)} ${deletedContent}
+      updated_at = ${new Date(now)} ${deletesContent ? sql`, ${deletedContent}` : sql``}
     from revoked where credential_id = revoked.id
     returning ${credentialColumns}`.execute(tx)
   await changeStatusLists(
@@ -54,7 +58,18 @@ export async function revokeCredentials(
     rows.map(({ list_id }) => list_id),
   )
   await recordRevocations(tx, { clock }, rows)
+  if (deletesContent) await deleteRevokedContent(tx, { clock }, condition)
   return rows
+}
+
+/** Deletes the content of revoked credentials, which their pages would show otherwise. */
+export async function deleteRevokedContent(
+  tx: Tx,
+  { clock }: RevocationDeps,
+  condition: ReturnType<typeof sql>,
+): Promise<void> {
+  await sql`update credentials set ${deletedContent}, updated_at = ${new Date(clock.now())}
+    where revoked_at is not null and credential is not null and (${condition})`.execute(tx)
 }
 
 async function recordRevocations(tx: Tx, { clock }: RevocationDeps, rows: CredentialRow[]): Promise<void> {
@@ -84,7 +99,7 @@ export async function revokeCredential(
 }
 
 /**
- * Revokes and deletes the content of all credentials of a person who is erased, and their links. The IDs stay, so that the status
+ * Revokes and deletes the content of all credentials of a person who is erased, and their links, for all IDs of the person. The IDs of the credentials stay, so that the status
  * list is complete.
  */
 export async function revokeCredentialsOfHolder(
@@ -93,23 +108,22 @@ export async function revokeCredentialsOfHolder(
   scope: OrgScope,
   contact: Contact,
 ): Promise<CredentialRow[]> {
-  const holder = await findHolderOf(tx, deps, scope, contact)
-  if (!holder)
+  // Locked, so that a consent or an issue of the same person ends before, or starts after the erasure.
+  const holders = await lockHoldersWithContact(tx, deps, scope, contact)
+  if (holders.length === 0)
     throw problem(
       'NOT_FOUND',
       `No credentials were issued to this ${contact.kind === 'email' ? 'email address' : 'phone number'}.`,
     )
-  const { holder_id: holderId } = holder
+  const isErased = sql`holder_id = any (${holders.map(({ holder_id }) => holder_id)}::text[])`
   const now = new Date(deps.clock.now())
-  const revoked = await revokeCredentials(tx, deps, sql`holder_id = ${holderId}`, 'person_erased')
-  // Credentials that were revoked before have content, too.
-  await sql`update credentials set credential = null, jwt = null, responses = '[]', item_ids = '{}', facts = '{}', identity_salt = '',
-    external_id = '', shows_name = false, updated_at = ${now} where holder_id = ${holderId}`.execute(tx)
   await sql`update credential_consents set wanted = false, show_name = false, withdrawn_at = ${now}, issue_due_at = null
-    where holder_id = ${holderId} and wanted`.execute(tx)
-  await sql`delete from credential_holder_links where holder_id = ${holderId}`.execute(tx)
-  await sql`update credential_holders set is_profile_public = false, updated_at = ${now},
-    contact_hash = sha256(convert_to(holder_id, 'UTF8')) where holder_id = ${holderId}`.execute(tx)
+    where ${isErased} and wanted`.execute(tx)
+  const revoked = await revokeCredentials(tx, deps, isErased, 'person_erased')
+  await sql`update credentials set external_id = '', updated_at = ${now} where ${isErased}`.execute(tx)
+  await sql`delete from credential_holder_links where ${isErased}`.execute(tx)
+  await sql`update credential_holders set is_profile_public = false, updated_at = ${now}, external_id = '',
+    contact_hash = sha256(convert_to(holder_id, 'UTF8')) where ${isErased}`.execute(tx)
   return revoked
 }
 
@@ -124,6 +138,7 @@ export async function revokeMiskeyed(
   clock: Clock,
 ): Promise<void> {
   if (reason !== 'miskeyed') return
+  await lockItemsForRetirement(tx)
   const ofOwner = orgId === undefined ? sql`true` : sql`org_id = ${orgId}`
   const { rows } = await sql<{ credential_id: string; responses: ScoredResponse[] }>`
     select credential_id, responses from credentials

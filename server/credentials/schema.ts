@@ -33,7 +33,10 @@ export const CredentialRecord = named(
     revoked_at: orNull(time),
     revocation_reason: orNull(RevocationReasonSchema),
     replaced_by: orNull(
-      Type.String({ description: 'The credential that replaces this one, with or without the name of the person.' }),
+      Type.String({
+        description:
+          'The newest credential that replaces this one: with or without the name of the person, or with another key.',
+      }),
     ),
     version: Type.Integer({ description: 'Increases with every change.' }),
     updated_at: time,

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { ADMIN_KEY, startApp, type TestApp } from '../../test/support/app.ts'
+import { connectAts } from '../../test/support/ats/connection.ts'
 import { until } from '../../test/support/until.ts'
 import { queueEmail } from '../mail/mail.ts'
 import { sealedColumns } from '../sealed-columns.ts'
@@ -94,6 +95,7 @@ async function startAppWithSecrets(t: TestContext) {
     .as(key)
     .post('/webhooks', { url: 'https://example.com/hook' }, { idempotencyKey: 'create the webhook' })
   assert.equal(response.status, 201, JSON.stringify(response.body))
+  await connectAts(app, { orgId: key.orgId, mode: 'test' }, 'greenhouse') // its key is stored sealed, too
   return { app, key }
 }
 

@@ -59,7 +59,12 @@ export async function checkOverHttp(app: TestApp, credential: object | string) {
     body: typeof credential === 'string' ? credential : JSON.stringify(credential),
   })
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
-  return body.data as { verdict: string; steps: { name: string; status: string; message: string }[] }
+  return body.data as {
+    verdict: string
+    is_local: boolean
+    test: boolean
+    steps: { name: string; status: string; message: string }[]
+  }
 }
 
 /** Returns calls to the API of the page on which a person manages credentials. */

@@ -7,11 +7,14 @@ type Texts = Record<string, string>
 /** The response of the check. The route accepts any credential, so that it is not part of the described APIs. */
 interface CredentialCheck {
   verdict: keyof typeof VERDICTS
+  is_local: boolean
+  test: boolean
   steps: { name: string; status: keyof typeof STEP_CLASSES; message: string }[]
   credential: {
     id: string | null
     name: string | null
     issuer_id: string | null
+    issuer_domain: string | null
     issuer_name: string | null
     achievement: { name: string | null } | null
     subject_name: string | null
@@ -122,17 +125,24 @@ export function CheckPage({ texts }: { texts: Texts }) {
   }
 }
 
-function Outcome({ result: { verdict, steps, credential }, texts }: { result: CredentialCheck; texts: Texts }) {
+function Outcome({ result, texts }: { result: CredentialCheck; texts: Texts }) {
+  const { verdict, is_local: isLocal, test: isTest, steps, credential } = result
   const { text, class: verdictClass } = VERDICTS[verdict]
   return (
     <div class="card stack-tight">
+      {isTest && <p class="notice bad">{texts.test_banner}</p>}
       <p class={`verdict ${verdictClass}`}>{texts[text]}</p>
+      {isLocal && <p>{texts.verify_local}</p>}
+      {credential && !credential.issuer_domain && <p class="notice bad">{texts.verify_unproven}</p>}
       {credential && (
         <>
           <h2 dir="auto">{credential.achievement?.name ?? credential.name ?? credential.id}</h2>
           <dl class="facts">
             <Fact name={texts.issued_to} value={credential.subject_name} />
-            <Fact name={texts.issued_by} value={credential.issuer_name ?? credential.issuer_id} />
+            {/* Anyone can choose any name; only the domain or the ID is proven. */}
+            <Fact name={texts.issued_by} value={credential.issuer_domain ?? credential.issuer_id} />
+            {credential.issuer_domain && <Fact name={texts.verify_issuer_id} value={credential.issuer_id} />}
+            <Fact name={texts.verify_issuer_name} value={credential.issuer_name} />
             <Fact name={texts.issued_on} value={formatDate(credential.valid_from)} />
             <Fact name={texts.valid_until} value={formatDate(credential.valid_until)} />
           </dl>

@@ -33,6 +33,14 @@ export const ashby: AtsAdapter = {
       ...updateFields(order, context),
     },
   }),
+  findRejection,
+}
+
+/** Ashby responds to most errors with the status 200 and `success: false`. */
+function findRejection(text: string): string | undefined {
+  if (!/"success"\s*:\s*false/.test(text)) return undefined
+  const message = /"(?:message|errors)"\s*:\s*\[?\s*"([^"]{1,200})"/.exec(text)?.[1]
+  return `Ashby rejected the report${message === undefined ? '' : `: ${message}`}`
 }
 
 function updateFields({ outcome }: ReportedOrder, { kind, reportUrl }: ReportContext) {

@@ -12,13 +12,13 @@ import type { Rule } from '../../access/limits/limiter.ts'
 import { problem } from '../../api/problem.ts'
 import { type Candidacy, findCandidacy } from '../../campaigns/candidacy.ts'
 import type { Context } from '../../context.ts'
-import { inLanguage } from '../../conversation/flow.ts'
 import { formatSeconds } from '../../platform/clock.ts'
 import type { App } from '../../platform/http/server.ts'
 import { resultOutput } from '../../results/record.ts'
 import { escapeHtml } from '../../web-assets/assets.ts'
 import { openCredentials } from '../connections.ts'
 import { type AtsOrder, findOrderById } from '../orders.ts'
+import { questionTextOf } from '../outcome.ts'
 import { isSignedBy, parseReportToken } from './links.ts'
 
 /** A high limit, because the people of one company share an address. */
@@ -77,7 +77,7 @@ function renderReport(order: AtsOrder, candidate: Candidacy | undefined, expires
       : `<p class="verdict">${order.state === 'started' ? 'The candidate has started and not finished yet.' : 'The candidate has not started yet.'} This page shows the result when it is ready.</p>`,
     candidate ? renderFacts(candidate) : '',
     '<h2>What this shows</h2>',
-    '<p>A verdict is given only if the answers show it with a certainty of at least 95 %. Otherwise the skill is inconclusive, which says nothing against the candidate. Questions are drawn for each candidate.</p>',
+    '<p>A verdict is given only if the answers show it with a certainty of at least 95 %. Otherwise the skill is inconclusive: neither verdict is certain enough. Questions are drawn for each candidate.</p>',
     `<p class="small">This link works until ${expiry}. To save the report as PDF, print the page.</p>`,
   ].join('\n')
 }
@@ -87,7 +87,10 @@ function renderResult(candidate: Candidacy): string {
   const skills = output.skills ?? []
   const parts: string[] = []
   if (candidate.status === 'completed') {
-    const reasons = describeReasons(output, { withEvidence: true, questionText: (key) => questionText(candidate, key) })
+    const reasons = describeReasons(output, {
+      withEvidence: true,
+      questionText: (key) => questionTextOf(candidate, key),
+    })
     parts.push(`<h2>Verdict</h2><p>${capitalise(describeQualified(output.qualified))}</p>`)
     if (reasons.length > 0)
       parts.push(`<ul>${reasons.map((reason) => `<li>${escapeHtml(capitalise(reason))}</li>`).join('')}</ul>`)
@@ -107,7 +110,7 @@ function renderResult(candidate: Candidacy): string {
   if (answers.length > 0) {
     const items = answers.map(
       ([key, { answer, knocked_out }]) =>
-        `<dt>${escapeHtml(questionText(candidate, key))}</dt><dd dir="auto">${escapeHtml(withoutContactData(capitalise(answer)))}${knocked_out ? ' (required answer not given)' : ''}</dd>`,
+        `<dt>${escapeHtml(questionTextOf(candidate, key) ?? key)}</dt><dd dir="auto">${escapeHtml(withoutContactData(capitalise(answer)))}${knocked_out ? ' (required answer not given)' : ''}</dd>`,
     )
     parts.push(`<h2>Answers</h2><dl>${items.join('\n')}</dl>`)
   }
@@ -127,12 +130,6 @@ function renderFacts(candidate: Candidacy): string {
   ]
   const rows = facts.flatMap(([name, value]) => (value ? [`<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`] : []))
   return `<h2>Dates</h2><dl>${rows.join('\n')}</dl>`
-}
-
-/** Returns the text of an enrichment question, in English if available. */
-function questionText({ flow }: Candidacy, key: string): string {
-  const question = flow.enrichment.find((each) => each.key === key)
-  return question ? inLanguage(question.text, 'en') : key
 }
 
 /** Removes email addresses and phone numbers that a candidate wrote into an answer. */
@@ -156,6 +153,7 @@ main{max-width:46rem;margin:0 auto}h1{font-size:1.5em;line-height:1.3;margin:0 0
 .wide{overflow-x:auto}table{width:100%;border-collapse:collapse}th,td{padding:6px 10px 6px 0;border-bottom:1px solid #9aa5b1;text-align:left;vertical-align:top}
 dl{margin:0}dt{font-weight:600;margin-top:.5em}dd{margin:0}.small{font-size:.85em}
 .wide:focus-visible{outline:3px solid #f0b429;outline-offset:2px}
+@media (max-width:520px){thead{display:none}tr{display:block;padding:8px 0;border-bottom:1px solid #9aa5b1}tbody th,td{display:block;padding:0;border:0}}
 @media (prefers-color-scheme:dark){body{color:#e4e7eb;background:#16202b}.verdict{background:#1f2f42;border-color:#6ea8fe}
 .notice{background:#3b2f0b;color:#ffe9a8;border-color:#d9a406}}
 @media print{:root{color-scheme:light}body{padding:0;font-size:11pt;color:#000;background:#fff}.verdict{background:none;color:#000}.wide{overflow:visible}

@@ -134,7 +134,9 @@ export function startReporter(context: ReporterDeps): BackgroundActivity {
     const body = request.body === undefined ? '' : JSON.stringify(request.body)
     const headers = ['user-agent', USER_AGENT, 'authorization', request.authorization, 'accept', 'application/json']
     if (request.body !== undefined) headers.push('content-type', 'application/json')
-    return { request, result: await sender.request(request.method, pathname + search, headers, body) }
+    const result = await sender.request(request.method, pathname + search, headers, body)
+    const rejection = result.error === null ? adapters[order.adapter].findRejection?.(result.responseText) : undefined
+    return { request, result: rejection === undefined ? result : { ...result, error: rejection } }
   }
 
   /** Returns the request, or why it cannot be built at the moment. */

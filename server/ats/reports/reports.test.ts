@@ -42,7 +42,7 @@ test('a report that fails is sent again until the ATS accepts it', async (t) => 
   assert.deepEqual(setup.ats.violations, [])
 })
 
-test('a report that the ATS rejects for good is not repeated, and can be replayed', async (t) => {
+test('a report that the ATS rejects permanently is not repeated, and can be replayed', async (t) => {
   const app = await getApp()
   let isDeleted = true
   const { setup, order } = await orderOnce(t, app, 'greenhouse', () => (isDeleted ? { status: 404 } : undefined))
@@ -78,6 +78,18 @@ test('reports of an order wait for each other, and those of other orders do not'
   await until(() => blocked.state === 'complete')
   assert.deepEqual([blocked.reports, free.reports], [2, 2])
   assert.deepEqual(setup.ats.violations, [])
+})
+
+test('a report that Ashby rejects with the status 200 is sent again', async (t) => {
+  const app = await getApp()
+  let rejection: Reaction | undefined = { status: 200, body: { success: false, errorInfo: { message: 'Try again' } } }
+  const { setup, order } = await orderOnce(t, app, 'ashby', () => rejection)
+  await until(async () => /Ashby rejected the report: Try again/.test(JSON.stringify(await reportsOf(app, setup))))
+  assert.equal(order.reports, 0)
+  rejection = undefined
+  app.clock.advance(HOUR)
+  await until(() => order.state === 'complete')
+  assert.equal(order.reports, 2)
 })
 
 test('a replay sends the last report with a later time', async (t) => {

@@ -147,7 +147,7 @@ export interface ReportAttempt {
   /** Null for a 2xx response. */
   error: string | null
   responseText: string
-  /** The next attempt after a failure; undefined if there is none. */
+  /** The next attempt after a failure; undefined if the report has failed permanently. */
   retryAt: number | undefined
 }
 

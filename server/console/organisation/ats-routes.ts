@@ -1,7 +1,6 @@
 import { createAtsKey, revokeAtsKey } from '../../access/ats-keys.ts'
 import type { OrgScope } from '../../access/caller.ts'
 import { runIdempotent } from '../../access/idempotency.ts'
-import { problem } from '../../api/problem.ts'
 import { adapterNames } from '../../ats/adapter.ts'
 import { adapters, endpointUrls } from '../../ats/adapters.ts'
 import {
@@ -11,6 +10,7 @@ import {
   disconnect,
   getConnection,
   listConnections,
+  lockActiveConnection,
 } from '../../ats/connections.ts'
 import { getOrder, listOrders } from '../../ats/orders.ts'
 import { replayReport } from '../../ats/reports/reports.ts'
@@ -109,9 +109,7 @@ export function atsConsoleRoutes(app: App, context: Context): void {
     },
     async (request, reply): Promise<void> => {
       await runIdempotent(context, request, reply, async (tx, caller) => {
-        const connection = await getConnection(tx, caller, request.params.connection_id)
-        if (connection.state === 'disconnected')
-          throw problem('CONFLICT', 'This connection is disconnected; create a new one.')
+        const connection = await lockActiveConnection(tx, caller, request.params.connection_id)
         return { status: 201, body: await withNewKey(tx, caller, connection, 'Key created'), secret: true }
       })
     },

@@ -79,6 +79,7 @@ test('a credential is valid as an object, as text and as a VC-JWT', async () => 
       type: ['VerifiableCredential', 'OpenBadgeCredential'],
       name: 'Skill 1',
       issuer_id: issuer.key.did,
+      issuer_domain: 'issuer.example',
       issuer_name: 'Example organisation',
       achievement: { id: `${BASE_URL}/api/skills/sk_1`, name: 'Skill 1', description: 'The skill 1.' },
       subject_name: 'Person 1',
@@ -160,7 +161,7 @@ test('a status that cannot be determined is never reported as valid', async () =
   const stranger = await createIssuer('https://stranger.example')
   const cases: [unknown, RegExp][] = [
     [undefined, /could not be fetched: the server responded with 404/],
-    ['<html>', /is not valid: This is neither/],
+    ['<html>', /is not valid: The input is not a credential/],
     [changeOneByte(await signList({}), 12), /is not valid/],
     [await stranger.signStatusList(), /stranger\.example/],
     [await signList({ credentialSubject: { ...subject, statusPurpose: 'suspension' } }), /for the purpose revocation/],
@@ -270,10 +271,17 @@ test('own issuers and status lists need no network', async () => {
   const credential = await sign()
   const statusList = await issuer.signStatusList()
   const local = {
+    modeOf: (did: string) => (did === issuer.key.did ? ('live' as const) : undefined),
     findDidDocument: async (did: string) => (did === issuer.key.did ? issuer.didDocument : undefined),
     findStatusList: async (url: string) => (url === STATUS_URL ? statusList : undefined),
   }
-  assert.equal((await check(credential, { local })).verdict, 'valid')
+  const result = await check(credential, { local })
+  assert.equal(result.verdict, 'valid')
+  assert.deepEqual([result.is_local, result.test], [true, false])
+  const ofTestIssuer = await check(credential, { local: { ...local, modeOf: () => 'test' as const } })
+  assert.deepEqual([ofTestIssuer.is_local, ofTestIssuer.test], [true, true])
+  // A changed credential only claims to be of this server.
+  assert.equal((await check({ ...credential, name: 'Other' }, { local })).is_local, false)
   const removed = await check(credential, { local: { ...local, findDidDocument: async () => null } })
   assert.match(failedSteps(removed).join(), /does not exist on this server/)
   const lost = await check(credential, { local: { ...local, findStatusList: async () => null } })
@@ -288,7 +296,12 @@ test('issuers with did:key and did:jwk are supported', async () => {
   const did = `did:key:${keyPair.publicKeyMultibase}`
   const key = { did, id: `${did}#${keyPair.publicKeyMultibase}`, ...keyPair }
   const { credentialStatus: _, ...credential } = sampleCredential({ key, statusListUrl: STATUS_URL })
-  assert.equal((await check(await signCredential(credential, key, ISSUED_AT))).verdict, 'valid')
+  const ofDidKey = await check(await signCredential(credential, key, ISSUED_AT))
+  assert.equal(ofDidKey.verdict, 'valid')
+  assert.equal(ofDidKey.is_local, false)
+  // The name is the issuer's own statement, and no domain confirms it.
+  assert.equal(ofDidKey.credential!.issuer_name, 'Example organisation')
+  assert.equal(ofDidKey.credential!.issuer_domain, null)
 
   const { publicKey, privateKey } = await generateJoseKeyPair('ES256')
   const didJwk = `did:jwk:${Buffer.from(JSON.stringify(await exportJWK(publicKey))).toString('base64url')}`
@@ -311,31 +324,54 @@ test('issuers with did:key and did:jwk are supported', async () => {
   assert.match(failedSteps(mismatch).join(), /^schema: The claim `iss`/)
 })
 
-test('an issuer with an https address may publish a JSON Web Key at the same origin', async () => {
+test('an issuer with an https address may list keys that it publishes at the same origin', async () => {
   const { issuer, documents, check } = await createWorld()
   const { publicKey, privateKey } = await generateJoseKeyPair('RS256')
   const { credentialStatus: _, ...credential } = sampleCredential(issuer)
+  const id = `${BASE_URL}/issuers/1`
   const sign = (kid: string) =>
-    new SignJWT({ ...credential, issuer: { id: `${BASE_URL}/issuers/1`, type: ['Profile'], name: 'University' } })
+    new SignJWT({ ...credential, issuer: { id, type: ['Profile'], name: 'University' } })
       .setProtectedHeader({ alg: 'RS256', kid, typ: 'JWT' })
       .sign(privateKey)
   const jwk = await exportJWK(publicKey)
-  documents.set(`${BASE_URL}/keys/1`, jwk)
-  assert.equal((await check(await sign(`${BASE_URL}/keys/1`))).verdict, 'valid')
+  const keyUrl = `${BASE_URL}/keys/1`
+  documents.set(keyUrl, jwk)
   documents.set(`${BASE_URL}/keys`, {
     keys: [
       { ...jwk, kid: 'other', n: 'AQAB' },
       { ...jwk, kid: '2' },
     ],
   })
-  assert.equal((await check(await sign(`${BASE_URL}/keys#2`))).verdict, 'valid')
+  const listed: [string, JsonObject][] = [
+    [keyUrl, { assertionMethod: [keyUrl] }],
+    [keyUrl, { assertionMethod: [{ id: keyUrl, type: 'JsonWebKey', controller: id, publicKeyJwk: jwk }] }],
+    [keyUrl, { publicKey: keyUrl }],
+    [`${BASE_URL}/keys#2`, { jwks_uri: `${BASE_URL}/keys` }],
+  ]
+  for (const [kid, keys] of listed) {
+    documents.set(id, { id, type: 'Profile', ...keys })
+    assert.equal((await check(await sign(kid))).verdict, 'valid', JSON.stringify(keys))
+  }
+
+  // Anyone may be able to upload a file to the server of the issuer.
+  const uploaded = `${BASE_URL}/uploads/key.json`
+  documents.set(uploaded, jwk)
+  for (const keys of [{}, { assertionMethod: [keyUrl] }, { jwks_uri: `${BASE_URL}/keys` }]) {
+    documents.set(id, { id, type: 'Profile', ...keys })
+    const forged = await check(await sign(uploaded))
+    assert.equal(forged.verdict, 'invalid')
+    assert.match(failedSteps(forged).join(), /^key: The issuer does not list the key .*uploads\/key\.json/)
+  }
 
   documents.set('https://evil.example/keys/1', jwk)
+  documents.set(id, { id, assertionMethod: ['https://evil.example/keys/1', `${BASE_URL}/keys/3`] })
   const foreign = await check(await sign('https://evil.example/keys/1'))
   assert.equal(foreign.verdict, 'invalid')
   assert.match(failedSteps(foreign).join(), /^key: The key .* is not at an address of the issuer/)
   const missing = await check(await sign(`${BASE_URL}/keys/3`))
   assert.equal(missing.verdict, 'unknown')
+  documents.delete(id)
+  assert.match(failedSteps(await check(await sign(keyUrl))).join(), /^issuer: The document of the issuer/)
 })
 
 test('unsigned tokens and other algorithms are rejected', async () => {
@@ -385,7 +421,7 @@ test('texts that are not credentials are rejected with a reason', async () => {
   const cases: [string | JsonObject, RegExp][] = [
     ['hello', /^format: The input is not a credential/],
     ['a.b.c', /^format: This is not a VC-JWT/],
-    ['[]', /^format: This is neither/],
+    ['[]', /^format: The input is not a credential/],
     ['x'.repeat(256 * 1024 + 1), /^format: The credential is larger than 256 KB/],
     [`${'['.repeat(100)}1${']'.repeat(100)}`, /^format: .* nested more than/],
     [{ ...credential, evidence: Array.from({ length: 501 }, () => 'x') }, /^format: .*more than 500 entries/],
@@ -461,7 +497,7 @@ test('a revoked or expired credential cannot be rewritten with the same statemen
           credentialStatus,
         },
       },
-      /^signature: The signed property credentialStatus is not where it belongs/,
+      /^signature: The signed property credentialStatus is missing at its place/,
     ],
     [
       {
@@ -473,7 +509,7 @@ test('a revoked or expired credential cannot be rewritten with the same statemen
           validUntil,
         },
       },
-      /^signature: The signed property validUntil is not where it belongs/,
+      /^signature: The signed property validUntil is missing at its place/,
     ],
     [{ ...credential, validUntil: typedValidUntil }, /^(format|schema): /],
     [{ ...rest, refreshService, credentialStatus, validUntil, '@id': id }, /^format: .*@id, which is not allowed/],

@@ -1,6 +1,13 @@
 import { isJsonObject, type JsonObject } from '../../platform/json.ts'
 import { asArray, FormatError, parseCredential, type SubmittedCredential } from './credential-text.ts'
-import { fetchSigningKey, findSigningKey, IssuerError, type IssuerSources, resolveIssuer } from './issuers.ts'
+import {
+  fetchSigningKey,
+  findSigningKey,
+  IssuerError,
+  type IssuerSources,
+  issuerDomain,
+  resolveIssuer,
+} from './issuers.ts'
 import { findStructureError, isOpenBadge, issuerId } from './schema.ts'
 import { SignatureError, signingKeyId, verifySignature } from './signature.ts'
 import { checkStatus } from './status.ts'
@@ -25,6 +32,9 @@ interface CredentialSummary {
   type: string[]
   name: string | null
   issuer_id: string | null
+  /** The domain that publishes the issuer's keys. Null for other issuers, such as did:key, whose identity is not proven. */
+  issuer_domain: string | null
+  /** The name that the issuer gives itself; nobody has checked it. */
   issuer_name: string | null
   achievement: { id: string | null; name: string | null; description: string | null } | null
   /** The name of the person, if the credential states it. */
@@ -35,6 +45,10 @@ interface CredentialSummary {
 
 export interface CheckResult {
   verdict: CheckVerdict
+  /** Whether an issuer of this server signed the credential. */
+  is_local: boolean
+  /** Whether it is a TEST credential of this server, which says nothing about a real person. */
+  test: boolean
   steps: StepResult[]
   /** Null if the input is not a credential. */
   credential: CredentialSummary | null
@@ -75,6 +89,7 @@ export async function checkCredential(input: string | JsonObject, options: Check
   const isAuthentic = await checkAuthenticity(run, credential, options)
   if (!isAuthentic) return run.finish(summary)
   const { document } = credential
+  const localMode = options.local?.modeOf(issuerId(document)!)
   await run.step('validity', () => ({ value: true, message: checkValidity(credential, options.now) }))
   await run.step('status', async () => {
     const { status, message } = await checkStatus(document, options, options.now)
@@ -82,7 +97,7 @@ export async function checkCredential(input: string | JsonObject, options: Check
     if (status === 'unknown') throw new StepFailure(message, 'unknown')
     return { value: true, message }
   })
-  return run.finish(summary)
+  return run.finish(summary, localMode)
 }
 
 /** Checks that the issuer signed the credential; returns whether it did. */
@@ -96,19 +111,15 @@ async function checkAuthenticity(run: CheckRun, credential: SubmittedCredential,
   })
   if (!hasStructure) return false
   const id = issuerId(document)!
-  const keyUrl = hostedKeyUrl(credential, id)
-  const issuer = await run.step('issuer', async () =>
-    keyUrl === undefined
-      ? { value: await resolveIssuer(id, options), message: `The keys of the issuer ${id} were found.` }
-      : { value: { id }, message: `The issuer is ${id}; it publishes each key at a separate URL.` },
-  )
+  const issuer = await run.step('issuer', async () => ({
+    value: await resolveIssuer(id, options),
+    message: `The document of the issuer ${id} was found.`,
+  }))
   if (!issuer) return false
   const key = await run.step('key', async () => {
+    const keyUrl = hostedKeyUrl(credential, id)
     if (keyUrl !== undefined)
-      return {
-        value: await fetchSigningKey(keyUrl, id, options.fetchDocument),
-        message: `The issuer publishes the key ${keyUrl}.`,
-      }
+      return { value: await fetchSigningKey(issuer, keyUrl, options), message: `The issuer lists the key ${keyUrl}.` }
     const keyId = signingKeyId(credential)
     if (keyId.split('#')[0] !== id)
       throw new StepFailure(
@@ -195,6 +206,7 @@ function summarise({ document, jwt }: SubmittedCredential): CredentialSummary {
     type: asArray(document.type).filter((type) => typeof type === 'string'),
     name: textOrNull(document.name) ?? textOrNull(achievement?.name),
     issuer_id: issuerId(document) ?? null,
+    issuer_domain: issuerDomain(issuerId(document) ?? '') ?? null,
     issuer_name: textOrNull(issuer.name),
     achievement: achievement
       ? {
@@ -236,13 +248,20 @@ class CheckRun {
     }
   }
 
-  finish(credential: CredentialSummary | null): CheckResult {
+  /** The mode is that of an issuer of this server who signed the credential. */
+  finish(credential: CredentialSummary | null, localMode?: 'live' | 'test'): CheckResult {
     const checked = new Set(this.#steps.map(({ name }) => name))
     for (const name of checkSteps)
       if (!checked.has(name))
         this.#steps.push({ name, status: 'skipped', message: 'Not checked, because an earlier step failed.' })
     const verdict = VERDICTS_BY_WEIGHT.find((candidate) => this.#verdicts.has(candidate)) ?? 'valid'
-    return { verdict, steps: this.#steps, credential }
+    return {
+      verdict,
+      is_local: localMode !== undefined,
+      test: localMode === 'test',
+      steps: this.#steps,
+      credential,
+    }
   }
 }
 

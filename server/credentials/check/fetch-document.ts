@@ -24,7 +24,7 @@ export interface FetcherOptions {
 
 /**
  * Creates a function that fetches documents of other issuers. Their addresses come from the submitted credential, so it connects only
- * to addresses that webhooks may use too, over HTTPS, and limits size, time and redirects.
+ * to addresses that webhooks may use too, over HTTPS, and limits size, time and redirects, which must stay on the same server.
  */
 export function createDocumentFetcher({ rules, resolve = resolveName, ca }: FetcherOptions): FetchDocument {
   return async (url, maxBytes) => {
@@ -65,6 +65,9 @@ async function fetchFollowingRedirects(
     if (statusCode >= 300 && statusCode < 400 && typeof location === 'string' && URL.canParse(location, url)) {
       await body.dump()
       url = new URL(location, url).href
+      // An open redirect of the issuer's server would otherwise pass a document of another server off as the issuer's.
+      if (new URL(url).origin !== origin)
+        throw new FetchError(`could not be fetched: it redirects to another server, ${new URL(url).host}`)
       continue
     }
     if (statusCode !== 200) {

@@ -4,6 +4,8 @@ import { type FetchDocument, FetchError } from './fetch-document.ts'
 
 /** The issuers of this server, whose documents need no network. */
 export interface LocalIssuer {
+  /** Returns the mode of an issuer of this server; undefined if the DID does not belong to this server. */
+  modeOf(did: string): 'live' | 'test' | undefined
   /** Returns the DID document; null if the DID belongs to this server but does not exist, undefined if it does not belong to it. */
   findDidDocument(did: string): Promise<JsonObject | null | undefined>
   /** Returns the signed status list with this URL; null and undefined as above. */
@@ -47,12 +49,24 @@ export async function resolveIssuer(id: string, { local, fetchDocument }: Issuer
 
 /**
  * Returns the key at an https address, which the `kid` of a VC-JWT names: a JSON Web Key, or a set of them with the key of this address.
- * It belongs to the issuer only if both have the same origin.
+ * The address alone proves nothing, because others may be able to store files at the same origin: the issuer's document must list it.
  */
-export async function fetchSigningKey(url: string, issuer: string, fetchDocument: FetchDocument): Promise<JsonObject> {
-  if (!issuer.startsWith('https://') || new URL(url).origin !== new URL(issuer).origin)
-    throw new IssuerError(`The key ${url} is not at an address of the issuer ${issuer}.`)
-  const document = await fetchIssuerDocument(url.split('#')[0]!, fetchDocument)
+export async function fetchSigningKey(
+  issuer: JsonObject,
+  url: string,
+  { fetchDocument, now }: Pick<IssuerSources, 'fetchDocument'> & { now: Date },
+): Promise<JsonObject> {
+  const issuerUrl = issuer.id as string
+  const documentUrl = url.split('#')[0]!
+  if (!issuerUrl.startsWith('https://') || new URL(url).origin !== new URL(issuerUrl).origin)
+    throw new IssuerError(`The key ${url} is not at an address of the issuer ${issuerUrl}.`)
+  const listedKeys = [...asArray(issuer.assertionMethod), ...asArray(issuer.publicKey)]
+  if (listedKeys.some((key) => isJsonObject(key) && key.id === url)) return findSigningKey(issuer, url, now)
+  if (!listedKeys.includes(url) && issuer.jwks_uri !== documentUrl)
+    throw new IssuerError(
+      `The issuer does not list the key ${url} in assertionMethod, publicKey or jwks_uri of its document ${issuerUrl}, so that anyone who can store files on that server could have signed the credential.`,
+    )
+  const document = await fetchIssuerDocument(documentUrl, fetchDocument)
   const publicKeyJwk = [document, ...asArray(document.keys)]
     .filter(isJsonObject)
     .find(
@@ -60,7 +74,7 @@ export async function fetchSigningKey(url: string, issuer: string, fetchDocument
         typeof kty === 'string' && (kid === undefined || kid === url || kid === new URL(url).hash.slice(1)),
     )
   if (!publicKeyJwk) throw new IssuerError(`There is no JSON Web Key at ${url}.`)
-  return { id: url, type: 'JsonWebKey', controller: issuer, publicKeyJwk }
+  return { id: url, type: 'JsonWebKey', controller: issuerUrl, publicKeyJwk }
 }
 
 async function fetchIssuerDocument(url: string, fetchDocument: FetchDocument): Promise<JsonObject> {
@@ -72,6 +86,13 @@ async function fetchIssuerDocument(url: string, fetchDocument: FetchDocument): P
   const document = parseJsonOrUndefined(text)
   if (!isJsonObject(document)) throw new IssuerError(`The document of the issuer, ${url}, is not a JSON object.`)
   return document
+}
+
+/** Returns the domain that publishes the keys of an issuer; undefined if no domain does. */
+export function issuerDomain(id: string): string | undefined {
+  const host = id.startsWith('did:web:') ? decodeSegment(id.slice('did:web:'.length).split(':')[0]!) : undefined
+  const url = host === undefined ? id : `https://${host}`
+  return url.startsWith('https://') && URL.canParse(url) ? new URL(url).host : undefined
 }
 
 /** Returns the address of the DID document. Throws an IssuerError if the DID is malformed. */

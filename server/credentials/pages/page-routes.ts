@@ -84,6 +84,7 @@ export function credentialPageRoutes(
     sendApp(request, reply, 'check-credential', 'verify_title', [
       'verify_',
       'check_',
+      'test_banner',
       'issued_',
       'valid_until',
       'failed',

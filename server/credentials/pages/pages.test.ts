@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inflateSync } from 'node:zlib'
 import { request } from 'undici'
-import { issueCredential } from '../../../test/support/issued-credentials.ts'
+import { checkOverHttp, holderCalls, issueCredential, readPublic } from '../../../test/support/issued-credentials.ts'
 import { sharedVerification, type VerificationCalls, verificationCalls } from '../../../test/support/verification.ts'
 import { LANGUAGES } from '../../platform/text/languages.ts'
 import { escapeHtml } from '../../web-assets/assets.ts'
@@ -105,12 +105,28 @@ test('names cannot inject markup, and test credentials are marked', async () => 
   const { app } = await setUpTestMode()
   const { orgId } = await app.fixtures.createOrg('<img src=x onerror=alert(1)> & Sons')
   const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId, 'test'), 'test')
-  const { url } = await issueCredential(calls)
+  const { id, url, holderToken } = await issueCredential(calls)
   const path = new URL(url).pathname
   const { text } = await get(calls, path)
   assert.doesNotMatch(text, /<img/)
   assert.match(text, /&#60;img src=x onerror=alert\(1\)&#62; &#38; Sons \(TEST\)/)
   assert.match(text, /Test credential\. It says nothing about a real person\./)
+  const { body } = await holderCalls(app, holderToken).change({ profile_public: true })
+  const profile = await get(calls, new URL(body.data.profile_url).pathname)
+  assert.match(profile.text, /Test credential\. It says nothing about a real person\./)
+
+  const { credential } = await readPublic(app, id)
+  const { verdict, is_local, test: isTest } = await checkOverHttp(app, credential)
+  assert.deepEqual([verdict, is_local, isTest], ['valid', true, true])
+  // The key of the deployment for LIVE records signs nothing of TEST mode.
+  const headers = { authorization: `Bearer ${holderToken}` }
+  const record = await (await fetch(`${app.url}/api/v1/holder/clr`, { headers })).text()
+  const { issuer } = JSON.parse(Buffer.from(record.split('.')[1]!, 'base64url').toString())
+  assert.equal(issuer.id, (await app.fetch('/test/did.json')).body.id)
+  assert.match(issuer.id, /:test$/)
+  assert.match(issuer.name, / \(TEST\)$/)
+  const checkedRecord = await checkOverHttp(app, record)
+  assert.deepEqual([checkedRecord.verdict, checkedRecord.test], ['valid', true])
 })
 
 test('an unknown or withdrawn credential and a hidden profile are explained', async () => {
@@ -123,7 +139,7 @@ test('an unknown or withdrawn credential and a hidden profile are explained', as
   assert.match(withdrawn.text, /There is no credential at this address\. It may have been deleted by its holder\./)
   const json = await get(calls, `${path}.json`)
   assert.equal(json.status, 404)
-  assert.match(json.text, /Credential crd_\w+ not found\./)
+  assert.match(json.text, /Credential crd_\w+ not found/)
   const profile = await get(calls, '/profiles/NOTHING', { 'accept-language': 'hi' })
   assert.equal(profile.status, 404)
   assert.match(profile.text, /इस पते पर कोई प्रोफ़ाइल नहीं है।/)

@@ -25,6 +25,7 @@ export async function renderProfilePage(
 <div class="sheet">
 ${renderTop(t, language)}
 <main class="stack">
+${credentials.some(({ mode }) => mode === 'test') ? `<p class="notice">${escapeHtml(t('test_banner'))}</p>` : ''}
 <h1 dir="auto">${escapeHtml(title)}</h1>
 ${
   rows.length > 0

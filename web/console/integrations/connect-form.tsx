@@ -75,7 +75,7 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
             )}
           </Field>
         )}
-        <Field id="ats-name" label="Name (optional)" hint="To tell several connections apart." error={errorAt('name')}>
+        <Field id="ats-name" label="Name (optional)" hint="Distinguishes several connections." error={errorAt('name')}>
           {(attributes) => (
             <input {...attributes} type="text" value={name} onInput={(event) => setName(event.currentTarget.value)} />
           )}

@@ -23,8 +23,10 @@ test('the whole menu is visible on a low screen, including the sign-out button',
     await waitForHeading(page, 'Metro Staffing')
     const linkNames = await page.getByRole('navigation').getByRole('link').allTextContents()
     assert.equal(linkNames.length, email ? 17 : 26)
+    const menu = (await page.getByRole('navigation').boundingBox())!
     for (const name of linkNames) {
-      const { y, height, width } = (await getNavLink(page, name).boundingBox())!
+      const { x, y, height, width } = (await getNavLink(page, name).boundingBox())!
+      assert.ok(x + width <= menu.x + menu.width + 1, `${name} ends at ${x + width}, after the menu`)
       assert.ok(y + height <= 800, `${name} is visible`)
       assert.ok(height >= 24 && height < 36 && width >= 24, `${name} is on one line and large enough to tap`)
     }
