@@ -19,7 +19,7 @@ export interface SimulatedOrder {
   /** The ID that Attestry returned; undefined if the order was rejected. */
   assessmentId: string | undefined
   status: number
-  /** What the ATS shows the recruiter if the order was rejected. */
+  /** The message that the ATS shows the recruiter if the order was rejected. */
   message: string | undefined
   /** The status that the ATS shows: `ordered`, or the last one that was reported. */
   state: string

@@ -38,7 +38,7 @@ export interface ReportRequest {
   body?: object | undefined
 }
 
-/** What is specific to an ATS: its hosts, its credential and the format of reports. The routes of an adapter are in its folder. */
+/** The properties that are specific to an ATS: its hosts, its credential and the format of reports. The routes of an adapter are in its folder. */
 export interface AtsAdapter {
   name: AdapterName
   /** The name that people know. */

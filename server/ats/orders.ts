@@ -54,7 +54,7 @@ export interface AtsOrder {
 
 /** An order in the terms of all systems. */
 export interface NewOrder {
-  /** What the ATS calls the order. The same identity is ordered once, however often it is sent. */
+  /** The ATS's own ID of the order. An identity that is sent again does not create a second order. */
   identity: string
   testId: string
   candidate: {

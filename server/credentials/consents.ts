@@ -22,7 +22,7 @@ const CONSENT_TEXT_VERSION = 1
 
 type ConsentDeps = IssueDeps & Pick<Context, 'mailboxes'>
 
-/** What a person decided about credentials. */
+/** The decision of a person about credentials. */
 export interface Consent {
   holder_id: string
   wanted: boolean

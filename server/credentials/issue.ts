@@ -109,7 +109,7 @@ interface PreviousCredentials {
   isSettled: boolean
   /** Whether the holder hides the newest one in the profile. */
   isHidden: boolean
-  /** Those that were revoked only because of their key: their links lead to the new credential. */
+  /** Credentials that were revoked only because of their key. Their links lead to the new credential. */
   replaceableIds: string[]
 }
 

@@ -12,7 +12,7 @@ import type { JsonObject } from '../platform/json.ts'
 import { buildDidDocument, didWeb } from './proof/did-document.ts'
 import { generateKeyPair, type SigningKey } from './proof/keys.ts'
 
-/** Who signs: an organisation in one mode, or the deployment itself, which signs learner records. */
+/** The signer of a document: an organisation in one mode, or the deployment itself, which signs learner records. */
 export type Issuer = OrgScope | 'deployment' | 'deployment_test'
 
 /** Returns the mode of the credentials that an issuer signs. */

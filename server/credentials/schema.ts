@@ -131,7 +131,7 @@ export const CandidateConsentBody = Type.Object(
   closed,
 )
 
-/** What a holder sees on the page that manages the credentials. */
+/** The content of the page on which a holder manages credentials. */
 export const HolderView = named(
   'HolderView',
   Type.Object({

@@ -75,7 +75,7 @@ export interface AtsConnection {
   mandate_ids: string[] | null
   created_at: string
   keys: AtsKey[]
-  /** What has worked: calls of the ATS, its orders, and the last report. */
+  /** The last call of the ATS, its last order and the last report, so that an owner sees which steps work. */
   checks: {
     /** Mandates that the ATS lists now. */
     tests: number
@@ -308,7 +308,7 @@ export interface CreatedAtsConnection {
   mandate_ids: string[] | null
   created_at: string
   keys: AtsKey[]
-  /** What has worked: calls of the ATS, its orders, and the last report. */
+  /** The last call of the ATS, its last order and the last report, so that an owner sees which steps work. */
   checks: {
     /** Mandates that the ATS lists now. */
     tests: number

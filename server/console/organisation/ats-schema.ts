@@ -60,7 +60,10 @@ const connectionFields = {
       reported_at: orNull(text),
       report_error: orNull(text),
     },
-    { description: 'What has worked: calls of the ATS, its orders, and the last report.' },
+    {
+      description:
+        'The last call of the ATS, its last order and the last report, so that an owner sees which steps work.',
+    },
   ),
 }
 export const AtsConnectionRecord = named('AtsConnection', Type.Object(connectionFields))

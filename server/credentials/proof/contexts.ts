@@ -28,7 +28,7 @@ export function loadContexts(): Promise<Map<string, object>> {
   return contexts
 }
 
-/** Loads bundled contexts only. Contexts are never fetched: whoever serves one could change the meaning of signed terms. */
+/** Loads bundled contexts only. Contexts are never fetched, because the server of a context could change the meaning of signed terms. */
 export const loadBundledContext: DocumentLoader = async (url) => {
   const document = (await loadContexts()).get(url)
   if (!document) throw new Error(`The JSON-LD context ${url} is not one of the bundled contexts.`)
