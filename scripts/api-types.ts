@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { pageSchemas } from '../server/openapi.ts'
+import { pageSchemas } from '../server/openapi/describe.ts'
 import { type NamedSchemas, typeDeclarations } from './typescript-types.ts'
 
 // Generates the TypeScript types of the APIs for the SDK and the web pages. With --check, fails if the generated files are out

@@ -10,7 +10,15 @@ interface Exception {
   reason: string
 }
 
-const exceptions: Exception[] = []
+const exceptions: Exception[] = [
+  {
+    rule: 'no-invalid-media-type-examples',
+    location:
+      'paths/~1api~1v1~1partner~1events/get/responses/200/content/application~1json/example/data/items/0/delivery',
+    reason:
+      'A pulled event is a webhook event with `delivery`. The rule treats each part of `allOf` as if it allowed no other properties.',
+  },
+]
 
 const config = await createConfig({ extends: ['recommended'], telemetry: 'off' })
 const usedExceptions = new Set<Exception>()

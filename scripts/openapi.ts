@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { describeApis } from '../server/openapi.ts'
+import { describeApis } from '../server/openapi/describe.ts'
 
 // Generates openapi/*.json from the routes of the server. With --check, fails if the files are out of date.
 const isCheck = process.argv.includes('--check')

@@ -44,7 +44,7 @@ export function campaignRoutes(app: App, context: Context): void {
   app.post(
     '/campaigns',
     {
-      config: enrolAccess,
+      config: { ...enrolAccess, errors: ['INSUFFICIENT_CREDITS', 'NOT_FOUND', 'CONFLICT', 'LIMIT_EXCEEDED'] },
       schema: {
         operationId: 'createCampaign',
         tags,
@@ -70,7 +70,7 @@ export function campaignRoutes(app: App, context: Context): void {
   app.post(
     '/campaigns/:campaign_id/candidates',
     {
-      config: enrolAccess,
+      config: { ...enrolAccess, errors: ['INSUFFICIENT_CREDITS', 'CONFLICT', 'LIMIT_EXCEEDED'] },
       schema: {
         operationId: 'enrolCandidates',
         tags,

@@ -73,7 +73,7 @@ export function eventRoutes(app: App, context: Context): void {
   app.post(
     '/events/ack',
     {
-      config: { scope: 'events:write', limit: 'reads' },
+      config: { scope: 'events:write', limit: 'reads', errors: ['LIMIT_EXCEEDED'] },
       schema: {
         operationId: 'acknowledgeEvents',
         tags,

@@ -13,6 +13,19 @@ export const EventTypeSchema = named('EventType', Type.Enum([...eventTypes]))
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const timestamp = Type.String({ description: 'ISO 8601, UTC.' })
 
+const EventDelivery = named(
+  'EventDelivery',
+  Type.Object(
+    {
+      acknowledged_at: orNull(timestamp),
+      acknowledged_by: orNull(Type.Enum(['pull', 'webhook'])),
+      attempts: Type.Integer({ description: 'Number of attempts to deliver the event to webhook endpoints.' }),
+      last_error: orNull(Type.String()),
+    },
+    { description: 'How the event reached you. Only in events that you pull.' },
+  ),
+)
+
 export const EventRecord = named(
   'Event',
   Type.Object({
@@ -31,12 +44,7 @@ export const EventRecord = named(
         description: 'The complete resource that changed, with its `version` if it has one.',
       },
     ),
-    delivery: Type.Object({
-      acknowledged_at: orNull(timestamp),
-      acknowledged_by: orNull(Type.Enum(['pull', 'webhook'])),
-      attempts: Type.Integer({ description: 'Number of attempts to deliver the event to webhook endpoints.' }),
-      last_error: orNull(Type.String()),
-    }),
+    delivery: EventDelivery,
   }),
 )
 

@@ -35,7 +35,7 @@ export function mandateRoutes(app: App, context: Context): void {
   app.post(
     '/mandates',
     {
-      config: writeConfig,
+      config: { ...writeConfig, errors: ['NOT_FOUND', 'CONFLICT', 'LIMIT_EXCEEDED'] },
       schema: {
         operationId: 'createMandate',
         tags,
@@ -105,7 +105,7 @@ export function mandateRoutes(app: App, context: Context): void {
   app.put(
     '/mandates/:mandate_id',
     {
-      config: writeConfig,
+      config: { ...writeConfig, errors: ['CONFLICT', 'LIMIT_EXCEEDED'] },
       schema: {
         operationId: 'replaceMandate',
         tags,
@@ -154,7 +154,7 @@ export function mandateRoutes(app: App, context: Context): void {
   app.delete(
     '/mandates/:mandate_id',
     {
-      config: writeConfig,
+      config: { ...writeConfig, errors: ['CONFLICT'] },
       schema: {
         operationId: 'archiveMandate',
         tags,

@@ -6,6 +6,7 @@ import { NOT_ASSESSABLE_REASON } from './assessments/assessable-skills.ts'
 import { recordOrigin } from './endorsements/origins.ts'
 import { fieldOf, isMissing, requireField } from './fields.ts'
 import { itemRecords } from './items.ts'
+import { REVIEW_REQUEST_ERRORS } from './reviews/review-requests.ts'
 import {
   FullSession,
   IdParams,
@@ -86,7 +87,7 @@ export function sessionRoutes(app: App, context: Context): void {
   app.get(
     '/verification/:serviceVerificationId',
     {
-      config: { auth: 'key' },
+      config: { auth: 'key', errors: ['VERIFICATION_NOT_FOUND'] },
       schema: {
         operationId: 'getVerification',
         tags,
@@ -108,7 +109,7 @@ export function sessionRoutes(app: App, context: Context): void {
   app.get(
     '/step3/store-verification-items/:sessionToken/email',
     {
-      config: { auth: 'none' },
+      config: { auth: 'none', errors: ['SESSION_NOT_FOUND'] },
       schema: {
         operationId: 'getSessionEmail',
         tags,
@@ -161,7 +162,7 @@ export function stepRoutes(app: App, context: Context): void {
   app.post(
     '/step1/storeskills/store',
     {
-      config: { auth: 'body' },
+      config: { auth: 'body', errors: [...REVIEW_REQUEST_ERRORS, 'NO_SKILLS', 'INVALID_SKILL', 'SESSION_LOCKED'] },
       schema: {
         operationId: 'storeSkills',
         tags,
@@ -195,7 +196,17 @@ export function stepRoutes(app: App, context: Context): void {
   app.post(
     '/step2/verification-method',
     {
-      config: { auth: 'header' },
+      config: {
+        auth: 'header',
+        errors: [
+          ...REVIEW_REQUEST_ERRORS,
+          'MISSING_VERIFICATION_ID',
+          'MISSING_VERIFICATION_METHOD',
+          'INVALID_VERIFICATION_METHOD',
+          'VERIFICATION_NOT_FOUND',
+          'SESSION_LOCKED',
+        ],
+      },
       schema: {
         operationId: 'chooseMethod',
         tags,
@@ -241,7 +252,17 @@ export function stepRoutes(app: App, context: Context): void {
   app.post(
     '/step3/store-verification-items/store',
     {
-      config: { auth: 'body' },
+      config: {
+        auth: 'body',
+        errors: [
+          ...REVIEW_REQUEST_ERRORS,
+          'NO_ITEMS_SELECTED',
+          'UNKNOWN_ITEM',
+          'VERIFICATION_METHOD_NOT_SET',
+          'SESSION_LOCKED',
+          'ASSESSMENT_ALREADY_PASSED',
+        ],
+      },
       schema: {
         operationId: 'storeItems',
         tags,

@@ -150,6 +150,10 @@ export const Reviewer = named(
     website: Type.Optional(Type.String()),
   }),
 )
+export const StoredReviewerResponse = named(
+  'StoredReviewerResponse',
+  Type.Object({ success: Type.Literal(true), data: Reviewer }),
+)
 
 export const Student = named('Student', Type.Object(studentFields))
 

@@ -47,7 +47,7 @@ export function webhookRoutes(app: App, context: Context): void {
   app.post(
     '/webhooks',
     {
-      config: writeAccess,
+      config: { ...writeAccess, errors: ['LIMIT_EXCEEDED'] },
       schema: {
         operationId: 'createWebhook',
         tags,
@@ -115,7 +115,7 @@ export function webhookRoutes(app: App, context: Context): void {
   app.put(
     '/webhooks/:webhook_id',
     {
-      config: writeAccess,
+      config: { ...writeAccess, errors: ['CONFLICT'] },
       schema: {
         operationId: 'replaceWebhook',
         tags,

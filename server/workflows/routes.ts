@@ -86,7 +86,7 @@ export function workflowRoutes(app: App, context: Context): void {
   app.put(
     '/workflows/:workflow_id',
     {
-      config: writeConfig,
+      config: { ...writeConfig, errors: ['CONFLICT'] },
       schema: {
         operationId: 'replaceWorkflow',
         tags,
@@ -109,7 +109,7 @@ export function workflowRoutes(app: App, context: Context): void {
   app.delete(
     '/workflows/:workflow_id',
     {
-      config: writeConfig,
+      config: { ...writeConfig, errors: ['WORKFLOW_IN_USE'] },
       schema: {
         operationId: 'archiveWorkflow',
         tags,

@@ -23,6 +23,7 @@ import { databaseUrl, dropDatabase, runStatements, serverUrl, TEMPLATE_DATABASE 
 import { type Call, createPartnerCalls, parseBody, type TestKey } from './call.ts'
 import type { Cleanup } from './cleanup.ts'
 import { TestClock } from './clock.ts'
+import { watchErrorCodes } from './documented-errors.ts'
 
 export const ADMIN_KEY = 'admin-key-of-the-tests-000'
 
@@ -88,11 +89,13 @@ export async function startApp(t: Cleanup, options: StartAppOptions = {}): Promi
     ...(options.worker ? { work: registerWork } : {}),
   })
   const server = buildApp(context)
+  const checkErrorCodes = watchErrorCodes(server)
   options.extend?.(server, context)
   t.after(async () => {
     await server.close()
     await close()
     await drop()
+    checkErrorCodes()
   })
   await server.listen({ host: config.host, port: 0 })
   const url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`

@@ -3,119 +3,199 @@
 export interface AnalyticsOverview {
   /** Candidates enrolled in the period, and how many of them have reached each stage by now. From `enrolled` to `completed`, no count is higher than the one before it: a stage that does not apply, or was skipped after a knockout, counts as done. */
   funnel: {
+    /** Candidates who were enrolled. */
     enrolled: number
+    /** Candidates to whom a message was sent. */
     contacted: number
+    /** Candidates whom a message reached. */
     delivered: number
+    /** Candidates who replied. */
     responded: number
+    /** Candidates who agreed to the conversation. */
     consented: number
+    /** Candidates who answered your questions. */
     enrichment_done: number
+    /** Candidates who answered the questions about skills. */
     skills_done: number
+    /** Candidates who said whether they are interested. */
     interest_done: number
+    /** Candidates who completed the conversation. */
     completed: number
+    /** Candidates who meet all requirements. */
     qualified: number
+    /** Candidates who are interested in the job. */
     interested: number
   }
   /** First messages and follow-ups per channel, by delivery status. `replied` is the number of candidates who replied. */
   channels: {
+    /** The channel. */
     channel: 'whatsapp' | 'voice' | 'sms' | 'email'
+    /** Messages that were sent. */
     sent: number
+    /** Messages that were delivered. */
     delivered: number
+    /** Messages that were read, if the channel reports it. */
     read: number
+    /** Candidates who replied. */
     replied: number
+    /** Messages that could not be delivered. */
     failed: number
   }[]
   /** For each follow-up of the workflow, numbered from 1 (`step`): messages sent, and candidates who first replied after it. */
   follow_ups: {
+    /** Number of the follow-up, from 1. */
     step: number
+    /** Messages that were sent. */
     sent: number
+    /** Candidates who first replied after this follow-up. */
     replied: number
   }[]
+  /** Voice calls to candidates. */
   calls: {
+    /** Calls that were made. */
     placed: number
+    /** Calls that were answered. */
     answered: number
+    /** Calls that were not answered. */
     no_answer: number
+    /** Calls to a busy number. */
     busy: number
+    /** Calls that failed. */
     failed: number
+    /** Duration of all answered calls. */
     total_seconds: number
     /** Average duration of answered calls, in seconds. 0 if no call was answered. */
     average_seconds: number
   }
   /** Number of candidates who declined or failed, by the stage at which this happened. */
   drop_offs: {
+    /** Where the candidates stopped. */
     at: 'no_response' | 'consent' | 'language' | 'enrichment' | 'skills' | 'interest'
+    /** Number of candidates. */
     candidates: number
   }[]
+  /** Candidates by the language of their conversation. */
   languages: {
     language: Language
+    /** Number of candidates. */
     candidates: number
+    /** How many of them completed the conversation. */
     completed: number
   }[]
   /** For each day of the period: candidates enrolled on that day, and results completed, declined or failed on that day. */
   daily: {
+    /** The day, in YYYY-MM-DD format. */
     date: string
+    /** Candidates who were enrolled on this day. */
     enrolled: number
+    /** Candidates who completed the conversation on this day. */
     completed: number
+    /** Candidates who declined on this day. */
     declined: number
+    /** Candidates who failed on this day. */
     failed: number
   }[]
 }
 
 export interface Campaign {
+  /** ID of the campaign. */
   campaign_id: string
   created_via: CreatedVia
+  /** ID of the mandate. */
   mandate_id: string
+  /** Your own ID for the job; null if you sent none. */
   job_id: string | null
+  /** Name of the campaign. */
   name?: string
+  /** Return only records with this status. */
   status: CampaignStatus
+  /** Number of candidates by status. */
   counts: {
+    /** All candidates of the campaign. */
     candidates: number
+    /** Candidates who are still being contacted. */
     pending: number
+    /** Candidates who completed the conversation. */
     completed: number
+    /** Candidates who declined. */
     declined: number
+    /** Candidates who could not be reached or did not respond. */
     failed: number
   }
   /** Version of the questions that the most recently enrolled candidates are asked. */
   flow_version: number
   /** Increases with every change of the campaign. */
   version: number
+  /** When the campaign starts to contact candidates. */
   starts_at: string
+  /** When the record was created: ISO 8601, UTC. */
   created_at: string
+  /** When the record was last changed: ISO 8601, UTC. */
   updated_at: string
+  /** When the last candidate ended. Null before. */
   completed_at: string | null
 }
 
+/** No candidate of the campaign is pending any more. */
+export interface CampaignCompletedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'campaign.completed'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: Campaign
+}
+
 export interface CampaignEnrolment {
+  /** The campaign. */
   campaign: Campaign
+  /** How many of the candidates in the request were enrolled. Absent if the request had none. */
   enrolment?: Enrolment
 }
 
 export interface CampaignInput {
+  /** ID of the mandate. */
   mandate_id: string
+  /** Name of the campaign, for your own lists. */
   name?: string
   /** When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default: now. */
   starts_at?: string
+  /** The candidates to enrol. Each costs one credit. */
   candidates?: CandidateInput[]
 }
 
 export interface CampaignList {
+  /** The items of this page. */
   items: Campaign[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
+/** `scheduled` until `starts_at`, then `running`; `completed` when no candidate is pending; `paused` and `archived` on request. */
 export type CampaignStatus = 'scheduled' | 'running' | 'paused' | 'completed' | 'archived'
 
 export interface Candidate {
+  /** ID of the candidate in this campaign. */
   candidate_id: string
+  /** Your own ID for the candidate. */
   external_candidate_id: string
+  /** Name of the candidate. */
   name: string
+  /** Return only records with this status. */
   status: ResultStatus
+  /** ID of the result. */
   result_id: string
 }
 
 export interface CandidateInput {
   /** Your own ID for the candidate. */
   external_candidate_id: string
+  /** Name of the candidate. */
   name: string
   /** E.164. Required unless email is the workflow's only channel. In TEST mode, the numbers +919990000001 to +919990000011 reply automatically, each in a different way. */
   phone?: string
@@ -128,37 +208,50 @@ export interface CandidateInput {
 }
 
 export interface CandidateList {
+  /** The items of this page. */
   items: Candidate[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
 export interface CatalogueSkill {
+  /** ID of the skill. */
   skill_id: string
   /** Whether candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`. */
   verify?: boolean
 }
 
+/** A channel on which candidates are contacted. */
 export type Channel = 'whatsapp' | 'voice' | 'sms' | 'email'
 
 export interface Choice {
+  /** The value to send. */
   value: string
+  /** The text to show. */
   label: string
 }
 
 export interface ChoiceList {
+  /** The items of this page. */
   items: Choice[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
 export interface CountedCandidate {
+  /** ID of the candidate in this campaign. */
   candidate_id: string
+  /** ID of the campaign. */
   campaign_id: string
+  /** Name of the campaign; null if it has none. */
   campaign_name?: string
+  /** ID of the mandate. */
   mandate_id: string
+  /** ID of the result. */
   result_id: string
+  /** Name of the candidate. */
   name: string
+  /** Your own ID for the candidate. */
   external_candidate_id: string
   /** The current status of the candidate's result. */
   status: ResultStatus
@@ -172,7 +265,9 @@ export interface CountedCandidate {
   knocked_out_by: KnockoutAnswer | null
   /** The verdict on each skill of the mandate. Absent if the mandate does not verify skills. */
   skills?: {
+    /** ID of the skill. */
     skill_id: string
+    /** Name of the skill. */
     name: string
     verdict: SkillVerdict
     /** Number of correct answers. */
@@ -182,23 +277,28 @@ export interface CountedCandidate {
     /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. Null without a verdict. */
     confidence: number | null
   }[]
+  /** Whether the candidate is interested in the job; null until answered. */
   interest?: 'interested' | 'not_interested' | null
   /** Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second counts once. The sum over the whole list equals the figure in the overview. */
   times: number
 }
 
 export interface CountedCandidateList {
+  /** The items of this page. */
   items: CountedCandidate[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
 export interface Country {
+  /** ISO 3166-1 alpha-2 country code. */
   code: string
+  /** Name of the country in English. */
   name: string
 }
 
 export interface CountryList {
+  /** The items of this page. */
   items: Country[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
@@ -208,30 +308,59 @@ export interface CountryList {
 export type CreatedVia = 'api' | 'playground'
 
 export interface Credential {
+  /** ID of the credential. */
   credential_id: string
   /** The public page. With the extension `.json` or `.jwt`, the signed credential. */
   url: string
+  /** The skill that the credential is about. */
   skill: CredentialSkill
+  /** How the skill was verified. */
   method: 'assessment' | 'endorsement' | 'campaign'
+  /** The candidate, if the skill was verified in a campaign; null otherwise. */
   candidate_id: string | null
+  /** The verification, if the skill was verified in a session; null otherwise. */
   verification_id: string | null
+  /** Return only records with this status. */
   status: CredentialStatus
+  /** When the credential was issued. */
   issued_at: string
+  /** When the credential expires. */
   valid_until: string
+  /** When the credential was revoked; null if it was not. */
   revoked_at: string | null
+  /** Why the credential was revoked; null if it was not. */
   revocation_reason: CredentialRevocationReason | null
+  /** The newest credential that replaces this one; null if there is none. */
   replaced_by: string | null
   /** Increases with every change. */
   version: number
+  /** When the record was last changed: ISO 8601, UTC. */
   updated_at: string
 }
 
+/** A credential was issued to a person who wants it. */
+export interface CredentialIssuedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'credential.issued'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: Credential
+}
+
 export interface CredentialList {
+  /** The items of this page. */
   items: Credential[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
+/** Why a credential was revoked. */
 export type CredentialRevocationReason =
   | 'issued_in_error'
   | 'endorsement_withdrawn'
@@ -244,28 +373,53 @@ export type CredentialRevocationReason =
   | 'key_revoked'
   | 'person_erased'
 
+/** A credential was revoked. */
+export interface CredentialRevokedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'credential.revoked'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: Credential
+}
+
 export interface CredentialSkill {
+  /** ID of the skill. */
   skill_id: string
+  /** Name of the skill. */
   name: string
 }
 
+/** `revoked` credentials, and `expired` ones, are no longer valid. */
 export type CredentialStatus = 'active' | 'expired' | 'revoked'
 
 export interface CreditBalance {
+  /** Number of credits. */
   balance: number
 }
 
 export interface CreditEntry {
+  /** ID of the entry. */
   entry_id: string
   /** Number of credits: negative if spent, positive if granted or refunded. */
   amount: number
+  /** Why the balance changed. */
   reason: 'grant' | 'enrolment' | 'refund'
+  /** The campaign for which credits were spent or refunded; null for a grant. */
   campaign_id: string | null
+  /** Number of credits after the change. */
   balance_after: number
+  /** When the record was created: ISO 8601, UTC. */
   created_at: string
 }
 
 export interface CreditEntryList {
+  /** The items of this page. */
   items: CreditEntry[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
@@ -275,31 +429,43 @@ export interface CreditEntryList {
 export type Cursor = string
 
 export interface Delivery {
+  /** ID of the delivery. */
   delivery_id: string
+  /** ID of the event, identical in every delivery and response. */
   event_id: string
+  /** The type of the event. */
   event_type: EventType
+  /** Return only records with this status. */
   status: DeliveryStatus
   /** The last 100 attempts to deliver the event, oldest first. */
   attempts: DeliveryAttempt[]
+  /** When the delivery is sent or retried; null if it is not. */
   next_attempt_at: string | null
+  /** When the record was created: ISO 8601, UTC. */
   created_at: string
 }
 
 export interface DeliveryAttempt {
+  /** When the attempt was made. */
   attempted_at: string
+  /** HTTP status of the response; null if there was none. */
   status_code: number | null
+  /** Duration of the attempt in milliseconds. */
   latency_ms: number
+  /** Why the attempt failed; null if it succeeded. */
   error: string | null
   /** The first 1,024 bytes of the response body. Empty if there was no response. */
   answer: string
 }
 
 export interface DeliveryList {
+  /** The items of this page. */
   items: Delivery[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
+/** `pending` until the endpoint accepts the event; `failed` if it is not retried any more. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed'
 
 export interface EnableWebhookInput {
@@ -308,8 +474,11 @@ export interface EnableWebhookInput {
 }
 
 export interface EnrichmentAnswer {
+  /** The type of the question. */
   type: 'yes_no' | 'voice'
+  /** The answer: `yes` or `no`, or the words of the candidate. */
   answer: string
+  /** Whether the answer makes the candidate not qualified. */
   knocked_out: boolean
 }
 
@@ -330,40 +499,32 @@ export interface EnrichmentQuestion {
 export type EnrichmentType = 'yes_no' | 'voice'
 
 export interface Enrolment {
+  /** Number of candidates who were enrolled. */
   accepted: number
   /** Number of candidates who were skipped and not charged, because they were already in the campaign or appear earlier in the request. */
   duplicates: number
+  /** Number of credits that the enrolment cost. */
   credits_spent: number
+  /** Number of credits that are left. */
   credits_left: number
 }
 
 export interface EnrolmentInput {
+  /** The candidates to enrol. Each costs one credit. */
   candidates: CandidateInput[]
 }
 
 export interface ErrorDetail {
   /** The path of the invalid field, for example `skills[2].skill_id`, `query.limit`, `path.mandate_id` or `headers.Host`. */
   path: string
+  /** What is wrong with the field. */
   message: string
 }
 
-export interface Event {
-  event_id: string
-  type: EventType
-  mode: Mode
-  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
-  sequence: number
-  /** ISO 8601, UTC. */
-  created_at: string
-  /** The complete resource that changed, with its `version` if it has one. */
-  data: Record<string, unknown>
-  delivery: {
-    acknowledged_at: string | null
-    acknowledged_by: 'pull' | 'webhook' | null
-    /** Number of attempts to deliver the event to webhook endpoints. */
-    attempts: number
-    last_error: string | null
-  }
+/** An event that you pull: the event that webhooks receive, and its delivery. */
+export type Event = WebhookEvent & {
+  /** How the event reached you. */
+  delivery: EventDelivery
 }
 
 export interface EventAcknowledgement {
@@ -374,6 +535,7 @@ export interface EventAcknowledgement {
 }
 
 export interface EventAcknowledgementInput {
+  /** IDs of the events to acknowledge. Send `event_ids` or `up_to`. */
   event_ids?: string[]
   /** Acknowledge the event with this ID and all events before it. */
   up_to?: string
@@ -381,12 +543,26 @@ export interface EventAcknowledgementInput {
   consumer?: string
 }
 
+/** How the event reached you. Only in events that you pull. */
+export interface EventDelivery {
+  /** When the event was acknowledged; null before. */
+  acknowledged_at: string | null
+  /** How the event was acknowledged; null before. */
+  acknowledged_by: 'pull' | 'webhook' | null
+  /** Number of attempts to deliver the event to webhook endpoints. */
+  attempts: number
+  /** Error of the last failed attempt; null if none failed. */
+  last_error: string | null
+}
+
 export interface EventList {
+  /** The items of this page. */
   items: Event[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
+/** The type of the event. */
 export type EventType =
   | 'result.completed'
   | 'result.declined'
@@ -406,8 +582,33 @@ export type EventType =
   | 'credential.revoked'
   | 'webhook.test'
 
+export interface EvidenceReason {
+  /** The reason. New codes may be added. */
+  code:
+    | 'company_domain'
+    | 'other_domain'
+    | 'no_website'
+    | 'free_mail'
+    | 'disposable_mail'
+    | 'saw_the_work'
+    | 'peer_relation'
+    | 'quick_answer'
+    | 'mutual'
+    | 'many_endorsements'
+    | 'same_network'
+    | 'same_device'
+    | 'reviewer_is_student'
+    | 'ring'
+  /** How the reason changes the level. */
+  effect: 'supports' | 'neutral' | 'weakens'
+  /** The reason in English. New texts and codes may be added. */
+  text: string
+}
+
 export interface ExperienceRange {
+  /** Minimum number of years. */
   min_years: number
+  /** Maximum number of years; at least `min_years`. */
   max_years: number
 }
 
@@ -420,20 +621,26 @@ export interface FollowUp {
 
 /** Other roles for the candidates of this job. They are stored and returned, but do not change the questions for candidates. */
 export interface InterestCollection {
+  /** Titles of the other roles. */
   other_roles?: string[]
 }
 
 export interface Item {
+  /** ID of the item. */
   item_id: string
   /** The ID in the imported file. */
   external_id: string | null
+  /** ID of the skill. */
   skill_id: string
+  /** Name of the skill. */
   skill_name: string
   /** `private`: imported. `ai`: written by the AI writer. */
   source: 'private' | 'ai'
   /** The kind of knowledge, such as `fault` or `tool`; `unspecified` without one. */
   kind: string
+  /** The languages in which the item is available. */
   languages: ('en' | 'hi' | 'bn' | 'ta' | 'te' | 'mr' | 'gu' | 'kn' | 'ml' | 'pa' | 'or' | 'as')[]
+  /** Return only records with this status. */
   status: ItemStatus
   /** Why the item is retired. */
   retirement_reason: string | null
@@ -447,11 +654,14 @@ export interface Item {
   discrimination: number | null
   /** Median time to answer. */
   median_seconds: number | null
+  /** When the record was created: ISO 8601, UTC. */
   created_at: string
+  /** When the record was last changed: ISO 8601, UTC. */
   updated_at: string
 }
 
 export interface ItemImport {
+  /** Whether the import was only checked, without storing anything. */
   dry_run: boolean
   /** Number of items in the file. */
   items: number
@@ -467,7 +677,9 @@ export interface ItemImport {
   pilot: number
   /** The skills of the items, with their numbers of items after the import. */
   skills: {
+    /** ID of the skill. */
     skill_id: string
+    /** Name of the skill. */
     name: string
     /** Number of items that are asked and scored. */
     active: number
@@ -494,18 +706,23 @@ export interface ItemImportInput {
 }
 
 export interface ItemImportWarning {
+  /** Position in the file. */
   path: string
+  /** What looks weak. */
   message: string
 }
 
 export interface ItemList {
+  /** The items of this page. */
   items: Item[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
 export interface ItemSkill {
+  /** ID of the skill. */
   skill_id: string
+  /** Name of the skill. */
   name: string
   /** Number of items that are asked and scored. */
   active: number
@@ -518,15 +735,19 @@ export interface ItemSkill {
 }
 
 export interface ItemSkillList {
+  /** The items of this page. */
   items: ItemSkill[]
 }
 
+/** `pilot` items are asked but not scored; `retired` items are not asked any more. */
 export type ItemStatus = 'pilot' | 'active' | 'retired'
 
 export interface KnockoutAnswer {
+  /** Your key of the question. */
   key: string
   /** The text of the question, in English if available. */
   question: string
+  /** The answer of the candidate. */
   answer: string
 }
 
@@ -534,40 +755,57 @@ export interface KnockoutAnswer {
 export type Language = 'en' | 'hi' | 'bn' | 'ta' | 'te' | 'mr' | 'gu' | 'kn' | 'ml' | 'pa' | 'or' | 'as'
 
 export interface Location {
+  /** City or town. */
   city: string
+  /** District. */
   district: string
+  /** State or union territory. */
   state: string
   /** A pincode of the place; the requested pincode if the query has one. */
   pincode: string
 }
 
 export interface LocationList {
+  /** The items of this page. */
   items: Location[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
 export interface Mandate {
+  /** ID of the mandate. */
   mandate_id: string
+  /** Your own ID for the job; null if you sent none. */
   job_id: string | null
+  /** Return only records with this status. */
   status: MandateStatus
   /** Version of the questions: 1 on creation, and increased by one with every accepted change. */
   flow_version: number
+  /** The parts of the conversation. */
   methods: Method[]
   /** False if the request changed nothing. */
   changed: boolean
+  /** Advice about the mandate, such as a missing translation. The mandate is accepted nevertheless. */
   warnings: string[]
+  /** ID of the workflow. */
   workflow_id: string
+  /** Job title, as candidates see it. */
   title: string
+  /** Name of the employer, as candidates see it. */
   company_name: string
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
+  /** Where the job is, for a job in India. */
   location?: MandateLocation
   /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
+  /** The required work experience. */
   experience?: ExperienceRange
+  /** Number of people to hire. */
   openings?: number
+  /** The salary range of the job. */
   salary?: Salary
+  /** Description of the job. */
   description?: string
   /** A value from `GET /shifts`. Other values cause a warning. */
   shift?: string
@@ -586,28 +824,54 @@ export interface Mandate {
   questions: PreparedQuestions | null
   /** Version of the mandate. Increases with every change, including when its questions are prepared. */
   version: number
+  /** When the record was created: ISO 8601, UTC. */
   created_at: string
+  /** When the record was last changed: ISO 8601, UTC. */
   updated_at: string
 }
 
+/** The questions of a mandate could not be prepared. */
+export interface MandateFailedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'mandate.failed'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: Mandate
+}
+
 export interface MandateInput {
+  /** ID of the workflow. */
   workflow_id: string
+  /** Job title, as candidates see it. */
   title: string
+  /** Name of the employer, as candidates see it. */
   company_name: string
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
+  /** Where the job is, for a job in India. */
   location?: MandateLocation
   /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
+  /** The required work experience. */
   experience?: ExperienceRange
+  /** Number of people to hire. */
   openings?: number
+  /** The salary range of the job. */
   salary?: Salary
+  /** Description of the job. */
   description?: string
   /** A value from `GET /shifts`. Other values cause a warning. */
   shift?: string
   /** A value from `GET /employment-types`. Other values cause a warning. */
   employment_type?: string
   owner?: Recruiter
+  /** The parts of the conversation. */
   methods?: Method[]
   /** Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended. */
   skills: MandateSkill[]
@@ -619,35 +883,78 @@ export interface MandateInput {
 }
 
 export interface MandateList {
+  /** The items of this page. */
   items: Mandate[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
 export interface MandateLocation {
+  /** City or town. */
   city: string
+  /** State or union territory. */
   state?: string
+  /** Postal code of six digits. */
   pincode?: string
 }
 
+/** A question that a prepared mandate asks was retired. */
+export interface MandateQuestionRetiredEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'mandate.question_retired'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: RetiredQuestion
+}
+
+/** The questions of a mandate are prepared. */
+export interface MandateReadyEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'mandate.ready'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: Mandate
+}
+
 export interface MandateReplacement {
+  /** ID of the workflow. */
   workflow_id: string
+  /** Job title, as candidates see it. */
   title: string
+  /** Name of the employer, as candidates see it. */
   company_name: string
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
+  /** Where the job is, for a job in India. */
   location?: MandateLocation
   /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
+  /** The required work experience. */
   experience?: ExperienceRange
+  /** Number of people to hire. */
   openings?: number
+  /** The salary range of the job. */
   salary?: Salary
+  /** Description of the job. */
   description?: string
   /** A value from `GET /shifts`. Other values cause a warning. */
   shift?: string
   /** A value from `GET /employment-types`. Other values cause a warning. */
   employment_type?: string
   owner?: Recruiter
+  /** The parts of the conversation. */
   methods?: Method[]
   /** Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended. */
   skills: MandateSkill[]
@@ -658,29 +965,40 @@ export interface MandateReplacement {
 
 export type MandateSkill = CatalogueSkill | PendingSkill
 
+/** `preparing` until the questions are prepared, then `ready`; `failed` if they cannot be prepared; `archived` after a DELETE request. */
 export type MandateStatus = 'preparing' | 'ready' | 'failed' | 'archived'
 
 export interface MandateWriteResult {
+  /** ID of the mandate. */
   mandate_id: string
+  /** Your own ID for the job; null if you sent none. */
   job_id: string | null
   status: MandateStatus
   /** Version of the questions: 1 on creation, and increased by one with every accepted change. */
   flow_version: number
+  /** The parts of the conversation. */
   methods: Method[]
   /** False if the request changed nothing. */
   changed: boolean
+  /** Advice about the mandate, such as a missing translation. The mandate is accepted nevertheless. */
   warnings: string[]
 }
 
 export interface MasterSkillName {
+  /** ID of the master skill. */
   master_skill_id: string
+  /** Name of the master skill. */
   name: string
 }
 
 export interface MentionedSkill {
+  /** ID of the skill. */
   skill_id: string
+  /** Name of the skill. */
   name: string
+  /** How well the skill matches, from 0 to 1. */
   score: number
+  /** Where the text mentions the skill. */
   mentions: SkillMention[]
 }
 
@@ -694,8 +1012,11 @@ export type Mode = 'test' | 'live'
 export type PageLimit = number
 
 export interface PartnerError {
+  /** Always `false` in an error response. */
   success: false
+  /** The error. */
   error: {
+    /** The error code. Use it in programs. */
     code: PartnerErrorCode
     /** A message for developers. It can change; use `code` in programs. */
     message: string
@@ -704,6 +1025,7 @@ export interface PartnerError {
   }
 }
 
+/** The error codes of the partner API. */
 export type PartnerErrorCode =
   | 'VALIDATION_FAILED'
   | 'IDEMPOTENCY_KEY_REQUIRED'
@@ -728,6 +1050,7 @@ export type PartnerErrorCode =
   | 'SERVICE_UNAVAILABLE'
 
 export interface PendingSkill {
+  /** Name of the requested skill. */
   name: string
   /** The skill was requested with `POST /skill-requests`. It cannot be verified yet. */
   pending: true
@@ -735,27 +1058,40 @@ export interface PendingSkill {
 
 /** The questions prepared for this `flow_version`, by language, without the correct answers. */
 export interface PreparedQuestions {
+  /** Your questions about the candidate. */
   enrichment: {
+    /** Your key of the question. */
     key: string
     type: EnrichmentType
+    /** Whether the candidate must answer. */
     required: boolean
+    /** The question, by language. */
     text: TextByLanguage
   }[]
+  /** The skills to verify. */
   skills: {
+    /** ID of the skill. */
     skill_id: string
+    /** Name of the skill. */
     name: string
     /** Where the items come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
     item_source?: 'bank' | 'private' | 'ai'
     /** Number of items from which each candidate's items are drawn. */
     item_count?: number
+    /** How many items each candidate is asked. */
     items_per_candidate?: {
+      /** Lowest number of items. */
       min: number
+      /** Highest number of items. */
       max: number
     }
     /** Examples of the items. Each candidate is asked other items, with the options in another order. Empty for a private bank. */
     items: {
+      /** Difficulty, from 1 (easy) to 3 (hard). */
       difficulty: number
+      /** The text of the item, by language. */
       stem: TextByLanguage
+      /** The options of the item, by language. */
       options: TextsByLanguage
     }[]
   }[]
@@ -764,6 +1100,7 @@ export interface PreparedQuestions {
 }
 
 export interface QualificationReason {
+  /** A knockout answer, a skipped knockout question, or a skill that is not verified or inconclusive. */
   kind: 'knockout' | 'knockout_skipped' | 'skill_not_verified' | 'skill_inconclusive'
   /** For `knockout` and `knockout_skipped`: the `key` of the question. */
   key?: string
@@ -773,22 +1110,35 @@ export interface QualificationReason {
 
 /** The question in other languages, such as `{"hi": "…"}`. Candidates who chose a language without a translation get the question from the AI writer if one is configured, and otherwise in English. */
 export interface QuestionTranslations {
+  /** The text in Hindi. */
   hi?: string
+  /** The text in Bengali. */
   bn?: string
+  /** The text in Tamil. */
   ta?: string
+  /** The text in Telugu. */
   te?: string
+  /** The text in Marathi. */
   mr?: string
+  /** The text in Gujarati. */
   gu?: string
+  /** The text in Kannada. */
   kn?: string
+  /** The text in Malayalam. */
   ml?: string
+  /** The text in Punjabi. */
   pa?: string
+  /** The text in Odia. */
   or?: string
+  /** The text in Assamese. */
   as?: string
 }
 
 /** The recruiter, as identified in your system. Default: the recruiter in `x-on-behalf-of`. */
 export interface Recruiter {
+  /** ID of the recruiter in your system. */
   external_user_id: string
+  /** Name of the recruiter. */
   name?: string
 }
 
@@ -798,6 +1148,7 @@ export interface Replay {
 }
 
 export interface ReplayInput {
+  /** IDs of the events to send again. */
   event_ids?: string[]
   /** Replay events recorded at this time or later. */
   from?: string
@@ -808,38 +1159,101 @@ export interface ReplayInput {
 }
 
 export interface Result {
+  /** ID of the result. */
   result_id: string
+  /** ID of the campaign. */
   campaign_id: string
+  /** ID of the mandate. */
   mandate_id: string
+  /** Your own ID for the job; null if you sent none. */
   job_id: string | null
+  /** The candidate. */
   candidate: {
+    /** ID of the candidate in this campaign. */
     candidate_id: string
+    /** Your own ID for the candidate. */
     external_candidate_id: string
+    /** Name of the candidate. */
     name: string
+    /** Your own data about the candidate, as sent when the candidate was enrolled. */
     metadata: Record<string, string>
   }
+  /** Return only records with this status. */
   status: ResultStatus
+  /** Why the candidate declined or the conversation failed; null otherwise. */
   reason: ResultReason | null
+  /** What the conversation showed. */
   output: ResultOutput
+  /** Version of the questions that the candidate is asked. */
   flow_version: number
   /** Increases with every change of the result. */
   version: number
+  /** When the record was created: ISO 8601, UTC. */
   created_at: string
   /** When the candidate was first contacted. Null before that. */
   started_at: string | null
   /** When the result became `completed`, `declined` or `failed`. Null while it is pending. */
   completed_at: string | null
+  /** When the record was last changed: ISO 8601, UTC. */
   updated_at: string
 }
 
+/** A candidate completed the conversation, qualified or not. */
+export interface ResultCompletedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'result.completed'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: Result
+}
+
 export interface ResultCredential {
+  /** ID of the skill. */
   skill_id: string
+  /** ID of the credential. */
   credential_id: string
   /** The public page of the credential. */
   credential_url: string
 }
 
+/** A candidate declined, or has opted out. */
+export interface ResultDeclinedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'result.declined'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: Result
+}
+
+/** A candidate could not be reached or did not respond, or the campaign was archived. */
+export interface ResultFailedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'result.failed'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: Result
+}
+
 export interface ResultList {
+  /** The items of this page. */
   items: Result[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
@@ -852,131 +1266,230 @@ export interface ResultOutput {
   reasons: QualificationReason[]
   /** Answers to the questions of the mandate, by the `key` of the question. */
   enrichment?: Record<string, EnrichmentAnswer>
+  /** The verdict on each skill that was to be verified. Absent without such skills. */
   skills?: VerifiedSkill[]
+  /** Whether the candidate is interested in the job; null until answered. */
   interest?: 'interested' | 'not_interested' | null
   /** The credentials that were issued because the candidate wants them; absent if there are none. Issuing one does not change `updated_at` of the result; use the event `credential.issued`. */
   credentials?: ResultCredential[]
   language: Language
+  /** The channel on which the candidate was last reached or replied; null before. */
   channel: string | null
 }
 
 /** Why the candidate declined or the conversation failed. */
 export type ResultReason = 'no_response' | 'unreachable' | 'stopped' | 'expired' | 'refused'
 
+/** `pending` until the candidate completes the conversation, declines, or cannot be reached (`failed`). */
 export type ResultStatus = 'pending' | 'completed' | 'declined' | 'failed'
 
+export interface RetiredQuestion {
+  /** ID of the mandate. */
+  mandate_id: string
+  /** ID of the skill. */
+  skill_id: string
+  /** ID of the retired item. */
+  item_id: string
+  /** Why the item was retired. */
+  reason: 'miskeyed' | 'leaked' | 'not_discriminating' | 'manual'
+}
+
 export interface RevokeCredentialInput {
+  /** Why you revoke the credential. */
   reason: 'issued_in_error' | 'endorsement_withdrawn' | 'evidence_wrong' | 'other'
 }
 
 export interface Salary {
+  /** Lowest salary. */
   min: number
+  /** Highest salary; at least `min`. */
   max: number
+  /** Currency of the salary. */
   currency?: 'INR'
+  /** Period of the salary. */
   period?: 'month'
 }
 
 export interface Skill {
+  /** ID of the skill. */
   skill_id: string
+  /** Name of the skill. */
   name: string
+  /** Description of the skill. */
   description: string
+  /** Other names of the skill. */
   aliases: string[]
+  /** The sub-skill that the skill belongs to. */
   sub_skill: SubSkillName
+  /** The master skill that the sub-skill belongs to. */
   master_skill: MasterSkillName
   /** Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
   verifiable: boolean
 }
 
+/** The last submitted attempt at the skill in this session. Absent without one. */
+export interface SkillAssessment {
+  /** Number of correct answers. */
+  correct: number
+  /** Number of questions about the skill. */
+  total: number
+  /** `passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow neither. */
+  verdict: 'passed' | 'not_passed' | 'inconclusive'
+  /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. */
+  confidence: number
+}
+
 export interface SkillExtraction {
+  /** The skills that the text mentions, best first. */
   skills: MentionedSkill[]
 }
 
 export interface SkillExtractionInput {
+  /** A text in which skills are mentioned, such as a job advertisement. */
   text: string
   /** Maximum number of skills in the response. */
   limit?: number
 }
 
 export interface SkillList {
+  /** The items of this page. */
   items: Skill[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
 export interface SkillLookup {
+  /** The skills of the catalogue with these IDs or names. */
   found: Skill[]
   /** Requested IDs or names that are not in the catalogue. */
   missing: string[]
 }
 
 export interface SkillLookupInput {
+  /** IDs of skills to find. Send `skill_ids` or `names`. */
   skill_ids?: string[]
   /** Skill names, without aliases. Case and white space are ignored. */
   names?: string[]
 }
 
 export interface SkillMatch {
+  /** ID of the skill. */
   skill_id: string
+  /** Name of the skill. */
   name: string
+  /** How well the skill matches, from 0 to 1. */
   score: number
+  /** How the skill was found: by its name, by an alias, despite spelling differences, or by meaning. */
   method: 'exact' | 'alias' | 'fuzzy' | 'semantic'
 }
 
 export interface SkillMatchInput {
+  /** Skill names as your users write them. */
   phrases: string[]
   /** Maximum number of skills per phrase. */
   limit?: number
 }
 
 export interface SkillMatches {
+  /** One entry per phrase, in the order of the request. */
   matches: {
+    /** The phrase as sent. */
     phrase: string
+    /** The skills that match the phrase, best first. */
     candidates: SkillMatch[]
   }[]
 }
 
 /** Offsets are in UTF-16 code units of the text as sent. `end` is exclusive. */
 export interface SkillMention {
+  /** Offset of the first character. */
   start: number
+  /** Offset after the last character. */
   end: number
+  /** The words of the text that mention the skill. */
   text: string
 }
 
-export interface SkillRequest {
-  request_id: string
+export interface SkillOutcome {
+  /** ID of the skill. */
+  skillId: string
+  /** Name of the skill. */
   name: string
+  /** The outcome of the verification for this skill. */
+  outcome: VerificationOutcome
+  /** Rating from 1 to 5. */
+  rating?: number
+  /** Comment of the reviewer. */
+  comment?: string
+  assessment?: SkillAssessment
+}
+
+export interface SkillRequest {
+  /** ID of the skill request. */
+  request_id: string
+  /** Name of the requested skill. */
+  name: string
+  /** Return only records with this status. */
   status: SkillRequestStatus
+  /** ID of the new skill if the request was approved; null otherwise. */
   skill_id: string | null
+  /** When the record was created: ISO 8601, UTC. */
   created_at: string
 }
 
 export interface SkillRequestInput {
+  /** Name of the missing skill. */
   name: string
   /** A description of the skill and its use, for the operator who decides on the request. */
   context?: string
 }
 
 export interface SkillRequestList {
+  /** The items of this page. */
   items: SkillRequest[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
+/** The operator approved or rejected a skill that you requested. */
+export interface SkillRequestResolvedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'skill_request.resolved'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: SkillRequest
+}
+
+/** `pending` until the operator decides; `duplicate` if the skill existed already. */
 export type SkillRequestStatus = 'pending' | 'approved' | 'rejected' | 'duplicate'
 
 export interface SkillSearchResult {
+  /** ID of the skill. */
   skill_id: string
+  /** Name of the skill. */
   name: string
+  /** Description of the skill. */
   description: string
+  /** Other names of the skill. */
   aliases: string[]
+  /** The sub-skill that the skill belongs to. */
   sub_skill: SubSkillName
+  /** The master skill that the sub-skill belongs to. */
   master_skill: MasterSkillName
   /** Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
   verifiable: boolean
+  /** How well the skill matches, from 0 to 1. */
   score: number
 }
 
 export interface SkillSearchResultList {
+  /** The items of this page. */
   items: SkillSearchResult[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
@@ -986,37 +1499,63 @@ export interface SkillSearchResultList {
 export type SkillVerdict = 'verified' | 'not_verified' | 'inconclusive' | 'not_asked'
 
 export interface SubSkillName {
+  /** ID of the sub-skill. */
   sub_skill_id: string
+  /** Name of the sub-skill. */
   name: string
 }
 
 export interface TextByLanguage {
+  /** The text in English. */
   en?: string
+  /** The text in Hindi. */
   hi?: string
+  /** The text in Bengali. */
   bn?: string
+  /** The text in Tamil. */
   ta?: string
+  /** The text in Telugu. */
   te?: string
+  /** The text in Marathi. */
   mr?: string
+  /** The text in Gujarati. */
   gu?: string
+  /** The text in Kannada. */
   kn?: string
+  /** The text in Malayalam. */
   ml?: string
+  /** The text in Punjabi. */
   pa?: string
+  /** The text in Odia. */
   or?: string
+  /** The text in Assamese. */
   as?: string
 }
 
 export interface TextsByLanguage {
+  /** The texts in this language. */
   en?: string[]
+  /** The texts in this language. */
   hi?: string[]
+  /** The texts in this language. */
   bn?: string[]
+  /** The texts in this language. */
   ta?: string[]
+  /** The texts in this language. */
   te?: string[]
+  /** The texts in this language. */
   mr?: string[]
+  /** The texts in this language. */
   gu?: string[]
+  /** The texts in this language. */
   kn?: string[]
+  /** The texts in this language. */
   ml?: string[]
+  /** The texts in this language. */
   pa?: string[]
+  /** The texts in this language. */
   or?: string[]
+  /** The texts in this language. */
   as?: string[]
 }
 
@@ -1030,8 +1569,137 @@ export interface VerdictEvidence {
   median_seconds: number | null
 }
 
+export interface VerificationChange {
+  /** The verification ID, `SV_…`, returned by `POST /verify`. */
+  serviceVerificationId: string
+  /** ID of the student at Attestry, the same for all sessions of the student. */
+  serviceUserId: string
+  /** ID of the student in your system. */
+  externalStudentId: string
+  /** The chosen method; null before step 2. */
+  verificationMethod: VerificationMethod | null
+  /** Return only records with this status. */
+  status: VerificationStatus
+  /** The outcome of each skill. Only in events that end the verification. */
+  skills?: SkillOutcome[]
+  /** How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
+  evidenceLevel?: 'strong' | 'moderate' | 'weak'
+  /** The reasons for `evidenceLevel`. */
+  reasons?: EvidenceReason[]
+  /** Increases with every change of the verification. */
+  version: number
+}
+
+/** The reviewer decided on the skills, or the assessment was passed. */
+export interface VerificationCompletedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'verification.completed'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: VerificationChange
+}
+
+/** The reviewer declined to review the skills. */
+export interface VerificationDeclinedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'verification.declined'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: VerificationChange
+}
+
+/** The session or the reviewer's link expired. */
+export interface VerificationExpiredEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'verification.expired'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: VerificationChange
+}
+
+/** The attempts of an assessment are used up. */
+export interface VerificationFailedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'verification.failed'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: VerificationChange
+}
+
+/** The first questions of an assessment were generated. */
+export interface VerificationInitiatedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'verification.initiated'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: VerificationChange
+}
+
+/** `human`: a reviewer confirms the skills. `assessment`: the student answers questions. */
+export type VerificationMethod = 'human' | 'assessment'
+
+/** The outcome for one skill: `endorsed` by a reviewer, or `passed` in an assessment. */
+export type VerificationOutcome = 'pending' | 'endorsed' | 'not_endorsed' | 'passed' | 'not_passed' | 'not_assessed'
+
+/** A reviewer was asked to review the skills for the first time. */
+export interface VerificationRequestedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'verification.requested'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: VerificationChange
+}
+
+/** `open` during the steps; then `pending_review` or `in_assessment`; the other values are final. */
+export type VerificationStatus =
+  | 'open'
+  | 'pending_review'
+  | 'in_assessment'
+  | 'completed'
+  | 'declined'
+  | 'failed'
+  | 'expired'
+
 export interface VerifiedSkill {
+  /** ID of the skill. */
   skill_id: string
+  /** Name of the skill. */
   name: string
   verdict: SkillVerdict
   /** Number of correct answers. */
@@ -1040,29 +1708,58 @@ export interface VerifiedSkill {
   asked: number
   /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. Null without a verdict. */
   confidence: number | null
+  /** What the verdict is based on; null without a verdict. */
   evidence: VerdictEvidence | null
 }
 
 export interface Webhook {
+  /** ID of the webhook. */
   webhook_id: string
+  /** The URL of the endpoint. */
   url: string
+  /** The event types that are sent. */
   event_types: EventType[]
+  /** Your own notes about the webhook. */
   description?: string
   status: WebhookStatus
   created_via: CreatedVia
+  /** When the record was created: ISO 8601, UTC. */
   created_at: string
+  /** When the record was last changed: ISO 8601, UTC. */
   updated_at: string
 }
+
+/** An event that a webhook receives. `type` determines the schema of `data`; new types may be added. */
+export type WebhookEvent =
+  | ResultCompletedEvent
+  | ResultDeclinedEvent
+  | ResultFailedEvent
+  | MandateReadyEvent
+  | MandateFailedEvent
+  | MandateQuestionRetiredEvent
+  | CampaignCompletedEvent
+  | SkillRequestResolvedEvent
+  | VerificationInitiatedEvent
+  | VerificationRequestedEvent
+  | VerificationCompletedEvent
+  | VerificationDeclinedEvent
+  | VerificationFailedEvent
+  | VerificationExpiredEvent
+  | CredentialIssuedEvent
+  | CredentialRevokedEvent
+  | WebhookTestEvent
 
 export interface WebhookInput {
   /** An http or https URL. LIVE endpoints must use https. Private addresses are rejected unless the operator allows them. */
   url: string
   /** The event types to send. Default: all types, including types added in the future. */
   event_types?: EventType[]
+  /** Your own notes about the webhook. */
   description?: string
 }
 
 export interface WebhookList {
+  /** The items of this page. */
   items: Webhook[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
@@ -1076,23 +1773,48 @@ export interface WebhookTest {
   event_id: string
 }
 
+/** You requested a test event. */
+export interface WebhookTestEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'webhook.test'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: Webhook
+}
+
 export interface WebhookWithSecret {
+  /** ID of the webhook. */
   webhook_id: string
+  /** The URL of the endpoint. */
   url: string
+  /** The event types that are sent. */
   event_types: EventType[]
+  /** Your own notes about the webhook. */
   description?: string
   status: WebhookStatus
   created_via: CreatedVia
+  /** When the record was created: ISO 8601, UTC. */
   created_at: string
+  /** When the record was last changed: ISO 8601, UTC. */
   updated_at: string
   /** The signing secret: `whsec_` followed by base64. Store it, because it is returned only once. */
   secret: string
 }
 
 export interface Workflow {
+  /** ID of the workflow. */
   workflow_id: string
+  /** Name of the workflow. */
   name: string
+  /** Your own notes about the workflow. */
   description?: string
+  /** The methods of mandates that do not choose their own. */
   default_methods: Method[]
   /** Channels in the order in which they are tried. */
   channels: Channel[]
@@ -1101,16 +1823,22 @@ export interface Workflow {
   /** Messages to candidates who have not replied. */
   follow_ups: FollowUp[]
   created_via: CreatedVia
+  /** Return only records with this status. */
   status: WorkflowStatus
   /** Number of mandates that use the workflow and are not archived. */
   mandates: number
+  /** When the record was created: ISO 8601, UTC. */
   created_at: string
+  /** When the record was last changed: ISO 8601, UTC. */
   updated_at: string
 }
 
 export interface WorkflowInput {
+  /** Name of the workflow. */
   name: string
+  /** Your own notes about the workflow. */
   description?: string
+  /** The methods of mandates that do not choose their own. */
   default_methods?: Method[]
   /** Channels in the order in which they are tried. */
   channels?: Channel[]
@@ -1121,9 +1849,11 @@ export interface WorkflowInput {
 }
 
 export interface WorkflowList {
+  /** The items of this page. */
   items: Workflow[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }
 
+/** An `archived` workflow cannot be used for new mandates. */
 export type WorkflowStatus = 'active' | 'archived'

@@ -149,7 +149,7 @@ export function selectedSkillRoutes(app: App, context: Context): void {
   app.post(
     '/selected-skills',
     {
-      config,
+      config: { ...config, errors: ['NOT_FOUND', 'CONFLICT'] },
       schema: {
         operationId: 'selectSkill',
         tags,

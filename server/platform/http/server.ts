@@ -13,7 +13,7 @@ import fastify, {
 } from 'fastify'
 import { apiOfPath, errorEnvelope, pathOf, unexpectedProblem } from '../../api/envelope.ts'
 import { invalid } from '../../api/invalid.ts'
-import { type Detail, Problem, problem } from '../../api/problem.ts'
+import { type Detail, type ErrorCode, Problem, problem } from '../../api/problem.ts'
 import { isDatabaseUnavailable, isWithoutEffect } from '../database/outage.ts'
 import { runWithScope, type ScopeHolder } from '../database/tenant-scope.ts'
 import { errorText } from '../error-text.ts'
@@ -37,6 +37,8 @@ export type App = FastifyInstance<
 declare module 'fastify' {
   interface FastifyContextConfig {
     validator?: RequestValidator
+    /** Codes of errors that the handler returns, in addition to those of the guards; the API reference lists them. */
+    errors?: readonly ErrorCode[]
   }
   interface FastifyRequest {
     /** The body as sent; empty if there is none. */

@@ -16,7 +16,22 @@ export function assessmentRoutes(app: App, context: Context): void {
   app.post(
     '/assessment/generate',
     {
-      config: { auth: 'header' },
+      config: {
+        auth: 'header',
+        errors: [
+          'INVALID_VERIFICATION_METHOD',
+          'INVALID_VERIFICATION_TYPE',
+          'NO_DATA',
+          'NO_SKILLS',
+          'ASSESSMENT_LOCKED',
+          'ATTEMPTS_EXHAUSTED',
+          'VERIFICATION_NOT_FOUND',
+          'ASSESSMENT_ALREADY_PASSED',
+          'DUPLICATE_SKILLS_IN_BUNDLE',
+          'MAX_SKILLS_PER_SOURCE',
+          'GENERATION_FAILED',
+        ],
+      },
       schema: {
         operationId: 'generateAssessment',
         tags,
@@ -47,7 +62,16 @@ export function assessmentRoutes(app: App, context: Context): void {
   app.post(
     '/assessment/submit',
     {
-      config: { auth: 'header' },
+      config: {
+        auth: 'header',
+        errors: [
+          'ASSESSMENT_LOCKED',
+          'ATTEMPTS_EXHAUSTED',
+          'VERIFICATION_NOT_FOUND',
+          'ASSESSMENT_EXPIRED',
+          'NO_OPEN_ATTEMPT',
+        ],
+      },
       schema: {
         operationId: 'submitAssessment',
         tags,

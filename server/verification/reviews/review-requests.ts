@@ -25,6 +25,12 @@ import { reviewSchedule, TEST_REVIEW_REQUESTED } from './test-reviewers.ts'
 /** Delays of the reminders after the review request email. */
 const REMINDER_DELAYS_MS = [3 * DAY, 7 * DAY] as const
 
+/** Codes of the errors that `requestReview` throws. */
+export const REVIEW_REQUEST_ERRORS = [
+  ...(['INVALID_EMAIL', 'DUPLICATE_REVIEWER_EMAIL', 'REVIEWER_UNREACHABLE'] as const),
+  ...(['DUPLICATE_SKILLS_IN_BUNDLE', 'MAX_SKILLS_PER_SOURCE'] as const),
+] as const
+
 /** Emails the review request to the reviewer once skills, items and reviewer are all stored. */
 export async function requestReview(
   tx: Tx,

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
@@ -15,10 +14,12 @@ import {
   ReviewerInput,
   ReviewInput,
   ReviewPage,
+  StoredReviewerResponse,
   SubmittedReview,
   successResponse,
 } from '../schema.ts'
 import { belongsTo, lockSession, lockVerification, type Session, verificationNotFoundProblem } from '../sessions.ts'
+import { REVIEW_REQUEST_ERRORS } from './review-requests.ts'
 import { lockReview, readReviewPage, requirePendingReview, submitReview } from './review-submission.ts'
 import { storeReviewer } from './reviewers.ts'
 import { findReview, reviewerRecord } from './reviews.ts'
@@ -31,7 +32,23 @@ export function reviewRoutes(app: App, context: Context): void {
   app.post(
     '/storereviewerdetails/store',
     {
-      config: { auth: 'either' },
+      config: {
+        auth: 'either',
+        errors: [
+          ...REVIEW_REQUEST_ERRORS,
+          'MISSING_VERIFICATION_ID',
+          'MISSING_NAME',
+          'MISSING_EMAIL',
+          'MISSING_COMPANY',
+          'INVALID_WEBSITE',
+          'VERIFICATION_METHOD_NOT_SET',
+          'INVALID_VERIFICATION_TYPE',
+          'VERIFICATION_NOT_FOUND',
+          'ALREADY_SUBMITTED',
+          'TOO_MANY_REVIEWERS',
+          'LINK_EXPIRED',
+        ],
+      },
       schema: {
         operationId: 'storeReviewer',
         tags,
@@ -72,14 +89,14 @@ export function reviewRoutes(app: App, context: Context): void {
   app.get(
     '/storereviewerdetails/:serviceVerificationId',
     {
-      config: { auth: 'none' },
+      config: { auth: 'none', errors: ['MISSING_VERIFICATION_ID', 'NOT_FOUND'] },
       schema: {
         operationId: 'getReviewer',
         tags,
         summary: 'Get the reviewer',
         description: 'Requires no session key.',
         params: IdParams,
-        response: { 200: Type.Object({ success: Type.Literal(true), data: Reviewer }) },
+        response: { 200: StoredReviewerResponse },
       },
     },
     async ({ params }) => {
@@ -94,7 +111,7 @@ export function reviewRoutes(app: App, context: Context): void {
   app.get(
     '/humanverification/verify-page/:serviceVerificationId',
     {
-      config: { auth: 'none' },
+      config: { auth: 'none', errors: ['INVALID_VERIFICATION_TYPE', 'VERIFICATION_NOT_FOUND', 'LINK_EXPIRED'] },
       schema: {
         operationId: 'getVerifyPage',
         tags,
@@ -112,7 +129,16 @@ export function reviewRoutes(app: App, context: Context): void {
   app.post(
     '/humanverification/submit',
     {
-      config: { auth: 'link' },
+      config: {
+        auth: 'link',
+        errors: [
+          'MISSING_VERIFICATION_ID',
+          'INVALID_TOKEN',
+          'VERIFICATION_NOT_FOUND',
+          'ALREADY_SUBMITTED',
+          'LINK_EXPIRED',
+        ],
+      },
       schema: {
         operationId: 'submitReview',
         tags,

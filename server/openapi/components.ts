@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type SchemaNotes, schemaNamed } from './platform/http/named-schemas.ts'
+import { type SchemaNotes, schemaNamed } from '../platform/http/named-schemas.ts'
 
 type Json = Record<string, unknown>
 
 /** OpenAPI keys whose value is a map from arbitrary names to schemas or other nodes. */
-const NAME_MAPS = new Set(['properties', 'patternProperties', 'responses', 'headers'])
+const NAME_MAPS = new Set(['properties', 'patternProperties', 'responses', 'headers', 'webhooks'])
 /** OpenAPI keys whose value is data, not a schema. */
 const DATA_KEYS = new Set(['default', 'enum', 'const', 'example', 'examples', 'required'])
 

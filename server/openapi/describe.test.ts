@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
-import { describeApis, pageSchemas } from './openapi.ts'
-import { SchemaComponents } from './openapi-components.ts'
-import { named, withNotes } from './platform/http/named-schemas.ts'
-import { listOf, success } from './platform/http/response-schemas.ts'
+import { named, withNotes } from '../platform/http/named-schemas.ts'
+import { listOf, success } from '../platform/http/response-schemas.ts'
+import { findUndocumented, partsOf, type Schema } from './annotate.ts'
+import { SchemaComponents } from './components.ts'
+import { describeApis, pageSchemas } from './describe.ts'
+import { propertyNotes } from './property-notes.ts'
+
+const descriptions = describeApis()
 
 const Colour = named('TestColour', Type.Enum(['red', 'green'], { description: 'A colour.' }))
 const Car = named('TestCar', Type.Object({ colour: Colour, title: Type.String(), second: Type.Optional(Colour) }))
@@ -53,7 +57,7 @@ test('two different schemas cannot have the same name', () => {
 })
 
 test('a name refers to the same schema in all descriptions and generated types', async () => {
-  const { partner, verification, catalogue } = await describeApis()
+  const { partner, verification, catalogue } = await descriptions
   const { console: consoleSchemas, candidate } = pageSchemas()
   const published = [partner, verification, catalogue].map(({ components }) => components.schemas)
   const shapes = new Map<string, object>()
@@ -71,7 +75,7 @@ test('a name refers to the same schema in all descriptions and generated types',
 test('every operation has a summary that starts with a verb, and refers to existing components', async () => {
   const verbs =
     /^(Acknowledge|Archive|Browse|Choose|Create|Delete|Disable|Enable|Enrol|Extract|Generate|Get|Import|List|Look up|Match|Open|Pause|Replace|Replay|Request|Resume|Retry|Revoke|Rotate|Search|Select|Send|Store|Submit) \S.*[^.]$/
-  for (const [api, { paths, components }] of Object.entries(await describeApis())) {
+  for (const [api, { paths, components }] of Object.entries(await descriptions)) {
     for (const path of Object.values(paths)) {
       for (const { summary, operationId } of Object.values(path) as unknown as Record<string, string>[])
         assert.match(summary ?? '', verbs, `${api} ${operationId}`)
@@ -82,4 +86,42 @@ test('every operation has a summary that starts with a verb, and refers to exist
       assert.ok(name in (components[kind] ?? {}), `${api} ${reference}`)
     }
   }
+})
+
+test('every property and parameter has a description and an example', async () => {
+  const help = 'describe it in its schema, or in server/openapi/property-notes.ts'
+  for (const [api, { paths, components }] of Object.entries(await descriptions)) {
+    const { undescribed, withoutExample } = findUndocumented(components.schemas)
+    assert.deepEqual({ undescribed, withoutExample }, { undescribed: [], withoutExample: [] }, `${api}: ${help}`)
+    for (const path of Object.values(paths)) {
+      for (const { operationId, parameters = [] } of Object.values(path)) {
+        for (const { $ref, name, description, schema } of parameters) {
+          if ($ref) continue
+          assert.ok(description, `${api} ${operationId}: parameter ${name} has no description; ${help}`)
+          assert.ok(schema.$ref ?? schema.examples, `${api} ${operationId}: parameter ${name} has no example; ${help}`)
+        }
+      }
+    }
+  }
+})
+
+test('property-notes.ts describes only existing properties and parameters', async () => {
+  const keys = new Set<string>()
+  const addSchema = (schema: Schema, path: string) => {
+    keys.add(path)
+    for (const [name, property] of Object.entries(schema.properties ?? {})) {
+      keys.add(name)
+      addSchema(property, `${path}.${name}`)
+    }
+    for (const part of partsOf(schema)) addSchema(part, path)
+  }
+  for (const { paths, components } of Object.values(await descriptions)) {
+    for (const [name, schema] of Object.entries(components.schemas)) addSchema(schema, name)
+    for (const { operationId, parameters = [] } of Object.values(paths).flatMap((path) => Object.values(path)))
+      for (const { name } of parameters) keys.add(name).add(`${operationId}.${name}`)
+  }
+  assert.deepEqual(
+    Object.keys(propertyNotes).filter((key) => !keys.has(key)),
+    [],
+  )
 })

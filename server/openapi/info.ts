@@ -1,6 +1,6 @@
-import { CatalogueError, PartnerError, VerificationError } from './api/error-schemas.ts'
-import { catalogueErrorCodes, type ErrorCode, partnerErrorCodes, verificationErrorCodes } from './api/problem.ts'
-import type { apis } from './app.ts'
+import { CatalogueError, PartnerError, VerificationError } from '../api/error-schemas.ts'
+import { catalogueErrorCodes, type ErrorCode, partnerErrorCodes, verificationErrorCodes } from '../api/problem.ts'
+import type { apis } from '../app.ts'
 
 interface ApiInfo {
   title: string
