@@ -111,6 +111,7 @@ const tasks = {
   bench: { script: 'bench/run.ts', dev: true },
   openapi: { script: 'scripts/openapi.ts', dev: true },
   'api-types': { script: 'scripts/api-types.ts', dev: true },
+  sdks: { script: 'scripts/sdks.ts', dev: true },
   tables: { script: 'scripts/tables.ts', dev: true },
   sbom: { script: 'scripts/sbom.ts', dev: true },
   'scan-dependencies': { script: 'scripts/scan-dependencies.ts', dev: true },

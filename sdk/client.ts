@@ -1,14 +1,11 @@
-import { AttestryError } from './error.ts'
+import { type Configuration, readConfiguration, requireSetting } from './configuration.ts'
+import { AttestryConnectionError, AttestryError } from './error.ts'
+import { Resources } from './resources.ts'
 import { type RetryOptions, withRetries } from './retry.ts'
 import { sign } from './sign.ts'
+import { type Operation, type CallOptions as ResourceCallOptions, type WriteOptions, withQuery } from './transport.ts'
 
-export interface ClientOptions extends RetryOptions {
-  /** Base URL of the server, such as `https://verify.example.com`. */
-  baseUrl: string
-  /** Key ID, `VFN_TEST_…` or `VFN_LIVE_…`. */
-  keyId: string
-  /** Secret of the key, `VFN_SK_…`. */
-  secret: string
+export interface ClientOptions extends Configuration, RetryOptions {
   /** Recruiter on whose behalf calls are made by default; a call can name another recruiter. */
   onBehalfOf?: string
   fetch?: typeof globalThis.fetch
@@ -46,29 +43,41 @@ const PARTNER_API_PATH = '/api/v1/partner'
 /** Methods that can be retried safely: a second call changes nothing. */
 const IDEMPOTENT_METHODS = ['GET', 'HEAD', 'PUT', 'DELETE']
 
-/** Signs and sends calls to the partner API. */
-export class AttestryClient {
+/**
+ * Client of the three APIs of a server. Each resource has typed methods: `client.mandates.create(…)`. Keys that are not passed
+ * are read from the environment; a call whose key is missing is rejected with an error that names it.
+ */
+export class AttestryClient extends Resources {
   readonly #options: ClientOptions
+  readonly #configuration: Configuration
   readonly #retry: RetryOptions
 
-  constructor(options: ClientOptions) {
-    this.#options = { ...options, baseUrl: options.baseUrl.replace(/\/+$/, '') }
+  constructor(options: ClientOptions = {}) {
+    super({ send: (operation, callOptions) => this.#send(operation, callOptions) })
+    this.#options = options
+    this.#configuration = readConfiguration(options)
     this.#retry = definedRetryOptions(options)
+    requireSetting(this.#configuration, 'baseUrl')
+    // A key without its secret, or an option that is present but undefined, is a mistake that should be found before the first call.
+    const isPartnerClient =
+      this.#configuration.keyId || this.#configuration.secret || 'keyId' in options || 'secret' in options
+    for (const name of ['keyId', 'secret'] as const) if (isPartnerClient) requireSetting(this.#configuration, name)
+    if ('sessionKey' in options) requireSetting(this.#configuration, 'sessionKey')
   }
 
   /**
-   * Makes a call and returns its `data`; an error response is thrown as an `AttestryError`. Retries rate-limited calls
-   * and transient errors. A POST without an `idempotencyKey` is retried only if the server rejected it without any
-   * effect.
+   * Makes a call to the partner API and returns its `data`; an error response is thrown as an `AttestryError`. Retries
+   * rate-limited calls and transient errors. A POST without an `idempotencyKey` is retried only if the server rejected it
+   * without any effect. The methods of the resources are typed and create an idempotency key; use this one for operations that
+   * this version of the SDK does not have.
    */
   call<T = unknown>(method: string, path: string, options: CallOptions = {}): Promise<T> {
     const retryable = IDEMPOTENT_METHODS.includes(method.toUpperCase()) || options.idempotencyKey !== undefined
     const attempt = async () => {
-      const { status, headers, body } = await this.request<Envelope<T>>(method, path, options)
-      if (status < 200 || status > 299) throw new AttestryError(status, headers, body)
-      return body.data
+      const response = await this.request<Envelope<T>>(method, path, options)
+      return successfulBody(response).data
     }
-    return withRetries(attempt, retryable, { ...this.#retry, ...definedRetryOptions(options) }, options.signal)
+    return this.#retryAttempts(attempt, retryable, options)
   }
 
   /**
@@ -87,36 +96,76 @@ export class AttestryClient {
   }
 
   /**
-   * Sends one signed request and returns the response, whatever its status; no retries. `path` is relative to the
-   * partner API (`/shifts`) or absolute (`/api/v1/partner/shifts`) and may contain a query.
+   * Sends one signed request to the partner API and returns the response, whatever its status; no retries. `path` is relative to
+   * the partner API (`/shifts`) or absolute (`/api/v1/partner/shifts`) and may contain a query.
    */
-  async request<T = unknown>(method: string, path: string, options: RequestOptions = {}): Promise<AttestryResponse<T>> {
-    const { baseUrl, keyId, secret, fetch = globalThis.fetch } = this.#options
-    const url = new URL(baseUrl + (path.startsWith('/api/') ? path : PARTNER_API_PATH + path))
-    const target = url.pathname + url.search
-    const body = options.body === undefined ? undefined : JSON.stringify(options.body)
-    const timestamp = Math.floor(Date.now() / 1000)
-    const onBehalfOf = options.onBehalfOf ?? this.#options.onBehalfOf
-    const { idempotencyKey } = options
-    const headers: Record<string, string> = {
-      accept: 'application/json',
-      ...options.headers,
-      'x-api-key': keyId,
-      'x-timestamp': String(timestamp),
-      'x-signature': await sign({ secret, timestamp, method, target, onBehalfOf, idempotencyKey, body }),
+  request<T = unknown>(method: string, path: string, options: RequestOptions = {}): Promise<AttestryResponse<T>> {
+    const absolutePath = path.startsWith('/api/') ? path : PARTNER_API_PATH + path
+    return this.#exchange<T>({ method, path: absolutePath, auth: 'signature', body: options.body }, options)
+  }
+
+  /** Sends an operation of a resource, with retries. All attempts have the same idempotency key. */
+  #send<T>(operation: Operation, options: WriteOptions = {}): Promise<T> {
+    const idempotencyKey = operation.acceptsIdempotencyKey ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined
+    const retryable = IDEMPOTENT_METHODS.includes(operation.method) || idempotencyKey !== undefined
+    const attempt = async () => {
+      const response = await this.#exchange<Envelope<T>>(operation, { ...options, idempotencyKey })
+      const body = successfulBody(response)
+      return operation.wholeBody ? (body as T) : body.data
     }
+    return this.#retryAttempts(attempt, retryable, options)
+  }
+
+  #retryAttempts<T>(attempt: () => Promise<T>, retryable: boolean, options: ResourceCallOptions): Promise<T> {
+    return withRetries(attempt, retryable, { ...this.#retry, ...definedRetryOptions(options) }, options.signal)
+  }
+
+  async #exchange<T>(operation: Operation, options: RequestOptions): Promise<AttestryResponse<T>> {
+    const { fetch = globalThis.fetch } = this.#options
+    const baseUrl = requireSetting(this.#configuration, 'baseUrl')
+    const url = new URL(baseUrl + withQuery(operation.path, operation.query))
+    const body = operation.body === undefined ? undefined : JSON.stringify(operation.body)
+    const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
     if (body !== undefined) headers['content-type'] = 'application/json'
-    if (onBehalfOf !== undefined) headers['x-on-behalf-of'] = onBehalfOf
-    if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey
-    const response = await fetch(url, {
-      method: method.toUpperCase(),
-      headers,
-      body: body ?? null,
-      signal: options.signal ?? null,
+    Object.assign(headers, await this.#credentials(operation, url, body, options))
+    const init = { method: operation.method.toUpperCase(), headers, body: body ?? null, signal: options.signal ?? null }
+    const response = await fetch(url, init).catch((error) => {
+      if (options.signal?.aborted) throw error
+      throw new AttestryConnectionError(baseUrl, error)
     })
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: parseJson(text) as T }
   }
+
+  /** Returns the headers that authenticate a request. */
+  async #credentials(operation: Operation, url: URL, body: string | undefined, options: RequestOptions) {
+    const headers: Record<string, string> = {}
+    if (operation.auth === 'sessionKey') headers['x-api-key'] = requireSetting(this.#configuration, 'sessionKey')
+    if (operation.auth === 'adminKey') headers['x-api-key'] = requireSetting(this.#configuration, 'adminKey')
+    if (operation.sessionToken !== undefined) headers['x-session-token'] = operation.sessionToken
+    if (operation.auth !== 'signature') return headers
+    const keyId = requireSetting(this.#configuration, 'keyId')
+    const secret = requireSetting(this.#configuration, 'secret')
+    const timestamp = Math.floor(Date.now() / 1000)
+    const onBehalfOf = options.onBehalfOf ?? this.#options.onBehalfOf
+    const { idempotencyKey } = options
+    if (onBehalfOf !== undefined) headers['x-on-behalf-of'] = onBehalfOf
+    if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey
+    const { method } = operation
+    const target = url.pathname + url.search
+    return {
+      ...headers,
+      'x-api-key': keyId,
+      'x-timestamp': String(timestamp),
+      'x-signature': await sign({ secret, timestamp, method, target, onBehalfOf, idempotencyKey, body }),
+    }
+  }
+}
+
+/** Returns the body of a successful response; throws an error response as an `AttestryError`. */
+function successfulBody<T>({ status, headers, body }: AttestryResponse<T>): T {
+  if (status < 200 || status > 299) throw new AttestryError(status, headers, body)
+  return body
 }
 
 /** Omits undefined options, so that they do not override those of the client. */

@@ -6,9 +6,13 @@ export {
   type ClientOptions,
   type RequestOptions,
 } from './client.ts'
-export { AttestryError } from './error.ts'
+export { AttestryConfigurationError, type Configuration } from './configuration.ts'
+export { AttestryConnectionError, AttestryError } from './error.ts'
+export { List } from './list.ts'
+export type * from './resources.ts'
 export type { RetryOptions } from './retry.ts'
 export { linesToSign, type SignInput, sign } from './sign.ts'
+export type { WriteOptions } from './transport.ts'
 export type * from './types.ts'
 export {
   type DescribedOutput,

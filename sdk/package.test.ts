@@ -45,7 +45,7 @@ console.log(JSON.stringify({
 
 const TYPES = `
 import { AttestryClient, type AttestryAnswer, type AttestryResponse, verifyWebhook } from '@attestry/sdk'
-import type { ErrorDetail, Mandate, MandateInput } from '@attestry/sdk'
+import type { ErrorDetail, Mandate, MandateInput, MandateList, MandateStatus } from '@attestry/sdk'
 const client = new AttestryClient({ baseUrl: '', keyId: '', secret: '', retries: 2 })
 export const response: Promise<AttestryResponse<{ data: string }>> = client.request('GET', '/shifts')
 export const deprecatedName: Promise<AttestryAnswer<{ data: string }>> = response
@@ -59,6 +59,26 @@ export const status: Promise<'preparing' | 'ready' | 'failed' | 'archived'> = cl
 export const detail: ErrorDetail = { path: 'name', message: 'is required' }
 // @ts-expect-error skills are required
 export const input: MandateInput = { workflow_id: '', title: '', company_name: '' }
+export async function useResources(body: MandateInput) {
+  const created = await client.mandates.create(body, { idempotencyKey: 'k' })
+  const id: string = created.mandate_id
+  for await (const mandate of client.mandates.list({ status: 'ready' })) mandate.status satisfies MandateStatus
+  const page: MandateList = await client.mandates.list()
+  // @ts-expect-error there is no such status
+  client.mandates.list({ status: 'done' })
+  // @ts-expect-error a session needs the name of the student
+  client.sessions.open({ externalStudentId: 's-1', email: 's@example.com' })
+  for await (const skill of client.catalogue.searchSkills({ keyword: 'weld' })) skill.skill_id satisfies string
+  return { id, page }
+}
+export async function handle(body: Uint8Array, headers: Headers) {
+  const event = await verifyWebhook(body, headers, 'whsec_')
+  if (event.type === 'result.completed') return event.data.output.qualified
+  if (event.type === 'mandate.ready') return event.data.mandate_id
+  // @ts-expect-error data of this type has no output
+  if (event.type === 'campaign.completed') return event.data.output
+  return event.event_id
+}
 `
 
 /** A project in which the packed SDK is installed. */
@@ -75,7 +95,8 @@ const createProject = oncePerFile(async (t) => {
 test('the published package contains only JavaScript, declarations, README and licence', async () => {
   const project = await createProject()
   const files = readdirSync(join(project, 'node_modules/@attestry/sdk'), { recursive: true, encoding: 'utf8' }).sort()
-  const modules = ['client', 'error', 'index', 'retry', 'sign', 'types', 'verdict-texts', 'webhooks']
+  const modules =
+    'client configuration error index list resources retry sign transport types verdict-texts webhooks'.split(' ')
   const builtFiles = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])
   assert.deepEqual(files, ['LICENSE', 'README.md', 'dist', ...builtFiles, 'package.json'])
 })

@@ -1,3 +1,4 @@
+import { AttestryConfigurationError } from './configuration.ts'
 import { AttestryError } from './error.ts'
 
 export interface RetryOptions {
@@ -38,6 +39,7 @@ export async function withRetries<T>(
 }
 
 function retryDelaySeconds(error: unknown, retryable: boolean, retry: number): number | undefined {
+  if (error instanceof AttestryConfigurationError) return undefined
   if (error instanceof AttestryError) {
     if (error.retryAfter !== undefined) return error.retryAfter
     if (error.status < 500) return undefined

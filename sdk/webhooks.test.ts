@@ -1,7 +1,24 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { AttestryConfigurationError } from './configuration.ts'
 import { signWebhook, verifyWebhook, WebhookVerificationError } from './webhooks.ts'
+
+interface WebhookVector {
+  name: string
+  valid: boolean
+  reason?: 'header' | 'timestamp' | 'signature'
+  secret: string
+  now: number
+  headers: Record<string, string>
+  body: string
+}
+
+const vectors: WebhookVector[] = JSON.parse(
+  readFileSync(new URL('../sdks/vectors.json', import.meta.url), 'utf8'),
+).webhooks
+const REASON_TEXTS = { header: /header is missing/, timestamp: /webhook-timestamp header/, signature: /No signature/ }
 
 const SECRET = `whsec_${Buffer.from('a secret of twenty-four b').toString('base64')}`
 const BODY = JSON.stringify({ type: 'webhook.test', data: { name: 'आशा' } })
@@ -35,4 +52,20 @@ test('verification fails for another body, another secret, an old delivery and m
   await assertFails(BODY, headers, SECRET, { now: now - 301 })
   await assertFails(BODY, {}, SECRET)
   await assertFails(BODY, { ...headers, 'webhook-id': 'EV_2' }, SECRET)
+})
+
+for (const { name, valid, reason, secret, now, headers, body } of vectors) {
+  test(`webhook vector: ${name}`, async () => {
+    for (const received of [body, new TextEncoder().encode(body)]) {
+      const verification = verifyWebhook(received, headers, secret, { now })
+      if (valid) assert.deepEqual(await verification, JSON.parse(body))
+      else await assert.rejects(verification, { message: REASON_TEXTS[reason!] })
+    }
+  })
+}
+
+test('a missing or malformed webhook secret is a configuration error', async () => {
+  const headers = await signWebhook(BODY, { id: 'EV_1', secret: SECRET })
+  for (const secret of [undefined, '', 'whsec_', 'whsec_%%'])
+    await assert.rejects(verifyWebhook(BODY, headers, secret!), AttestryConfigurationError)
 })

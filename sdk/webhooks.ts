@@ -1,3 +1,6 @@
+import { AttestryConfigurationError } from './configuration.ts'
+import type { WebhookEvent } from './types.ts'
+
 /** Headers of a delivery: a Fetch `Headers` object, Node's plain object or name-value pairs. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined> | Iterable<[string, string]>
 
@@ -17,7 +20,7 @@ const DEFAULT_TOLERANCE_SECONDS = 300
  * Verifies that a delivery was signed with the endpoint's secret (`whsec_…`) and is recent, and returns its event.
  * `body` must be the request body exactly as received: verification fails if it was parsed and serialised again.
  */
-export async function verifyWebhook<T = unknown>(
+export async function verifyWebhook<T = WebhookEvent>(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secret: string,
@@ -33,14 +36,16 @@ export async function verifyWebhook<T = unknown>(
     throw new WebhookVerificationError(
       `The webhook-timestamp header differs from the current time by more than ${tolerance} s`,
     )
-  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
-  const message = encoder.encode(`${id}.${timestamp}.${text}`)
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body
+  const message = concatenate(encoder.encode(`${id}.${timestamp}.`), bytes)
   const key = await hmacKey(secret, 'verify')
   // For a day after a rotation, deliveries carry two signatures, one for each secret; one valid one is enough.
   for (const signature of signatures.split(' ')) {
     const [version, encoded] = signature.split(',')
-    const bytes = version === 'v1' && encoded ? fromBase64(encoded) : undefined
-    if (bytes && (await crypto.subtle.verify('HMAC', key, bytes, message))) return JSON.parse(text) as T
+    const hmac = version === 'v1' && encoded ? fromBase64(encoded) : undefined
+    // `verify` compares in constant time.
+    if (hmac && (await crypto.subtle.verify('HMAC', key, hmac, message)))
+      return JSON.parse(new TextDecoder().decode(bytes)) as T
   }
   throw new WebhookVerificationError('No signature in the webhook-signature header matches the secret and the body')
 }
@@ -56,9 +61,21 @@ export async function signWebhook(
   return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${encoded}` }
 }
 
-function hmacKey(secret: string, use: 'sign' | 'verify') {
+function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(first.length + second.length)
+  joined.set(first)
+  joined.set(second, first.length)
+  return joined
+}
+
+function hmacKey(secret: string | undefined, use: 'sign' | 'verify') {
+  if (!secret)
+    throw new AttestryConfigurationError(
+      'The webhook secret is missing: pass the secret (whsec_…) that was returned when you created the endpoint or rotated its secret.',
+    )
   const bytes = fromBase64(secret.replace(/^whsec_/, ''))
-  if (!bytes || bytes.length === 0) throw new TypeError('A webhook secret is whsec_ followed by base64')
+  if (!bytes || bytes.length === 0)
+    throw new AttestryConfigurationError('A webhook secret is whsec_ followed by base64.')
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [use])
 }
 

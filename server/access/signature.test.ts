@@ -18,9 +18,9 @@ interface Vector {
   signature: string
 }
 
-const { vectors } = JSON.parse(
-  readFileSync(new URL('../../docs/guides/signature-vectors.json', import.meta.url), 'utf8'),
-) as { vectors: Vector[] }
+const { requests: vectors } = JSON.parse(readFileSync(new URL('../../sdks/vectors.json', import.meta.url), 'utf8')) as {
+  requests: Vector[]
+}
 
 test('the vectors cover every optional part', () => {
   assert.ok(vectors.some(({ body }) => body === '') && vectors.some(({ body }) => body !== ''))

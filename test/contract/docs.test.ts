@@ -114,7 +114,7 @@ interface SignatureVector {
   signature: string
 }
 
-const { vectors } = JSON.parse(readPage('docs/guides/signature-vectors.json')) as { vectors: SignatureVector[] }
+const { requests: vectors } = JSON.parse(readPage('sdks/vectors.json')) as { requests: SignatureVector[] }
 
 test('the worked examples in the guide to the first request are published test vectors', () => {
   const shownBlocks = codeBlocks(findSection(guide, '## The string to sign')).filter((block) =>

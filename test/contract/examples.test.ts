@@ -27,8 +27,8 @@ interface SignatureVector {
   signature: string
 }
 
-const { vectors } = JSON.parse(readFileSync(join(root, 'docs/guides/signature-vectors.json'), 'utf8')) as {
-  vectors: SignatureVector[]
+const { requests: vectors } = JSON.parse(readFileSync(join(root, 'sdks/vectors.json'), 'utf8')) as {
+  requests: SignatureVector[]
 }
 
 /** A section of the guide with a complete program, the command that runs it, and code that adds a POST request. */
@@ -84,7 +84,9 @@ const examples: LanguageExample[] = [
         vectors
           .map(({ secret, timestamp, method, target, on_behalf_of, idempotency_key, body }) => {
             const textArguments = [method, target, on_behalf_of, idempotency_key].map(stringLiteral).join(', ')
-            return `print(sign(${stringLiteral(secret)}, ${timestamp}, ${textArguments}, ${stringLiteral(body)}.encode()))`
+            // Python has no surrogate pairs in literals.
+            const bodyText = `${stringLiteral(body)}.encode("utf-16", "surrogatepass").decode("utf-16")`
+            return `print(sign(${stringLiteral(secret)}, ${timestamp}, ${textArguments}, ${bodyText}.encode()))`
           })
           .join('\n'),
       ),

@@ -1,0 +1,3 @@
+module github.com/attestry/attestry/sdks/go
+
+go 1.19
