@@ -17,6 +17,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   playground: async () => (await import('./commands/playground.ts')).playgroundCommand(),
   request: async () => (await import('./commands/request.ts')).requestCommand(),
   listen: async () => (await import('./commands/listen.ts')).listenCommand(),
+  clocks: async () => (await import('./commands/clocks.ts')).clocksCommand(),
   events: async () => (await import('./commands/events.ts')).eventsCommand(),
   endorsements: async () => (await import('./commands/endorsements.ts')).endorsementsCommand(),
   credential: async () => (await import('./commands/credential.ts')).credentialCommand(),

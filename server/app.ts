@@ -40,6 +40,7 @@ import { shedLoad } from './platform/http/load-shedding.ts'
 import { securityTextRoutes } from './platform/http/security-text.ts'
 import { type App, createHttp, validateRequest } from './platform/http/server.ts'
 import { resultRoutes } from './results/routes.ts'
+import { testClockRoutes } from './test-clocks/routes.ts'
 import { assessmentRoutes } from './verification/assessments/routes.ts'
 import { guardVerificationRoutes } from './verification/guards.ts'
 import { reviewRoutes } from './verification/reviews/routes.ts'
@@ -92,6 +93,7 @@ function partnerRoutes(app: App, context: Context): void {
   mandateRoutes(app, context)
   itemRoutes(app, context)
   campaignRoutes(app, context)
+  testClockRoutes(app, context)
   creditRoutes(app, context)
   resultRoutes(app, context)
   credentialRoutes(app, context)

@@ -72,7 +72,7 @@ export async function readBacklogs(queries: Queries, now: number): Promise<Backl
     union all
     select 'sends', count(*)::int, min(due_at) from (
       select m.due_at from messages m join campaigns g using (campaign_id)
-      where m.state = 'queued' and m.due_at <= ${time} and g.hold is distinct from 'paused'
+      where m.state = 'queued' and m.due_at <= ${time} and g.hold is distinct from 'paused' and g.test_clock_id is null
       order by m.due_at limit ${MAX_COUNTED_ROWS}
     ) as waiting
     union all

@@ -2,7 +2,7 @@ import { accessJobs, handleAccessJobs } from './access/jobs.ts'
 import { startAggregationWorker } from './analytics/aggregation-worker.ts'
 import { startReporter } from './ats/reports/reporter.ts'
 import { watchBacklogs } from './backlogs.ts'
-import { startContactEngine } from './campaigns/contact/engine.ts'
+import { campaignTimedWork, startContactEngine } from './campaigns/contact/engine.ts'
 import { campaignJobs, handleCampaignJobs } from './campaigns/jobs.ts'
 import { consoleJobs, handleConsoleJobs } from './console/jobs.ts'
 import type { Context } from './context.ts'
@@ -12,7 +12,8 @@ import { handleItemJobs, itemJobs } from './items/jobs.ts'
 import { emailJobs, handleEmailJobs } from './mail/jobs.ts'
 import { startPreparation } from './mandates/preparation.ts'
 import type { Job, Worker } from './platform/jobs/queue.ts'
-import { handleVerificationJobs, verificationJobs } from './verification/jobs.ts'
+import { startTestClocks, type TimedWork } from './test-clocks/runner.ts'
+import { handleVerificationJobs, verificationJobs, verificationTimedWork } from './verification/jobs.ts'
 import { startTestReviewers } from './verification/reviews/test-reviewers.ts'
 import { startDelivery } from './webhooks/delivery/engine.ts'
 import { handleWebhookJobs, webhookJobs } from './webhooks/jobs.ts'
@@ -29,6 +30,9 @@ export const jobs: Job<object>[] = [
   ...webhookJobs,
 ]
 
+/** The work that is done at the due times of test clocks. */
+export const timedWorks: TimedWork[] = [campaignTimedWork, verificationTimedWork]
+
 /** Registers every job handler, schedule and engine. */
 export function registerWork(worker: Worker, context: Context): void {
   handleAccessJobs(worker, context)
@@ -44,6 +48,7 @@ export function registerWork(worker: Worker, context: Context): void {
   worker.run(() => startPreparation(context))
   handleCampaignJobs(worker, context)
   worker.run(() => startContactEngine(context))
+  worker.run(() => startTestClocks(context, timedWorks))
   worker.run(() => startAggregationWorker(context))
   worker.run(() => startReporter(context))
   worker.run(() => watchBacklogs(context))

@@ -259,7 +259,13 @@ test('a candidate who has opted out is rejected as unreachable and costs nothing
   const { mandate_id } = await partner.createMandate()
   const person = aPerson(1, 6)
   await app.context.db.transaction((tx) =>
-    recordOptOut(tx, app.clock, { org_id: partner.orgId, mode: 'test', phone: null, email: person.email }),
+    recordOptOut(tx, app.clock, {
+      org_id: partner.orgId,
+      mode: 'test',
+      phone: null,
+      email: person.email,
+      test_clock_id: null,
+    }),
   )
   const order = await ats.order('order-1', mandate_id, person)
   assert.equal(order.status, 422)

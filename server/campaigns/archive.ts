@@ -2,17 +2,19 @@ import { sql } from 'kysely'
 import type { WriteScope } from '../access/caller.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
+import { lockClock } from '../test-clocks/test-clocks.ts'
 import { type Campaign, getCampaign, lockControllableCampaign, setHold } from './campaigns.ts'
 import { lockCandidacies } from './candidacy.ts'
 import { recordTransitions } from './progress.ts'
 
 /** Archives a campaign permanently and fails its pending candidates. Idempotent. */
-export async function archiveCampaign(tx: Tx, scope: WriteScope, clock: Clock, id: string): Promise<Campaign> {
+export async function archiveCampaign(tx: Tx, scope: WriteScope, serverClock: Clock, id: string): Promise<Campaign> {
   await getCampaign(tx, scope, id)
   // Lock order: candidates before their campaign.
   await lockPendingCandidates(tx, id)
   const campaign = await lockControllableCampaign(tx, scope, id)
   if (campaign.hold === 'archived') return campaign
+  const clock = await lockClock(tx, serverClock, campaign.test_clock_id)
   await setHold(tx, clock, id, 'archived')
   // Includes candidates who were enrolled before the campaign was locked.
   const pendingIds = await lockPendingCandidates(tx, id)

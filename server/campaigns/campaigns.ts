@@ -8,6 +8,7 @@ import { MAX_PREPARATION_SECONDS } from '../mandates/mandates.ts'
 import { type Clock, DAY, parseTimestamp } from '../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
+import { attachTestClock, lockClock, TEST_CLOCK_DUE } from '../test-clocks/test-clocks.ts'
 import type { CreatedVia } from '../workflows/enums.ts'
 import { CONTACT_DUE } from './contact/messages.ts'
 
@@ -36,6 +37,8 @@ export interface Campaign {
   created_at: Date
   updated_at: Date
   completed_at: Date | null
+  /** The test clock whose time applies; null in real time. */
+  test_clock_id: string | null
 }
 
 /** Derives the status from the stored campaign and the current time. */
@@ -55,6 +58,7 @@ export function campaignRecord(campaign: Campaign, now: number) {
     mandate_id: campaign.mandate_id,
     job_id: campaign.job_id,
     ...(campaign.name === null ? {} : { name: campaign.name }),
+    ...(campaign.test_clock_id === null ? {} : { test_clock_id: campaign.test_clock_id }),
     status: statusOf(campaign, now),
     counts: { candidates, pending, completed, declined, failed },
     flow_version: campaign.flow_version,
@@ -70,6 +74,7 @@ export interface NewCampaign {
   mandate_id: string
   name?: string
   starts_at?: string
+  test_clock_id?: string
 }
 
 const MAX_START_DELAY_MS = 30 * DAY
@@ -100,10 +105,11 @@ function notReadyMessage(status: Mandate['status']): string {
 export async function createCampaign(
   tx: Tx,
   scope: OrgScope,
-  clock: Clock,
-  { mandate_id, name, starts_at }: NewCampaign,
+  serverClock: Clock,
+  { mandate_id, name, starts_at, test_clock_id }: NewCampaign,
   via: CreatedVia,
 ): Promise<Campaign> {
+  const clock = await attachTestClock(tx, scope, serverClock, test_clock_id, 'test_clock_id')
   const now = clock.now()
   const startTime = parseStartTime(starts_at, now)
   const mandate = await shareLockMandate(tx, scope, mandate_id)
@@ -120,9 +126,9 @@ export async function createCampaign(
     })
   const { rows } = await sql<Campaign>`
     insert into campaigns (campaign_id, org_id, mode, mandate_id, workflow_id, job_id, name, created_via, flow_version,
-      starts_at, created_at, updated_at)
+      starts_at, created_at, updated_at, test_clock_id)
     values (${newId('CP_', now)}, ${scope.orgId}, ${scope.mode}, ${mandate_id}, ${mandate.workflow_id}, ${mandate.job_id},
-      ${name ?? null}, ${via}, ${mandate.flow_version}, ${new Date(startTime)}, ${new Date(now)}, ${new Date(now)})
+      ${name ?? null}, ${via}, ${mandate.flow_version}, ${new Date(startTime)}, ${new Date(now)}, ${new Date(now)}, ${test_clock_id ?? null})
     returning *`.execute(tx)
   return rows[0]!
 }
@@ -158,8 +164,9 @@ export async function listCampaigns(
 }
 
 /** Pauses a campaign: its candidates are not contacted until it is resumed. */
-export async function pauseCampaign(tx: Tx, scope: WriteScope, clock: Clock, id: string): Promise<Campaign> {
+export async function pauseCampaign(tx: Tx, scope: WriteScope, serverClock: Clock, id: string): Promise<Campaign> {
   const campaign = await lockControllableCampaign(tx, scope, id)
+  const clock = await lockClock(tx, serverClock, campaign.test_clock_id)
   const status = statusOf(campaign, clock.now())
   if (status !== 'running')
     throw problem('CONFLICT', `Only running campaigns can be paused; this campaign is ${status}.`)
@@ -167,13 +174,14 @@ export async function pauseCampaign(tx: Tx, scope: WriteScope, clock: Clock, id:
   return setHold(tx, clock, id, 'paused')
 }
 
-export async function resumeCampaign(tx: Tx, scope: WriteScope, clock: Clock, id: string): Promise<Campaign> {
+export async function resumeCampaign(tx: Tx, scope: WriteScope, serverClock: Clock, id: string): Promise<Campaign> {
   const campaign = await lockControllableCampaign(tx, scope, id)
+  const clock = await lockClock(tx, serverClock, campaign.test_clock_id)
   const status = statusOf(campaign, clock.now())
   if (status !== 'paused')
     throw problem('CONFLICT', `Only paused campaigns can be resumed; this campaign is ${status}.`)
-  await sql`update contacts set held = false where campaign_id = ${id}`.execute(tx)
-  notifyAfterCommit(tx, CONTACT_DUE)
+  await sql`update contacts set held = ${campaign.test_clock_id !== null} where campaign_id = ${id}`.execute(tx)
+  notifyAfterCommit(tx, campaign.test_clock_id === null ? CONTACT_DUE : TEST_CLOCK_DUE)
   return setHold(tx, clock, id, null)
 }
 

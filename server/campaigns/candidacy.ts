@@ -45,13 +45,16 @@ export interface Candidacy {
   updated_at: Date
   /** Why the campaign currently contacts no candidates; null if it does contact them. */
   hold: 'paused' | 'archived' | null
+  /** The test clock of the campaign; null in real time. */
+  test_clock_id: string | null
 }
 
 type CandidacyRow = Omit<Candidacy, 'state' | 'flow' | 'metadata'> & { conversation: string; metadata: string }
 
 const columns = sql`p.candidate_id, p.campaign_id, p.org_id, p.mode, p.mandate_id, g.workflow_id, g.job_id, p.result_id,
   c.external_candidate_id, c.name, c.phone, c.email, c.metadata, c.token, p.status, p.reason, p.flow_version, p.conversation,
-  p.stages, p.contact_step, p.channel, p.started_at, p.completed_at, p.version, p.created_at, p.updated_at, g.hold`
+  p.stages, p.contact_step, p.channel, p.started_at, p.completed_at, p.version, p.created_at, p.updated_at, g.hold,
+  g.test_clock_id`
 const joinedTables = sql`candidate_progress p join candidates c using (candidate_id) join campaigns g on g.campaign_id = p.campaign_id`
 
 /** Locks the candidates that no other transaction has locked, ordered by ID. */

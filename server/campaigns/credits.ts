@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, realClock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 
@@ -79,7 +79,7 @@ async function addEntry(
   clock: Clock,
   { amount, reason, campaignId, candidateId }: NewCreditEntry,
 ): Promise<number | undefined> {
-  const now = clock.now()
+  const now = realClock(clock).now()
   const { rows } = await sql<{ balance_after: number }>`
     with changed as (
       update credit_balances set balance = balance + ${amount}, entries = entries + 1,

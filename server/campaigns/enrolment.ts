@@ -3,7 +3,6 @@ import type { Caller } from '../access/caller.ts'
 import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
 import { availableChannels } from '../channels/credentials.ts'
-import { personaOf } from '../channels/simulator/test-numbers.ts'
 import type { Context } from '../context.ts'
 import { startConversation } from '../conversation/conversation.ts'
 import { shareLockMandate } from '../mandates/mandate-rows.ts'
@@ -13,11 +12,12 @@ import { newId, randomToken } from '../platform/ids.ts'
 import { indianDate } from '../platform/india-time.ts'
 import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import { hashToken } from '../platform/token-hash.ts'
+import { requireActiveClock, TEST_CLOCK_DUE, withLockedClock } from '../test-clocks/test-clocks.ts'
 import { getWorkflow, type Workflow } from '../workflows/workflows.ts'
 import { type Campaign, getCampaign, lockEditableCampaign } from './campaigns.ts'
 import { flowOf, lockCandidacies } from './candidacy.ts'
 import { declineOptedOut } from './contact/contact.ts'
-import { nextContactTime } from './contact/contact-hours.ts'
+import { hasContactHours, nextContactTime } from './contact/contact-hours.ts'
 import { CONTACT_DUE } from './contact/messages.ts'
 import { findOptedOut } from './contact/opt-outs.ts'
 import { balanceOf, spendCredits } from './credits.ts'
@@ -63,6 +63,7 @@ export async function enrolInCampaign(
   const campaign = await lockEditableCampaign(tx, caller, campaignId)
   if (campaign.hold === 'archived')
     throw problem('CONFLICT', 'This campaign is archived; candidates can no longer be enrolled.')
+  await requireActiveClock(tx, campaign.test_clock_id)
   const mandate = await shareLockMandate(tx, caller, campaign.mandate_id)
   if (mandate!.status === 'archived')
     throw problem('CONFLICT', 'The mandate of this campaign is archived; candidates can no longer be enrolled.')
@@ -98,7 +99,8 @@ export async function enrolCandidates(
   candidates: CandidateInput[],
   options: EnrolmentOptions = {},
 ): Promise<{ campaign: Campaign; enrolment: Enrolment }> {
-  const { clock, vault } = deps
+  const ownDeps = await withLockedClock(tx, deps, campaign)
+  const { clock, vault } = ownDeps
   const workflow = await getWorkflow(tx, caller, campaign.workflow_id)
   const errors = candidateRuleErrors(candidates, workflow, options)
   if (errors.length > 0) throw invalid(errors)
@@ -109,6 +111,7 @@ export async function enrolCandidates(
   const tokens = rows.map(() => randomToken(32))
   const candidateIds = rows.map(() => newId('CD_', now))
   const startTime = Math.max(now, campaign.starts_at.getTime())
+  const firstContactTime = new Date(hasContactHours(campaign) ? nextContactTime(startTime) : startTime)
   const enrolledAt = new Date(now)
   const { rows: addedCandidates } = await sql<{ candidate_id: string; phone: string | null; email: string | null }>`
     with input as (
@@ -118,7 +121,7 @@ export async function enrolCandidates(
         ${rows.map((row) => row.language ?? null)}::text[], ${rows.map((row) => JSON.stringify(row.metadata ?? {}))}::text[],
         ${tokens.map(hashToken)}::bytea[], ${tokens.map((token, index) => vault.seal(token, tokenPurpose(candidateIds[index]!)))}::bytea[],
         ${rows.map((row) => JSON.stringify(startConversation(row.language ?? fallbackLanguage, row.language !== undefined, randomToken(9))))}::text[],
-        ${rows.map((row) => new Date(firstContactTime(caller.mode, row, startTime)))}::timestamptz[])
+        ${rows.map(() => firstContactTime)}::timestamptz[])
         as n (candidate_id, result_id, external_candidate_id, name, phone, email, language, metadata, token_hash, token, conversation, due_at)
     ), added as (
       insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, name, phone, email, language, metadata,
@@ -133,14 +136,14 @@ export async function enrolCandidates(
         ${campaign.flow_version}, conversation, ${enrolledAt}, ${enrolledAt} from input join added using (candidate_id)
     ), due as (
       insert into contacts (candidate_id, campaign_id, kind, step, due_at, held)
-      select candidate_id, ${campaign.campaign_id}, 'contact', 0, due_at, ${campaign.hold === 'paused'}
+      select candidate_id, ${campaign.campaign_id}, 'contact', 0, due_at, ${campaign.hold === 'paused' || campaign.test_clock_id !== null}
       from input join added using (candidate_id)
     )
     select candidate_id, phone, email from added`.execute(tx)
 
   const acceptedCount = addedCandidates.length
   requireCampaignCapacity(campaign, acceptedCount, caller.key.limits.scale)
-  await countDailyPeople(tx, clock, caller, addedCandidates)
+  await countDailyPeople(tx, deps.clock, caller, addedCandidates)
   const updatedCampaign = await addToCampaignCounts(tx, campaign, acceptedCount, enrolledAt)
   const creditsLeft = await spendCredits(tx, caller, clock, campaign.campaign_id, acceptedCount)
   const enrolment = {
@@ -151,19 +154,19 @@ export async function enrolCandidates(
   }
   await publishEnrolments(
     tx,
-    deps,
+    ownDeps,
     addedCandidates.map(({ candidate_id }) => candidate_id),
   )
-  const scope = { org_id: caller.orgId, mode: caller.mode }
+  const scope = { org_id: caller.orgId, mode: caller.mode, test_clock_id: campaign.test_clock_id }
   const optedOutCandidates = await findOptedOut(
     tx,
     addedCandidates.map((row) => ({ ...row, ...scope })),
   )
-  notifyAfterCommit(tx, CONTACT_DUE)
+  notifyAfterCommit(tx, campaign.test_clock_id === null ? CONTACT_DUE : TEST_CLOCK_DUE)
   if (optedOutCandidates.length === 0) return { campaign: updatedCampaign, enrolment }
   await declineAllOptedOut(
     tx,
-    deps,
+    ownDeps,
     optedOutCandidates.map(({ candidate_id }) => candidate_id),
   )
   return {
@@ -257,17 +260,6 @@ function requireCampaignCapacity({ candidates }: Campaign, acceptedCount: number
   if (candidates + acceptedCount <= limit) return
   const message = `with this request, the campaign would have ${candidates + acceptedCount} candidates; the limit is ${limit}`
   throw problem('LIMIT_EXCEEDED', `candidates: ${message}.`, { details: [{ path: 'candidates', message }] })
-}
-
-type OptionalAddresses = { phone?: string | null; email?: string | null }
-
-/** Contact hours do not apply to test candidates. */
-function firstContactTime(
-  mode: Caller['mode'],
-  { phone = null, email = null }: OptionalAddresses,
-  start: number,
-): number {
-  return mode === 'test' && personaOf({ phone, email }) ? start : nextContactTime(start)
 }
 
 /** Returns the vault purpose of the token in a candidate's link. */

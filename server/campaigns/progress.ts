@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { ChannelName } from '../channels/channel.ts'
 import { questionPoint } from '../conversation/flow.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, realClock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
 import { indianDate } from '../platform/india-time.ts'
@@ -99,7 +99,7 @@ export async function recordTransitions(
   const endedTransitions = transitions.filter(({ end }) => end)
   await recordCandidateResponses(
     tx,
-    time.getTime(),
+    realClock(clock).now(),
     updatedCandidates.filter((_, index) => transitions[index]!.end),
   )
   const completedCampaigns = endedTransitions.length > 0 ? await settleEndedCandidates(tx, clock, endedTransitions) : []

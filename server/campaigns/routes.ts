@@ -1,9 +1,11 @@
 import { runIdempotent } from '../access/idempotency.ts'
 import type { Context } from '../context.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
 import { NoBody } from '../platform/http/body.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, PageQuery, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
+import { findClock } from '../test-clocks/test-clocks.ts'
 import { archiveCampaign } from './archive.ts'
 import {
   type Campaign,
@@ -50,7 +52,7 @@ export function campaignRoutes(app: App, context: Context): void {
         tags,
         summary: 'Create a campaign',
         description:
-          'The mandate must be `ready`. Each candidate costs one credit. If one candidate is invalid, the whole request is rejected, and no candidate is enrolled or charged. Candidates are contacted from `starts_at`, between 09:00 and 20:00 IST.',
+          'The mandate must be `ready`. Each candidate costs one credit. If one candidate is invalid, the whole request is rejected, and no candidate is enrolled or charged. Candidates are contacted from `starts_at`, between 09:00 and 20:00 IST; in TEST mode at any time, unless the campaign has a test clock.',
         body: CampaignBody,
         response: { 202: success(EnrolmentResponse) },
       },
@@ -60,9 +62,9 @@ export function campaignRoutes(app: App, context: Context): void {
         const { candidates, ...input } = request.body
         const created = await createCampaign(tx, caller, clock, input, caller.via)
         await requireChannelCredentials(tx, caller, context, created)
-        if (!candidates) return { status: 202, body: enrolmentResponse('Campaign created', created) }
+        if (!candidates) return { status: 202, body: await enrolmentResponse(tx, 'Campaign created', created) }
         const { campaign, enrolment } = await enrolCandidates(tx, caller, context, created, candidates)
-        return { status: 202, body: enrolmentResponse('Campaign created', campaign, enrolment) }
+        return { status: 202, body: await enrolmentResponse(tx, 'Campaign created', campaign, enrolment) }
       })
     },
   )
@@ -92,7 +94,7 @@ export function campaignRoutes(app: App, context: Context): void {
           request.params.campaign_id,
           candidates,
         )
-        return { status: 202, body: enrolmentResponse('Candidates enrolled', campaign, enrolment) }
+        return { status: 202, body: await enrolmentResponse(tx, 'Candidates enrolled', campaign, enrolment) }
       })
     },
   )
@@ -115,7 +117,7 @@ export function campaignRoutes(app: App, context: Context): void {
       const campaigns = await listCampaigns(db.queries, caller, { before: lastId, limit: limit + 1 })
       const page = campaigns.slice(0, limit)
       const next_cursor = campaigns.length > limit ? writeCursor(vault, 'campaigns', page.at(-1)!.campaign_id) : null
-      const items = page.map((campaign) => campaignRecord(campaign, clock.now()))
+      const items = await Promise.all(page.map((campaign) => recordOf(db.queries, campaign)))
       return { success: true as const, message: 'Campaigns', data: { items, next_cursor } }
     },
   )
@@ -134,7 +136,7 @@ export function campaignRoutes(app: App, context: Context): void {
     },
     async ({ caller, params }) => {
       const campaign = await getCampaign(db.queries, caller, params.campaign_id)
-      return { success: true as const, message: 'Campaign', data: campaignRecord(campaign, clock.now()) }
+      return { success: true as const, message: 'Campaign', data: await recordOf(db.queries, campaign) }
     },
   )
 
@@ -184,7 +186,7 @@ export function campaignRoutes(app: App, context: Context): void {
         await runIdempotent(context, request, reply, async (tx, caller) => {
           const { campaign_id } = request.params as { campaign_id: string }
           const campaign = await change(tx, caller, clock, campaign_id)
-          return { status: 200, body: { success: true, message, data: campaignRecord(campaign, clock.now()) } }
+          return { status: 200, body: { success: true, message, data: await recordOf(tx, campaign) } }
         })
       },
     )
@@ -206,15 +208,19 @@ export function campaignRoutes(app: App, context: Context): void {
     async (request, reply): Promise<void> => {
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const campaign = await archiveCampaign(tx, caller, clock, request.params.campaign_id)
-        const data = campaignRecord(campaign, clock.now())
+        const data = await recordOf(tx, campaign)
         return { status: 200, body: { success: true, message: 'Campaign archived', data } }
       })
     },
   )
 
-  function enrolmentResponse(message: string, campaign: Campaign, enrolment?: Enrolment) {
-    const data = { campaign: campaignRecord(campaign, clock.now()), ...(enrolment ? { enrolment } : {}) }
+  async function enrolmentResponse(tx: Tx, message: string, campaign: Campaign, enrolment?: Enrolment) {
+    const data = { campaign: await recordOf(tx, campaign), ...(enrolment ? { enrolment } : {}) }
     return { success: true, message, data }
+  }
+
+  async function recordOf(queries: Queries, campaign: Campaign) {
+    return campaignRecord(campaign, (await findClock(queries, clock, campaign.test_clock_id)).now())
   }
 }
 

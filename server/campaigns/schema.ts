@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { CreatedViaSchema } from '../access/schema.ts'
 import { named, withNotes } from '../platform/http/named-schemas.ts'
 import { describePattern, NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
+import { attachedTestClock, TestClockId } from '../test-clocks/schema.ts'
 import { Language } from '../workflows/schema.ts'
 import { campaignStatuses } from './campaigns.ts'
 import { resultReasons, resultStatuses } from './candidacy.ts'
@@ -85,6 +86,7 @@ export const CampaignBody = named(
             'When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default: now.',
         }),
       ),
+      test_clock_id: Type.Optional(TestClockId),
       candidates: Type.Optional(candidates),
     },
     closed,
@@ -106,6 +108,7 @@ export const CampaignRecord = named(
     mandate_id: Type.String(),
     job_id: orNull(Type.String()),
     name: Type.Optional(Type.String()),
+    test_clock_id: attachedTestClock,
     status: named('CampaignStatus', Type.Enum([...campaignStatuses])),
     counts: Type.Object({ candidates: count, pending: count, completed: count, declined: count, failed: count }),
     flow_version: Type.Integer({

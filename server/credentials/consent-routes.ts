@@ -31,8 +31,8 @@ export function sessionCredentialRoutes(app: App, context: Context): void {
       },
     },
     async ({ sessionCaller }) => {
-      const session = await getSession(db.queries, sessionCaller.token!, sessionCaller.scope, clock.now())
-      const source = await sessionSource(db.queries, session, clock.now())
+      const session = await getSession(db.queries, clock, sessionCaller.token!, sessionCaller.scope)
+      const source = await sessionSource(db.queries, session)
       return success(sessionOffer(await readOffer(db.queries, context, source)), 'Credentials')
     },
   )
@@ -56,10 +56,10 @@ export function sessionCredentialRoutes(app: App, context: Context): void {
       const { sessionCaller, headers, routeOptions } = request
       const offer = await db.transaction(async (tx) => {
         // Locked, so that a session that ends at the same time sees the consent.
-        const session = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
+        const session = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
         validateRequest(request, routeOptions.config)
         const { wanted, showName = false } = request.body
-        const source = await sessionSource(tx, session, clock.now())
+        const source = await sessionSource(tx, session)
         const language = acceptedLanguage(headers['accept-language'])
         return decideCredentials(tx, context, source, { wanted, showName, language })
       })
@@ -76,7 +76,7 @@ export function candidateCredentialRoutes(app: App, context: Context): void {
 
   app.get('/:token/credentials', { schema: { response } }, async (request, reply) => {
     const candidateId = await authenticate(request, reply)
-    const source = (await findSource(db.queries, 'candidate', candidateId, clock.now()))!
+    const source = (await findSource(db.queries, 'candidate', candidateId, clock))!
     return { success: true as const, data: candidateOffer(await readOffer(db.queries, context, source)) }
   })
 

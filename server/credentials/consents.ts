@@ -3,7 +3,7 @@ import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import type { CandidateChange } from '../campaigns/progress.ts'
 import type { Context } from '../context.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, realClock } from '../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { linkErrors } from '../platform/text/links.ts'
 import { type CredentialRow, type CredentialStatus, credentialColumns, credentialStatusAt } from './credentials.ts'
@@ -162,7 +162,8 @@ export async function scheduleIssueForCandidates(tx: Tx, changes: CandidateChang
 
 /** Sets the due time in the transaction of the change, so that the issue is not lost if the process is killed. */
 async function scheduleIssue(tx: Tx, clock: Clock, kind: SourceKind, sourceIds: string[]): Promise<void> {
-  const { rows } = await sql`update credential_consents set issue_due_at = ${new Date(clock.now())}
+  // Credentials are issued in real time, also those of a session or candidacy with a test clock.
+  const { rows } = await sql`update credential_consents set issue_due_at = ${new Date(realClock(clock).now())}
     where source_kind = ${kind} and source_id = any (${sourceIds}::text[]) and wanted returning source_id`.execute(tx)
   if (rows.length > 0) notifyAfterCommit(tx, CREDENTIALS_DUE)
 }

@@ -82,7 +82,7 @@ async function issueNext(tx: Tx, context: Context, onlyId?: string): Promise<num
     tx,
   )
   const consent = (await findConsent(tx, kind, id))!
-  const source = await findSource(tx, kind, id, context.clock.now())
+  const source = await findSource(tx, kind, id, context.clock)
   if (!consent.wanted || !source?.hasEnded) return 1
   const { holder_id: holderId, show_name: showName, language } = consent
   await issueCredentials(tx, context, source, { holderId, showName, language })

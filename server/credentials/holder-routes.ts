@@ -93,7 +93,7 @@ export function holderRoutes(app: App, context: Context): void {
       tx,
     )
     for (const { source_kind, source_id } of rows) {
-      const source = await findSource(tx, source_kind, source_id, clock.now())
+      const source = await findSource(tx, source_kind, source_id, clock)
       if (!source) continue
       if (isShown) requirePlainName(source.name)
       await reissueCredentials(tx, context, source, isShown)

@@ -159,7 +159,7 @@ test('credentials are issued again ten times a day at most; removing the name an
   assert.equal(outcomeOf(await decide(calls, session, { wanted: true })), '429 RATE_LIMITED')
   calls.clock.advance(86_400_000)
   const { context } = calls.app
-  const source = (await findSource(context.db.queries, 'session', session.id, calls.clock.now()))!
+  const source = (await findSource(context.db.queries, 'session', session.id, calls.clock))!
   const input = { wanted: true, showName: false, language: 'en' }
   const { credentials } = await context.db.transaction((tx) => decideCredentials(tx, context, source, input))
   assert.equal(credentials.at(-1)!.status, 'active', 'a day later it works again')
@@ -265,7 +265,7 @@ test('a person who consents while being erased has no credential afterwards', as
   const contact = { kind: 'email', value: 'asha@example.com' } as const
   let erasure: Promise<unknown[]> | undefined
   await context.db.transaction(async (tx) => {
-    const source = (await findSource(tx, 'session', session.id, calls.clock.now()))!
+    const source = (await findSource(tx, 'session', session.id, calls.clock))!
     await decideCredentials(tx, context, source, { wanted: true, showName: true, language: 'en' })
     erasure = context.db.transaction((other) => revokeCredentialsOfHolder(other, context, calls.scope, contact))
     const isFinished = await Promise.race([erasure.then(() => true), setTimeout(300, false)])

@@ -258,7 +258,7 @@ test('the validity period starts with the verification, so consenting again does
   const { credential } = await readPublic(calls.app, id)
   await expectOk(decide(calls, session, { wanted: false }))
   const consentAt = async (time: number) => {
-    const source = await findSource(calls.app.context.db.queries, 'session', session.id, calls.clock.now())
+    const source = await findSource(calls.app.context.db.queries, 'session', session.id, calls.clock)
     const { context } = calls.app
     const later = { ...context, clock: { ...context.clock, now: () => time } }
     const input = { wanted: true, showName: false, language: 'en' }

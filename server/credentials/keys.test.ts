@@ -161,7 +161,7 @@ test('a key that is revoked while it signs leaves no active credential', async (
   const [{ key_id }] = (await listKeys()).keys
   let revocation: Promise<{ status: number }> | undefined
   await context.db.transaction(async (tx) => {
-    const source = (await findSource(tx, 'session', session.id, calls.clock.now()))!
+    const source = (await findSource(tx, 'session', session.id, calls.clock))!
     await decideCredentials(tx, context, source, { wanted: true, showName: false, language: 'en' })
     revocation = revokeKey(key_id)
     const isFinished = await Promise.race([revocation.then(() => true), setTimeout(300, false)])

@@ -4,6 +4,7 @@ import { skillNumber } from '../catalogue/ids.ts'
 import { itemById } from '../conversation/skill-form.ts'
 import { verdictsOf } from '../conversation/verdicts.ts'
 import { KEY } from '../measurement/form.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Queries } from '../platform/database/database.ts'
 import { toSingleLine } from '../platform/text/strip-invisible.ts'
 import { findPassedResponses, readAssessment } from '../verification/assessments/attempts.ts'
@@ -35,18 +36,19 @@ export async function findSource(
   queries: Queries,
   kind: SourceKind,
   id: string,
-  now: number,
+  clock: Clock,
 ): Promise<CredentialSource | undefined> {
   if (kind === 'session') {
-    const session = await findVerification(queries, id)
-    return session && sessionSource(queries, session, now)
+    const session = await findVerification(queries, clock, id)
+    return session && sessionSource(queries, session)
   }
   const candidacy = await findCandidacy(queries, id)
   return candidacy && candidateSource(candidacy)
 }
 
 /** Reads what a session has verified. A session whose attempts are used up has verified the skills that were passed before. */
-export async function sessionSource(queries: Queries, session: Session, now: number): Promise<CredentialSource> {
+export async function sessionSource(queries: Queries, session: Session): Promise<CredentialSource> {
+  const now = session.clock.now()
   const review = await findReview(queries, session.id)
   const assessment = await readAssessment(queries, session, now)
   const status = statusAt(session, now, review, assessment)

@@ -1,7 +1,7 @@
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import { formatWait } from '../platform/clock.ts'
+import { formatWait, realClock } from '../platform/clock.ts'
 import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
@@ -122,7 +122,9 @@ export type EmailDeps = Pick<Context, 'queue' | 'clock' | 'vault' | 'config' | '
  * Queues an email in the transaction of the change it reports: it is sent if and only if that transaction commits. An email that
  * must not be sent is stored with the reason.
  */
-export async function queueEmail(tx: Tx, deps: EmailDeps, email: NewEmail): Promise<string> {
+export async function queueEmail(tx: Tx, callerDeps: EmailDeps, email: NewEmail): Promise<string> {
+  // Emails are sent, counted and listed in real time, also those of a session with a test clock.
+  const deps = { ...callerDeps, clock: realClock(callerDeps.clock) }
   const { queue, clock, vault } = deps
   const { kind, to, scope, subjectId, earliestSendTime, subject, text, html, replyTo, unsubscribeLink } = email
   const now = clock.now()

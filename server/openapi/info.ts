@@ -70,6 +70,11 @@ export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
           'The question bank of the organisation. Mandates prefer its questions; their texts are never returned.',
       },
       { name: 'Campaigns', description: 'Candidates who are contacted for a mandate.' },
+      {
+        name: 'Test clocks',
+        description:
+          'Clocks that the campaigns and verification sessions of TEST mode can run on. You move their time, instead of waiting for it.',
+      },
       { name: 'Credits', description: 'The credit balance and its history. Enrolling a candidate costs one credit.' },
       { name: 'Results', description: 'The outcome of the conversation with each candidate.' },
       { name: 'Credentials', description: 'Verifiable credentials of candidates and students who want them.' },

@@ -2,6 +2,13 @@
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
+  /** The clock of the server, if this one is the clock of a test (`test-clocks/`). */
+  readonly real?: Clock
+}
+
+/** Returns the clock of the server, for leases, limits and emails, which do not depend on a test clock. */
+export function realClock(clock: Clock): Clock {
+  return clock.real ?? clock
 }
 
 export const systemClock: Clock = { now: Date.now }

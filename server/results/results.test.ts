@@ -229,13 +229,13 @@ test('a change that commits late is listed after the results that were already r
 
 test('a result that changes while a page is read stays at its position, and appears again at its new one', async () => {
   const { context, clock, scope, candidateIds } = await enrolMany(3)
-  await assignListPositions(context.db, scope)
+  await assignListPositions(context.db, context.clock, scope)
   clock.advance(1000)
   await context.db.transaction((tx) => sendReply(tx, context, candidateIds[0]!, clock))
 
   const page = await listResults(context.db.queries, scope, { limit: 10 })
   assert.deepEqual(page.map(({ candidate_id }) => candidate_id).sort(), candidateIds.toSorted())
-  await assignListPositions(context.db, scope)
+  await assignListPositions(context.db, context.clock, scope)
   const nextPage = await listResults(context.db.queries, scope, { updated_after: page.at(-1)!.updated_at, limit: 10 })
   assert.deepEqual(
     nextPage.map(({ candidate_id }) => candidate_id),

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import { type Candidacy, type ListedCandidacy, type ResultStatus, selectCandidacies } from '../campaigns/candidacy.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Database, Queries, Tx } from '../platform/database/database.ts'
 
 /** Returns a result. Call `assignListPositions` first, so that `updated_at` is the same as in the list. */
@@ -74,11 +75,17 @@ const MAX_BATCH_RESULTS = 2000
 
 /**
  * Assigns a list position to every committed change: the time of its update, or one millisecond after the last listed result if that
- * is later. A change that commits late is therefore never listed before results that a poller has already read, whether the poller
+ * is later. Results with a test clock get the current time instead, because the time of their update is not comparable with that of
+ * other results. A change that commits late is therefore never listed before results that a poller has already read, whether the poller
  * continues from a cursor or from the last `updated_at`; and writers do not wait for each other. A result that another transaction is
  * changing gets its position after that transaction, so that readers do not wait for writers either.
  */
-export async function assignListPositions(db: Database, { orgId, mode }: OrgScope): Promise<void> {
+export async function assignListPositions(db: Database, clock: Clock, { orgId, mode }: OrgScope): Promise<void> {
+  const positionTime =
+    mode === 'live'
+      ? sql`updated_at`
+      : sql`case when (select test_clock_id from campaigns g where g.campaign_id = p.campaign_id) is null then updated_at
+          else ${new Date(clock.now())} end`
   while (await hasUnlistedChanges()) {
     if ((await db.transaction(assignBatch)) < MAX_BATCH_RESULTS) return
   }
@@ -97,11 +104,11 @@ export async function assignListPositions(db: Database, { orgId, mode }: OrgScop
     await sql`select 1 from result_listings where org_id = ${orgId} and mode = ${mode} for update`.execute(tx)
     const { rows } = await sql<{ count: number }>`
       with changed as materialized (
-        select candidate_id, updated_at from candidate_progress where org_id = ${orgId} and mode = ${mode} and moved
+        select candidate_id, ${positionTime} as changed_at from candidate_progress p where org_id = ${orgId} and mode = ${mode} and moved
         order by updated_at limit ${MAX_BATCH_RESULTS} for update skip locked
       ), positioned as (
         update candidate_progress p
-        set listed_at = greatest(changed.updated_at, l.listed_until + interval '1 millisecond'), moved = false
+        set listed_at = greatest(changed.changed_at, l.listed_until + interval '1 millisecond'), moved = false
         from changed, result_listings l
         where p.candidate_id = changed.candidate_id and l.org_id = ${orgId} and l.mode = ${mode}
         returning p.listed_at

@@ -8,7 +8,7 @@ import { recordsWithCredentials } from './record.ts'
 import { assignListPositions, getResult, listResults, type ResultPosition } from './results.ts'
 import { ResultParams, ResultRecord, ResultsQuery } from './schema.ts'
 
-export function resultRoutes(app: App, { db, vault }: Context): void {
+export function resultRoutes(app: App, { db, vault, clock }: Context): void {
   const access = { scope: 'results:read', limit: 'reads' } as const
   const tags = ['Results']
 
@@ -31,7 +31,7 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
       const updatedAfter = updated_after === undefined ? undefined : new Date(parseQueryTime(updated_after)!)
       const cursorScope = `results ${JSON.stringify([filter.campaign_id, filter.mandate_id, filter.job_id, filter.status, updatedAfter])}`
       const lastPosition = readCursor<ResultPosition>(vault, cursorScope, cursor)
-      await assignListPositions(db, caller)
+      await assignListPositions(db, clock, caller)
       const results = await listResults(db.queries, caller, {
         ...filter,
         updated_after: updatedAfter,
@@ -65,7 +65,7 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
       },
     },
     async ({ caller, params }) => {
-      await assignListPositions(db, caller)
+      await assignListPositions(db, clock, caller)
       const result = await getResult(db.queries, caller, params.result_id)
       const [data] = await recordsWithCredentials(db.queries, [result])
       return { success: true as const, message: 'Result', data: data! }

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { isNotPaused } from '../access/service-switch.ts'
 import type { Context } from '../context.ts'
+import { isNoDeadLetter } from '../platform/jobs/dead-letters.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
+import type { TimedWork } from '../test-clocks/runner.ts'
 import { failSession } from './assessments/assessments.ts'
 import { countFailedAttempts, MAX_FAILED_ATTEMPTS } from './assessments/attempts.ts'
 import { addMissingEndorsements } from './endorsements/endorsements.ts'
@@ -9,7 +11,8 @@ import { deleteOldOrigins } from './endorsements/origins.ts'
 import { updateAllRings } from './endorsements/rings.ts'
 import { recordExpiries } from './outcome.ts'
 import { remindReviewers } from './reviews/review-requests.ts'
-import { lockVerification, type SessionRow, sessionFromRow } from './sessions.ts'
+import { processDueReviews } from './reviews/test-reviewers.ts'
+import { hasTestClock, lockVerification, type SessionRow, sessionFromRow } from './sessions.ts'
 
 /** The schedules of these jobs need not be precise: reads compute expiry themselves. Events are recorded by the job. */
 const sendReviewReminders = defineJob<Record<string, never>>('review-reminders')
@@ -42,16 +45,15 @@ const BATCH_SIZE = 500
 
 /**
  * Stores the status of sessions whose session, link or last attempt has expired, so that filters by status are correct, and records
- * the events. Skips paused organisations, whose deadlines are extended at the end of the pause.
+ * the events: of sessions in real time, or with a test clock. Skips paused organisations, whose deadlines are extended at the end of the pause.
  */
-export async function storeExpiredStatuses({
-  db,
-  clock,
-  keyring,
-}: Pick<Context, 'db' | 'clock' | 'keyring'>): Promise<void> {
+export async function storeExpiredStatuses(
+  { db, clock, keyring }: Pick<Context, 'db' | 'clock' | 'keyring'>,
+  testClockId?: string,
+): Promise<void> {
   const now = new Date(clock.now())
   await keyring.ensureFresh()
-  const isRunning = isNotPaused(sql`s.org_id`, keyring.pausedOrganisations())
+  const isRunning = sql`${isNotPaused(sql`s.org_id`, keyring.pausedOrganisations())} and ${hasTestClock(testClockId)}`
   await expireInBatches(sql`
     select verification_id from verification_sessions s
     where status = 'open' and expires_at <= ${now} and ${isRunning} limit ${BATCH_SIZE}`)
@@ -74,7 +76,7 @@ export async function storeExpiredStatuses({
     )
     for (const { verification_id } of sessions) {
       await db.transaction(async (tx) => {
-        const session = await lockVerification(tx, verification_id)
+        const session = await lockVerification(tx, clock, verification_id)
         if (
           session?.status !== 'in_assessment' ||
           (await countFailedAttempts(tx, session, clock.now())) < MAX_FAILED_ATTEMPTS
@@ -96,10 +98,38 @@ export async function storeExpiredStatuses({
         const { rows } = await sql<SessionRow>`
           update verification_sessions set status = 'expired', version = version + 1, updated_at = ${now}
           where verification_id in (${dueIdsQuery} for update of s skip locked) returning *`.execute(tx)
-        await recordExpiries(tx, clock, rows.map(sessionFromRow))
+        await recordExpiries(
+          tx,
+          clock,
+          rows.map((row) => sessionFromRow(row, clock)),
+        )
         return rows.length
       })
       if (expiredCount < BATCH_SIZE) return
     }
   }
+}
+
+/** Reminders, expiries and reviews of test reviewers in sessions with a test clock. */
+export const verificationTimedWork: TimedWork = {
+  dueTimes: () => sql`
+    select s.test_clock_id, due.due_at from verification_sessions s cross join lateral (
+      select s.expires_at as due_at where s.status = 'open'
+      union all
+      select r.expires_at from verification_reviews r
+      where r.verification_id = s.verification_id and s.status = 'pending_review' and r.submitted_at is null
+      union all
+      select r.remind_at from verification_reviews r where r.verification_id = s.verification_id
+      union all
+      select r.test_response_at from verification_reviews r
+      where r.verification_id = s.verification_id and ${isNoDeadLetter('test-reviews', sql`r.verification_id`)}
+      union all
+      select a.expires_at from verification_attempts a
+      where a.verification_id = s.verification_id and a.submitted_at is null and a.ended_at is null
+    ) as due where s.test_clock_id is not null and due.due_at is not null`,
+  async processDue(context, testClockId, isStopped) {
+    await processDueReviews(context, isStopped, testClockId)
+    await remindReviewers(context, testClockId)
+    await storeExpiredStatuses(context, testClockId)
+  },
 }

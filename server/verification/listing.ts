@@ -39,7 +39,7 @@ export async function listSessions(
   at: number,
   { status, id, after, limit }: SessionFilter,
 ): Promise<ListedSession[]> {
-  const now = new Date(at)
+  const now = sql`coalesce((select now_at from test_clocks k where k.test_clock_id = s.test_clock_id), ${new Date(at)})`
   const isExpired = sql`(s.status = 'open' and s.expires_at <= ${now}
     or s.status = 'pending_review' and r.submitted_at is null and r.expires_at <= ${now})`
   const conditions = [sql`s.org_id = ${orgId} and s.mode = ${mode}`]

@@ -115,6 +115,7 @@ export function verificationRecord(
     status,
     verificationMethod: session.method,
     endorsementType: session.endorsementType,
+    ...(session.testClockId === null ? {} : { testClockId: session.testClockId }),
     ...(source ? { source } : {}),
     skills: skillOutcomes(session, status, session.method === 'human' ? review : undefined, assessment),
     ...evidence,

@@ -1,6 +1,7 @@
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
+import type { Queries } from '../platform/database/database.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
 import { NOT_ASSESSABLE_REASON } from './assessments/assessable-skills.ts'
 import { recordOrigin } from './endorsements/origins.ts'
@@ -28,6 +29,7 @@ import {
 } from './schema.ts'
 import { readFullSession, readNotAssessable, readVerification } from './session-responses.ts'
 import {
+  atSessionTime,
   belongsTo,
   findVerification,
   getSession,
@@ -60,7 +62,10 @@ export function sessionRoutes(app: App, context: Context): void {
     },
     async (request, reply) => {
       validateRequest(request, request.routeOptions.config)
-      const data = await openSession(db.queries, request.sessionCaller.scope!, clock, request.body)
+      const { body, sessionCaller } = request
+      const open = (queries: Queries) => openSession(queries, sessionCaller.scope!, clock, body)
+      // The time of a test clock must not change before the session is stored.
+      const data = await (body.testClockId === undefined ? open(db.queries) : db.transaction(open))
       return reply.status(201).send({ success: true, data, message: 'Session opened' })
     },
   )
@@ -78,9 +83,8 @@ export function sessionRoutes(app: App, context: Context): void {
       },
     },
     async ({ sessionCaller }) => {
-      const now = clock.now()
-      const session = await getSession(db.queries, sessionCaller.token!, sessionCaller.scope, now)
-      return success(await readFullSession(db.queries, context, session, now), 'Session')
+      const session = await getSession(db.queries, clock, sessionCaller.token!, sessionCaller.scope)
+      return success(await readFullSession(db.queries, context, session), 'Session')
     },
   )
 
@@ -100,9 +104,9 @@ export function sessionRoutes(app: App, context: Context): void {
       },
     },
     async ({ sessionCaller, params }) => {
-      const session = await findVerification(db.queries, toStorableId(params.serviceVerificationId))
+      const session = await findVerification(db.queries, clock, toStorableId(params.serviceVerificationId))
       if (!session || !belongsTo(session, sessionCaller.scope!)) throw verificationNotFoundProblem()
-      return success(await readVerification(db.queries, session, clock.now()), 'Verification')
+      return success(await readVerification(db.queries, session), 'Verification')
     },
   )
 
@@ -120,7 +124,7 @@ export function sessionRoutes(app: App, context: Context): void {
       },
     },
     async ({ params }) => {
-      const { student, userId } = await getSession(db.queries, params.sessionToken, undefined, clock.now())
+      const { student, userId } = await getSession(db.queries, clock, params.sessionToken, undefined)
       return { success: true as const, email: student.email, name: student.name, serviceUserId: userId }
     },
   )
@@ -140,7 +144,7 @@ export function sessionRoutes(app: App, context: Context): void {
     },
     async (request) => {
       const { sessionCaller } = request
-      await getSession(db.queries, sessionCaller.token!, sessionCaller.scope, clock.now())
+      await getSession(db.queries, clock, sessionCaller.token!, sessionCaller.scope)
       validateRequest(request, request.routeOptions.config)
       const { current } = context.catalogue
       const searchResults = current.index.search(request.query.q, { offset: 0, limit: request.query.limit })
@@ -181,9 +185,9 @@ export function stepRoutes(app: App, context: Context): void {
       validateRequest(request, routeOptions.config)
       const loaded = await context.catalogue.load({ ids: body.skills.map(({ skillId: id }) => id) })
       const session = await db.transaction(async (tx) => {
-        const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
+        const current = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
         if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
-        return storeSkills(tx, context, current, body, loaded)
+        return storeSkills(tx, atSessionTime(context, current), current, body, loaded)
       })
       const { id, endorsementType } = session
       return success(
@@ -221,7 +225,7 @@ export function stepRoutes(app: App, context: Context): void {
     async (request) => {
       const { sessionCaller, body, routeOptions } = request
       const { session, notAssessable } = await db.transaction(async (tx) => {
-        const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
+        const current = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
         requireField(body, 'serviceVerificationId', 'MISSING_VERIFICATION_ID')
         requireField(body, 'verificationMethod', 'MISSING_VERIFICATION_METHOD')
         if (!methods.includes(body.verificationMethod)) {
@@ -229,7 +233,7 @@ export function stepRoutes(app: App, context: Context): void {
         }
         validateRequest(request, routeOptions.config)
         if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
-        const changed = await chooseMethod(tx, context, current, body)
+        const changed = await chooseMethod(tx, atSessionTime(context, current), current, body)
         const { notAssessable } = await readNotAssessable(tx, context, changed)
         if (changed.status === 'open' && notAssessable?.length && notAssessable.length === changed.skills.length)
           throw problem(
@@ -280,9 +284,9 @@ export function stepRoutes(app: App, context: Context): void {
       }
       validateRequest(request, routeOptions.config)
       const session = await db.transaction(async (tx) => {
-        const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
+        const current = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
         if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
-        return storeItems(tx, context, current, body)
+        return storeItems(tx, atSessionTime(context, current), current, body)
       })
       const selectedItems = itemRecords(session.userId, session.items, session.sources)
       return success(

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { nameAfter, named } from '../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
+import { attachedTestClock, TestClockId } from '../test-clocks/schema.ts'
 import { evidenceCodes, evidenceEffects, evidenceLevels } from './endorsements/evidence.ts'
 
 /** Schemas of the verification API. Unknown properties are ignored. Fields with their own error codes are checked in `fields.ts`. */
@@ -110,6 +111,7 @@ export const SessionInput = named(
     workExperiences: Type.Optional(listOf(Experience)),
     certificates: Type.Optional(listOf(Certificate)),
     returnUrl: Type.Optional(url),
+    testClockId: Type.Optional(TestClockId),
   }),
 )
 export const OpenedSession = named(
@@ -195,6 +197,7 @@ export const FullSession = named(
     reviewer: orNull(Reviewer),
     ...evidenceFields,
     expiresAt: time,
+    testClockId: attachedTestClock,
     returnUrl: Type.Optional(Type.String()),
   }),
 )
@@ -259,6 +262,7 @@ export const Verification = named(
     status: StatusSchema,
     verificationMethod: orNull(MethodSchema),
     endorsementType: EndorsementTypeSchema,
+    testClockId: attachedTestClock,
     source: Type.Optional(VerificationSource),
     skills: Type.Array(SkillOutcome),
     ...evidenceFields,

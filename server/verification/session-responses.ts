@@ -11,12 +11,8 @@ import { findReview, reviewerRecord } from './reviews/reviews.ts'
 import { type Session, skillRecord } from './sessions.ts'
 
 /** Builds the full session for the student's page. */
-export async function readFullSession(
-  queries: Queries,
-  context: Pick<Context, 'catalogue'>,
-  session: Session,
-  now: number,
-) {
+export async function readFullSession(queries: Queries, context: Pick<Context, 'catalogue'>, session: Session) {
+  const now = session.clock.now()
   const review = await findReview(queries, session.id)
   const assessment = await readAssessment(queries, session, now)
   return {
@@ -33,6 +29,7 @@ export async function readFullSession(
     reviewer: review ? reviewerRecord(session.id, review) : null,
     ...(await findEvidence(queries, session, review)),
     expiresAt: new Date(session.expiresAt).toISOString(),
+    ...(session.testClockId === null ? {} : { testClockId: session.testClockId }),
     ...(session.returnUrl === undefined ? {} : { returnUrl: session.returnUrl }),
   }
 }
@@ -49,7 +46,8 @@ export async function readNotAssessable(
 }
 
 /** Builds the status and the outcome of each skill for the partner, with the credentials that were issued. */
-export async function readVerification(queries: Queries, session: Session, now: number) {
+export async function readVerification(queries: Queries, session: Session) {
+  const now = session.clock.now()
   const review = session.method === 'human' ? await findReview(queries, session.id) : undefined
   const evidence = await findEvidence(queries, session, review)
   const { credentials } = await findVerificationCredentials.run(queries, session.id)

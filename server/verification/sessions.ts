@@ -1,11 +1,12 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
-import { type Clock, HOUR } from '../platform/clock.ts'
+import { type Clock, HOUR, realClock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId, randomCode, randomToken } from '../platform/ids.ts'
 import { hashToken } from '../platform/token-hash.ts'
+import { attachTestClock, findClock, lockClock } from '../test-clocks/test-clocks.ts'
 import type { Items } from './items.ts'
 import type { EndorsementType, SessionInput, VerificationMethod, VerificationStatus } from './schema.ts'
 import { readSessionInput, type Student } from './session-input.ts'
@@ -38,10 +39,13 @@ export interface Session {
   sources: string[]
   /** Random ID of the call that is generating questions; null if there is none. */
   generatingBy: string | null
-  /** Time until which other calls wait for the generated questions. */
+  /** Real time until which other calls wait for the generated questions. */
   generatingUntil: number
   expiresAt: number
   completedAt: number | undefined
+  testClockId: string | null
+  /** The clock whose time applies to the session: that of the server, or its test clock. */
+  clock: Clock
 }
 
 export interface OpenedSession {
@@ -54,11 +58,14 @@ export interface OpenedSession {
 /** Opens a session. Only this response contains the token; the database stores its hash. */
 export async function openSession(
   queries: Queries,
-  { orgId, mode }: OrgScope,
-  clock: Clock,
+  scope: OrgScope,
+  serverClock: Clock,
   input: SessionInput,
 ): Promise<OpenedSession> {
+  const { orgId, mode } = scope
+  const { testClockId } = input
   const { student, items, returnUrl } = readSessionInput(input, mode)
+  const clock = await attachTestClock(queries, scope, serverClock, testClockId, 'testClockId')
   const now = clock.now()
   const sessionToken = `vst_${randomToken(32)}`
   const verificationId = `SV_${randomCode(26)}` // five random bits per character
@@ -66,14 +73,16 @@ export async function openSession(
   const { rows } = await sql<{ user_id: string }>`
     with student as (
       insert into verification_students (user_id, org_id, mode, external_student_id, created_at)
-      values (${newId('SU_', now)}, ${orgId}, ${mode}, ${student.externalStudentId}, ${new Date(now)})
+      values (${newId('SU_', now)}, ${orgId}, ${mode}, ${studentKey(student.externalStudentId, testClockId)}, ${new Date(now)})
       on conflict (org_id, mode, external_student_id) do update set external_student_id = excluded.external_student_id
       returning user_id
     )
     insert into verification_sessions
-      (verification_id, org_id, mode, user_id, token_hash, status, student, items, return_url, created_at, updated_at, expires_at)
+      (verification_id, org_id, mode, user_id, token_hash, status, student, items, return_url, created_at, updated_at, expires_at,
+        test_clock_id)
     select ${verificationId}, ${orgId}, ${mode}, user_id, ${hashToken(sessionToken)}, 'open', ${JSON.stringify(student)},
-      ${JSON.stringify(items)}, ${returnUrl ?? null}, ${new Date(now)}, ${new Date(now)}, ${expiresAt}
+      ${JSON.stringify(items)}, ${returnUrl ?? null}, ${new Date(now)}, ${new Date(now)}, ${expiresAt},
+      ${testClockId ?? null}
     from student
     returning user_id`.execute(queries)
   return {
@@ -84,27 +93,42 @@ export async function openSession(
   }
 }
 
+/** Returns the key of a student. Limits of a student do not depend on sessions of another test clock: these are different students. */
+function studentKey(externalStudentId: string, testClockId: string | undefined): string {
+  return testClockId === undefined ? externalStudentId : `${testClockId}\n${externalStudentId}`
+}
+
 /** Returns the active session of a token; with a scope, only a session of that organisation and mode. */
 export async function getSession(
   queries: Queries,
+  clock: Clock,
   token: string,
   scope: OrgScope | undefined,
-  now: number,
 ): Promise<Session> {
-  return requireActive(await selectSession(queries, sql`s.token_hash = ${hashToken(token)}`), scope, now)
+  return requireActive(await selectSession(queries, clock, sql`s.token_hash = ${hashToken(token)}`), scope)
 }
 
 /** Same as `getSession`, and locks the session and the student, whose limits apply across sessions. */
-export async function lockSession(tx: Tx, token: string, scope: OrgScope | undefined, now: number): Promise<Session> {
-  return requireActive(await selectSession(tx, sql`s.token_hash = ${hashToken(token)}`, { lock: true }), scope, now)
+export async function lockSession(tx: Tx, clock: Clock, token: string, scope: OrgScope | undefined): Promise<Session> {
+  return requireActive(await selectSession(tx, clock, sql`s.token_hash = ${hashToken(token)}`, { lock: true }), scope)
 }
 
-export async function findVerification(queries: Queries, id: string): Promise<Session | undefined> {
-  return selectSession(queries, sql`s.verification_id = ${id}`)
+export async function findVerification(queries: Queries, clock: Clock, id: string): Promise<Session | undefined> {
+  return selectSession(queries, clock, sql`s.verification_id = ${id}`)
 }
 
-export async function lockVerification(tx: Tx, id: string): Promise<Session | undefined> {
-  return selectSession(tx, sql`s.verification_id = ${id}`, { lock: true })
+export async function lockVerification(tx: Tx, clock: Clock, id: string): Promise<Session | undefined> {
+  return selectSession(tx, clock, sql`s.verification_id = ${id}`, { lock: true })
+}
+
+/** Returns the dependencies with the clock of the session in place of that of the server. */
+export function atSessionTime<Deps extends { clock: Clock }>(deps: Deps, { clock }: Session): Deps {
+  return { ...deps, clock }
+}
+
+/** Returns the condition that a row `s` of the table of sessions has this test clock, or none. */
+export function hasTestClock(id: string | undefined): RawBuilder<boolean> {
+  return id === undefined ? sql`s.test_clock_id is null` : sql`s.test_clock_id = ${id}`
 }
 
 /** Returns the organisation of a session, found by its token, else by its verification ID. */
@@ -124,8 +148,9 @@ export function belongsTo({ scope }: Session, { orgId, mode }: OrgScope): boolea
   return scope.orgId === orgId && scope.mode === mode
 }
 
-function requireActive(session: Session | undefined, scope: OrgScope | undefined, now: number): Session {
-  if (!session || now >= session.expiresAt || (scope && !belongsTo(session, scope))) throw sessionNotFoundProblem()
+function requireActive(session: Session | undefined, scope: OrgScope | undefined): Session {
+  if (!session || session.clock.now() >= session.expiresAt || (scope && !belongsTo(session, scope)))
+    throw sessionNotFoundProblem()
   return session
 }
 
@@ -140,6 +165,7 @@ export function verificationNotFoundProblem() {
 // Other tables are read in separate statements: after waiting for the lock, joined rows that are not locked would be stale.
 async function selectSession(
   queries: Queries,
+  clock: Clock,
   condition: ReturnType<typeof sql>,
   { lock = false }: { lock?: boolean } = {},
 ): Promise<Session | undefined> {
@@ -148,7 +174,12 @@ async function selectSession(
         select s.* from verification_sessions s join verification_students u using (user_id)
         where ${condition} for update of s, u`.execute(queries)
     : await sql<SessionRow>`select s.* from verification_sessions s where ${condition}`.execute(queries)
-  return rows[0] && sessionFromRow(rows[0])
+  const [row] = rows
+  if (!row) return undefined
+  const ownClock = lock
+    ? await lockClock(queries as Tx, clock, row.test_clock_id)
+    : await findClock(queries, clock, row.test_clock_id)
+  return sessionFromRow(row, ownClock)
 }
 
 export interface SessionRow {
@@ -169,9 +200,10 @@ export interface SessionRow {
   generating_until: Date | null
   expires_at: Date
   completed_at: Date | null
+  test_clock_id: string | null
 }
 
-export function sessionFromRow(row: SessionRow): Session {
+export function sessionFromRow(row: SessionRow, clock: Clock): Session {
   return {
     id: row.verification_id,
     scope: { orgId: row.org_id, mode: row.mode },
@@ -189,6 +221,8 @@ export function sessionFromRow(row: SessionRow): Session {
     generatingUntil: row.generating_until?.getTime() ?? 0,
     expiresAt: row.expires_at.getTime(),
     completedAt: row.completed_at?.getTime(),
+    testClockId: row.test_clock_id,
+    clock,
   }
 }
 
@@ -234,12 +268,12 @@ export async function changeSession(tx: Tx, session: Session, now: number, chang
 }
 
 /** Returns true once the review was requested or questions exist or are being generated; steps can then no longer change. */
-export function isLocked({ status, generatingBy, generatingUntil }: Session, now: number): boolean {
-  return status !== 'open' || (generatingBy !== null && now < generatingUntil)
+export function isLocked({ status, generatingBy, generatingUntil, clock }: Session): boolean {
+  return status !== 'open' || (generatingBy !== null && realClock(clock).now() < generatingUntil)
 }
 
-export function requireUnlocked(session: Session, now: number): void {
-  if (!isLocked(session, now)) return
+export function requireUnlocked(session: Session): void {
+  if (!isLocked(session)) return
   throw problem(
     'SESSION_LOCKED',
     'The review was requested, or questions were generated or are being generated: skills, method and items cannot be changed.',

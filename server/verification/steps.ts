@@ -29,7 +29,7 @@ export async function storeSkills(
   loaded: LoadedSkills,
 ): Promise<Session> {
   const now = deps.clock.now()
-  requireUnlocked(session, now)
+  requireUnlocked(session)
   if (input.skills.length > MAX_SKILLS_PER_SOURCE) {
     throw problem(
       'MAX_SKILLS_PER_SOURCE',
@@ -73,8 +73,8 @@ export async function chooseMethod(
 ): Promise<Session> {
   if (serviceVerificationId !== session.id) throw verificationNotFoundProblem()
   const now = deps.clock.now()
-  if (isLocked(session, now) && session.method === verificationMethod) return session
-  requireUnlocked(session, now)
+  if (isLocked(session) && session.method === verificationMethod) return session
+  requireUnlocked(session)
   const changedSession = await changeSession(tx, session, now, { method: verificationMethod, extendsSession: true })
   return requestReviewIfComplete(tx, deps, changedSession)
 }
@@ -84,7 +84,7 @@ export async function storeItems(tx: Tx, deps: StepDeps, session: Session, input
   const now = deps.clock.now()
   if (session.method === null)
     throw problem('VERIFICATION_METHOD_NOT_SET', 'Choose the verification method first (step 2).')
-  requireUnlocked(session, now)
+  requireUnlocked(session)
   const updatedSession = { ...session, sources: chooseItems(session.items, input) }
   const review = session.method === 'human' ? await findReview(tx, session.id) : undefined
   await requireSourcesAvailable(tx, updatedSession, now)

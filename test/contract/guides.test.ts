@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { grantCredits } from '../../server/campaigns/credits.ts'
+import { startTestClocks } from '../../server/test-clocks/runner.ts'
+import { timedWorks } from '../../server/worker.ts'
 import { ADMIN_KEY, prepareMandates, startApp } from '../support/app.ts'
 import { runClock } from '../support/clock.ts'
 import { createPartner } from '../support/partners.ts'
@@ -78,6 +80,7 @@ async function startGuideRunner(t: TestContext) {
       }
     },
     prepare: () => prepareMandates(app.context),
+    context: app.context,
   }
 }
 
@@ -139,3 +142,25 @@ test('the commands of the guide run-a-campaign work', async (t) => {
   assert.equal(out.match(/"result_id"/g)?.length, 11)
   assert.match(out, /"enrolled": 11,/)
 })
+
+test('the commands of the guide test-with-a-clock work', async (t) => {
+  const { run, prepare, context } = await startGuideRunner(t)
+  const testClocks = startTestClocks(context, timedWorks)
+  t.after(() => testClocks.stop())
+  const guide = 'test-with-a-clock.md'
+  const { variableValues } = await run(readCommands(guide, /^[12]\./), ['CLOCK', 'WORKFLOW', 'MANDATE'])
+  await prepare()
+  const variableAssignments = Object.entries(variableValues).map(([name, value]) => `${name}=${value}`)
+  const { out } = await run([...variableAssignments, ...readCommands(guide, /^(3\.|Archive)/)], ['CAMPAIGN'])
+  const [, morning, end, archived] = out.split(/^Clock {2}/m)
+  assert.match(morning!, /Status {2}ready\nTime {4}2030-01-16T04:00:00\.000Z/)
+  assert.deepEqual(statusesIn(morning!), ['completed', 'pending', 'pending'])
+  assert.match(end!, /Time {4}2030-02-15T04:00:00\.000Z/)
+  assert.match(end!, /"type": "campaign\.completed"/)
+  assert.match(archived!, /TC_\w+ {2}archived {2}2030-02-15T04:00:00\.000Z {2}Follow-ups/)
+})
+
+/** Returns the statuses of the results in the output of a command, sorted. */
+function statusesIn(out: string): string[] {
+  return [...out.matchAll(/^ {8}"status": "(\w+)"/gm)].map(([, status]) => status!).sort()
+}

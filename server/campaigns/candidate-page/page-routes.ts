@@ -3,6 +3,7 @@ import { Problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import type { App } from '../../platform/http/server.ts'
 import { acceptedLanguage } from '../../platform/text/languages.ts'
+import { findClock } from '../../test-clocks/test-clocks.ts'
 import { escapeHtml, jsonBlock, type Pages } from '../../web-assets/assets.ts'
 import { findCandidacy } from '../candidacy.ts'
 import { candidateGuards } from './guards.ts'
@@ -19,7 +20,8 @@ export function candidatePageRoutes(app: App, context: Context, pages: Pages): v
     try {
       await limitAddress(request, reply)
       const candidate = (await findCandidacy(db.queries, await authenticate(request, reply)))!
-      const view = await candidateView(db.queries, candidate, clock.now())
+      const { test_clock_id } = candidate
+      const view = await candidateView(db.queries, candidate, (await findClock(db.queries, clock, test_clock_id)).now())
       const lines = view.prompts.map(({ text }) => text)
       const body = jsonBlock('state', view) + renderPreview(view.title, view.company, lines)
       return pages.send(request, reply, 'candidate', { body, language: view.language })

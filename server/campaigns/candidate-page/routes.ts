@@ -6,6 +6,7 @@ import { readBody } from '../../platform/http/body.ts'
 import { parseJson } from '../../platform/http/json.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
 import { isOptOutReply } from '../../questions/prompts.ts'
+import { findClock } from '../../test-clocks/test-clocks.ts'
 import { type Candidacy, findCandidacy, lockCandidacy } from '../candidacy.ts'
 import { handleReply } from '../contact/replies.ts'
 import { candidateGuards } from './guards.ts'
@@ -36,7 +37,8 @@ export function candidateRoutes(app: App, context: Context): void {
   app.get('/:token', { schema: { response: { 200: candidateResponse(CandidateView) } } }, async (request, reply) => {
     const candidateId = await authenticate(request, reply)
     const candidate = (await findCandidacy(db.queries, candidateId))!
-    return { success: true as const, data: await candidateView(db.queries, candidate, clock.now()) }
+    const now = (await findClock(db.queries, clock, candidate.test_clock_id)).now()
+    return { success: true as const, data: await candidateView(db.queries, candidate, now) }
   })
 
   app.post(
@@ -73,10 +75,11 @@ export function candidateRoutes(app: App, context: Context): void {
       const isIgnored = candidateBefore.status !== 'pending' && !isOptOut(input)
       const reply = { channel: 'page', input, providerId: options.clientId } as const
       const candidate = isIgnored ? candidateBefore : await handleReply(tx, context, candidateBefore, reply)
+      const now = (await findClock(tx, clock, candidate.test_clock_id)).now()
       const data =
         options.lastKnownStep === undefined
-          ? await candidateView(tx, candidate, clock.now())
-          : candidateTurn(candidate, clock.now(), options.lastKnownStep)
+          ? await candidateView(tx, candidate, now)
+          : candidateTurn(candidate, now, options.lastKnownStep)
       return { success: true as const, data }
     })
   }

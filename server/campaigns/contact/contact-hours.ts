@@ -8,6 +8,17 @@ const CONTACT_END_MS = 20 * HOUR
 /** Time until the contact of a candidate who asked to be contacted later on the same day. */
 const LATER_TODAY_MS = 4 * HOUR
 
+/** Returns whether contact hours apply: in LIVE mode, and in TEST mode with a test clock. */
+export function hasContactHours({
+  mode,
+  test_clock_id,
+}: {
+  mode: 'test' | 'live'
+  test_clock_id: string | null
+}): boolean {
+  return mode === 'live' || test_clock_id !== null
+}
+
 /** Returns `time` if it is within contact hours, else their next start. */
 export function nextContactTime(time: number): number {
   const sinceMidnight = indianTimeOfDay(time)

@@ -13,7 +13,7 @@ import { getWorkflow, type Workflow } from '../../workflows/workflows.ts'
 import { type Candidacy, lockAvailableCandidacies } from '../candidacy.ts'
 import { type CandidateChange, type CandidateTransition, recordTransitions } from '../progress.ts'
 import { hasReached, stagesUpTo } from '../stages.ts'
-import { nextContactTime } from './contact-hours.ts'
+import { hasContactHours, nextContactTime } from './contact-hours.ts'
 import { CONTACT_DUE, queueMessages } from './messages.ts'
 import { findOptedOut } from './opt-outs.ts'
 
@@ -22,13 +22,14 @@ export type ContactDeps = Pick<Context, 'clock' | 'config' | 'mailboxes'>
 /** Time after the last message until a candidate expires who never replied, or who asked for the message. */
 const NO_REPLY_TIMEOUT_HOURS = 72
 
-/** Converts a delay in hours to milliseconds; test numbers use a short fixed delay. */
+/** Converts a delay in hours to milliseconds; test numbers use a short fixed delay in real time. */
 export function contactDelayMs(candidate: Candidacy, hours: number): number {
-  return isTestNumber(candidate) ? TEST_NUMBER_WAIT_MS : hours * HOUR
+  return isFastTestNumber(candidate) ? TEST_NUMBER_WAIT_MS : hours * HOUR
 }
 
-export function isTestNumber(candidate: Candidacy) {
-  return candidate.mode === 'test' && personaOf(candidate) !== undefined
+/** Returns whether a short delay replaces the delays in hours. With a test clock, test numbers wait like everyone else. */
+export function isFastTestNumber(candidate: Candidacy): boolean {
+  return candidate.mode === 'test' && candidate.test_clock_id === null && personaOf(candidate) !== undefined
 }
 
 interface DueContact {
@@ -38,20 +39,23 @@ interface DueContact {
   requested: boolean
 }
 
-/**
- * Processes up to `limit` due contacts, or only that of the candidate `onlyId`, and returns their number. Contacts of paused
- * organisations wait.
- */
+/** Rows that an engine processes: those in real time, or those of a test clock; all, or only that of one candidate. */
+export interface DueFilter {
+  testClockId?: string | undefined
+  onlyId?: string | undefined
+}
+
+/** Processes up to `limit` due contacts and returns their number. Contacts of paused organisations wait. */
 export async function processDueContacts(
   tx: Tx,
   deps: ContactDeps,
   limit: number,
   paused: PausedOrganisations,
-  onlyId?: string,
+  filter: DueFilter = {},
 ): Promise<number> {
   const now = deps.clock.now()
   const { rows: dueContacts } = await sql<DueContact>`
-    select candidate_id, kind, step, requested from contacts where ${isContactDue(now, paused, onlyId)}
+    select candidate_id, kind, step, requested from contacts where ${isContactDue(now, paused, filter)}
     order by due_at limit ${limit} for update skip locked`.execute(tx)
   if (dueContacts.length === 0) return 0
   const dueById = new Map(dueContacts.map((row) => [row.candidate_id, row]))
@@ -70,7 +74,7 @@ export async function processDueContacts(
   await expireCandidates(tx, deps, readyByKind.get('give_up') ?? [])
   const candidatesToContact = readyByKind.get('contact') ?? []
   const candidatesOutsideHours = new Set(
-    candidatesToContact.filter((candidate) => !isTestNumber(candidate) && nextContactTime(now) > now),
+    candidatesToContact.filter((candidate) => hasContactHours(candidate) && nextContactTime(now) > now),
   )
   await postponeContacts(tx, [...candidatesOutsideHours], nextContactTime(now))
   const optedOutCandidates = new Set(await findOptedOut(tx, candidatesToContact))
@@ -91,8 +95,13 @@ export async function processDueContacts(
   return dueContacts.length
 }
 
-function isContactDue(now: number, paused: PausedOrganisations, onlyId?: string) {
-  return sql`due_at <= ${new Date(now)} and not held and ${campaignIsNotPaused(paused)}
+function isContactDue(now: number, paused: PausedOrganisations, { testClockId, onlyId }: DueFilter) {
+  // The contacts of campaigns with a test clock are always held.
+  const isActive =
+    testClockId === undefined
+      ? sql`not held`
+      : sql`campaign_id in (select campaign_id from campaigns where test_clock_id = ${testClockId} and hold is distinct from 'paused')`
+  return sql`due_at <= ${new Date(now)} and ${isActive} and ${campaignIsNotPaused(paused)}
     and ${onlyId === undefined ? isNoDeadLetter('contacts', sql`candidate_id`) : sql`candidate_id = ${onlyId}`}`
 }
 
@@ -102,10 +111,11 @@ export async function listDueContacts(
   now: number,
   limit: number,
   paused: PausedOrganisations,
+  testClockId?: string,
 ): Promise<DueRow[]> {
   const { rows } = await sql<DueRow>`
     select candidate_id as id, org_id as "orgId", mode from (
-      select candidate_id, due_at from contacts where ${isContactDue(now, paused)} order by due_at limit ${limit}
+      select candidate_id, due_at from contacts where ${isContactDue(now, paused, { testClockId })} order by due_at limit ${limit}
     ) as due left join candidates using (candidate_id) order by due_at`.execute(queries)
   return rows
 }
@@ -124,7 +134,8 @@ function campaignIsNotPaused(paused: PausedOrganisations) {
 export async function resumeContacts(tx: Tx, { orgIds, pausedSince, extendByMs }: Resumption): Promise<void> {
   await sql`update contacts set due_at = due_at + make_interval(secs => ${extendByMs / 1000})
     where kind = 'give_up' and due_at > ${pausedSince}
-      and campaign_id in (select campaign_id from campaigns where org_id = any (${orgIds}::text[]))`.execute(tx)
+      and campaign_id in (
+        select campaign_id from campaigns where org_id = any (${orgIds}::text[]) and test_clock_id is null)`.execute(tx)
   notifyAfterCommit(tx, CONTACT_DUE)
 }
 
@@ -326,7 +337,7 @@ export async function scheduleNextContact(
   const nextContacts = attempts.map(({ candidate, followUpNumber, isRequested, workflow }) => {
     const followUp = isRequested ? undefined : workflow.follow_ups[followUpNumber]
     const dueTime = now + contactDelayMs(candidate, followUp?.after_hours ?? NO_REPLY_TIMEOUT_HOURS)
-    const isLimitedToHours = followUp && !isTestNumber(candidate)
+    const isLimitedToHours = followUp && hasContactHours(candidate)
     return {
       kind: followUp ? 'contact' : 'give_up',
       due: new Date(isLimitedToHours ? nextContactTime(dueTime) : dueTime),
@@ -376,7 +387,7 @@ export async function nextContactDue(queries: Queries, paused: PausedOrganisatio
     select least(
       (select min(due_at) from contacts where due_at is not null and not held and ${campaignIsNotPaused(paused)}
         and ${isNoDeadLetter('contacts', sql`candidate_id`)}),
-      (select min(due_at) from simulator_turns where ${isNoDeadLetter('test-replies', sql`candidate_id`)}),
+      (select min(due_at) from simulator_turns where test_clock_id is null and ${isNoDeadLetter('test-replies', sql`candidate_id`)}),
       (select min(leased_until) from messages where state = 'sending' and ${isNoDeadLetter('lost-sends', sql`message_id`)}),
       ${nextDeadLetterRetry('contacts', 'test-replies', 'lost-sends')}) as due`.execute(queries)
   return rows[0]!.due?.getTime()

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { startConversation } from '../../conversation/conversation.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
+import { lockClock } from '../../test-clocks/test-clocks.ts'
 import { lockCandidacy } from '../candidacy.ts'
 import { recordTransitions } from '../progress.ts'
 import { hasReached } from '../stages.ts'
@@ -10,11 +11,11 @@ import { hasReached } from '../stages.ts'
  * Ends a candidate whose contact cannot be processed: the result is `failed`, and the credit is refunded if the candidate was never
  * contacted. A conversation that cannot be read is replaced by a new one, because the result contains it.
  */
-export async function discardContact(tx: Tx, clock: Clock, candidateId: string): Promise<void> {
+export async function discardContact(tx: Tx, serverClock: Clock, candidateId: string): Promise<void> {
   await replaceUnreadableConversation(tx, candidateId)
   const candidate = await lockCandidacy(tx, candidateId)
   if (candidate?.status === 'pending')
-    await recordTransitions(tx, clock, [
+    await recordTransitions(tx, await lockClock(tx, serverClock, candidate.test_clock_id), [
       {
         before: candidate,
         end: { status: 'failed', reason: 'unreachable' },

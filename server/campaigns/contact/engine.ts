@@ -1,8 +1,13 @@
+import { sql } from 'kysely'
 import { listDueReplies } from '../../channels/simulator/pending-replies.ts'
 import type { Context } from '../../context.ts'
-import { type IsolatedWork, processIsolated } from '../../platform/jobs/dead-letters.ts'
+import { realClock } from '../../platform/clock.ts'
+import type { Tx } from '../../platform/database/database.ts'
+import { type IsolatedWork, isNoDeadLetter, processIsolated } from '../../platform/jobs/dead-letters.ts'
 import { startDuePoller } from '../../platform/jobs/due-poller.ts'
 import type { BackgroundActivity } from '../../platform/jobs/queue.ts'
+import type { TimedWork } from '../../test-clocks/runner.ts'
+import { withLockedClock } from '../../test-clocks/test-clocks.ts'
 import { findCandidacy } from '../candidacy.ts'
 import { listDueContacts, nextContactDue, processDueContacts } from './contact.ts'
 import { CONTACT_DUE } from './messages.ts'
@@ -11,6 +16,7 @@ import {
   type ClaimedMessage,
   claimSends,
   completeSend,
+  deliverOnTestClock,
   listLostSends,
   nextSendDue,
   sendMessage,
@@ -87,12 +93,18 @@ async function processAllDue(context: Context, isStopped: () => boolean): Promis
     },
     {
       queue: 'test-replies',
-      process: (tx, limit, onlyId) => answerForTestNumbers(tx, context, limit, onlyId),
+      process: async (tx, limit, onlyId) => {
+        const { deps, filter } = await scopeOf(tx, context, onlyId)
+        return answerForTestNumbers(tx, deps, limit, filter)
+      },
       listDue: (queries, limit) => listDueReplies(queries, clock, limit),
     },
     {
       queue: 'contacts',
-      process: (tx, limit, onlyId) => processDueContacts(tx, context, limit, keyring.pausedOrganisations(), onlyId),
+      process: async (tx, limit, onlyId) => {
+        const { deps, filter } = await scopeOf(tx, context, onlyId)
+        return processDueContacts(tx, deps, limit, keyring.pausedOrganisations(), filter)
+      },
       listDue: (queries, limit) => listDueContacts(queries, clock.now(), limit, keyring.pausedOrganisations()),
     },
   ]
@@ -101,6 +113,60 @@ async function processAllDue(context: Context, isStopped: () => boolean): Promis
     hasMore = false
     for (const work of works) if ((await processIsolated(context, work, BATCH_SIZE)) === BATCH_SIZE) hasMore = true
   }
+}
+
+/** Returns the dependencies and the filter for all rows in real time, or for the row of one candidate, who may have a test clock. */
+async function scopeOf(tx: Tx, context: Context, onlyId: string | undefined) {
+  if (onlyId === undefined) return { deps: context, filter: {} }
+  const { rows } = await sql<{ test_clock_id: string | null }>`
+    select g.test_clock_id from candidates c join campaigns g using (campaign_id) where c.candidate_id = ${onlyId}`.execute(
+    tx,
+  )
+  const test_clock_id = rows[0]?.test_clock_id ?? null
+  return {
+    deps: await withLockedClock(tx, context, { test_clock_id }),
+    filter: { onlyId, testClockId: test_clock_id ?? undefined },
+  }
+}
+
+/** Contacts, replies of test numbers and queued messages of campaigns with a test clock. */
+export const campaignTimedWork: TimedWork = {
+  // Messages are queued only while a TEST campaign is paused, so that reading them through the campaign takes little time.
+  dueTimes: () => sql`
+    select g.test_clock_id, t.due_at from campaigns g join contacts t using (campaign_id)
+    where g.test_clock_id is not null and g.hold is distinct from 'paused' and t.due_at is not null
+      and ${isNoDeadLetter('contacts', sql`t.candidate_id`)}
+    union all
+    select t.test_clock_id, t.due_at from simulator_turns t join candidates c using (candidate_id) join campaigns g using (campaign_id)
+    where t.test_clock_id is not null and g.hold is distinct from 'paused' and ${isNoDeadLetter('test-replies', sql`t.candidate_id`)}
+    union all
+    select g.test_clock_id, t.due_at from messages t join campaigns g using (campaign_id)
+    where g.test_clock_id is not null and g.hold is distinct from 'paused' and t.state = 'queued'`,
+  async processDue(context, testClockId, isStopped) {
+    const { clock, db, keyring } = context
+    const paused = keyring.pausedOrganisations()
+    const works: IsolatedWork[] = [
+      {
+        queue: 'test-replies',
+        process: (tx, limit, onlyId) => answerForTestNumbers(tx, context, limit, { testClockId, onlyId }),
+        listDue: (queries, limit) => listDueReplies(queries, clock, limit, testClockId),
+      },
+      {
+        queue: 'contacts',
+        process: (tx, limit, onlyId) => processDueContacts(tx, context, limit, paused, { testClockId, onlyId }),
+        listDue: (queries, limit) => listDueContacts(queries, clock.now(), limit, paused, testClockId),
+      },
+    ]
+    for (const work of works) {
+      // Dead letters are retried in real time.
+      const deps = { ...context, clock: realClock(clock) }
+      while (
+        (await processIsolated(deps, work, BATCH_SIZE, { retriesDeadLetters: false })) === BATCH_SIZE &&
+        !isStopped()
+      );
+    }
+    while ((await db.transaction((tx) => deliverOnTestClock(tx, context, testClockId, BATCH_SIZE))) === BATCH_SIZE);
+  },
 }
 
 /** Sends messages concurrently; calls `onCapacity` when a send finishes and more may be due. */

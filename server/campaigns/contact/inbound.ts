@@ -37,7 +37,7 @@ export function createInboundHandler(deps: ContactDeps & Pick<Context, 'keyring'
   /** Records an opt-out from a number that matches no candidate. */
   async function recordUnknownOptOut(tx: Tx, orgId: string, { from, text }: InboundReply) {
     if (isOptOutReply(text ?? ''))
-      await recordOptOut(tx, deps.clock, { org_id: orgId, mode: 'live', phone: from, email: null })
+      await recordOptOut(tx, deps.clock, { org_id: orgId, mode: 'live', phone: from, email: null, test_clock_id: null })
   }
 
   async function handleCallTurn(

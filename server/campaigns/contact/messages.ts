@@ -8,7 +8,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Candidacy } from '../candidacy.ts'
-import { nextContactTime } from './contact-hours.ts'
+import { hasContactHours, nextContactTime } from './contact-hours.ts'
 
 /** Notification topic: a contact or a send may be due. */
 export const CONTACT_DUE = 'contact due'
@@ -50,9 +50,10 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
   if (messages.length === 0) return []
   const now = clock.now()
   const outcomes = messages.map(outcomeOf)
-  const dueTimes = messages.map(({ followUpNumber }, index) =>
-    outcomes[index] === 'queued' ? new Date(followUpNumber === undefined ? now : nextContactTime(now)) : null,
-  )
+  const dueTimes = messages.map(({ candidate, followUpNumber }, index) => {
+    if (outcomes[index] !== 'queued') return null
+    return new Date(followUpNumber !== undefined && hasContactHours(candidate) ? nextContactTime(now) : now)
+  })
   await sql`
     insert into messages (message_id, candidate_id, campaign_id, org_id, mode, direction, channel, state, contact_step,
       requested, conversation_step, content, error, due_at, created_at, updated_at)
@@ -87,7 +88,11 @@ export async function scheduleTestReplies(tx: Tx, clock: Clock, candidates: Cand
   await scheduleReplies(
     tx,
     clock,
-    testCandidates.map(({ candidate_id, state }) => ({ candidateId: candidate_id, step: state.step })),
+    testCandidates.map(({ candidate_id, state, test_clock_id }) => ({
+      candidateId: candidate_id,
+      step: state.step,
+      testClockId: test_clock_id,
+    })),
   )
 }
 

@@ -3,10 +3,13 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { type Candidacy, lockCandidacies } from '../candidacy.ts'
 
-type AddressedPerson = Pick<Candidacy, 'org_id' | 'mode' | 'phone' | 'email'>
+type AddressedPerson = Pick<Candidacy, 'org_id' | 'mode' | 'phone' | 'email' | 'test_clock_id'>
 
-function addressesOf({ phone, email }: Pick<Candidacy, 'phone' | 'email'>): string[] {
-  return [phone, email?.toLowerCase()].filter((address): address is string => typeof address === 'string')
+/** Returns the addresses as they are stored. An opt-out in a campaign with a test clock applies to the campaigns of that clock only. */
+function addressesOf({ phone, email, test_clock_id }: AddressedPerson): string[] {
+  return [phone, email?.toLowerCase()]
+    .filter((address): address is string => typeof address === 'string')
+    .map((address) => (test_clock_id === null ? address : `${test_clock_id} ${address}`))
 }
 
 /** Stores the phone number and email address of a candidate who opted out of the organisation's messages. */
@@ -16,17 +19,25 @@ export async function recordOptOut(tx: Tx, clock: Clock, candidate: AddressedPer
     from unnest(${addressesOf(candidate)}::text[]) as address on conflict do nothing`.execute(tx)
 }
 
-/** Locks other pending candidates with the same phone number or email address, in any campaign of the organisation. */
+/**
+ * Locks other pending candidates with the same phone number or email address, in any campaign of the organisation that has the same
+ * test clock, or none.
+ */
 export async function lockCandidatesWithSameAddress(
   tx: Tx,
   optedOutCandidates: Candidacy[],
   excludedIds: string[],
 ): Promise<Candidacy[]> {
   const ids = new Set<string>()
-  for (const { org_id, mode, phone, email } of optedOutCandidates) {
+  for (const { org_id, mode, phone, email, test_clock_id } of optedOutCandidates) {
+    const hasSameClock =
+      mode === 'live'
+        ? sql`true`
+        : sql`exists (select from campaigns g where g.campaign_id = c.campaign_id and g.test_clock_id is not distinct from ${test_clock_id})`
     const { rows } = await sql<{ candidate_id: string }>`
       select candidate_id from candidates c join candidate_progress p using (candidate_id)
       where c.org_id = ${org_id} and c.mode = ${mode} and p.status = 'pending' and candidate_id <> all (${excludedIds})
+        and ${hasSameClock}
         and (c.phone = ${phone} or lower(c.email) = lower(${email}))`.execute(tx)
     for (const { candidate_id } of rows) ids.add(candidate_id)
   }

@@ -1,12 +1,18 @@
 import { sql } from 'kysely'
 import type { Keyring } from '../../access/keyring.ts'
-import { claimDueReplies, delayReplies, deleteReplies } from '../../channels/simulator/pending-replies.ts'
+import {
+  claimDueReplies,
+  delayReplies,
+  deleteReplies,
+  type ReplyFilter,
+} from '../../channels/simulator/pending-replies.ts'
 import { personaReply, simulatedSeconds } from '../../channels/simulator/personas.ts'
 import { personaOf } from '../../channels/simulator/test-numbers.ts'
 import { advance, type ReplyOutcome } from '../../conversation/conversation.ts'
 import type { ConversationInput } from '../../conversation/reply-meaning.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import type { Tx } from '../../platform/database/database.ts'
+import { withLockedClock } from '../../test-clocks/test-clocks.ts'
 import { type Candidacy, lockAvailableCandidacies } from '../candidacy.ts'
 import { findSeenItems } from '../candidate-responses.ts'
 import { type CandidateTransition, recordTransitions } from '../progress.ts'
@@ -37,7 +43,8 @@ const INACTIVITY_TIMEOUT_HOURS = 72
 
 /** Handles one reply of a locked candidate and returns the updated candidate. */
 export async function handleReply(tx: Tx, deps: ContactDeps, candidate: Candidacy, reply: Reply): Promise<Candidacy> {
-  const [updatedCandidate] = await handleReplies(tx, deps, [{ candidate, reply }])
+  const ownDeps = await withLockedClock(tx, deps, candidate)
+  const [updatedCandidate] = await handleReplies(tx, ownDeps, [{ candidate, reply }])
   return updatedCandidate!
 }
 
@@ -196,14 +203,14 @@ async function scheduleExpiry(tx: Tx, { clock }: ContactDeps, candidates: Candid
       and contact_step is not null`.execute(tx)
 }
 
-/** Sends the due replies of test numbers, up to `limit`, or only that of the candidate `onlyId`; returns how many were due. */
+/** Sends the due replies of test numbers, up to `limit`, and returns how many were due. */
 export async function answerForTestNumbers(
   tx: Tx,
   deps: ContactDeps & { keyring: Pick<Keyring, 'isServicePaused'> },
   limit: number,
-  onlyId?: string,
+  filter: ReplyFilter = {},
 ): Promise<number> {
-  const dueReplies = await claimDueReplies(tx, deps.clock, limit, onlyId)
+  const dueReplies = await claimDueReplies(tx, deps.clock, limit, filter)
   if (dueReplies.length === 0) return 0
   const stepByCandidateId = new Map(dueReplies.map((reply) => [reply.candidate_id, reply.conversation_step]))
   const candidates = await lockAvailableCandidacies(tx, [...stepByCandidateId.keys()])

@@ -54,8 +54,8 @@ export async function claimSends(
     update messages set state = 'sending', attempts = attempts + 1, leased_until = ${new Date(now + LEASE_MS)}, updated_at = ${new Date(now)}
     where message_id in (
       select m.message_id from messages m join campaigns g using (campaign_id)
-      where m.state = 'queued' and m.due_at <= ${new Date(now)} and g.hold is distinct from 'paused'
-        and ${isNotPaused(sql`m.org_id`, paused)} and (${nextContactTime(now) === now} or m.contact_step is null)
+      where m.state = 'queued' and m.due_at <= ${new Date(now)} and g.hold is distinct from 'paused' and g.test_clock_id is null
+        and ${isNotPaused(sql`m.org_id`, paused)} and (${nextContactTime(now) === now} or m.contact_step is null or m.mode = 'test')
       order by m.due_at limit ${limit} for update of m skip locked
     )
     returning message_id, candidate_id, org_id, channel, contact_step, requested, content, attempts, created_at`.execute(
@@ -72,9 +72,35 @@ export async function claimSends(
 export async function nextSendDue(queries: Queries, paused: PausedOrganisations): Promise<number | undefined> {
   const { rows } = await sql<{ due_at: Date }>`
     select m.due_at from messages m join campaigns g using (campaign_id)
-    where m.state = 'queued' and g.hold is distinct from 'paused' and ${isNotPaused(sql`m.org_id`, paused)}
+    where m.state = 'queued' and g.hold is distinct from 'paused' and g.test_clock_id is null
+      and ${isNotPaused(sql`m.org_id`, paused)}
     order by m.due_at limit 1`.execute(queries)
   return rows[0]?.due_at.getTime()
+}
+
+/**
+ * Delivers the queued messages of campaigns with a test clock, which are TEST campaigns that were paused. The simulator needs no
+ * provider, so that each is claimed and completed in one transaction.
+ */
+export async function deliverOnTestClock(
+  tx: Tx,
+  deps: ContactDeps,
+  testClockId: string,
+  limit: number,
+): Promise<number> {
+  const { rows } = await sql<ClaimedMessage>`
+    update messages set state = 'sending', attempts = attempts + 1
+    where message_id in (
+      select m.message_id from messages m join campaigns g using (campaign_id)
+      where g.test_clock_id = ${testClockId} and g.hold is distinct from 'paused' and m.state = 'queued'
+        and m.due_at <= ${new Date(deps.clock.now())}
+      order by m.due_at limit ${limit} for update of m skip locked
+    )
+    returning message_id, candidate_id, org_id, channel, contact_step, requested, content, attempts, created_at`.execute(
+    tx,
+  )
+  for (const message of rows) await completeSend(tx, deps, message, { errorReason: undefined, providerId: undefined })
+  return rows.length
 }
 
 /** Defers first messages and follow-ups above the provider's rate, and returns their IDs. Responses to replies are never deferred. */

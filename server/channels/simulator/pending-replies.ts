@@ -8,40 +8,53 @@ import { REPLY_DELAY_MS, TEST_NUMBER_WAIT_MS } from './test-numbers.ts'
 export async function scheduleReplies(
   tx: Tx,
   clock: Clock,
-  questions: { candidateId: string; step: number }[],
+  questions: { candidateId: string; step: number; testClockId: string | null }[],
 ): Promise<void> {
   if (questions.length === 0) return
-  await sql`insert into simulator_turns (candidate_id, conversation_step, due_at)
-    select candidate_id, step, ${new Date(clock.now() + REPLY_DELAY_MS)}
-    from unnest(${questions.map(({ candidateId }) => candidateId)}::text[], ${questions.map(({ step }) => step)}::int[]) as n (candidate_id, step)
+  await sql`insert into simulator_turns (candidate_id, conversation_step, due_at, test_clock_id)
+    select candidate_id, step, ${new Date(clock.now() + REPLY_DELAY_MS)}, test_clock_id
+    from unnest(${questions.map(({ candidateId }) => candidateId)}::text[], ${questions.map(({ step }) => step)}::int[],
+      ${questions.map(({ testClockId }) => testClockId)}::text[]) as n (candidate_id, step, test_clock_id)
     on conflict (candidate_id) do update set conversation_step = excluded.conversation_step, due_at = excluded.due_at`.execute(
     tx,
   )
 }
 
-/** Locks due replies, or only that of the candidate `onlyId`, skipping those that another worker has locked. */
+/** Replies that an engine processes: those in real time, or those of a test clock; all, or only that of one candidate. */
+export interface ReplyFilter {
+  testClockId?: string | undefined
+  onlyId?: string | undefined
+}
+
+/** Locks due replies, skipping those that another worker has locked. */
 export async function claimDueReplies(
   tx: Tx,
   clock: Clock,
   limit: number,
-  onlyId?: string,
+  filter: ReplyFilter = {},
 ): Promise<{ candidate_id: string; conversation_step: number }[]> {
   const { rows } = await sql<{ candidate_id: string; conversation_step: number }>`
-    select candidate_id, conversation_step from simulator_turns where ${isReplyDue(clock, onlyId)}
+    select candidate_id, conversation_step from simulator_turns where ${isReplyDue(clock, filter)}
     order by due_at limit ${limit} for update skip locked`.execute(tx)
   return rows
 }
 
-function isReplyDue(clock: Clock, onlyId?: string) {
+function isReplyDue(clock: Clock, { testClockId, onlyId }: ReplyFilter) {
   return sql`due_at <= ${new Date(clock.now())}
+    and ${testClockId === undefined ? sql`test_clock_id is null` : sql`test_clock_id = ${testClockId}`}
     and ${onlyId === undefined ? isNoDeadLetter('test-replies', sql`candidate_id`) : sql`candidate_id = ${onlyId}`}`
 }
 
 /** Lists the replies that `claimDueReplies` would lock. */
-export async function listDueReplies(queries: Queries, clock: Clock, limit: number): Promise<DueRow[]> {
+export async function listDueReplies(
+  queries: Queries,
+  clock: Clock,
+  limit: number,
+  testClockId?: string,
+): Promise<DueRow[]> {
   const { rows } = await sql<DueRow>`
     select candidate_id as id, org_id as "orgId", mode from (
-      select candidate_id, due_at from simulator_turns where ${isReplyDue(clock)} order by due_at limit ${limit}
+      select candidate_id, due_at from simulator_turns where ${isReplyDue(clock, { testClockId })} order by due_at limit ${limit}
     ) as due left join candidates using (candidate_id) order by due_at`.execute(queries)
   return rows
 }
@@ -57,9 +70,10 @@ export async function deleteReplies(tx: Tx, candidateIds: string[]): Promise<voi
     await sql`delete from simulator_turns where candidate_id = any (${candidateIds})`.execute(tx)
 }
 
-/** Returns the IDs of those candidates that have a scheduled reply. */
+/** Returns the IDs of those candidates that have a scheduled reply, except replies that cannot be processed. */
 export async function findPendingReplies(tx: Tx, candidateIds: string[]): Promise<Set<string>> {
   const { rows } = await sql<{ candidate_id: string }>`
-    select candidate_id from simulator_turns where candidate_id = any (${candidateIds})`.execute(tx)
+    select candidate_id from simulator_turns where candidate_id = any (${candidateIds})
+      and ${isNoDeadLetter('test-replies', sql`candidate_id`)}`.execute(tx)
   return new Set(rows.map(({ candidate_id }) => candidate_id))
 }

@@ -48,7 +48,7 @@ const COLUMNS = [
 
 /** Streams results as CSV, page by page. */
 export function exportRoutes(app: App, context: Context): void {
-  const { db } = context
+  const { db, clock } = context
   app.get(
     '/orgs/:org/:mode/export/results.csv',
     { config: { role: 'viewer', recordsRead: true }, schema: { querystring: RecruiterFilters } },
@@ -57,7 +57,7 @@ export function exportRoutes(app: App, context: Context): void {
       await db.transaction((tx) =>
         recordRequestAudit(tx, context, request, 'results.export', undefined, { filters: query }),
       )
-      await assignListPositions(db, caller)
+      await assignListPositions(db, clock, caller)
       reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', `attachment; filename="results-${caller.mode}.csv"`)

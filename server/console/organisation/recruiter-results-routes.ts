@@ -39,7 +39,7 @@ export function recruiterResultRoutes(app: App, { db, vault, clock }: Context): 
       const { campaign_id, mandate_id, job_id, status, verdict } = filter
       const listKey = `people ${JSON.stringify([campaign_id, mandate_id, job_id, status, verdict, hours])}`
       const position = readCursor<ResultPosition>(vault, listKey, cursor)
-      await assignListPositions(db, caller)
+      await assignListPositions(db, clock, caller)
       const updated_after = hours === undefined ? undefined : new Date(clock.now() - hours * HOUR)
       const { results, next } = await listRecruiterResults(db.queries, caller, {
         ...filter,

@@ -3,6 +3,7 @@ import type { OrgScope } from '../../access/caller.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { describeStatusReason, type EmailSummary, listEmails } from '../../mail/mail.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
@@ -53,7 +54,10 @@ export function verificationRoutes(app: App, context: Context): void {
     async ({ caller, params }) =>
       successResponse(
         'Verification',
-        await verificationDetails(db.queries, await getOwnVerification(db.queries, caller, params.verification_id)),
+        await verificationDetails(
+          db.queries,
+          await getOwnVerification(db.queries, clock, caller, params.verification_id),
+        ),
       ),
   )
 
@@ -65,7 +69,7 @@ export function verificationRoutes(app: App, context: Context): void {
     },
     async (request) => {
       const { caller, params } = request
-      await getOwnVerification(db.queries, caller, params.verification_id)
+      await getOwnVerification(db.queries, clock, caller, params.verification_id)
       const details = await db.transaction(async (tx) => {
         const session = await resendRequest(tx, context, params.verification_id)
         await recordRequestAudit(tx, context, request, 'verification.resend', session.id)
@@ -76,22 +80,23 @@ export function verificationRoutes(app: App, context: Context): void {
   )
 
   async function verificationDetails(queries: Queries, session: Session) {
+    const now = session.clock.now()
     const review = await findReview(queries, session.id)
-    const assessment = session.method === 'assessment' ? await readAssessment(queries, session, clock.now()) : undefined
+    const assessment = session.method === 'assessment' ? await readAssessment(queries, session, now) : undefined
     const [row] = await listSessions(queries, session.scope, clock.now(), { id: session.id, limit: 1 })
     const emails = await listEmails(queries, { subjectId: session.id, limit: 100 })
     return {
-      ...summaryRecord({ ...row!, status: statusAt(session, clock.now(), review, assessment) }),
+      ...summaryRecord({ ...row!, status: statusAt(session, now, review, assessment) }),
       student: session.student,
       reviewer: review ? reviewerRecord(review) : null,
-      outcome: await readVerification(queries, session, clock.now()),
+      outcome: await readVerification(queries, session),
       mails: emails.map(emailRecord),
     }
   }
 }
 
-async function getOwnVerification(queries: Queries, scope: OrgScope, id: string): Promise<Session> {
-  const session = await findVerification(queries, id)
+async function getOwnVerification(queries: Queries, clock: Clock, scope: OrgScope, id: string): Promise<Session> {
+  const session = await findVerification(queries, clock, id)
   if (!session || !belongsTo(session, scope)) throw problem('NOT_FOUND', `Verification ${id} not found.`)
   return session
 }

@@ -84,9 +84,14 @@ export function nextDeadLetterRetry(...queues: DeadLetterQueue[]): RawBuilder<Da
  * Processes a batch of due rows in one transaction. If that fails, processes them one by one, so that a row that cannot be processed
  * does not stop the others: it becomes a dead letter and is retried later. Returns the number of rows that were due.
  */
-export async function processIsolated(deps: DeadLetterDeps, work: IsolatedWork, limit: number): Promise<number> {
+export async function processIsolated(
+  deps: DeadLetterDeps,
+  work: IsolatedWork,
+  limit: number,
+  { retriesDeadLetters = true }: { retriesDeadLetters?: boolean } = {},
+): Promise<number> {
   const { db } = deps
-  await retryDeadLetters(deps, work)
+  if (retriesDeadLetters) await retryDeadLetters(deps, work)
   try {
     return await db.transaction((tx) => work.process(tx, limit))
   } catch (error) {

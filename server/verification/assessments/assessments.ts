@@ -5,7 +5,7 @@ import type { OrgScope } from '../../access/caller.ts'
 import { type Problem, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
-import { type Clock, SECOND } from '../../platform/clock.ts'
+import { type Clock, realClock, SECOND } from '../../platform/clock.ts'
 import type { Database, Tx } from '../../platform/database/database.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import { verificationEnded } from '../credential-hooks.ts'
@@ -72,19 +72,20 @@ export async function generateAssessment(
   async function claimOrFind(
     tx: Tx,
   ): Promise<GeneratedAssessment | { session: Session } | { rejection: Problem } | { busy: true }> {
-    const now = clock.now()
-    const session = await lockSession(tx, token, scope, now)
+    const session = await lockSession(tx, clock, token, scope)
+    const now = session.clock.now()
     const lastAttempt = await requireReadyForAssessment(tx, session)
     const exhaustedProblem = await attemptsExhaustedProblem(tx, session, now)
     if (exhaustedProblem) {
       // Store the failure although the call is rejected: the last attempt may have expired.
-      if (session.status === 'in_assessment') await failSession(tx, clock, session)
+      if (session.status === 'in_assessment') await failSession(tx, session.clock, session)
       return { rejection: exhaustedProblem }
     }
     if (lastAttempt && isOpen(lastAttempt, now)) return { session, attempt: lastAttempt, alreadyGenerated: true }
     await requireSourcesAvailable(tx, session, now)
-    if (session.generatingBy !== null && now < session.generatingUntil) return { busy: true }
-    await claimSession(tx, session.id, claimant, now + LEASE_MS)
+    // Claims are in real time, also those of a session with a test clock.
+    if (session.generatingBy !== null && clock.now() < session.generatingUntil) return { busy: true }
+    await claimSession(tx, session.id, claimant, clock.now() + LEASE_MS)
     return { session }
   }
 
@@ -117,8 +118,8 @@ export async function generateAssessment(
   }
 
   async function storeQuestions(tx: Tx, items: AssessmentItem[]): Promise<GeneratedAssessment> {
-    const now = clock.now()
-    const session = await lockSession(tx, token, scope, now)
+    const session = await lockSession(tx, clock, token, scope)
+    const now = session.clock.now()
     const lastAttempt = await requireReadyForAssessment(tx, session)
     // The claim may have expired, and another call may have stored questions.
     if (lastAttempt && isOpen(lastAttempt, now)) return { session, attempt: lastAttempt, alreadyGenerated: true }
@@ -134,7 +135,8 @@ export async function generateAssessment(
       generatingUntil: 0,
       extendsSession: true,
     })
-    if (!lastAttempt) await recordEvent(tx, session.scope, clock, 'verification.initiated', eventData(changedSession))
+    if (!lastAttempt)
+      await recordEvent(tx, session.scope, session.clock, 'verification.initiated', eventData(changedSession))
     return { session: changedSession, attempt, alreadyGenerated: false }
   }
 }
@@ -201,7 +203,8 @@ export interface AssessmentScore {
 }
 
 /** Returns the attempt that is waiting for answers, or throws. */
-export async function requireOpenAttempt(tx: Tx, session: Session, now: number): Promise<Attempt> {
+export async function requireOpenAttempt(tx: Tx, session: Session): Promise<Attempt> {
+  const now = session.clock.now()
   const attempt = await findLastAttempt(tx, session.id)
   if (attempt?.passed) throw assessmentLockedProblem()
   if (!attempt || attempt.submittedAt !== undefined) {
@@ -219,10 +222,10 @@ export async function requireOpenAttempt(tx: Tx, session: Session, now: number):
 /** Marks the open attempt. A passed assessment is closed permanently. */
 export async function submitAssessment(
   tx: Tx,
-  { clock }: Pick<Context, 'clock'>,
   { session, attempt }: { session: Session; attempt: Attempt },
   input: AnswersInput,
 ): Promise<AssessmentScore> {
+  const { clock } = session
   const now = clock.now()
   const marks = markAnswers(attempt, input)
   const earlierAttempts = await countFailedAttempts(tx, session, now)
@@ -239,7 +242,7 @@ export async function submitAssessment(
     })
     .where('attempt_id', '=', attempt.id)
     .execute()
-  await recordAssessmentResponses(tx, session.scope, now, attempt, marks)
+  await recordAssessmentResponses(tx, session.scope, realClock(clock).now(), attempt, marks)
   // Skills that this attempt passed do not count any more.
   const usedAttempts = marks.passed ? earlierAttempts + 1 : await countFailedAttempts(tx, session, now)
   const attemptsLeft = Math.max(0, MAX_FAILED_ATTEMPTS - usedAttempts)

@@ -85,10 +85,10 @@ export function assessmentRoutes(app: App, context: Context): void {
     async (request) => {
       const { sessionCaller, body, routeOptions } = request
       const { session, attempt, marks, attemptsLeft } = await db.transaction(async (tx) => {
-        const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
-        const openAttempt = await requireOpenAttempt(tx, current, clock.now())
+        const current = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
+        const openAttempt = await requireOpenAttempt(tx, current)
         validateRequest(request, routeOptions.config)
-        return submitAssessment(tx, context, { session: current, attempt: openAttempt }, body)
+        return submitAssessment(tx, { session: current, attempt: openAttempt }, body)
       })
       return success(
         {

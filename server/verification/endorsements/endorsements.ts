@@ -116,8 +116,9 @@ const BATCH_SIZE = 500
 /** Adds the endorsements of reviews that were submitted before endorsements were stored. */
 export async function addMissingEndorsements({
   db,
+  clock,
   emailDomains,
-}: Pick<Context, 'db' | 'emailDomains'>): Promise<void> {
+}: Pick<Context, 'db' | 'clock' | 'emailDomains'>): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ verification_id: string }>`
       select r.verification_id from verification_reviews r left join endorsements e using (verification_id)
@@ -125,7 +126,7 @@ export async function addMissingEndorsements({
       limit ${BATCH_SIZE}`.execute(db.queries)
     await db.transaction(async (tx) => {
       for (const { verification_id } of rows) {
-        const session = await lockVerification(tx, verification_id)
+        const session = await lockVerification(tx, clock, verification_id)
         const review = await findReview(tx, verification_id)
         const submittedAt = review!.submittedAt!
         const facts = await reviewFacts(emailDomains, session!.endorsementType, review!, submittedAt)

@@ -8,7 +8,7 @@ import { type EmailDeps, type EmailKind, listEmails, queueEmail } from '../../ma
 import { findSuppression } from '../../mail/suppressions.ts'
 import { isTestAddress } from '../../mail/test-addresses.ts'
 import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
-import { DAY, formatWait, MINUTE, SECOND } from '../../platform/clock.ts'
+import { type Clock, DAY, formatWait, MINUTE, realClock, SECOND } from '../../platform/clock.ts'
 import type { SealedColumn } from '../../platform/data-key-rotation.ts'
 import { notifyAfterCommit, type Tx } from '../../platform/database/database.ts'
 import { randomToken } from '../../platform/ids.ts'
@@ -16,7 +16,7 @@ import { hashToken } from '../../platform/token-hash.ts'
 import type { Vault } from '../../platform/vault.ts'
 import { mainSourceOf } from '../items.ts'
 import { eventData } from '../outcome.ts'
-import { changeSession, lockVerification, type Session } from '../sessions.ts'
+import { changeSession, hasTestClock, lockVerification, type Session } from '../sessions.ts'
 import { requireNotStudent, requireReviewerAvailable, requireSourcesAvailable } from '../source-rules.ts'
 import { reviewRequestEmail } from './emails.ts'
 import { findReview, type Review } from './reviews.ts'
@@ -47,10 +47,10 @@ export async function requestReview(
   await requireNotStudent(tx, session, review.email)
   await requireReviewerAvailable(tx, session, review.email, now)
   await requireNotSuppressed(tx, deps, session, review.email)
-  await requireDailyLimit(tx, now, session.id, 'review_request', MAX_REQUESTS_PER_DAY) // limits repeated changes of the reviewer address
+  await requireDailyLimit(tx, clock, session.id, 'review_request', MAX_REQUESTS_PER_DAY) // limits repeated changes of the reviewer address
   const token = `vrt_${randomToken(32)}`
   const link = `${config.publicUrl}/verify/${session.id}#token=${token}`
-  const { linkLifetimeMs, testResponseDelayMs } = reviewSchedule(session.scope, review.email)
+  const { linkLifetimeMs, testResponseDelayMs } = reviewSchedule(session, review.email)
   const expiresAt = now + linkLifetimeMs
   await tx
     .updateTable('verification_reviews')
@@ -148,10 +148,13 @@ function unsealLink(vault: Vault, verificationId: string, sealed: Buffer): strin
 const BATCH_SIZE = 100
 
 /**
- * Reminds reviewers who have not responded, each in its own transaction, so that one failure does not stop the others. Reminders of
- * paused organisations wait.
+ * Reminds reviewers who have not responded, each in its own transaction, so that one failure does not stop the others: those of sessions
+ * in real time, or with a test clock. Reminders of paused organisations wait.
  */
-export async function remindReviewers(deps: EmailDeps & Pick<Context, 'db' | 'log' | 'keyring'>): Promise<number> {
+export async function remindReviewers(
+  deps: EmailDeps & Pick<Context, 'db' | 'log' | 'keyring'>,
+  testClockId?: string,
+): Promise<number> {
   const { db, clock, log, keyring } = deps
   await keyring.ensureFresh()
   let sentCount = 0
@@ -163,6 +166,7 @@ export async function remindReviewers(deps: EmailDeps & Pick<Context, 'db' | 'lo
       .where('r.remind_at', '<=', new Date(clock.now()))
       .where('r.verification_id', '>', lastId)
       .where(isNotPaused(sql`s.org_id`, keyring.pausedOrganisations()))
+      .where(hasTestClock(testClockId))
       .orderBy('r.verification_id')
       .limit(BATCH_SIZE)
       .execute()
@@ -185,7 +189,7 @@ export async function remindReviewers(deps: EmailDeps & Pick<Context, 'db' | 'lo
 async function remindReviewer(tx: Tx, deps: EmailDeps, verificationId: string): Promise<boolean> {
   const { clock, vault, config } = deps
   const now = clock.now()
-  const session = await lockVerification(tx, verificationId)
+  const session = await lockVerification(tx, clock, verificationId)
   const review = await findReview(tx, verificationId)
   const link = review?.link
   const remindAt = link && nextReminder(link.sentAt, now)
@@ -210,8 +214,8 @@ async function remindReviewer(tx: Tx, deps: EmailDeps, verificationId: string): 
 /** Sends the review request again with the current link, in case the email was lost. Used by the console only. */
 export async function resendRequest(tx: Tx, deps: EmailDeps, verificationId: string): Promise<Session> {
   const { clock, vault, config } = deps
-  const now = clock.now()
-  const session = await lockVerification(tx, verificationId)
+  const session = await lockVerification(tx, clock, verificationId)
+  const now = session?.clock.now() ?? clock.now()
   const review = await findReview(tx, verificationId)
   const link = review?.link
   if (session?.status !== 'pending_review' || !link || now >= link.expiresAt) {
@@ -222,7 +226,7 @@ export async function resendRequest(tx: Tx, deps: EmailDeps, verificationId: str
   }
   if (await isSuppressed(tx, deps, session, review.email))
     throw problem('CONFLICT', 'The reviewer no longer accepts review requests, so the email cannot be resent.')
-  await requireReminderAllowed(tx, now, session)
+  await requireReminderAllowed(tx, clock, session)
   const unsealedLink = unsealLink(vault, verificationId, link.sealed)
   const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true }
   await queueEmail(tx, deps, { ...buildRequestEmail(config, session, review, options), rejectOverLimit: true })
@@ -234,15 +238,18 @@ const MAX_REMINDERS_PER_DAY = 5
 const MAX_REQUESTS_PER_DAY = 10
 
 /** Limits resending from the console: one reminder per minute, and a daily maximum. */
-async function requireReminderAllowed(tx: Tx, now: number, { id }: Session) {
+async function requireReminderAllowed(tx: Tx, clock: Clock, { id }: Session) {
+  const now = realClock(clock).now()
   const [lastEmail] = await listEmails(tx, { subjectId: id, limit: 1 })
   const waitedMs = lastEmail ? now - lastEmail.created_at.getTime() : MINUTE
   if (waitedMs < MINUTE)
     throw tooSoonProblem('The last email to the reviewer was sent less than a minute ago', MINUTE - waitedMs)
-  await requireDailyLimit(tx, now, id, 'review_reminder', MAX_REMINDERS_PER_DAY)
+  await requireDailyLimit(tx, clock, id, 'review_reminder', MAX_REMINDERS_PER_DAY)
 }
 
-async function requireDailyLimit(tx: Tx, now: number, id: string, kind: EmailKind, max: number) {
+/** Limits emails in real time, also those of a session with a test clock. */
+async function requireDailyLimit(tx: Tx, clock: Clock, id: string, kind: EmailKind, max: number) {
+  const now = realClock(clock).now()
   const emails = await listEmails(tx, { subjectId: id, kind, limit: max })
   const oldestSentAt = emails[max - 1]?.created_at.getTime()
   if (oldestSentAt === undefined || now - oldestSentAt >= DAY) return

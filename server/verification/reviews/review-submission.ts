@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
 import { type EmailDeps, queueEmail } from '../../mail/mail.ts'
 import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { stripInvisible } from '../../platform/text/strip-invisible.ts'
 import { hashToken } from '../../platform/token-hash.ts'
@@ -27,13 +28,14 @@ import { reviewOutcomeEmail } from './emails.ts'
 import { alreadySubmittedProblem, findReview, linkExpiredProblem, type Review, type SkillDecision } from './reviews.ts'
 
 /** Returns the data of the review page. The verification ID is enough to read it, but only after the reviewer was emailed. */
-export async function readReviewPage(queries: Queries, id: string, now: number) {
-  const session = await findVerification(queries, id)
+export async function readReviewPage(queries: Queries, clock: Clock, id: string) {
+  const session = await findVerification(queries, clock, id)
   if (session?.method === 'assessment') {
     throw problem('INVALID_VERIFICATION_TYPE', 'This verification uses an assessment and has no review.')
   }
   const review = session && (await findReview(queries, id))
   if (!session || !review?.link) throw verificationNotFoundProblem()
+  const now = session.clock.now()
   if (now >= review.link.expiresAt) throw linkExpiredProblem()
   const { student } = session
   const { type, title, subtitle, meta, description } = mainSourceOf(session.items, session.sources)!
@@ -66,8 +68,13 @@ export async function readReviewPage(queries: Queries, id: string, now: number) 
 }
 
 /** Locks a review. Requires the token of the latest email; other callers cannot even find out whether the ID exists. */
-export async function lockReview(tx: Tx, id: string, token: unknown): Promise<{ session: Session; review: Review }> {
-  const session = await lockVerification(tx, id)
+export async function lockReview(
+  tx: Tx,
+  clock: Clock,
+  id: string,
+  token: unknown,
+): Promise<{ session: Session; review: Review }> {
+  const session = await lockVerification(tx, clock, id)
   const review = session && (await findReview(tx, id))
   const tokenHash = hashToken(typeof token === 'string' ? token : '')
   if (session?.method !== 'human' || !review?.link || !timingSafeEqual(tokenHash, review.link.tokenHash)) {

@@ -18,7 +18,14 @@ import {
   SubmittedReview,
   successResponse,
 } from '../schema.ts'
-import { belongsTo, lockSession, lockVerification, type Session, verificationNotFoundProblem } from '../sessions.ts'
+import {
+  atSessionTime,
+  belongsTo,
+  lockSession,
+  lockVerification,
+  type Session,
+  verificationNotFoundProblem,
+} from '../sessions.ts'
 import { REVIEW_REQUEST_ERRORS } from './review-requests.ts'
 import { lockReview, readReviewPage, requirePendingReview, submitReview } from './review-submission.ts'
 import { storeReviewer } from './reviewers.ts'
@@ -54,7 +61,7 @@ export function reviewRoutes(app: App, context: Context): void {
         tags,
         summary: 'Store the reviewer',
         description:
-          "The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the reviewer's email address changes, a new email is sent and the old link stops working. A session can have at most three different reviewer addresses. A mailbox gets a limited number of review emails per day from all sessions and organisations; then the response is 429 with Retry-After. An address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no email is sent to these reviewers, who act automatically: endorse@test.attestry.example endorses all skills and refuse@test.attestry.example declines, both after two seconds; silent@test.attestry.example never responds, and the review expires after 30 seconds. Other addresses of this domain, and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.",
+          "The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the reviewer's email address changes, a new email is sent and the old link stops working. A session can have at most three different reviewer addresses. A mailbox gets a limited number of review emails per day from all sessions and organisations; then the response is 429 with Retry-After. An address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no email is sent to these reviewers, who act automatically: endorse@test.attestry.example endorses all skills and refuse@test.attestry.example declines, both after two seconds; silent@test.attestry.example never responds, and the review expires after 30 seconds (with a test clock, after 30 days of its time). Other addresses of this domain, and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.",
         security: [{ key: [] }, { session: [] }],
         body: ReviewerInput,
         response: { 200: successResponse(Reviewer) },
@@ -64,12 +71,13 @@ export function reviewRoutes(app: App, context: Context): void {
       const review = await db.transaction(async (tx) => {
         const ownSession = request.sessionCaller.token === undefined ? undefined : await lockOwnSession(tx, request)
         const input = readReviewer(request)
-        const session = ownSession ?? (await lockVerification(tx, toStorableId(request.body.serviceVerificationId)))
+        const session =
+          ownSession ?? (await lockVerification(tx, clock, toStorableId(request.body.serviceVerificationId)))
         if (!session || session.id !== request.body.serviceVerificationId) throw verificationNotFoundProblem()
         if (request.sessionCaller.scope && !belongsTo(session, request.sessionCaller.scope))
           throw verificationNotFoundProblem()
         if (ownSession) await recordOrigin(tx, context, session, 'student', request)
-        return storeReviewer(tx, context, session, input)
+        return storeReviewer(tx, atSessionTime(context, session), session, input)
       })
       return success(reviewerRecord(request.body.serviceVerificationId, review), 'Reviewer stored')
     },
@@ -77,7 +85,7 @@ export function reviewRoutes(app: App, context: Context): void {
 
   /** Locks the session of the token. Returns undefined if a key was sent: then the token is not needed and may have expired. */
   async function lockOwnSession(tx: Tx, { sessionCaller }: FastifyRequest): Promise<Session | undefined> {
-    return sessionCaller.scope ? undefined : lockSession(tx, sessionCaller.token!, undefined, clock.now())
+    return sessionCaller.scope ? undefined : lockSession(tx, clock, sessionCaller.token!, undefined)
   }
 
   for (const path of ['/storereviewerdetails', '/storereviewerdetails/']) {
@@ -123,7 +131,7 @@ export function reviewRoutes(app: App, context: Context): void {
       },
     },
     async ({ params }) =>
-      success(await readReviewPage(db.queries, toStorableId(params.serviceVerificationId), clock.now()), 'Review page'),
+      success(await readReviewPage(db.queries, clock, toStorableId(params.serviceVerificationId)), 'Review page'),
   )
 
   app.post(
@@ -153,11 +161,11 @@ export function reviewRoutes(app: App, context: Context): void {
       const { body, routeOptions } = request
       requireField(body, 'serviceVerificationId', 'MISSING_VERIFICATION_ID')
       const { session, skills } = await db.transaction(async (tx) => {
-        const lockedReview = await lockReview(tx, toStorableId(String(body.serviceVerificationId)), body.token)
-        requirePendingReview(lockedReview.review, clock.now())
+        const lockedReview = await lockReview(tx, clock, toStorableId(String(body.serviceVerificationId)), body.token)
+        requirePendingReview(lockedReview.review, lockedReview.session.clock.now())
         validateRequest(request, routeOptions.config)
         await recordOrigin(tx, context, lockedReview.session, 'reviewer', request)
-        return submitReview(tx, context, lockedReview, body)
+        return submitReview(tx, atSessionTime(context, lockedReview.session), lockedReview, body)
       })
       return success({ serviceVerificationId: session.id, status: session.status, skills }, 'Review submitted')
     },

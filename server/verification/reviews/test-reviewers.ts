@@ -4,7 +4,7 @@ import { isNotPaused } from '../../access/service-switch.ts'
 import { skillId } from '../../catalogue/ids.ts'
 import type { Context } from '../../context.ts'
 import { type TestReviewer, testReviewerOf } from '../../mail/test-addresses.ts'
-import { DAY, SECOND } from '../../platform/clock.ts'
+import { DAY, realClock, SECOND } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import {
   type DueRow,
@@ -17,7 +17,14 @@ import { startDuePoller } from '../../platform/jobs/due-poller.ts'
 import type { BackgroundActivity } from '../../platform/jobs/queue.ts'
 import { recordExpiries } from '../outcome.ts'
 import type { ReviewInput } from '../schema.ts'
-import { changeSession, lockVerification, type Session } from '../sessions.ts'
+import {
+  atSessionTime,
+  changeSession,
+  findVerification,
+  hasTestClock,
+  lockVerification,
+  type Session,
+} from '../sessions.ts'
 import { submitReview } from './review-submission.ts'
 import { findReview } from './reviews.ts'
 
@@ -27,7 +34,7 @@ export const TEST_REVIEW_REQUESTED = 'test_review_requested'
 /** Time before a test reviewer responds. */
 const RESPONSE_DELAY_MS = 2 * SECOND
 const LINK_LIFETIME_MS = 30 * DAY
-/** A shorter lifetime for the reviewer who never responds, so that integrators see the expiry. */
+/** A shorter lifetime for the reviewer who never responds, so that integrators see the expiry without a test clock. */
 const SILENT_LINK_LIFETIME_MS = 30 * SECOND
 
 interface ReviewSchedule {
@@ -37,10 +44,12 @@ interface ReviewSchedule {
 }
 
 /** Returns how long the link to a review is valid and, in TEST mode, when a test reviewer acts. */
-export function reviewSchedule(scope: OrgScope, email: string): ReviewSchedule {
+export function reviewSchedule({ scope, testClockId }: Session, email: string): ReviewSchedule {
   const testReviewer = findTestReviewer(scope, email)
-  if (testReviewer === 'silent')
-    return { linkLifetimeMs: SILENT_LINK_LIFETIME_MS, testResponseDelayMs: SILENT_LINK_LIFETIME_MS }
+  if (testReviewer === 'silent') {
+    const lifetimeMs = testClockId === null ? SILENT_LINK_LIFETIME_MS : LINK_LIFETIME_MS
+    return { linkLifetimeMs: lifetimeMs, testResponseDelayMs: lifetimeMs }
+  }
   return { linkLifetimeMs: LINK_LIFETIME_MS, testResponseDelayMs: testReviewer && RESPONSE_DELAY_MS }
 }
 
@@ -62,38 +71,66 @@ export function startTestReviewers(context: Context): BackgroundActivity {
   return { stop: poller.stop }
 }
 
-/** Processes the reviews of test reviewers that are due now. Those of paused organisations wait. */
-export async function processDueReviews(context: Context, isStopped: () => boolean = () => false): Promise<void> {
+/** Processes the reviews of test reviewers that are due now, in real time or with a test clock. Those of paused organisations wait. */
+export async function processDueReviews(
+  context: Context,
+  isStopped: () => boolean = () => false,
+  testClockId?: string,
+): Promise<void> {
   await context.keyring.ensureFresh()
   const work: IsolatedWork = {
     queue: 'test-reviews',
-    process: (tx, _limit, onlyId) => processDueReview(tx, context, onlyId),
-    listDue: (queries, limit) => listDueReviews(queries, context, limit),
+    process: async (tx, _limit, onlyId) =>
+      onlyId === undefined || testClockId !== undefined
+        ? processDueReview(tx, context, { testClockId, onlyId })
+        : retryReview(tx, context, onlyId),
+    listDue: (queries, limit) => listDueReviews(queries, context, limit, testClockId),
   }
+  // Dead letters are retried in real time.
+  const deps = { ...context, clock: realClock(context.clock) }
+  const options = { retriesDeadLetters: testClockId === undefined }
   // One review per transaction: it locks the student, and two batches could lock the same students in a different order.
-  while (!isStopped() && (await processIsolated(context, work, 1)) > 0);
+  while (!isStopped() && (await processIsolated(deps, work, 1, options)) > 0);
+}
+
+/** Processes the review of one session, which may have a test clock. */
+async function retryReview(tx: Tx, context: Context, onlyId: string): Promise<number> {
+  const session = await findVerification(tx, context.clock, onlyId)
+  if (!session) return 0
+  const testClockId = session.testClockId ?? undefined
+  return processDueReview(tx, atSessionTime(context, session), { testClockId, onlyId })
 }
 
 async function nextResponseDue(context: Context): Promise<number | undefined> {
   const { rows } = await sql<{ due: Date | null }>`
     select least(
       (select min(r.test_response_at) from verification_reviews r join verification_sessions s using (verification_id)
-        where r.test_response_at is not null and ${isProcessable(context)}
+        where r.test_response_at is not null and ${isProcessable(context)} and ${hasTestClock(undefined)}
           and ${isNoDeadLetter('test-reviews', sql`r.verification_id`)}),
       ${nextDeadLetterRetry('test-reviews')}) as due`.execute(context.db.queries)
   return rows[0]!.due?.getTime()
 }
 
-async function listDueReviews(queries: Queries, context: Context, limit: number): Promise<DueRow[]> {
+async function listDueReviews(
+  queries: Queries,
+  context: Context,
+  limit: number,
+  testClockId: string | undefined,
+): Promise<DueRow[]> {
   const { rows } = await sql<DueRow>`
     select r.verification_id as id, s.org_id as "orgId", s.mode
     from verification_reviews r join verification_sessions s using (verification_id)
-    where ${isDue(context)} order by r.test_response_at limit ${limit}`.execute(queries)
+    where ${isDue(context, { testClockId })} order by r.test_response_at limit ${limit}`.execute(queries)
   return rows
 }
 
-function isDue(context: Context, onlyId?: string) {
-  return sql`r.test_response_at <= ${new Date(context.clock.now())} and ${isProcessable(context)}
+interface ReviewFilter {
+  testClockId: string | undefined
+  onlyId?: string | undefined
+}
+
+function isDue(context: Context, { testClockId, onlyId }: ReviewFilter) {
+  return sql`r.test_response_at <= ${new Date(context.clock.now())} and ${isProcessable(context)} and ${hasTestClock(testClockId)}
     and ${onlyId === undefined ? isNoDeadLetter('test-reviews', sql`r.verification_id`) : sql`r.verification_id = ${onlyId}`}`
 }
 
@@ -102,16 +139,16 @@ function isProcessable({ keyring }: Context) {
 }
 
 /**
- * Processes the review that has been due longest, or only that of the session `onlyId`, and returns how many were due. The session is
+ * Processes the review that has been due longest and matches the filter, and returns how many were due. The session is
  * locked before the review, as everywhere else.
  */
-async function processDueReview(tx: Tx, context: Context, onlyId?: string): Promise<number> {
+async function processDueReview(tx: Tx, context: Context, filter: ReviewFilter): Promise<number> {
   const { rows } = await sql<{ verification_id: string }>`
     select s.verification_id from verification_reviews r join verification_sessions s using (verification_id)
-    where ${isDue(context, onlyId)} order by r.test_response_at limit 1 for update of s skip locked`.execute(tx)
+    where ${isDue(context, filter)} order by r.test_response_at limit 1 for update of s skip locked`.execute(tx)
   const [dueReview] = rows
   if (!dueReview) return 0
-  await respond(tx, context, (await lockVerification(tx, dueReview.verification_id))!)
+  await respond(tx, context, (await lockVerification(tx, context.clock, dueReview.verification_id))!)
   return 1
 }
 

@@ -150,7 +150,7 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
             <Field
               id="starts_at"
               label="Start (leave empty to start now)"
-              hint={`${indianStartTime && `That is ${indianStartTime}. `}Candidates are contacted between 09:00 and 20:00 Indian time.`}
+              hint={`${indianStartTime && `That is ${indianStartTime}. `}${context.mode === 'test' ? 'In TEST mode, candidates are contacted at any time.' : 'Candidates are contacted between 09:00 and 20:00 Indian time.'}`}
               error={errorAt('starts_at')}
             >
               {(attributes) => (

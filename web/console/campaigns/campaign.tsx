@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { RecruiterResult } from '../../api-types/console.ts'
-import type { Campaign, Mandate } from '../../api-types/partner.ts'
+import type { Campaign, Mandate, TestClock } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -141,6 +141,11 @@ export default function CampaignPage({ params }: { params: Params }) {
             <Time at={data.completed_at} />
           </DescriptionItem>
         )}
+        {data.test_clock_id && (
+          <DescriptionItem name="Test clock">
+            <TestClockTime id={data.test_clock_id} pollMs={inProgress ? 2 * POLL_INTERVAL_MS : undefined} />
+          </DescriptionItem>
+        )}
         <DescriptionItem name="Source">
           {createdHere ? 'Console' : 'API: candidates can only be added through the API'}
         </DescriptionItem>
@@ -225,4 +230,21 @@ export default function CampaignPage({ params }: { params: Params }) {
     setSubmitError(response.ok ? undefined : response.error)
     if (response.ok) set(response.data)
   }
+}
+
+/** The time of the test clock that the campaign runs on. All times of the campaign are times of this clock. */
+function TestClockTime({ id, pollMs }: { id: string; pollMs: number | undefined }) {
+  const context = useOrgContext()
+  const { data } = useData<TestClock>(context.apiPath(`/test-clocks/${id}`), { pollMs })
+  return (
+    <>
+      {data && (
+        <>
+          {data.name && `${data.name}: `}
+          <Time at={data.now} />, {data.status}.{' '}
+        </>
+      )}
+      <code>{id}</code>
+    </>
+  )
 }
