@@ -132,7 +132,10 @@ async function simulateOrder(ats: SimulatedAts, { test, persona, timeout }: Simu
   })
   while (isOpen(order)) {
     if (Date.now() > deadline)
-      throw problem('CONFLICT', `No report arrived within ${timeout} s. See \`npx attestry ats orders\` for its state.`)
+      throw problem(
+        'CONFLICT',
+        `No report arrived within ${timeout} s. See \`npx attestry ats orders --org ORG_…\` for its state.`,
+      )
     await pause(POLL_INTERVAL_MS)
   }
   return { assessment_id: order.assessmentId, state: order.state, message: order.message, result: order.result }

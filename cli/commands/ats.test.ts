@@ -8,21 +8,31 @@ test('the simulated systems order an assessment from a new deployment and receiv
   const { org_id } =
     (await deployment.json('org', 'list'))[0] ?? (await deployment.json('org', 'create', '--name', 'Acme'))
   const scope = ['--org', org_id, '--mode', 'test']
+  const argumentsOf = (adapter: string, port: number, persona: number) => [
+    ...['ats', 'simulate', adapter, '--org', org_id, '--url', url],
+    ...['--port', String(port), '--persona', String(persona)],
+  ]
   const simulate = (adapter: string, port: number, persona: number) =>
-    deployment.json(
-      ...['ats', 'simulate', adapter, '--org', org_id, '--url', url],
-      ...['--port', String(port), '--persona', String(persona)],
-    )
-  const played = await simulate('greenhouse', 18_391, 1)
-  assert.equal(played.state, 'complete')
-  assert.match(JSON.stringify(played.result), /2 of 2 skills verified/)
+    deployment.json(...argumentsOf(adapter, port, persona))
+  const simulation = await deployment.cli(...argumentsOf('greenhouse', 18_391, 1))
+  assert.match(simulation.stdout, /Greenhouse shows the state "complete"\.\nReport: http/)
+  assert.match(simulation.stderr, /→ POST \/send_test \{"partner_test_id":.* ← 200 \{"partner_interview_id"/)
+  assert.match(simulation.stderr, /← PATCH \/integrations\/\S+ \(no body\) → 200/)
+  assert.match(
+    simulation.stderr,
+    /→ GET \/test_status\S+ \(no body\) ← 200 \{"partner_status":"complete".*2 of 2 skills verified/,
+  )
   // A candidate who declines is quicker.
   const [ashby, workable] = await Promise.all([simulate('ashby', 18_392, 5), simulate('workable', 18_393, 5)])
   assert.deepEqual([ashby.state, workable.state], ['cancelled', 'rejected'])
-  const { stdout } = await deployment.cli('ats', 'orders', ...scope)
+  const { stdout } = await deployment.cli('ats', 'orders', '--org', org_id)
   assert.match(stdout, /greenhouse .*completed .*result delivered/)
   assert.match(stdout, /ashby .*declined .*result delivered/)
-  const connections: { adapter: string; connection_id: string }[] = await deployment.json('ats', 'list', ...scope)
+  const connections: { adapter: string; connection_id: string }[] = await deployment.json(
+    ...['ats', 'list', '--org', org_id],
+  )
+  assert.equal(connections.length, 3)
+  assert.deepEqual(await deployment.json('ats', 'list', '--org', org_id, '--mode', 'live'), [])
   const connection = connections.find(({ adapter }) => adapter === 'greenhouse')!
 
   const [order] = await deployment.json('ats', 'orders', ...scope, '--connection', connection.connection_id)

@@ -35,9 +35,10 @@ interface ConnectOptions {
   apiUrl?: string
 }
 
-interface ScopeOptions {
+interface ListOptions {
   org: string
-  mode: Mode
+  /** Undefined lists both modes. */
+  mode?: Mode
 }
 
 export function atsCommand(): Command {
@@ -74,22 +75,24 @@ export function atsCommand(): Command {
     )
     .action(connect)
 
-  withScope(ats.command('list').description('List the connections of an organisation'))
-    .addHelpText(...examples('ats list --org ORG_… --mode live'))
-    .action(async ({ org: orgId, mode }: ScopeOptions, command: Command) => {
+  withModeFilter(ats.command('list').description('List the connections of an organisation'))
+    .addHelpText(...examples('ats list --org ORG_…', 'ats list --org ORG_… --mode live'))
+    .action(async ({ org: orgId, mode }: ListOptions, command: Command) => {
       const connections = await withStore(async ({ db }) => {
         await getOrganisation(db.queries, orgId)
-        return listConnections(db.queries, { orgId, mode })
+        return Promise.all(modesOf(mode).map((each) => listConnections(db.queries, { orgId, mode: each })))
       })
-      print(command, connections, () =>
+      print(command, connections.flat(), () =>
         table(
-          ['CONNECTION', 'ATS', 'NAME', 'STATE', 'COUNTRY', 'MANDATES', 'CREATED'],
-          connections.map((row) => [
-            ...[row.connection_id, row.adapter, row.name, row.state, row.country],
-            row.mandate_ids?.length ?? 'all',
-            row.created_at,
-          ]),
-          `${orgId} has no connections yet. Create one: npx attestry ats connect greenhouse --org ${orgId} --mode ${mode}`,
+          ['CONNECTION', 'MODE', 'ATS', 'NAME', 'STATE', 'COUNTRY', 'MANDATES', 'CREATED'],
+          connections
+            .flat()
+            .map((row) => [
+              ...[row.connection_id, row.mode, row.adapter, row.name, row.state, row.country],
+              row.mandate_ids?.length ?? 'all',
+              row.created_at,
+            ]),
+          `${orgId} has no connections yet. Create one: npx attestry ats connect greenhouse --org ${orgId} --mode ${mode ?? 'test'}`,
         ),
       )
     })
@@ -103,10 +106,12 @@ export function atsCommand(): Command {
     .addHelpText(...examples('ats keys AC_…', 'ats keys AC_… --create', 'ats keys AC_… --revoke VAT_LIVE_…'))
     .action(changeKeys)
 
-  withScope(ats.command('orders').description('List the orders of an organisation with their reports, newest first'))
+  withModeFilter(
+    ats.command('orders').description('List the orders of an organisation with their reports, newest first'),
+  )
     .option('--connection <connection>', 'only the orders of this connection, AC_…')
     .option('--limit <n>', 'number of orders', wholeNumberParser(1, 1000), 20)
-    .addHelpText(...examples('ats orders --org ORG_… --mode live', 'ats orders --org ORG_… --mode live --json'))
+    .addHelpText(...examples('ats orders --org ORG_…', 'ats orders --org ORG_… --mode live --json'))
     .action(showOrders)
 
   ats
@@ -152,6 +157,16 @@ function withScope(command: Command): Command {
   return command
     .requiredOption('--org <org>', 'organisation ID, ORG_…')
     .requiredOption('--mode <mode>', 'test or live', parseMode)
+}
+
+function withModeFilter(command: Command): Command {
+  return command
+    .requiredOption('--org <org>', 'organisation ID, ORG_…')
+    .option('--mode <mode>', 'test or live (default: both)', parseMode)
+}
+
+function modesOf(mode: Mode | undefined): Mode[] {
+  return mode === undefined ? ['test', 'live'] : [mode]
 }
 
 function readToken(value: string): string {
@@ -243,11 +258,18 @@ async function changeKeys(id: string, options: { create?: boolean; revoke?: stri
   })
 }
 
-async function showOrders(options: ScopeOptions & { connection?: string; limit: number }, command: Command) {
+async function showOrders(options: ListOptions & { connection?: string; limit: number }, command: Command) {
   const { org: orgId, mode, connection: connection_id, limit } = options
   const { orders, reports } = await withStore(async ({ db }) => {
     await getOrganisation(db.queries, orgId)
-    const orders = await listOrders(db.queries, { orgId, mode }, { connection_id, limit })
+    const ordersByMode = await Promise.all(
+      modesOf(mode).map((each) => listOrders(db.queries, { orgId, mode: each }, { connection_id, limit })),
+    )
+    // IDs grow with time, so that the newest order has the greatest one.
+    const orders = ordersByMode
+      .flat()
+      .sort((a, b) => (a.order_id < b.order_id ? 1 : -1))
+      .slice(0, limit)
     return {
       orders,
       reports: await listReports(
@@ -260,9 +282,9 @@ async function showOrders(options: ScopeOptions & { connection?: string; limit: 
   const records = orders.map((order) => ({ ...order, reports: reportsByOrder.get(order.order_id) ?? [] }))
   print(command, records, () =>
     table(
-      ['ORDER', 'ATS', 'MANDATE', 'CANDIDATE', 'STATE', 'REPORTS', 'CREATED'],
+      ['ORDER', 'MODE', 'ATS', 'MANDATE', 'CANDIDATE', 'STATE', 'REPORTS', 'CREATED'],
       records.map((order) => [
-        ...[order.order_id, order.adapter, order.mandate_id, order.candidate_id, order.state],
+        ...[order.order_id, order.mode, order.adapter, order.mandate_id, order.candidate_id, order.state],
         order.reports.map(
           ({ kind, state, last_error }) =>
             `${kind} ${last_error && state !== 'delivered' ? `${state}: ${last_error}` : state}`,

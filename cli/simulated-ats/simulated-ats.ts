@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
+const MAX_LOGGED_CHARACTERS = 1000
+
 /** A candidate in a simulated ATS. */
 export interface SimulatedPerson {
   /** The ATS's ID of the person. */
@@ -119,7 +121,7 @@ export async function openConnector(
     }
     const reaction = connector.react(received) ?? firewallReaction(received) ?? (await handle(received))
     if (reaction === 'hang') return
-    connector.log(`← ${received.method} ${received.path} ${text} → ${reaction.status}`)
+    connector.log(`← ${received.method} ${received.path} ${shorten(text)} → ${reaction.status}`)
     const body = reaction.body === undefined ? '' : JSON.stringify(reaction.body)
     response.writeHead(reaction.status, { 'content-type': 'application/json', ...reaction.headers }).end(body)
   })
@@ -138,7 +140,7 @@ export async function openConnector(
       })
       const text = await response.text()
       connector.log(
-        `→ ${method} ${path} ${body === undefined ? '' : JSON.stringify(body)} ← ${response.status} ${text}`,
+        `→ ${method} ${path} ${shorten(body === undefined ? '' : JSON.stringify(body))} ← ${response.status} ${shorten(text)}`,
       )
       const responseBody = parseBody(text)
       if (response.ok) connector.check(`response to ${method} ${path}`, format, responseBody)
@@ -155,6 +157,14 @@ export async function openConnector(
     },
   }
   return connector
+}
+
+/** Returns a body for a line of the log. Lists of tests can be long, and a call without a body must not look like one whose body is hidden. */
+function shorten(text: string): string {
+  if (text === '') return '(no body)'
+  const characters = [...text]
+  if (characters.length <= MAX_LOGGED_CHARACTERS) return text
+  return `${characters.slice(0, MAX_LOGGED_CHARACTERS).join('')}… (${characters.length} characters)`
 }
 
 /** Rejects requests without a User-Agent, as the firewall before Ashby does. */

@@ -20,9 +20,9 @@ import { getWorkflow } from '../workflows/workflows.ts'
 import type { AdapterName } from './adapter.ts'
 import { adapters } from './adapters.ts'
 import { type AtsConnection, lockActiveConnection } from './connections.ts'
+import { isOffered } from './offered-mandates.ts'
 import type { Outcome } from './outcome.ts'
 import { normalisePhone } from './phone.ts'
-import { isOffered } from './tests.ts'
 
 export const orderStates = ['ordered', 'started', 'completed', 'declined', 'failed', 'cancelled'] as const
 export type OrderState = (typeof orderStates)[number]

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerAddress } from '../access/client-address.ts'
 import type { Rule } from '../access/limits/limiter.ts'
@@ -9,6 +8,7 @@ import { readRawBody } from '../platform/http/body.ts'
 import type { App } from '../platform/http/server.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import { escapeHtml } from '../web-assets/assets.ts'
+import { createPlainPageSender, type PlainPage } from '../web-assets/plain-page.ts'
 import type { FindUnsubscribeTarget, UnsubscribeTarget } from './unsubscribe.ts'
 import { type PageLanguage, pageLanguageOf, UNKNOWN_LINK_TEXTS, type UnsubscribeTexts } from './unsubscribe-texts.ts'
 
@@ -76,47 +76,17 @@ function sendUnknownLink(request: FastifyRequest, reply: FastifyReply) {
   return sendPage(reply, 404, { language, title, body: `<p>${escapeHtml(text)}</p>` })
 }
 
-interface Page {
-  language: string
-  title: string
-  /** Escaped markup. */
-  body: string
+interface Page extends PlainPage {
   otherLanguage?: { code: PageLanguage; name: string } | undefined
 }
 
-const STYLE = `body{margin:0;padding:24px 16px;font:18px/1.5 system-ui,'Noto Sans',sans-serif;color:#1f2933;background:#fff}
-main{max-width:36rem;margin:0 auto}h1{font-size:1.4em;line-height:1.3}
-button{min-height:48px;padding:8px 24px;border:0;border-radius:6px;background:#1d5fbf;color:#fff;font:inherit;font-weight:600}
-button:focus-visible,a:focus-visible{outline:3px solid #f0b429;outline-offset:2px}a{color:#1d5fbf}`
+const sendPlainPage = createPlainPageSender()
 
-const HEADERS = {
-  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
-  'referrer-policy': 'no-referrer',
-  'x-robots-tag': 'noindex',
-}
-
-function sendPage(reply: FastifyReply, status: number, { language, title, body, otherLanguage }: Page) {
+function sendPage(reply: FastifyReply, status: number, { otherLanguage, ...page }: Page) {
   const languageLink = otherLanguage
     ? `<p><a href="?lang=${otherLanguage.code}" lang="${otherLanguage.code}">${escapeHtml(otherLanguage.name)}</a></p>`
     : ''
-  const html = `<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>${escapeHtml(title)}</h1>
-${body}
-${languageLink}
-</main>
-</body>
-</html>
-`
-  return reply.status(status).type('text/html; charset=utf-8').headers(HEADERS).send(html)
+  return sendPlainPage(reply, status, { ...page, body: `${page.body}\n${languageLink}` })
 }
 
 function otherLanguageOf(language: string): { code: PageLanguage; name: string } {

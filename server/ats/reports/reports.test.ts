@@ -173,8 +173,18 @@ test('the report page shows the result and no contact data, until the link expir
   assert.doesNotMatch(page.text, /9990000001|@test\.attestry/)
   assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
 
+  assert.match(page.text, /<a href="AO_[\w.-]+\.pdf">Open as PDF<\/a>/)
+  const pdf = await fetchPdf(app, `${pathname}.pdf`)
+  assert.equal(pdf.headers.get('content-type'), 'application/pdf')
+  assert.equal(pdf.headers.get('content-disposition'), `inline; filename="report-${order.assessmentId}.pdf"`)
+  assert.match(pdf.text, /^%PDF-1\.7/)
+  assert.match(pdf.text, /\(Report: Person 1\)/)
+  assert.match(pdf.text, /\/StructTreeRoot/)
+  assert.ok(pdf.text.includes(`/URI (${url})`), 'the file links to the page')
+
   const changed = pathname.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
   assert.equal((await fetchPage(app, changed)).status, 404)
+  assert.equal((await fetchPage(app, `${changed}.pdf`)).status, 404)
   const later = pathname.replace(
     /\.([0-9a-z]+)\./,
     (_, seconds) => `.${(Number.parseInt(seconds, 36) + 1).toString(36)}.`,
@@ -185,6 +195,16 @@ test('the report page shows the result and no contact data, until the link expir
   assert.equal(expired.status, 410)
   assert.doesNotMatch(expired.text, /Person 1/)
   assert.ok(setup.keyId)
+})
+
+test('a PDF file replaces texts in scripts that its fonts lack, and the page shows them', async (t) => {
+  const app = await getApp()
+  const { order } = await orderOnce(t, app, 'workable', () => undefined, {}, { firstName: 'Kavya', lastName: 'காவ்யா' })
+  await until(() => order.state === 'completed')
+  const { pathname } = new URL((order.result as { results_url: string }).results_url)
+  assert.match((await fetchPage(app, pathname)).text, /<h1>Report: Kavya காவ்யா<\/h1>/)
+  const pdf = await fetchPdf(app, `${pathname}.pdf`)
+  assert.match(pdf.text, /\(Report: Kavya \[Tamil text\]\)/)
 })
 
 /** Orders one assessment, which passes, with reports that the ATS reacts to with `react`. */
@@ -217,4 +237,10 @@ async function reportsOf({ context }: TestApp, { partner }: AtsSetup): Promise<A
 async function fetchPage({ url }: TestApp, path: string) {
   const response = await fetch(url + path)
   return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** Returns the bytes as text with one character per byte: only the streams of a PDF file are compressed. */
+async function fetchPdf({ url }: TestApp, path: string) {
+  const response = await fetch(url + path)
+  return { headers: response.headers, text: Buffer.from(await response.arrayBuffer()).toString('latin1') }
 }

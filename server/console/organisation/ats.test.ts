@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { startApp } from '../../../test/support/app.ts'
 import { ATS_TOKEN, aPerson, startAts } from '../../../test/support/ats/connection.ts'
 import { signInMember } from '../../../test/support/console.ts'
 import { createCampaignPartner } from '../../../test/support/partners.ts'
+import { until } from '../../../test/support/until.ts'
 
 const CONNECTION = {
   adapter: 'ashby',
@@ -57,6 +59,11 @@ test('owners connect, change and disconnect an ATS; viewers only see it, and oth
     app.fetch('/ats/ashby/assessment.list', { method: 'POST', headers: { authorization: `Bearer ${sentKey}` } })
   assert.equal((await list(key)).status, 401)
   assert.equal((await list(second.body.data.key)).status, 200)
+  await until(async () => (await sql`select from key_uses`.execute(app.context.db.queries)).rows.length > 0)
+  const { checks, keys: shownKeys } = (await viewer.get(connection)).body.data
+  const lastUse = new Date(app.clock.now()).toISOString()
+  assert.equal(checks.called_at, lastUse)
+  assert.deepEqual(shownKeys.map((each: any) => each.last_used_at).sort(), [lastUse, null])
 
   assert.equal((await viewer.delete(connection)).status, 403)
   assert.equal((await owner.delete(connection)).body.data.state, 'disconnected')

@@ -1,8 +1,8 @@
+import { BOLD_FONT, isDrawable, REGULAR_FONT } from '../../platform/drawing/fonts.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import type { PublicCredential } from '../credentials.ts'
 import { readDetails } from './credential-details.ts'
 import { credentialState } from './credential-state.ts'
-import { BOLD_FONT, isDrawable, REGULAR_FONT } from './fonts.ts'
 import { qrCodeModules } from './qr-code.ts'
 import { formatDate, translator } from './texts.ts'
 

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { BOLD_FONT, isDrawableUnshaped, REGULAR_FONT } from '../../platform/drawing/fonts.ts'
 import type { PublicCredential } from '../credentials.ts'
 import { readDetails } from './credential-details.ts'
 import { credentialState } from './credential-state.ts'
-import { BOLD_FONT, isDrawableUnshaped, REGULAR_FONT } from './fonts.ts'
 import { formatDate, translator } from './texts.ts'
 
 const WIDTH = 1200

@@ -56,7 +56,7 @@ const CHILD_TABLES = [
   { name: 'analytics_candidates', parents: ['campaigns'], id: 'campaign_id' },
   { name: 'contacts', parents: ['campaigns'], id: 'campaign_id' }, // the candidate is inserted by the same statement
   { name: 'key_reminders', parents: ['partner_keys', 'session_keys'], id: 'key_id' },
-  { name: 'key_uses', parents: ['partner_keys', 'session_keys'], id: 'key_id' },
+  { name: 'key_uses', parents: ['partner_keys', 'session_keys', 'ats_keys'], id: 'key_id' },
   { name: 'mandate_flows', parents: ['mandates'], id: 'mandate_id' },
   { name: 'review_origins', parents: ['verification_sessions'], id: 'verification_id' },
   { name: 'simulator_turns', parents: ['candidates'], id: 'candidate_id' },
@@ -133,20 +133,26 @@ async function createPolicy(tx: Tx, { name, has_mode }: TenantTable): Promise<vo
   await sql`alter table ${sql.table(name)} enable row level security`.execute(tx)
 }
 
-/** Limits the rows of child tables to those whose parent the session sees. */
+/** Limits the rows of child tables to those whose parent the session sees. Replaces a policy that lacks a parent. */
 async function createChildPolicies(tx: Tx): Promise<void> {
-  const { rows } = await sql<{ name: string }>`
-    select relname as name from pg_class
-    where relnamespace = 'public'::regnamespace and relname = any (${CHILD_TABLES.map(({ name }) => name)}) and not relrowsecurity`.execute(
-    tx,
-  )
-  const unprotected = new Set(rows.map(({ name }) => name))
+  // The tables that a policy refers to are recorded as its dependencies. The table itself is one of them.
+  const { rows } = await sql<{ name: string; has_policy: boolean; referenced: string[] }>`
+    select relname as name, relrowsecurity as has_policy, array(
+      select parent.relname::text from pg_policy
+        join pg_depend on classid = 'pg_policy'::regclass and objid = pg_policy.oid and refclassid = 'pg_class'::regclass
+        join pg_class as parent on parent.oid = refobjid
+      where polrelid = pg_class.oid and polname = 'organisation') as referenced
+    from pg_class
+    where relnamespace = 'public'::regnamespace and relname = any (${CHILD_TABLES.map(({ name }) => name)})`.execute(tx)
+  const current = new Map(rows.map((row) => [row.name, row]))
   for (const { name, parents, id } of CHILD_TABLES) {
-    if (!unprotected.has(name)) continue
+    const { has_policy, referenced } = current.get(name)!
+    if (has_policy && parents.every((parent) => referenced.includes(parent))) continue
     const conditions = parents.map(
       (parent) =>
         sql`exists (select from ${sql.table(parent)} as parent where parent.${sql.ref(id)} = ${sql.ref(`${name}.${id}`)})`,
     )
+    await sql`drop policy if exists organisation on ${sql.table(name)}`.execute(tx)
     await sql`create policy organisation on ${sql.table(name)} using (
       (select current_setting('attestry.org', true) = '*') or ${sql.join(conditions, sql` or `)})`.execute(tx)
     await sql`alter table ${sql.table(name)} enable row level security`.execute(tx)

@@ -68,8 +68,19 @@ test('an ATS is connected in three steps with checks; reports are shown, sent ag
   const reportPage = await newPage(t, { width: 320, height: 800 })
   await reportPage.goto((order.result as { results_url: string }).results_url)
   await reportPage.getByRole('heading', { name: 'Report: Person 1' }).waitFor()
-  await assertAccessible(reportPage)
-  assert.ok(await reportPage.evaluate('document.documentElement.scrollWidth <= innerWidth'))
+  for (const width of [320, 360, 1280])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await reportPage.setViewportSize({ width, height: 800 })
+      await reportPage.emulateMedia({ colorScheme })
+      await assertAccessible(reportPage)
+      assert.ok(await reportPage.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${width}`)
+    }
+  const pdfLink = reportPage.getByRole('link', { name: 'Open as PDF' })
+  const pdf = await fetch(new URL((await pdfLink.getAttribute('href'))!, reportPage.url()))
+  assert.equal(pdf.headers.get('content-type'), 'application/pdf')
+  await reportPage.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  await pdfLink.waitFor({ state: 'hidden' })
+  assert.equal(await reportPage.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(255, 255, 255)')
 
   const viewer = await signInMember(app, partner.orgId, 'viewer')
   const viewerPage = await openConsolePage(t, app, { email: viewer.email })

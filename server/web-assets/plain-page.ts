@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import { escapeHtml } from './assets.ts'
+
+/** A page that consists of one HTML file, without scripts: it also works where the pages of `web/` are not built. */
+export interface PlainPage {
+  language: string
+  title: string
+  /** Escaped markup. */
+  body: string
+}
+
+const BASE_STYLE = `:root{color-scheme:light dark}
+body{margin:0;padding:24px 16px;font:17px/1.5 system-ui,'Noto Sans',sans-serif;color:#1f2933;background:#fff}
+main{max-width:46rem;margin:0 auto}h1{font-size:1.5em;line-height:1.3;margin:0 0 .3em}
+a{color:#1d5fbf}a:focus-visible,button:focus-visible{outline:3px solid #f0b429;outline-offset:2px}
+button{min-height:48px;padding:8px 24px;border:0;border-radius:6px;background:#1d5fbf;color:#fff;font:inherit;font-weight:600}
+@media (prefers-color-scheme:dark){body{color:#e4e7eb;background:#16202b}a{color:#8fbcff}}
+@media print{:root{color-scheme:light}body{padding:0;font-size:11pt;color:#000;background:#fff}}`
+
+/**
+ * Returns a function that sends plain pages. `style` is added to the common style sheet. The Content-Security-Policy allows only this
+ * style, and forms that are sent to the same server.
+ */
+export function createPlainPageSender(style = '') {
+  const styleSheet = `${BASE_STYLE}${style}`
+  const headers = {
+    'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(styleSheet).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    'referrer-policy': 'no-referrer',
+    'x-robots-tag': 'noindex',
+  }
+  return (reply: FastifyReply, status: number, { language, title, body }: PlainPage): FastifyReply => {
+    const html = `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<style>${styleSheet}</style>
+</head>
+<body>
+<main>
+<h1>${escapeHtml(title)}</h1>
+${body}
+</main>
+</body>
+</html>
+`
+    return reply.status(status).type('text/html; charset=utf-8').headers(headers).send(html)
+  }
+}
