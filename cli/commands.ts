@@ -1,7 +1,7 @@
-import type { Command } from 'commander'
+import { type CommandLoader, partnerCommands, withCompletion } from './partner-commands.ts'
 
 /** The commands in the order of the help. A command's module is loaded when the command runs; the help loads all of them. */
-export const commands: Record<string, () => Promise<Command>> = {
+export const commands: Record<string, CommandLoader> = withCompletion({
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
   migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
   org: async () => (await import('./commands/org.ts')).orgCommand(),
@@ -15,10 +15,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   skills: async () => (await import('./commands/skills.ts')).skillsCommand(),
   items: async () => (await import('./commands/items.ts')).itemsCommand(),
   playground: async () => (await import('./commands/playground.ts')).playgroundCommand(),
-  request: async () => (await import('./commands/request.ts')).requestCommand(),
-  listen: async () => (await import('./commands/listen.ts')).listenCommand(),
-  clocks: async () => (await import('./commands/clocks.ts')).clocksCommand(),
-  events: async () => (await import('./commands/events.ts')).eventsCommand(),
+  ...partnerCommands,
   endorsements: async () => (await import('./commands/endorsements.ts')).endorsementsCommand(),
   credential: async () => (await import('./commands/credential.ts')).credentialCommand(),
   mail: async () => (await import('./commands/mail.ts')).mailCommand(),
@@ -26,4 +23,4 @@ export const commands: Record<string, () => Promise<Command>> = {
   audit: async () => (await import('./commands/audit-log.ts')).auditCommand(),
   'master-key': async () => (await import('./commands/master-key.ts')).masterKeyCommand(),
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
-}
+})

@@ -1,25 +1,19 @@
-import { Command, CommanderError } from 'commander'
-import packageJson from '../package.json' with { type: 'json' }
+import { CommanderError } from 'commander'
 import { Problem } from '../server/api/problem.ts'
 import { ConfigError } from '../server/config.ts'
 import { errorText } from '../server/platform/error-text.ts'
 import { commands } from './commands.ts'
 import { messageWithDetails } from './print.ts'
+import { createProgram, runProgram } from './program.ts'
 
 /** Error codes of a lost connection, or of a PostgreSQL server that is starting or shutting down. */
 const CONNECTION_LOST_CODES = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03', '08006', '08003'])
 
-const program = new Command('attestry')
-  .description(
-    'Manages an Attestry deployment. Commands also work while the server is running, and their changes take effect within a second.',
-  )
-  .version(packageJson.version)
-  .option('--json', 'print JSON instead of tables')
-  .showHelpAfterError('Run `attestry --help` to list the commands, or add --help to a command to list its options.')
-  .configureHelp({ sortSubcommands: false })
-  .addHelpText(
-    'after',
-    `
+const program = createProgram(
+  'Manages an Attestry deployment. Commands also work while the server is running, and their changes take effect within a second.',
+).addHelpText(
+  'after',
+  `
 Database:
   DATABASE_URL, or the embedded database in DATA_DIR (default: ./.attestry)
 
@@ -27,23 +21,8 @@ Examples:
   $ npx attestry org create --name "Acme Staffing"
   $ npx attestry key create --org ORG_… --mode test
   $ npx attestry request GET /shifts`,
-  )
-
-const commandName = process.argv.slice(2).find((argument) => Object.hasOwn(commands, argument))
-for (const load of commandName ? [commands[commandName]!] : Object.values(commands)) program.addCommand(await load())
-
-try {
-  throwOnExit(program)
-  await program.parseAsync()
-} catch (error) {
-  process.exitCode = reportError(error)
-}
-
-/** Makes a command and its subcommands throw a `CommanderError` instead of ending the process. */
-function throwOnExit(command: Command): void {
-  command.exitOverride()
-  for (const subcommand of command.commands) throwOnExit(subcommand)
-}
+)
+await runProgram(program, commands, reportError)
 
 function describeError(error: Error & { code?: string }): string {
   const connectionLost =

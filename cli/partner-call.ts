@@ -1,6 +1,6 @@
 import { AttestryClient, type RequestOptions } from '../sdk/index.ts'
 import { messageWithDetails } from './print.ts'
-import { readProfile } from './profile.ts'
+import { describeProfile, readProfile } from './profile.ts'
 import { MAX_WAIT_SECONDS, retryAfterSeconds, retryWhileLimited } from './rate-limit-retry.ts'
 
 /** A temporary failure: the server could not be reached, returned a 5xx status, or a rate limit was exceeded. */
@@ -16,12 +16,20 @@ export class ServerUnavailableError extends Error {
 
 export type PartnerCall = <T>(method: string, path: string, options?: RequestOptions) => Promise<T>
 
+export interface PartnerOptions {
+  /** Name of the profile, from the global option --profile. */
+  profile?: string | undefined
+  /** Whether calls that exceed a rate limit are retried. */
+  wait: boolean
+}
+
 /**
- * Returns a function that signs calls with the key of the environment or profile and returns their `data`. With `wait`,
- * it retries calls that exceed a rate limit.
+ * Returns a function that signs calls with the key of the profile or the environment and returns their `data`. Prints the server and the
+ * key on standard error.
  */
-export async function openPartnerApi({ wait }: { wait: boolean }): Promise<PartnerCall> {
-  const profile = await readProfile(process.env)
+export async function openPartnerApi({ profile: name, wait }: PartnerOptions): Promise<PartnerCall> {
+  const profile = await readProfile(process.env, name)
+  console.error(`Using the ${describeProfile(profile)}.`)
   const client = new AttestryClient(profile)
   return async <T>(method: string, path: string, options: RequestOptions = {}) => {
     const attempt = () => client.request<Envelope<T>>(method, path, options)

@@ -1,4 +1,4 @@
-import { readServerAddress } from '../server/access/demo.ts'
+import { readServerAddress } from '../server/access/demo-files.ts'
 import { type Config, localUrl } from '../server/config.ts'
 
 /** Returns PUBLIC_URL, or the address that the running server stored. */

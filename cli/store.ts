@@ -13,10 +13,14 @@ export interface CliStore extends Store {
 /** Opens the deployment's database for one command, whether or not a server is running. */
 export async function withStore<T>(action: (store: CliStore) => Promise<T>): Promise<T> {
   const config = readConfig(process.env)
-  if (!config.databaseUrl && !existsSync(config.dataDir))
-    console.error(
-      `No deployment found in ${config.dataDir}; creating one. If the server stores its data elsewhere, set DATA_DIR to that folder.`,
-    )
+  if (!config.databaseUrl && !existsSync(config.dataDir)) {
+    if (!process.env.DATA_DIR)
+      throw new Error(
+        `there is no deployment in ${config.dataDir}: run this command in the folder in which you started the server, or set DATA_DIR or DATABASE_URL. "npm start" creates a deployment`,
+      )
+    console.error(`No deployment found in DATA_DIR (${config.dataDir}); creating one.`)
+  }
+  console.error(`Database: ${describeDatabase(config)}`)
   const log = createLog('warn', { write: (line) => process.stderr.write(line) })
   await using opened = new AsyncDisposableStack()
   // Ctrl-C must also stop a database that this command started.
@@ -30,4 +34,11 @@ export async function withStore<T>(action: (store: CliStore) => Promise<T>): Pro
     opened,
   )
   return await action({ ...store, config, clock: systemClock })
+}
+
+/** Returns the database of a deployment for messages, without user name and password. */
+function describeDatabase({ databaseUrl, dataDir }: Config): string {
+  if (!databaseUrl) return `embedded, ${dataDir}`
+  const url = URL.parse(databaseUrl)
+  return url ? `${url.host}${url.pathname}` : 'DATABASE_URL'
 }

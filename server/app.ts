@@ -16,7 +16,6 @@ import { limitPublicRequests } from './catalogue/public/visitor-limits.ts'
 import { skillRequestRoutes, skillRoutes } from './catalogue/routes.ts'
 import { HOOKS_BASE, inboundRoutes } from './channels/inbound-routes.ts'
 import { consolePageRoutes } from './console/html.ts'
-import { type LoggedApi, openRequestLogger } from './console/organisation/request-log.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { Context } from './context.ts'
 import { credentialCheckRoutes } from './credentials/check-routes.ts'
@@ -39,6 +38,8 @@ import { parseJson } from './platform/http/json.ts'
 import { shedLoad } from './platform/http/load-shedding.ts'
 import { securityTextRoutes } from './platform/http/security-text.ts'
 import { type App, createHttp, validateRequest } from './platform/http/server.ts'
+import { type LoggedApi, openRequestLogger } from './request-log/request-log.ts'
+import { partnerRequestLogRoutes } from './request-log/routes.ts'
 import { resultRoutes } from './results/routes.ts'
 import { testClockRoutes } from './test-clocks/routes.ts'
 import { assessmentRoutes } from './verification/assessments/routes.ts'
@@ -59,6 +60,7 @@ export const apis: Record<
     routes(app, context) {
       guardPartnerRoutes(app, context)
       partnerRoutes(app, context)
+      partnerRequestLogRoutes(app, context)
     },
   },
   verification: {

@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path'
-import { type DemoSetup, demoKeysPath } from './access/demo.ts'
+import type { DemoSetup } from './access/demo.ts'
+import { demoKeysPath } from './access/demo-files.ts'
 import { isAnyAddress } from './config.ts'
 import type { Context } from './context.ts'
 import type { OperatorLink } from './operator-link.ts'

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ensureDemoKeys, writeServerAddress } from './access/demo.ts'
+import { ensureDemoKeys } from './access/demo.ts'
+import { writeServerAddress } from './access/demo-files.ts'
 import { buildApp } from './app.ts'
 import { startupBanner } from './banner.ts'
 import { grantInitialCredits } from './campaigns/credits.ts'

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type TestContext, test } from 'node:test'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
 import { verifyWebhook } from '../../sdk/index.ts'
 import { recordEvents } from '../../server/events/record.ts'
 import { systemClock } from '../../server/platform/clock.ts'
@@ -11,10 +14,20 @@ import type { TestKey } from '../../test/support/call.ts'
 import type { TestClock } from '../../test/support/clock.ts'
 import { until } from '../../test/support/until.ts'
 
+/** Contains the signing secret of `listen`. */
+const configFolder = mkdtempSync(join(tmpdir(), 'attestry-config-'))
+after(() => rmSync(configFolder, { recursive: true, force: true }))
+
 /** Starts `attestry` in a separate process, with the key in the environment. */
 function startCli(t: TestContext, { url }: TestApp, key: TestKey, args: string[]) {
   const child = spawn(process.execPath, ['cli/main.ts', ...args], {
-    env: { ...process.env, ATTESTRY_URL: url, ATTESTRY_KEY_ID: key.keyId, ATTESTRY_SECRET: key.secret },
+    env: {
+      ...process.env,
+      XDG_CONFIG_HOME: configFolder,
+      ATTESTRY_URL: url,
+      ATTESTRY_KEY_ID: key.keyId,
+      ATTESTRY_SECRET: key.secret,
+    },
   })
   const run = {
     output: '',
@@ -134,7 +147,7 @@ test('a wrong key and an unreachable server produce an error message', async (t)
   const { key } = await app.fixtures.createOrg()
   const wrongKey = startCli(t, app, { ...key, secret: 'VFN_SK_wrong' }, ['events', 'list'])
   assert.equal(await wrongKey.ended, 1)
-  assert.match(wrongKey.errors, /^attestry: .*(key|signature)/i)
+  assert.match(wrongKey.errors, /^attestry: .*(key|signature)/im)
   const unreachableServer = startCli(t, { ...app, url: 'http://127.0.0.1:9' }, key, ['events', 'list'])
   assert.equal(await unreachableServer.ended, 1)
   assert.match(unreachableServer.errors, /attestry: Connecting to http:\/\/127.0.0.1:9 failed: \w+/)

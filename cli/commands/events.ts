@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import type { EventList } from '../../sdk/index.ts'
 import { examples } from '../examples.ts'
 import { wholeNumberParser } from '../options.ts'
-import { openPartnerApi } from '../partner-call.ts'
+import { openPartnerApi, type PartnerOptions } from '../partner-call.ts'
 import { print, table } from '../print.ts'
 import { NO_WAIT_OPTION } from '../rate-limit-retry.ts'
 
@@ -11,7 +11,6 @@ interface ListOptions {
   types?: string
   consumer?: string
   limit: number
-  wait: boolean
 }
 
 interface ReplayOptions {
@@ -19,7 +18,6 @@ interface ReplayOptions {
   from?: string
   to?: string
   onlyFailed?: boolean
-  wait: boolean
 }
 
 export function eventsCommand(): Command {
@@ -41,7 +39,7 @@ export function eventsCommand(): Command {
     .option(...NO_WAIT_OPTION)
     .addHelpText(...examples('events list --acknowledged all --types result.completed,result.failed'))
     .action(async (options: ListOptions, command: Command) => {
-      const call = await openPartnerApi(options)
+      const call = await openPartnerApi(command.optsWithGlobals<PartnerOptions>())
       const query = new URLSearchParams({
         acknowledged: options.acknowledged,
         limit: String(options.limit),
@@ -84,11 +82,11 @@ export function eventsCommand(): Command {
         'events replay --webhook WH_… --from 2026-03-01T00:00:00Z --only-failed',
       ),
     )
-    .action(async (ids: string[], { webhook, from, to, onlyFailed, wait }: ReplayOptions, command: Command) => {
+    .action(async (ids: string[], { webhook, from, to, onlyFailed }: ReplayOptions, command: Command) => {
       const selectsByTime = from !== undefined || to !== undefined || onlyFailed === true
       if (ids.length > 0 === selectsByTime)
         throw new Error('select events either by their IDs, or with at least one of --from, --to and --only-failed')
-      const call = await openPartnerApi({ wait })
+      const call = await openPartnerApi(command.optsWithGlobals<PartnerOptions>())
       const body =
         ids.length > 0
           ? { event_ids: ids }

@@ -1,15 +1,20 @@
 import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { styleText } from 'node:util'
-import { Command, InvalidArgumentError } from 'commander'
-import { request } from 'undici'
-import { type Event, type EventList, signWebhook } from '../../sdk/index.ts'
+import { Command } from 'commander'
+import type { Event, EventList } from '../../sdk/index.ts'
 import { examples } from '../examples.ts'
+import { parseTime } from '../options.ts'
 import { openPartnerApi, type PartnerCall, ServerUnavailableError } from '../partner-call.ts'
+import { readProfile, settingsPath, writePrivateFile } from '../profile.ts'
+import { parseHttpUrl, parseWebhookSecret, postSigned } from '../signed-delivery.ts'
 
 interface Options {
   forwardTo: string
   ack?: boolean
+  from?: Date | 'beginning'
+  profile?: string
   types?: string
   consumer?: string
   secret?: string
@@ -22,41 +27,84 @@ export function listenCommand(): Command {
   return new Command('listen')
     .description('Forward events to a local URL, signed like webhook deliveries')
     .requiredOption('--forward-to <url>', 'target URL, such as http://localhost:3000/webhooks', parseHttpUrl)
+    .option('--from <time>', 'also forward events since this time; "beginning": all stored events', parseStart)
     .option('--ack', 'acknowledge events that the target accepts with 2xx (default: events stay unacknowledged)')
     .option('--types <list>', 'only these event types, separated by commas')
     .option('--consumer <name>', 'pull and acknowledge as this consumer, independently of webhooks and other consumers')
-    .option('--secret <whsec>', 'signing secret (default: generated and printed)', parseWebhookSecret)
+    .option(
+      '--secret <whsec>',
+      'signing secret (default: generated once, then the same for every run)',
+      parseWebhookSecret,
+    )
     .addHelpText(
       'after',
       `
-Forwards unacknowledged events first, then new events until you press Ctrl-C. While the target is not reachable, the current event
-is retried. If the target rejects an event, the event is printed, stays unacknowledged, and is skipped until you run the command again.
-Uses the same credentials as "attestry request".`,
+Forwards new events until you press Ctrl-C. With --ack, unacknowledged events of earlier times are forwarded first. While the target is
+not reachable, the current event is retried. If the target rejects an event, the event is printed, stays unacknowledged, and is skipped
+until you run the command again. Uses the same credentials as "attestry request".`,
     )
-    .addHelpText(...examples('listen --forward-to http://localhost:3000/webhooks --ack --types result.completed'))
-    .action(async (options: Options) => {
-      const call = await openPartnerApi({ wait: false }) // the loop below retries without a time limit
-      const secret = options.secret ?? `whsec_${randomBytes(24).toString('base64')}`
+    .addHelpText(
+      ...examples(
+        'listen --forward-to http://localhost:3000/webhooks --types result.completed',
+        'listen --forward-to http://localhost:3000/webhooks --from 2026-03-01T00:00:00Z',
+        'listen --forward-to http://localhost:3000/webhooks --ack --consumer laptop',
+      ),
+    )
+    .action(async (_options: object, command: Command) => {
+      const options = command.optsWithGlobals<Options>()
+      const call = await openPartnerApi({ profile: options.profile, wait: false }) // the loop below retries without a time limit
+      // With --ack, the acknowledgements are the position. Without it, only the time distinguishes new events.
+      const start = options.from ?? (options.ack ? 'beginning' : await serverTime(options.profile))
+      const secret = options.secret ?? (await listenSecret())
       const stopController = new AbortController()
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopController.abort())
       console.error(`Forwarding events to ${options.forwardTo}, signed with ${secret}`)
-      console.error(
-        `${options.ack ? 'Events accepted with 2xx are acknowledged.' : 'Events are not acknowledged.'} Press Ctrl-C to stop.`,
-      )
-      await listen(call, { ...options, secret }, stopController.signal).catch((error) => {
+      console.error(`${acknowledgementNote(options)} Press Ctrl-C to stop.`)
+      await listen(call, { ...options, secret, start }, stopController.signal).catch((error) => {
         if (!stopController.signal.aborted) throw error
       })
     })
 }
 
-async function listen(call: PartnerCall, options: Options & { secret: string }, signal: AbortSignal) {
+/** Returns the signing secret of this computer, which is created by the first run. */
+export async function listenSecret(): Promise<string> {
+  const path = settingsPath(process.env, 'listen-secret')
+  const stored = (await readFile(path, 'utf8').catch(() => '')).trim()
+  if (stored.startsWith('whsec_')) return stored
+  const secret = `whsec_${randomBytes(24).toString('base64')}`
+  await writePrivateFile(path, `${secret}\n`)
+  return secret
+}
+
+/** Returns the time of the server, whose clock may differ from the one of this computer. */
+async function serverTime(profileName: string | undefined): Promise<Date> {
+  const { baseUrl } = await readProfile(process.env, profileName)
+  const response = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
+  await response?.body?.cancel()
+  return new Date(response?.headers.get('date') ?? Date.now())
+}
+
+function acknowledgementNote({ ack, consumer }: Options): string {
+  if (!ack) return 'Events are not acknowledged.'
+  if (consumer !== undefined) return `Events accepted with 2xx are acknowledged for the consumer ${consumer}.`
+  return 'Warning: events accepted with 2xx are acknowledged for the consumer "default", so they are no longer sent to your webhook endpoints and no other program pulls them. To acknowledge them separately, add --consumer NAME.'
+}
+
+async function listen(
+  call: PartnerCall,
+  options: Options & { secret: string; start: Date | 'beginning' },
+  signal: AbortSignal,
+) {
+  const { start } = options
   let after: string | undefined
   let unavailable = false
   while (!signal.aborted) {
     const query = new URLSearchParams({
       wait: String(LONG_POLL_SECONDS),
       limit: '100',
+      acknowledged: options.ack ? 'false' : 'all',
       ...(after ? { after } : {}),
+      ...(start === 'beginning' ? {} : { created_after: start.toISOString() }),
       ...(options.types ? { types: options.types } : {}),
       ...(options.consumer ? { consumer: options.consumer } : {}),
     })
@@ -104,26 +152,22 @@ async function forward(
   { forwardTo, secret }: Options & { secret: string },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const body = JSON.stringify(event)
   for (let attempt = 1; ; attempt++) {
-    const startedAt = performance.now()
     try {
-      const headers = {
-        'content-type': 'application/json',
-        ...(await signWebhook(body, { id: event.event_id, secret })),
-      }
-      const response = await request(forwardTo, { method: 'POST', headers, body, signal, headersTimeout: 10_000 })
-      await response.body.dump()
-      const accepted = response.statusCode >= 200 && response.statusCode < 300
-      printForwarded(event, String(response.statusCode), accepted, performance.now() - startedAt)
+      const { status, accepted, durationMs } = await postSigned(forwardTo, event, secret, signal)
+      printForwarded(event, String(status), accepted, durationMs)
       return accepted
     } catch (error) {
       if (signal.aborted) throw error
-      if (attempt === 1)
-        printForwarded(event, `${(error as { code?: string }).code ?? error}; retrying`, false, undefined)
+      if (attempt === 1) printForwarded(event, `${errorCode(error)}; retrying`, false, undefined)
       await setTimeout(RETRY_INTERVAL_MS, undefined, { signal })
     }
   }
+}
+
+function errorCode(error: unknown): string {
+  const { code, cause } = error as { code?: string; cause?: { code?: string } }
+  return cause?.code ?? code ?? String(error)
 }
 
 function printForwarded(
@@ -139,15 +183,6 @@ function printForwarded(
   )
 }
 
-function parseHttpUrl(text: string): string {
-  const url = URL.parse(text.includes('://') ? text : `http://${text}`)
-  const valid = url && /^https?:$/.test(url.protocol) && /[.:]|^localhost$/.test(url.host)
-  if (!valid) throw new InvalidArgumentError('Expected a URL such as http://localhost:3000/webhooks.')
-  return url.href
-}
-
-function parseWebhookSecret(text: string): string {
-  if (!/^whsec_[A-Za-z0-9+/]{8,}={0,2}$/.test(text))
-    throw new InvalidArgumentError('Expected whsec_ followed by at least 8 base64 characters.')
-  return text
+function parseStart(text: string): Date | 'beginning' {
+  return text === 'beginning' ? text : parseTime(text)
 }

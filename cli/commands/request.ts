@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { AttestryClient } from '../../sdk/index.ts'
 import { DATA_SOURCES, readJsonData } from '../data-option.ts'
-import { readProfile, saveProfile } from '../profile.ts'
+import { programName } from '../examples.ts'
+import { describeProfile, readProfile, saveProfile } from '../profile.ts'
 import { MAX_WAIT_SECONDS, NO_WAIT_OPTION, retryWhileLimited } from '../rate-limit-retry.ts'
 
 interface Options {
@@ -11,6 +12,7 @@ interface Options {
   include?: boolean
   pick?: string
   save?: boolean
+  profile?: string
   wait: boolean
 }
 
@@ -25,27 +27,31 @@ export function requestCommand(): Command {
     .option('-i, --include', 'also print the status and the headers')
     .option('--pick <path>', 'print only this part of "data", such as workflow_id or items[0].name')
     .option(...NO_WAIT_OPTION)
-    .option('--save', 'store the key in the profile file')
+    .option('--save', 'store the key in the default profile')
     .addHelpText(
       'after',
       `
 The key is read from the first of these that exists:
-  1. the environment: ATTESTRY_KEY_ID, ATTESTRY_SECRET, and ATTESTRY_URL (default: http://127.0.0.1:8080)
-  2. the profile file: ATTESTRY_PROFILE, or ~/.config/attestry/profile.json (must be readable only by you)
-  3. the demo keys that the server stored in DATA_DIR when it first started
+  1. the profile of --profile, which "attestry profile save" creates
+  2. the environment: ATTESTRY_URL, ATTESTRY_KEY_ID and ATTESTRY_SECRET
+  3. the same variables in the file .env of the current folder
+  4. the default profile: ATTESTRY_PROFILE, or ~/.config/attestry/profile.json (must be readable only by you)
+  5. the demo keys that the server stored in DATA_DIR when it first started
 
 Examples:
-  $ npx attestry request GET /shifts
-  $ npx attestry request GET /countries --on-behalf-of asha@example.com -i
-  $ npx attestry request POST /workflows --data '{"name":"Site hiring"}'
-  $ npx attestry request POST /mandates --data @mandate.json --idempotency-key job-4711
-  $ WORKFLOW=$(npx attestry request POST /workflows --data '{"name":"Site hiring"}' --pick workflow_id)
+  $ ${programName} request GET /shifts
+  $ ${programName} request GET /countries --on-behalf-of asha@example.com -i
+  $ ${programName} request POST /workflows --data '{"name":"Site hiring"}'
+  $ ${programName} request POST /mandates --data @mandate.json --idempotency-key job-4711
+  $ WORKFLOW=$(${programName} request POST /workflows --data '{"name":"Site hiring"}' --pick workflow_id)
 
 If a rate limit is exceeded (429), the request is retried for up to ${MAX_WAIT_SECONDS} s, with a message on standard error.
 The exit code is 0 for a 2xx response and 1 otherwise.`,
     )
-    .action(async (method: string, path: string, options: Options) => {
-      const profile = await readProfile(process.env)
+    .action(async (method: string, path: string, _options: object, command: Command) => {
+      const options = command.optsWithGlobals<Options>()
+      const profile = await readProfile(process.env, options.profile)
+      console.error(`Using the ${describeProfile(profile)}.`)
       if (options.save) console.error(`Saved the key in ${await saveProfile(process.env, profile)}.`)
       if (!path.startsWith('/')) throw new Error(`the path must start with /, such as /shifts; got ${path}`)
       const client = new AttestryClient(profile)

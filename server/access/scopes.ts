@@ -17,6 +17,7 @@ export const allScopes = [
   'analytics:read',
   'credentials:read',
   'credentials:write',
+  'logs:read',
 ] as const
 
 export type Scope = (typeof allScopes)[number]

@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
+import { deleteOldRequests } from '../request-log/request-log.ts'
 import { publishHead } from './audit-chain.ts'
 import { deleteExpiredSessions } from './auth/sessions.ts'
 import { emailSignInLink, sendSignInLink } from './auth/sign-in-emails.ts'
 import { deleteExpiredLinks } from './auth/sign-in-links.ts'
 import { remindOfExpiringKeys, remindOfExpiringKeysJob } from './organisation/key-expiry.ts'
-import { deleteOldRequests } from './organisation/request-log.ts'
 
 const cleanUpConsole = defineJob<Record<string, never>>('tidy-console')
 const publishAuditHead = defineJob<Record<string, never>>('publish-audit-head')

@@ -36,6 +36,7 @@ export interface EventFilter {
   /** Whose acknowledgements count. */
   consumer: string
   after: EventPosition | undefined
+  createdAfter?: Date | undefined
   limit: number
 }
 
@@ -48,7 +49,7 @@ export async function listEvents(
   now: number,
   filter: EventFilter,
 ): Promise<StoredEvent[]> {
-  const { types, acknowledged, consumer, after, limit } = filter
+  const { types, acknowledged, consumer, after, createdAfter, limit } = filter
   const { orgId, mode } = scope
   const events = consumer === DEFAULT_CONSUMER ? sql`events` : await eventsOfConsumer(queries, scope, filter, now)
   const { rows } = await sql<StoredEvent>`
@@ -57,6 +58,7 @@ export async function listEvents(
       and day >= ${after?.day ?? oldestDay(now)}::date and created_at > ${oldestCreationTime(now)}
       ${acknowledged === 'all' ? sql`` : acknowledged === 'true' ? sql`and acknowledged_at is not null` : sql`and acknowledged_at is null`}
       ${types ? sql`and type = any (${types}::text[])` : sql``}
+      ${createdAfter ? sql`and created_at > ${createdAfter}` : sql``}
     order by sequence limit ${limit}`.execute(queries)
   return rows
 }

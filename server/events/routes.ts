@@ -46,15 +46,16 @@ export function eventRoutes(app: App, context: Context): void {
     },
     async (request) => {
       const { caller, query } = request
-      const { types, acknowledged, consumer = DEFAULT_CONSUMER, after, limit, cursor, wait } = query
+      const { types, acknowledged, consumer = DEFAULT_CONSUMER, after, created_after, limit, cursor, wait } = query
       const consumerScope = consumer === DEFAULT_CONSUMER ? '' : ` ${consumer}`
-      const cursorScope = `events ${caller.orgId} ${caller.mode} ${types ?? ''} ${acknowledged} ${after ?? ''}${consumerScope}`
+      const cursorScope = `events ${caller.orgId} ${caller.mode} ${types ?? ''} ${acknowledged} ${after ?? ''}${consumerScope}${created_after ? ` since ${created_after}` : ''}`
       const position = readCursor<EventPosition>(vault, cursorScope, cursor) ?? (await positionOf(caller, after))
       const filter: EventFilter = {
         types: types === undefined ? undefined : parseTypes(types),
         acknowledged,
         consumer,
         after: position,
+        createdAfter: created_after === undefined ? undefined : new Date(created_after),
         limit: limit + 1,
       }
       const foundEvents = await readOrWait(request, filter, wait * 1000)

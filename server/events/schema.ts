@@ -65,6 +65,9 @@ export const EventsQuery = Type.Object({
   after: Type.Optional(
     Type.String({ pattern: EVENT_ID_PATTERN, description: 'Return only events after the event with this ID.' }),
   ),
+  created_after: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Return only events that were recorded after this time.' }),
+  ),
   ...pageQuery,
   wait: Type.Integer({
     minimum: 0,

@@ -556,30 +556,6 @@ export interface KeyLimitUsage {
   browse_pages_per_hour: number
 }
 
-export interface LoggedRequest {
-  id: number
-  at: string
-  api: 'partner' | 'verification' | 'ats'
-  key_id: string | null
-  method: string
-  route: string
-  status: number
-  code: string | null
-  duration_ms: number
-  request_id: string
-  /** Why the signature of a TEST request did not match. Empty for other requests. */
-  differed: {
-    path: string
-    message: string
-  }[]
-}
-
-export interface LoggedRequestList {
-  items: LoggedRequest[]
-  /** Send it as `cursor` to get the next page. Null on the last page. */
-  next_cursor: string | null
-}
-
 export interface Member {
   member_id: string
   email: string
@@ -904,6 +880,7 @@ export type Scope =
   | 'analytics:read'
   | 'credentials:read'
   | 'credentials:write'
+  | 'logs:read'
 
 export interface ScopeList {
   items: Scope[]

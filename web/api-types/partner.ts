@@ -772,6 +772,38 @@ export interface LocationList {
   next_cursor: string | null
 }
 
+export interface LoggedRequest {
+  /** Number of the entry. Increases with time. */
+  id: number
+  /** When the response was sent: ISO 8601, UTC. */
+  at: string
+  /** The API that was called. */
+  api: 'partner' | 'verification' | 'ats'
+  key_id: string | null
+  /** HTTP method. */
+  method: string
+  /** Path with parameter names, such as `/api/v1/partner/mandates/:mandate_id`. */
+  route: string
+  /** HTTP status of the response. */
+  status: number
+  code: string | null
+  /** Time from the request to the end of the response, in milliseconds. */
+  duration_ms: number
+  /** The `x-request-id` of the response. */
+  request_id: string
+  /** Why the signature of a TEST request did not match. Empty for other requests. */
+  differed: {
+    path: string
+    message: string
+  }[]
+}
+
+export interface LoggedRequestList {
+  items: LoggedRequest[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
 export interface Mandate {
   /** ID of the mandate. */
   mandate_id: string

@@ -12,8 +12,8 @@ import {
   listDeadLetters,
 } from '../../platform/jobs/dead-letters.ts'
 import { jobStates, type ListedJob, listJobs, retryJob } from '../../platform/jobs/queued-jobs.ts'
+import type { RequestLogger } from '../../request-log/request-log.ts'
 import { createReadRecorder, recordRequestAudit, requireConfirmed } from '../auth/guards.ts'
-import type { RequestLogger } from '../organisation/request-log.ts'
 import { emailRecord } from '../organisation/verification-routes.ts'
 import { paginate } from '../paginate.ts'
 import { EmailRecord, successResponse } from '../schema.ts'

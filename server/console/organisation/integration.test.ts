@@ -6,7 +6,7 @@ import { signIn, signInMember } from '../../../test/support/console.ts'
 import { verificationCalls } from '../../../test/support/verification.ts'
 import { eventTypes } from '../../events/types.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
-import { deleteOldRequests } from './request-log.ts'
+import { deleteOldRequests } from '../../request-log/request-log.ts'
 
 const startSharedApp = oncePerFile((t) => startApp(t))
 

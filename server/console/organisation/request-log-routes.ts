@@ -1,18 +1,15 @@
-import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
-import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
+import { listOf, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
+import {
+  listRequests,
+  loggedRequestRecord,
+  type RequestLogger,
+  type RequestPosition,
+} from '../../request-log/request-log.ts'
+import { LoggedRequestRecord, RequestsQuery } from '../../request-log/schema.ts'
 import { paginate } from '../paginate.ts'
 import { successResponse } from '../schema.ts'
-import { listRequests, type RequestLogger, type RequestPosition } from './request-log.ts'
-import { LoggedRequestRecord } from './schema.ts'
-
-const RequestsQuery = Type.Object({
-  ...PageQuery.properties,
-  failed: Type.Optional(Type.Boolean()),
-  api: Type.Optional(Type.Enum(['partner', 'verification', 'ats'])),
-  request_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-})
 
 export function requestLogRoutes(app: App, { db, vault }: Context, requestLogger: RequestLogger): void {
   app.get(
@@ -30,7 +27,7 @@ export function requestLogRoutes(app: App, { db, vault }: Context, requestLogger
         (before: RequestPosition | undefined, limit) =>
           listRequests(db.queries, caller, { failed, api, request_id, before, limit }),
         ({ at, id }) => ({ at: at.toISOString(), id }),
-        ({ at, differed, ...row }) => ({ ...row, at: at.toISOString(), differed: differed ?? [] }),
+        loggedRequestRecord,
       )
       return successResponse('Requests', resultPage)
     },

@@ -113,25 +113,6 @@ export const KeyLimits = named(
   }),
 )
 
-export const LoggedRequestRecord = named(
-  'LoggedRequest',
-  Type.Object({
-    id: count,
-    at: text,
-    api: Type.Enum(['partner', 'verification', 'ats']),
-    key_id: orNull(text),
-    method: text,
-    route: text,
-    status: count,
-    code: orNull(text),
-    duration_ms: Type.Number(),
-    request_id: text,
-    differed: Type.Array(Type.Object({ path: text, message: text }), {
-      description: 'Why the signature of a TEST request did not match. Empty for other requests.',
-    }),
-  }),
-)
-
 /** A result with the contact details of its candidate and the text of a knockout question. */
 export const RecruiterResultRecord = named(
   'RecruiterResult',

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { LoggedRequest } from '../../api-types/console.ts'
+import type { LoggedRequest } from '../../api-types/partner.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'

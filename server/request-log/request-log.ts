@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import type { OrgScope } from '../../access/caller.ts'
-import { type Detail, Problem } from '../../api/problem.ts'
-import type { Context } from '../../context.ts'
-import { DAY, MINUTE } from '../../platform/clock.ts'
-import type { Queries, Tx } from '../../platform/database/database.ts'
-import { runForAllOrganisations } from '../../platform/database/tenant-scope.ts'
-import type { App } from '../../platform/http/server.ts'
+import type { OrgScope } from '../access/caller.ts'
+import { type Detail, Problem } from '../api/problem.ts'
+import type { Context } from '../context.ts'
+import { DAY, MINUTE } from '../platform/clock.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
+import { runForAllOrganisations } from '../platform/database/tenant-scope.ts'
+import type { App } from '../platform/http/server.ts'
 
 export type LoggedApi = 'partner' | 'verification' | 'ats'
 
@@ -195,6 +195,11 @@ export async function listRequests(
     select id, at, api, key_id, method, route, status, code, duration_ms, request_id, differed from request_log
     where ${sql.join(conditions, sql` and `)} order by at desc, id desc limit ${limit}`.execute(queries)
   return rows
+}
+
+/** Returns a logged request as the APIs return it. */
+export function loggedRequestRecord({ at, differed, ...request }: LoggedRequest) {
+  return { ...request, at: at.toISOString(), differed: differed ?? [] }
 }
 
 export async function deleteOldRequests(tx: Tx, now: number): Promise<void> {

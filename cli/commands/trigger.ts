@@ -1,0 +1,55 @@
+import { Command } from 'commander'
+import type { Event } from '../../sdk/index.ts'
+import { examples } from '../examples.ts'
+import { readOpenApi, sampleEvents } from '../openapi.ts'
+import { print } from '../print.ts'
+import { readProfile } from '../profile.ts'
+import { parseHttpUrl, parseWebhookSecret, postSigned } from '../signed-delivery.ts'
+import { listenSecret } from './listen.ts'
+
+interface Options {
+  forwardTo?: string
+  secret?: string
+  profile?: string
+}
+
+export function triggerCommand(): Command {
+  return new Command('trigger')
+    .description('Send a sample event to a URL, signed like a webhook delivery; without a type, list the types')
+    .argument('[type]', 'event type, such as result.completed')
+    .option('--forward-to <url>', 'target URL, such as http://localhost:3000/webhooks', parseHttpUrl)
+    .option('--secret <whsec>', 'signing secret (default: the one of "attestry listen")', parseWebhookSecret)
+    .addHelpText(
+      'after',
+      `
+The sample is the example of the server's API description: it has the fields of a real event, but the server neither stores it nor
+delivers it to webhook endpoints. To create real events, run "attestry fixtures campaign" with a TEST key.
+The exit code is 0 if the target accepted the event with 2xx.`,
+    )
+    .addHelpText(...examples('trigger', 'trigger result.completed --forward-to http://localhost:3000/webhooks'))
+    .action(async (type: string | undefined, _options: object, command: Command) => {
+      const options = command.optsWithGlobals<Options>()
+      const { baseUrl } = await readProfile(process.env, options.profile)
+      const samples = sampleEvents(await readOpenApi(baseUrl))
+      if (type === undefined) {
+        const types = [...samples.keys()].sort()
+        print(command, types, () => types.join('\n'))
+        return
+      }
+      const sample = samples.get(type)
+      if (!sample)
+        throw new Error(`unknown event type ${type}; expected one of ${[...samples.keys()].sort().join(', ')}`)
+      const event = { ...sample, created_at: new Date().toISOString() } as Omit<Event, 'delivery'>
+      if (!options.forwardTo) {
+        print(command, event, () => JSON.stringify(event, null, 2))
+        return
+      }
+      const secret = options.secret ?? (await listenSecret())
+      const { status, accepted, durationMs } = await postSigned(options.forwardTo, event, secret).catch((error) => {
+        throw new Error(`Connecting to ${options.forwardTo} failed: ${error.cause?.code ?? error.message}`)
+      })
+      console.error(`Sent ${type} to ${options.forwardTo}, signed with ${secret}`)
+      print(command, { status, accepted }, () => `The target responded with ${status} in ${Math.round(durationMs)} ms.`)
+      if (!accepted) process.exitCode = 1
+    })
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
+import { verifyWebhook } from '../sdk/index.ts'
+import type { DemoKeys } from '../server/access/demo-files.ts'
+import { oncePerFile } from '../test/support/cleanup.ts'
+import { buildPartnerCli } from '../test/support/partner-cli.ts'
+import { startReceiver } from '../test/support/receiver.ts'
+import { createDeployment } from '../test/support/server.ts'
+import { until } from '../test/support/until.ts'
+
+/** The program of the package @attestry/cli, and a server with demo keys. */
+const setUp = oncePerFile(async (t) => {
+  const deployment = await createDeployment(t, { embedded: true })
+  const { url } = await deployment.serve()
+  const keys: DemoKeys = JSON.parse(readFileSync(join(deployment.dataDir, 'demo-keys.json'), 'utf8'))
+  const cli = buildPartnerCli(t)
+  const saved = await cli.run(['profile', 'save', 'acme', '--url', url, '--key-id', keys.key_id], keys.secret)
+  assert.equal(saved.code, 0, saved.errors)
+  return { url, keyId: keys.key_id, secret: keys.secret, cli }
+})
+
+test('profiles are saved, listed, used and removed; each call names the server and the key', async () => {
+  const { url, keyId, secret, cli } = await setUp()
+  const response = await cli.run(['request', 'GET', '/shifts', '--profile', 'acme'])
+  assert.equal(response.code, 0, response.errors)
+  assert.equal(response.errors, `Using the TEST key ${keyId} of the profile acme, server ${url}.\n`)
+  const wrongSecret = await cli.run(['profile', 'save', 'other', '--url', url, '--key-id', keyId], 'secret')
+  assert.deepEqual(
+    [wrongSecret.code, wrongSecret.errors],
+    [1, 'attestry: the secret must start with VFN_SK_; nothing was saved\n'],
+  )
+  await cli.run(['profile', 'save', 'other', '--url', 'http://127.0.0.1:9', '--key-id', keyId], secret)
+  const { output } = await cli.run(['profile', 'list', '--json'])
+  assert.deepEqual(JSON.parse(output), [
+    { name: 'acme', url: url, key_id: keyId },
+    { name: 'other', url: 'http://127.0.0.1:9', key_id: keyId },
+  ])
+  assert.equal((await cli.run(['profile', 'remove', 'other'])).code, 0)
+  const unknown = await cli.run(['request', 'GET', '/shifts', '--profile', 'other'])
+  assert.equal(unknown.errors, 'attestry: there is no profile other; expected one of acme\n')
+})
+
+test('the key comes from the environment or .env, and the server is never guessed', async (t) => {
+  const { url, keyId, secret, cli } = await setUp()
+  const envFile = join(cli.folder, '.env')
+  t.after(() => rmSync(envFile, { force: true }))
+  assert.match((await cli.run(['request', 'GET', '/shifts'])).errors, /^attestry: no API key found: set ATTESTRY_URL/)
+  writeFileSync(envFile, `ATTESTRY_KEY_ID=${keyId}\nATTESTRY_SECRET="${secret}"\nDATABASE_URL=postgres://ignored\n`)
+  assert.match(
+    (await cli.run(['request', 'GET', '/shifts'])).errors,
+    /^attestry: the file \.env has a key but no server: set ATTESTRY_URL/,
+  )
+  writeFileSync(envFile, `ATTESTRY_URL=${url}\nATTESTRY_KEY_ID=${keyId}\nATTESTRY_SECRET="${secret}"\n`)
+  const response = await cli.run(['request', 'GET', '/shifts'])
+  assert.deepEqual([response.code, response.errors.includes('of the file .env')], [0, true], response.errors)
+})
+
+test('fixtures run a TEST campaign to its results, logs show its calls, and a failed step says why', async () => {
+  const { cli } = await setUp()
+  const run = await cli.run(['fixtures', 'campaign', '--profile', 'acme', '--run', 'one', '--json'])
+  assert.equal(run.code, 0, run.errors)
+  const { results, enrolment } = JSON.parse(run.output)
+  assert.equal(results.items.length, 11)
+  const states = new Set(results.items.map(({ status }: { status: string }) => status))
+  assert.deepEqual(states, new Set(['completed', 'declined', 'failed']))
+  const repeated = await cli.run(['fixtures', 'campaign', '--profile', 'acme', '--run', 'one', '--json'])
+  assert.equal(JSON.parse(repeated.output).enrolment.campaign.campaign_id, enrolment.campaign.campaign_id)
+  const path = join(cli.folder, 'broken.json')
+  writeFileSync(
+    path,
+    JSON.stringify({ steps: [{ name: 'a', method: 'POST', path: '/workflows', body: { name: '' } }] }),
+  )
+  const broken = await cli.run(['fixtures', path, '--profile', 'acme'])
+  assert.equal(broken.code, 1)
+  assert.match(broken.errors, /^attestry: step a: The request has 2 validation errors:\n {2}name: /m)
+  await until(async () => {
+    const { output } = await cli.run(['logs', 'list', '--failed', '--profile', 'acme'])
+    return /400 {2}POST {4}\/api\/v1\/partner\/workflows {2}VALIDATION_FAILED/.test(stripVTControlCharacters(output))
+  })
+})
+
+test('listen forwards only new events unless --from is given, and signs every run with the same secret', async (t) => {
+  const { cli } = await setUp()
+  const receiver = await startReceiver(t)
+  const createReadyMandate = async (run: string) => {
+    const path = join(cli.folder, 'mandate.json')
+    const { steps } = JSON.parse(readFileSync(new URL('fixtures/campaign.json', import.meta.url), 'utf8'))
+    writeFileSync(path, JSON.stringify({ steps: steps.slice(0, 3) }))
+    const { output } = await cli.run(['fixtures', path, '--profile', 'acme', '--run', run, '--json'])
+    return JSON.parse(output).mandate.mandate_id as string
+  }
+  const listen = (...args: string[]) => cli.start('listen', '--forward-to', receiver.url, '--profile', 'acme', ...args)
+  const oldMandateId = await createReadyMandate('old')
+  await setTimeout(1100) // the start of `listen` is known to the second
+  const first = listen()
+  await until(() => /not acknowledged/.test(first.errors()))
+  const newMandateId = await createReadyMandate('new')
+  await until(() => receiver.received.length > 0)
+  const [secret] = /whsec_\S+/.exec(first.errors())!
+  const { text, headers } = receiver.received[0]!
+  const event = await verifyWebhook<{ type: string; data: { mandate_id: string } }>(text, headers, secret)
+  assert.deepEqual([event.type, event.data.mandate_id], ['mandate.ready', newMandateId])
+  assert.equal(receiver.received.length, 1)
+  first.kill('SIGINT')
+
+  const second = listen('--from', 'beginning', '--ack')
+  await until(() => receiver.received.some(({ body }) => body.data.mandate_id === oldMandateId))
+  assert.ok(second.errors().includes(`signed with ${secret}`))
+  assert.match(second.errors(), /^Warning: events accepted with 2xx are acknowledged for the consumer "default"/m)
+  second.kill('SIGINT')
+})
+
+test('completion scripts offer commands, subcommands and options', async () => {
+  const { cli } = await setUp()
+  const { output } = await cli.run(['completion', 'bash'])
+  const complete = (...words: string[]) => {
+    const list = words.map((word) => `'${word}'`).join(' ')
+    const program = `${output}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _attestry; echo "\${COMPREPLY[@]}"`
+    return spawnSync('bash', ['-c', program], { encoding: 'utf8' }).stdout.trim().split(' ')
+  }
+  assert.deepEqual(complete('attestry', 'fi'), ['fixtures'])
+  assert.deepEqual(complete('attestry', '--json', 'logs', ''), ['list', 'tail', '--help'])
+  assert.deepEqual(complete('attestry', 'listen', '--fo'), ['--forward-to'])
+  for (const shell of ['zsh', 'fish']) assert.match((await cli.run(['completion', shell])).output, /_attestry/)
+})
