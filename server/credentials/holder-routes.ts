@@ -22,6 +22,13 @@ import { deleteRevokedContent, revokeCredentials } from './revocation.ts'
 import { HolderChange, HolderView } from './schema.ts'
 import { findSource } from './sources.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the hook of the holder routes. */
+    holderAccess: { holder: Holder; token: string }
+  }
+}
+
 const MAX_BODY_BYTES = 32 * 1024
 const ADDRESS_RULE: Rule = { name: 'holder-address', kind: 'fixed', limit: 300, seconds: 60 }
 const TOKEN_RULE: Rule = { name: 'holder-token', kind: 'tokens', limit: 20, seconds: 10 }
@@ -30,9 +37,12 @@ const UNKNOWN_TOKEN_RULE: Rule = { name: 'unknown-holder-tokens', kind: 'fixed',
 /** The API of the page on which a person manages their credentials. The token of the secret link is the only authentication. */
 export function holderRoutes(app: App, context: Context): void {
   const { db, clock, config, limits } = context
+  app.decorateRequest('holderAccess', null as never)
   app.addHook('preParsing', async (request, reply) => {
     if (request.is404) return
     await enforceRateLimit(callerAddress(request.ip), ADDRESS_RULE, reply)
+    // Before the body is read, so that a caller without a valid link cannot occupy a connection.
+    request.holderAccess = await authenticate(request, reply)
     request.rawBody = await readBody(request.raw, MAX_BODY_BYTES)
   })
   app.addHook('preValidation', async (request) => {
@@ -43,13 +53,13 @@ export function holderRoutes(app: App, context: Context): void {
   const response = { 200: candidateResponse(HolderView) }
 
   app.get('/holder', { schema: { response } }, async (request, reply) => {
-    const { holder } = await authenticate(request, reply)
+    const { holder } = request.holderAccess
     reply.header('cache-control', 'no-store')
     return { success: true as const, data: await holderView(db.queries, holder) }
   })
 
-  app.patch('/holder', { schema: { body: HolderChange, response } }, async (request, reply) => {
-    const { holder, token } = await authenticate(request, reply)
+  app.patch('/holder', { schema: { body: HolderChange, response } }, async (request) => {
+    const { holder, token } = request.holderAccess
     const data = await db.transaction(async (tx) => {
       await lockHolder(tx, holder.holder_id)
       await applyChange(tx, holder, token, request.body)
@@ -59,7 +69,7 @@ export function holderRoutes(app: App, context: Context): void {
   })
 
   app.get('/holder/clr', async (request: FastifyRequest, reply: FastifyReply) => {
-    const { holder } = await authenticate(request, reply)
+    const { holder } = request.holderAccess
     const record = await db.transaction((tx) => exportLearnerRecord(tx, context, holder))
     return reply
       .header('cache-control', 'no-store')

@@ -522,7 +522,7 @@ test('broken and hostile ZIP files are rejected', async () => {
   // 20 MB of spaces in a few KB.
   assert.match(
     await messageOf(itemPackage([{ name: 'q.xml', xml: xml.padEnd(20_000_000, ' ') }])),
-    /q\.xml is larger than/,
+    /the files of the ZIP file are larger than/,
   )
   const bomb = itemPackage([{ name: 'q.xml', xml: xml.padEnd(5_000_000, ' ') }])
   // The directory declares a smaller size than the content has.

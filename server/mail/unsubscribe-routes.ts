@@ -12,6 +12,13 @@ import { createPlainPageSender, type PlainPage } from '../web-assets/plain-page.
 import type { FindUnsubscribeTarget, UnsubscribeTarget } from './unsubscribe.ts'
 import { type PageLanguage, pageLanguageOf, UNKNOWN_LINK_TEXTS, type UnsubscribeTexts } from './unsubscribe-texts.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set before the body of a request to an unsubscribe link is read. */
+    unsubscribeTarget: UnsubscribeTarget
+  }
+}
+
 /** A POST request of one-click unsubscribing has a form with one field. */
 const MAX_BODY_BYTES = 4 * 1024
 /** A high limit, because an email provider sends the requests of all its users from few addresses. */
@@ -24,15 +31,19 @@ const UNKNOWN_TOKEN_RULE: Rule = { name: 'unknown-unsubscribe-tokens', kind: 'fi
  */
 export function unsubscribeRoutes(app: App, context: Context, findTargetByToken: FindUnsubscribeTarget): void {
   const { db, clock, limits } = context
-  app.addHook('preParsing', async (request) => {
+  app.decorateRequest('unsubscribeTarget', null as never)
+  app.addHook('preParsing', async (request, reply) => {
     if (request.is404) return
     await charge(request, ADDRESS_RULE)
+    // Before the body is read, so that the sender of an unknown token cannot occupy a connection.
+    const target = await findTarget(request)
+    if (!target) return void sendUnknownLink(request, reply)
+    request.unsubscribeTarget = target
     request.rawBody = await readRawBody(request.raw, MAX_BODY_BYTES)
   })
 
   app.get('/unsubscribe/:token', async (request: FastifyRequest, reply: FastifyReply) => {
-    const target = await findTarget(request)
-    if (!target) return sendUnknownLink(request, reply)
+    const target = request.unsubscribeTarget
     const { language, texts } = inPageLanguage(target, request)
     const form = `<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>${escapeHtml(texts.button)}</button></form>`
     const page = { language, title: texts.title, body: `<p>${escapeHtml(texts.question)}</p>${form}` }
@@ -43,8 +54,7 @@ export function unsubscribeRoutes(app: App, context: Context, findTargetByToken:
   })
 
   app.post('/unsubscribe/:token', async (request: FastifyRequest, reply: FastifyReply) => {
-    const target = await findTarget(request)
-    if (!target) return sendUnknownLink(request, reply)
+    const target = request.unsubscribeTarget
     await db.transaction((tx) => target.unsubscribe(tx))
     const { language, texts } = inPageLanguage(target, request)
     return sendPage(reply, 200, { language, title: texts.title, body: `<p>${escapeHtml(texts.done)}</p>` })

@@ -199,6 +199,13 @@ test('statistics are within their bounds and do not depend on the order of the r
   )
 })
 
+test('difficulties are estimated to a 256th', () => {
+  for (let step = -1000; step <= 1000; step++) {
+    const prior = step / 257
+    assert.ok(Math.abs(estimateDifficulty([], prior) - prior) <= 1 / 256, String(prior))
+  }
+})
+
 test('a wrong response never makes an item easier, and without responses it is as difficult as the author says', () => {
   fc.assert(
     fc.property(responses, fc.nat(), difficulty, (list, index, prior) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { childElements, parseLargeXml, parseXml, XmlError } from './xml.ts'
+import { childElements, parseXml, readLargeXml, XmlError } from './xml.ts'
 
 const parse = (text: string) => parseXml(Buffer.from(text))
 
@@ -68,7 +68,7 @@ test('nesting is limited, and long documents are parsed quickly', () => {
   assert.doesNotThrow(() => parse('<a>'.repeat(64) + '</a>'.repeat(64)))
   assert.throws(() => parse('<a>'.repeat(100_000)), /nested/)
   const startedAt = performance.now()
-  parse(`<a>${'<b c="d">e</b>\n'.repeat(50_000)}${'&amp;'.repeat(10_000)}</a>`)
+  parse(`<a>${'<b c="d">e</b>\n'.repeat(40_000)}${'&amp;'.repeat(10_000)}</a>`)
   assert.throws(() => parse(`<a ${'<'.repeat(500_000)}`), XmlError)
   assert.throws(() => parse(`<a>${'&'.repeat(500_000)}</a>`), XmlError)
   assert.ok(performance.now() - startedAt < 5000)
@@ -76,18 +76,47 @@ test('nesting is limited, and long documents are parsed quickly', () => {
 
 test('the numbers of elements and references are limited', () => {
   assert.throws(() => parse(`<a>${'&amp;'.repeat(10_001)}</a>`), /more than 10000 references/)
-  assert.throws(() => parse(`<a>${'<b/>'.repeat(60_000)}</a>`), /more than 60000 elements/)
+  assert.equal(parse(`<a>${'<b/>'.repeat(89_999)}</a>`).children.length, 89_999)
+  assert.throws(() => parse(`<a>${'<b/>'.repeat(90_000)}</a>`), /more than 90000 elements and attributes/)
+  assert.throws(() => parse(`<a>${'<b c="" d=""/>'.repeat(30_000)}</a>`), /more than 90000 elements and attributes/)
   assert.throws(() => parseXml(Buffer.from('<a><b/><b/></a>'), 2), /more than 2 elements/)
 })
 
+async function readLarge(text: string, { isSlow = false, maxNodes = (_: number): number => 1e9 } = {}) {
+  const lines: number[] = []
+  const turns: number[] = []
+  const timer = setInterval(() => turns.push(lines.length), 0)
+  try {
+    await readLargeXml(Buffer.from(text), {
+      name: 'b',
+      read({ line }, root) {
+        assert.equal(root.name, 'a')
+        lines.push(line)
+        return isSlow
+      },
+      maxNodes: () => maxNodes(lines.length),
+    })
+  } finally {
+    clearInterval(timer)
+  }
+  return { lines, turns }
+}
+
 test('a large document is parsed in slices, so that other work is not blocked', async () => {
-  let turns = 0
-  const timer = setInterval(() => turns++, 0)
-  const root = await parseLargeXml(Buffer.from(`<a>${'<b/>'.repeat(50_000)}</a>`))
-  clearInterval(timer)
-  assert.equal(root.children.length, 50_000)
-  assert.ok(turns > 5, String(turns))
-  await assert.rejects(parseLargeXml(Buffer.from(`<a>${'<b/>'.repeat(5000)}</c>`)), /expected <\/a>/)
+  const { lines, turns } = await readLarge(`<a>${'<b/>\n'.repeat(50_000)}</a>`)
+  assert.deepEqual([lines.length, lines[0], lines.at(-1)], [50_000, 1, 50_000])
+  assert.ok(turns.length > 5, String(turns))
+  await assert.rejects(readLarge(`<a>${'<b/>'.repeat(5000)}</c>`), /expected <\/a>/)
+  await assert.rejects(readLarge(`<a>${'<b/>'.repeat(90_000)}</a>`), /more than 90000 elements/)
+})
+
+test('elements are read when they end, and the limit can grow with them', async () => {
+  const { lines } = await readLarge('<a>\n<b>\n<b/></b>\n<c/><b></b>\n</a>')
+  assert.deepEqual(lines, [3, 2, 4], 'the inner element ends first')
+  const maxNodes = (count: number) => 3 + 2 * count
+  assert.equal((await readLarge(`<a>${'<b><c/></b>'.repeat(9)}</a>`, { maxNodes })).lines.length, 9)
+  await assert.rejects(readLarge(`<a>${'<c/>'.repeat(9)}<b/></a>`, { maxNodes }), /more than 3 elements/)
+  assert.ok((await readLarge(`<a>${'<b/>'.repeat(500)}</a>`, { isSlow: true })).turns.length > 1)
 })
 
 test('any text can be written and read again, and any other input returns or throws an XmlError', () => {
@@ -135,5 +164,5 @@ test('many namespaces or elements are rejected before they cost time', () => {
     (_, index) => `<a xmlns:p${index}="urn:${index}" xmlns:q${index}="urn:q">`,
   ).join('')
   assert.throws(() => parse(nested), /more than 16 namespaces/)
-  assert.throws(() => parse(`<a>${'<b xmlns="urn:b"/>'.repeat(60_001)}</a>`), /more than 60000 elements/)
+  assert.throws(() => parse(`<a>${'<b xmlns="urn:b"/>'.repeat(60_001)}</a>`), /more than 90000 elements/)
 })

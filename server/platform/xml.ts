@@ -31,7 +31,8 @@ const MAX_DEPTH = 64
 const MAX_ATTRIBUTES = 64
 /** Namespaces are copied for elements that declare one, so their number limits the work per element. */
 const MAX_NAMESPACES = 16
-const MAX_ELEMENTS = 60_000
+/** Elements and attributes of a document. */
+const MAX_NODES = 90_000
 /** References such as `&amp;`, which take long to resolve. Texts in UTF-8 need few. */
 const MAX_REFERENCES = 10_000
 /** Number of tags, texts and comments that are parsed before other work gets its turn. */
@@ -49,22 +50,28 @@ const PREDEFINED_ENTITIES = new Map([
 ])
 
 /** Returns the root element of a small document. */
-export function parseXml(bytes: Uint8Array, maxElements = MAX_ELEMENTS): XmlElement {
-  const slices = new XmlParser(decode(bytes), maxElements).parse()
+export function parseXml(bytes: Uint8Array, maxNodes = MAX_NODES): XmlElement {
+  const slices = new XmlParser(decode(bytes), { maxNodes: () => maxNodes }).parse()
   for (;;) {
     const { done, value } = slices.next()
     if (done) return value
   }
 }
 
-/** Returns the root element of a document that can be large. Other work is done while it is parsed. */
-export async function parseLargeXml(bytes: Uint8Array): Promise<XmlElement> {
-  const slices = new XmlParser(decode(bytes), MAX_ELEMENTS).parse()
-  for (;;) {
-    const { done, value } = slices.next()
-    if (done) return value
-    await yieldToEventLoop()
-  }
+interface LargeXmlOptions {
+  /** Local name of the elements to read. */
+  name: string
+  /** Reads an element, after its end tag. Returns true if that took long, so that other work gets its turn. */
+  read(element: XmlElement, root: XmlElement): boolean
+  /** Returns the allowed number of elements and attributes, which can grow with the elements that were read. */
+  maxNodes(): number
+}
+
+/** Parses a document that can be large, and reads its elements with a name. Other work is done while it is parsed. */
+export async function readLargeXml(bytes: Uint8Array, { name, read, maxNodes }: LargeXmlOptions): Promise<void> {
+  const limits = { maxNodes: () => Math.min(MAX_NODES, maxNodes()) }
+  const slices = new XmlParser(decode(bytes), limits, { name, read }).parse()
+  while (!slices.next().done) await yieldToEventLoop()
 }
 
 /** Returns the child elements. */
@@ -75,22 +82,26 @@ export function childElements({ children }: XmlElement): XmlElement[] {
 function decode(bytes: Uint8Array): string {
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
   if (isUtf16 || !isUtf8(bytes)) throw new XmlError('the file is not encoded in UTF-8; save it as UTF-8', 1)
-  return new TextDecoder().decode(bytes).replace(/\r\n?/g, '\n')
+  const text = new TextDecoder().decode(bytes)
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text
 }
 
 class XmlParser {
   readonly #text: string
-  readonly #maxElements: number
+  readonly #limits: { maxNodes(): number }
+  readonly #reader: Pick<LargeXmlOptions, 'name' | 'read'> | undefined
   #position = 0
-  #elementCount = 0
+  #nodeCount = 0
   #referenceCount = 0
-  /** The position up to which lines were counted, and the line there. */
-  #countedPosition = 0
-  #countedLine = 1
+  #lineNumber = 1
+  /** The end of the line with this number; negative in the last line. */
+  #nextLineEnd: number
 
-  constructor(text: string, maxElements: number) {
+  constructor(text: string, limits: { maxNodes(): number }, reader?: Pick<LargeXmlOptions, 'name' | 'read'>) {
     this.#text = text
-    this.#maxElements = maxElements
+    this.#limits = limits
+    this.#reader = reader
+    this.#nextLineEnd = text.indexOf('\n')
     const invalid = INVALID_CHARACTER.exec(text)
     if (invalid) {
       this.#position = invalid.index
@@ -161,6 +172,7 @@ class XmlParser {
         this.#skipWhiteSpace()
         this.#expect('>')
         open.pop()
+        if (this.#endElement(parent.element, open[0]?.element)) yield
         if (open.length === 0) return parent.element
         namespaces = open.at(-1)!.namespaces
       } else if (parent && this.#text.startsWith('<![CDATA[', this.#position)) {
@@ -171,6 +183,7 @@ class XmlParser {
       } else {
         const { element, tag, isEmpty, ownNamespaces } = this.#parseStartTag(namespaces)
         parent?.element.children.push(element)
+        if (isEmpty && this.#endElement(element, open[0]?.element)) yield
         if (isEmpty && !parent) return element
         if (isEmpty) continue
         if (open.length >= MAX_DEPTH) this.#fail(`elements are nested more than ${MAX_DEPTH} levels deep`)
@@ -180,8 +193,17 @@ class XmlParser {
     }
   }
 
+  #endElement(element: XmlElement, root = element): boolean {
+    return element.name === this.#reader?.name && this.#reader.read(element, root)
+  }
+
+  #countNode(): void {
+    const maxNodes = this.#limits.maxNodes()
+    if (++this.#nodeCount > maxNodes) this.#fail(`more than ${maxNodes} elements and attributes`)
+  }
+
   #parseStartTag(outerNamespaces: Map<string, string>) {
-    if (++this.#elementCount > this.#maxElements) this.#fail(`more than ${this.#maxElements} elements`)
+    this.#countNode()
     const line = this.#line()
     this.#expect('<')
     const tag = this.#readName()
@@ -200,6 +222,7 @@ class XmlParser {
         break
       }
       if (this.#position === before) this.#fail(`the tag <${tag.slice(0, 60)}> is not closed`)
+      this.#countNode()
       rawAttributes.push(this.#parseAttribute())
       if (rawAttributes.length > MAX_ATTRIBUTES) this.#fail(`more than ${MAX_ATTRIBUTES} attributes`)
     }
@@ -305,10 +328,11 @@ class XmlParser {
   }
 
   #line(): number {
-    for (let index = this.#countedPosition; index < this.#position; index++)
-      if (this.#text[index] === '\n') this.#countedLine++
-    this.#countedPosition = Math.max(this.#countedPosition, this.#position)
-    return this.#countedLine
+    while (this.#nextLineEnd >= 0 && this.#nextLineEnd < this.#position) {
+      this.#lineNumber++
+      this.#nextLineEnd = this.#text.indexOf('\n', this.#nextLineEnd + 1)
+    }
+    return this.#lineNumber
   }
 
   #fail(message: string): never {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { isZip, writeZip, ZipError, ZipReader } from './zip.ts'
@@ -26,18 +27,42 @@ test('files are written and read again', () => {
 })
 
 test('sizes and numbers of entries are limited', () => {
-  const large = open(
-    writeZip([file('a', 'x'.repeat(10_001)), file('b', 'x'.repeat(9000)), file('c', 'x'.repeat(9000))]),
-  )
+  const large = open(writeZip([file('a', 'x'.repeat(10_001)), file('b', 'x'.repeat(4999))]))
+  assert.deepEqual([large.sizeOf('a'), large.sizeOf('b'), large.sizeOf('c')], [10_001, 4999, undefined])
   assert.throws(() => large.read('a'), /larger than 10,000 bytes/)
   large.read('b')
-  assert.throws(() => large.read('c'), /larger than 15,000 bytes together/)
+  const tooLarge = writeZip([file('a', 'x'.repeat(10_000)), file('b', 'x'.repeat(5001))])
+  assert.throws(() => open(tooLarge), /larger than 15,000 bytes together/)
   assert.throws(() => open(writeZip('abcdef'.split('').map((name) => file(name)))), /6 entries; at most 5/)
+})
+
+test('entries that share their data are rejected', () => {
+  const names = ['a', 'b', 'c', 'd', 'e']
+  const bytes = writeZip(names.map((name) => file(name, `${name}${randomBytes(200).toString('hex')}`)))
+  const overlapping = Buffer.from(bytes)
+  let offset = bytes.indexOf(Buffer.from('PK\x01\x02'))
+  for (const _ of names) {
+    overlapping.writeUInt32LE(bytes.length / 4, offset + 20)
+    offset = overlapping.indexOf(Buffer.from('PK\x01\x02'), offset + 1)
+  }
+  assert.equal(open(bytes).names.length, 5)
+  assert.throws(() => open(overlapping), /the directory of the ZIP file is damaged/)
 })
 
 test('names that are not relative, and repeated names, are rejected', () => {
   const bytes = writeZip([file('aaaa.xml'), file('bbbb.xml')])
-  for (const name of ['/aaa.xml', '../a.xml', 'a/../xml', 'C:aa.xml', 'a\\aa.xml', 'a\0aa.xml', '~/aa.xml', './aa.xml'])
+  for (const name of [
+    '/aaa.xml',
+    '../a.xml',
+    'a/../xml',
+    'C:aa.xml',
+    'a\\aa.xml',
+    'a\0aa.xml',
+    '~/aa.xml',
+    './aa.xml',
+    'aaaa.x/.',
+    'aaaaa/..',
+  ])
     assert.throws(() => open(rename(bytes, 'aaaa.xml', name)), /is not allowed/, name)
   assert.throws(() => open(rename(bytes, 'aaaa.xml', 'bbbb.xml')), /contains bbbb\.xml twice/)
 })

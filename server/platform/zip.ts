@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 
 /**
@@ -10,7 +11,7 @@ export class ZipError extends Error {}
 export interface ZipLimits {
   maxEntries: number
   maxEntryBytes: number
-  /** Of all entries that are read. */
+  /** Of all entries together. */
   maxTotalBytes: number
 }
 
@@ -43,7 +44,6 @@ export class ZipReader {
   readonly #bytes: Buffer
   readonly #limits: ZipLimits
   readonly #entries: Map<string, ZipEntry>
-  #totalBytes = 0
 
   constructor(bytes: Buffer, limits: ZipLimits) {
     this.#bytes = bytes
@@ -60,18 +60,18 @@ export class ZipReader {
     return this.#entries.has(name)
   }
 
+  /** Returns the size of a file before it is decompressed, or undefined if there is no such file. */
+  sizeOf(name: string): number | undefined {
+    return this.#entries.get(name)?.size
+  }
+
   /** Returns the content of a file. */
   read(name: string): Buffer {
     const entry = this.#entries.get(name)
     if (!entry) throw new ZipError(`the ZIP file does not contain ${name}`)
-    const { maxEntryBytes, maxTotalBytes } = this.#limits
+    const { maxEntryBytes } = this.#limits
     if (entry.size > maxEntryBytes)
       throw new ZipError(`${name} is larger than ${maxEntryBytes.toLocaleString('en')} bytes`)
-    this.#totalBytes += entry.size
-    if (this.#totalBytes > maxTotalBytes)
-      throw new ZipError(
-        `the files of the ZIP file are larger than ${maxTotalBytes.toLocaleString('en')} bytes together`,
-      )
     const content = this.#decompress(name, entry)
     if (content.length !== entry.size || crc32(content) !== entry.crc)
       throw new ZipError(`${name} is damaged: its checksum is wrong; create the ZIP file again`)
@@ -98,7 +98,7 @@ function damagedError(name: string) {
   return new ZipError(`${name} is damaged; create the ZIP file again`)
 }
 
-function readDirectory(bytes: Buffer, { maxEntries }: ZipLimits): Map<string, ZipEntry> {
+function readDirectory(bytes: Buffer, { maxEntries, maxTotalBytes }: ZipLimits): Map<string, ZipEntry> {
   const end = findEnd(bytes)
   const count = bytes.readUInt16LE(end + 10)
   let offset = bytes.readUInt32LE(end + 16)
@@ -107,6 +107,8 @@ function readDirectory(bytes: Buffer, { maxEntries }: ZipLimits): Map<string, Zi
   if (count === 0xffff || offset === 0xffffffff) throw new ZipError('the format ZIP64 is not supported')
   if (count > maxEntries) throw new ZipError(`the ZIP file has ${count} entries; at most ${maxEntries} are allowed`)
   const entries = new Map<string, ZipEntry>()
+  let totalBytes = 0
+  let compressedBytes = 0
   for (let index = 0; index < count; index++) {
     if (offset + CENTRAL_BYTES > end || bytes.readUInt32LE(offset) !== CENTRAL_SIGNATURE)
       throw new ZipError('the directory of the ZIP file is damaged; create it again')
@@ -131,7 +133,13 @@ function readDirectory(bytes: Buffer, { maxEntries }: ZipLimits): Map<string, Zi
       throw new ZipError(`${name} is compressed with an unknown method; use the method Deflate`)
     if (entries.has(name)) throw new ZipError(`the ZIP file contains ${name} twice`)
     entries.set(name, entry)
+    totalBytes += entry.size
+    compressedBytes += entry.compressedSize
   }
+  if (totalBytes > maxTotalBytes)
+    throw new ZipError(`the files of the ZIP file are larger than ${maxTotalBytes.toLocaleString('en')} bytes together`)
+  // Otherwise entries share their data, which lets a small ZIP file expand to any size.
+  if (compressedBytes > bytes.length) throw new ZipError('the directory of the ZIP file is damaged; create it again')
   return entries
 }
 
@@ -146,18 +154,13 @@ function findEnd(bytes: Buffer): number {
   throw new ZipError('the ZIP file is incomplete; upload it again')
 }
 
-function decodeName(bytes: Uint8Array): string {
-  let name: string
-  try {
-    name = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new ZipError('a file name in the ZIP file is not encoded in UTF-8; rename the file')
-  }
-  const isUnsafe =
-    name === '' ||
-    /^[/~]|^[A-Za-z]:|[\\\p{Cc}]/u.test(name) ||
-    name.split('/').some((part) => part === '..' || part === '.')
-  if (isUnsafe)
+/** Empty, absolute or relative to the home folder, with a drive, a backslash or a control character, or with "." or ".." as a part. */
+const UNSAFE_NAME = /^$|^[/~]|^[A-Za-z]:|[\\\p{Cc}]|(?:^|\/)\.\.?(?:\/|$)/u
+
+function decodeName(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new ZipError('a file name in the ZIP file is not encoded in UTF-8; rename the file')
+  const name = bytes.toString()
+  if (UNSAFE_NAME.test(name))
     throw new ZipError(
       `the file name ${JSON.stringify(name.slice(0, 80))} is not allowed; use relative names with "/" and without ".."`,
     )

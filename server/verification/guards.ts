@@ -10,12 +10,19 @@ import { servicePausedProblem } from '../access/service-switch.ts'
 import { Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { formatSeconds } from '../platform/clock.ts'
-import { checkBodyOfRejectedCaller, EMPTY_BODY, readBody } from '../platform/http/body.ts'
+import {
+  bodyTimeoutMs,
+  checkBodyOfRejectedCaller,
+  EMPTY_BODY,
+  hasBody,
+  MAX_BODY_BYTES,
+  readBody,
+} from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import type { App } from '../platform/http/server.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import { fieldOf, isMissing } from './fields.ts'
-import { findOrganisationOf } from './sessions.ts'
+import { findOrganisationOf, isSessionToken, sessionNotFoundProblem } from './sessions.ts'
 
 /**
  * How a route authenticates its caller.
@@ -62,8 +69,8 @@ const UNKNOWN_TOKEN_RATE_LIMIT: Rule = { name: 'unknown-session-tokens', kind: '
 
 /**
  * Checks, in this order: body size and media type, key, token, rate limit, JSON, and whether the organisation is paused. Callers without
- * a key or a token are charged to the limit of their IP address before their body is read. The body of a caller whose key is missing or
- * invalid is not read. The route checks the session and the fields.
+ * a key or a token are charged to the limit of their IP address before their body is read. The body of a caller whose key or token is
+ * missing or invalid is not read. The route checks the session and the fields.
  */
 export function guardVerificationRoutes(app: App, context: Context): void {
   app.decorateRequest('sessionCaller', null as never)
@@ -76,12 +83,18 @@ export function guardVerificationRoutes(app: App, context: Context): void {
     const isAnonymous = auth === 'link' || auth === 'none'
     if (isAnonymous)
       await chargeRateLimit(context, callerAddress(request.ip), ADDRESS_RATE_LIMIT, 'from this IP address')
-    if (!isAnonymous && (await willBeRejected(context, request, auth))) {
+    const rejection = isAnonymous ? undefined : await findRejection(context, request, auth)
+    if (rejection !== undefined) {
       await checkBodyOfRejectedCaller(request.raw)
       request.rawBody = EMPTY_BODY
-    } else request.rawBody = await readBody(request.raw, isAnonymous ? MAX_ANONYMOUS_BODY_BYTES : undefined)
+    } else if (isAnonymous) request.rawBody = await readBody(request.raw, MAX_ANONYMOUS_BODY_BYTES)
+    else
+      request.rawBody = await (hasKey(request) || auth !== 'body'
+        ? readBody(request.raw)
+        : readBodyWithToken(context, request))
     request.sessionCaller = await authenticateSession(context, request, auth)
     request.tenant.scope = request.sessionCaller.scope
+    if (rejection === 'session not found') throw sessionNotFoundProblem()
   })
   app.addHook('preValidation', async (request) => {
     if (request.is404) return
@@ -91,11 +104,9 @@ export function guardVerificationRoutes(app: App, context: Context): void {
   // The body is parsed in the guards; keep Fastify from replacing it.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request, _payload, done) => done(null, request.body))
-  // Tokens cannot be guessed, but each invalid one costs a query: limit them per IP address.
   app.addHook('onError', async (request, _reply, error) => {
     if (!(error instanceof Problem) || error.code !== 'SESSION_NOT_FOUND' || request.sessionCaller?.scope) return
-    const { limits, clock } = context
-    await limits.limiter.charge(callerAddress(request.ip), [UNKNOWN_TOKEN_RATE_LIMIT], clock.now())
+    await countUnknownToken(context, request)
   })
 }
 
@@ -115,14 +126,58 @@ async function requireServiceRunning({ db, keyring }: Pick<Context, 'db' | 'keyr
   if (orgId !== undefined && keyring.isServicePaused(orgId)) throw servicePausedProblem()
 }
 
-/** Returns whether the headers show that `authenticateSession` will reject the request, whatever its body contains. */
-async function willBeRejected(context: Context, request: FastifyRequest, auth: AuthMethod): Promise<boolean> {
-  const keyHeader = request.headers['x-api-key']
-  if (keyHeader !== undefined && keyHeader !== '') {
+/** Returns why the request will be rejected, whatever its body contains, or undefined if the body has to be read to know. */
+async function findRejection(
+  context: Context,
+  request: FastifyRequest,
+  auth: AuthMethod,
+): Promise<'not authenticated' | 'session not found' | undefined> {
+  if (hasKey(request)) {
     await context.keyring.refreshIfStale()
-    return findUsableKey(context, keyHeader) === undefined
+    return findUsableKey(context, request.headers['x-api-key']!) ? undefined : 'not authenticated'
   }
-  return auth === 'key' || ((auth === 'header' || auth === 'either') && headerToken(request) === undefined)
+  if (auth === 'key') return 'not authenticated'
+  if (auth === 'body') return undefined
+  const token = readToken(request, auth)
+  if (token === undefined) return 'not authenticated'
+  // Without a body, the query of the route is enough.
+  if (!hasBody(request.raw)) return undefined
+  await requireFewUnknownTokens(context, request)
+  return (await isSessionToken(context.db.queries, token)) ? undefined : 'session not found'
+}
+
+/**
+ * Reads a body that contains the token. The caller is not known before, so the body must arrive soon, and a body that does not arrive
+ * counts like an unknown token.
+ */
+async function readBodyWithToken(context: Context, request: FastifyRequest): Promise<Buffer> {
+  if (!hasBody(request.raw)) return EMPTY_BODY
+  await requireFewUnknownTokens(context, request)
+  try {
+    return await readBody(request.raw, MAX_BODY_BYTES, bodyTimeoutMs.small)
+  } catch (error) {
+    await countUnknownToken(context, request)
+    throw error
+  }
+}
+
+function hasKey({ headers }: FastifyRequest): boolean {
+  return headers['x-api-key'] !== undefined && headers['x-api-key'] !== ''
+}
+
+/** Tokens cannot be guessed, but each unknown one costs a query: they are limited per IP address. */
+async function requireFewUnknownTokens({ limits, clock }: Pick<Context, 'limits' | 'clock'>, { ip }: FastifyRequest) {
+  const { rejectedBy, retryAfter } = await limits.limiter.peek(
+    callerAddress(ip),
+    [UNKNOWN_TOKEN_RATE_LIMIT],
+    clock.now(),
+  )
+  if (rejectedBy !== undefined)
+    throw rateLimitedProblem('with invalid session tokens from this IP address', UNKNOWN_TOKEN_RATE_LIMIT, retryAfter)
+}
+
+async function countUnknownToken({ limits, clock }: Pick<Context, 'limits' | 'clock'>, { ip }: FastifyRequest) {
+  await limits.limiter.charge(callerAddress(ip), [UNKNOWN_TOKEN_RATE_LIMIT], clock.now())
 }
 
 async function authenticateSession(
@@ -144,14 +199,7 @@ async function authenticateSession(
     const sharedLimit = sharedKeyRateLimit(context.keyring.limitFactor(key.orgId))
     await chargeRateLimit(context, sharedLimitsId(key), sharedLimit, 'with the session keys of this organisation')
   } else {
-    const address = callerAddress(request.ip)
-    const { rejectedBy, retryAfter } = await context.limits.limiter.peek(
-      address,
-      [UNKNOWN_TOKEN_RATE_LIMIT],
-      context.clock.now(),
-    )
-    if (rejectedBy !== undefined)
-      throw rateLimitedProblem('with invalid session tokens from this IP address', UNKNOWN_TOKEN_RATE_LIMIT, retryAfter)
+    await requireFewUnknownTokens(context, request)
     const secret = token ?? headerToken(request)!
     await chargeRateLimit(context, hashToken(secret).toString('base64'), TOKEN_RATE_LIMIT, 'with this session token')
   }

@@ -108,6 +108,13 @@ export async function getSession(
   return requireActive(await selectSession(queries, clock, sql`s.token_hash = ${hashToken(token)}`), scope)
 }
 
+/** Returns whether the token is that of a session, which may have expired. */
+export async function isSessionToken(queries: Queries, token: string): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from verification_sessions where token_hash = ${hashToken(token)}`.execute(queries)
+  return rows.length > 0
+}
+
 /** Same as `getSession`, and locks the session and the student, whose limits apply across sessions. */
 export async function lockSession(tx: Tx, clock: Clock, token: string, scope: OrgScope | undefined): Promise<Session> {
   return requireActive(await selectSession(tx, clock, sql`s.token_hash = ${hashToken(token)}`, { lock: true }), scope)

@@ -6,6 +6,7 @@ import { servicePausedProblem } from '../../access/service-switch.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { formatSeconds } from '../../platform/clock.ts'
+import { checkBodyOfRejectedCaller, hasBody } from '../../platform/http/body.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import type { Candidacy } from '../candidacy.ts'
 
@@ -20,6 +21,16 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
       enforceRateLimit(callerAddress(request.ip), [ADDRESS_RULE], reply),
 
     /**
+     * Rejects an unknown token before the body is read, so that its sender cannot occupy a connection. Does nothing without a body: then
+     * `authenticate` follows at once.
+     */
+    async requireKnownToken(request: FastifyRequest, reply: FastifyReply, maxBodyBytes: number): Promise<void> {
+      if (!hasBody(request.raw) || (await findLink(tokenHashOf(request)))) return
+      await checkBodyOfRejectedCaller(request.raw, maxBodyBytes)
+      return rejectUnknownToken(request, reply)
+    },
+
+    /**
      * Returns the ID of the candidate whose link contains the token. Unknown tokens get a 404 response and a stricter rate limit.
      * While the organisation is paused, only requests for which `allowWhilePaused` is true are accepted.
      */
@@ -28,19 +39,25 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
       reply: FastifyReply,
       { allowWhilePaused = false }: { allowWhilePaused?: boolean } = {},
     ): Promise<Candidacy['candidate_id']> {
-      const { token } = request.params as { token: string }
-      const tokenHash = hashToken(token)
+      const tokenHash = tokenHashOf(request)
       await enforceRateLimit(tokenHash.toString('base64url'), [TOKEN_RULE], reply)
-      const { rows } = await sql<{ candidate_id: string; org_id: string }>`
-        select candidate_id, org_id from candidates where token_hash = ${tokenHash}`.execute(db.queries)
-      if (rows[0]) {
-        await keyring.refreshIfStale()
-        if (!allowWhilePaused && keyring.isServicePaused(rows[0].org_id)) throw servicePausedProblem()
-        return rows[0].candidate_id
-      }
-      await enforceRateLimit(callerAddress(request.ip), [UNKNOWN_TOKEN_RULE], reply)
-      throw problem('NOT_FOUND', 'This link is not valid.')
+      const link = await findLink(tokenHash)
+      if (!link) return rejectUnknownToken(request, reply)
+      await keyring.refreshIfStale()
+      if (!allowWhilePaused && keyring.isServicePaused(link.org_id)) throw servicePausedProblem()
+      return link.candidate_id
     },
+  }
+
+  async function findLink(tokenHash: Buffer) {
+    const { rows } = await sql<{ candidate_id: string; org_id: string }>`
+      select candidate_id, org_id from candidates where token_hash = ${tokenHash}`.execute(db.queries)
+    return rows[0]
+  }
+
+  async function rejectUnknownToken(request: FastifyRequest, reply: FastifyReply): Promise<never> {
+    await enforceRateLimit(callerAddress(request.ip), [UNKNOWN_TOKEN_RULE], reply)
+    throw problem('NOT_FOUND', 'This link is not valid.')
   }
 
   async function enforceRateLimit(caller: string, rules: Rule[], reply: FastifyReply) {
@@ -49,4 +66,8 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
     reply.header('retry-after', retryAfter)
     throw problem('RATE_LIMITED', `Too many requests. Try again in ${formatSeconds(retryAfter)}.`, { retryAfter })
   }
+}
+
+function tokenHashOf({ params }: FastifyRequest): Buffer {
+  return hashToken((params as { token: string }).token)
 }

@@ -20,12 +20,13 @@ const MAX_BODY_BYTES = 64 * 1024
 
 export function candidateRoutes(app: App, context: Context): void {
   const { db, clock } = context
-  const { authenticate, limitAddress } = candidateGuards(context)
+  const { authenticate, limitAddress, requireKnownToken } = candidateGuards(context)
   // The response schemas only provide types here: `JSON.stringify` is fast enough.
   app.setSerializerCompiler((() => JSON.stringify) as never)
   app.addHook('preParsing', async (request, reply) => {
     if (request.is404) return
     await limitAddress(request, reply)
+    await requireKnownToken(request, reply, MAX_BODY_BYTES)
     request.rawBody = await readBody(request.raw, MAX_BODY_BYTES)
   })
   app.addHook('preValidation', async (request) => {

@@ -132,6 +132,7 @@ test('ESCO: an invalid folder or file is reported', async (t) => {
 const onetFiles = {
   'UNSPSC Reference.txt': [
     'Commodity Code\tCommodity Title\tClass Code\tClass Title\tFamily Code\tFamily Title\tSegment Code\tSegment Title',
+    '27110002\t\t27110000\tHand tools\t27100000\tTools\t27000000\tTools and machinery',
     '27110001\tHammers\t27110000\tHand tools\t27100000\tTools\t27000000\tTools and machinery',
     '43230001\tSpreadsheet software\t43230000\tOffice software\t43200000\tSoftware\t43000000\tInformation technology',
     '43230002\tDatabase software\t43230100\tData software\t43200000\tSoftware\t43000000\tInformation technology',
@@ -148,6 +149,7 @@ const onetFiles = {
     'O*NET-SOC Code\tExample\tCommodity Code\tCommodity Title',
     '1\tClaw hammers 16"\t27110001\tHammers',
     '2\tLost things\t99999999\tUnknown',
+    '3\tSpanners\t27110002\tWrenches',
   ].join('\n'),
   'DWA Reference.txt': [
     'Element ID\tIWA ID\tDWA ID\tDWA Title',
@@ -167,6 +169,7 @@ test('O*NET: technology and tools use the UNSPSC hierarchy, work activities use 
     'Tabulator: Information technology > Office software',
     'Even: Information technology > Office software',
     'Claw hammers 16": Tools and machinery > Hand tools',
+    'Spanners: Tools and machinery > Hand tools',
     'Read drawings: Input > Getting information',
   ])
   assert.deepEqual(
@@ -175,6 +178,7 @@ test('O*NET: technology and tools use the UNSPSC hierarchy, work activities use 
       ['technology:Tabulator', 'Spreadsheet software'],
       ['technology:Even', 'Spreadsheet software'],
       ['tool:Claw hammers 16"', 'Hammers'],
+      ['tool:Spanners', 'Wrenches'],
       ['4.A.1.a.1.I01.D01', ''],
     ],
   )

@@ -1,9 +1,8 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Detail } from '../../api/problem.ts'
 import { normaliseText } from '../../catalogue/names.ts'
 import type { AuthorDifficulty } from '../../measurement/model.ts'
 import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
-import { childElements, parseLargeXml, parseXml, XML_NAMESPACE, type XmlElement, XmlError } from '../../platform/xml.ts'
+import { childElements, parseXml, readLargeXml, XML_NAMESPACE, type XmlElement, XmlError } from '../../platform/xml.ts'
 import { ZipError, ZipReader } from '../../platform/zip.ts'
 import {
   type Findings,
@@ -22,13 +21,24 @@ import { CATALOG_NAME, DIFFICULTY_NAMES, KIND_KEYWORD, NAMESPACES } from './qti-
  */
 
 const MAX_XML_BYTES = 64 * 1024
-/** Far more than an item needs. */
-const MAX_ITEM_ELEMENTS = 2000
+/** Elements and attributes of an item: far more than it needs. */
+const MAX_ITEM_NODES = 2000
 const MAX_PACKAGE_ENTRIES = 30_000
+/** Each file of a package has at least this many compressed bytes, except for a few. An item has more than twice as many. */
+const BYTES_PER_ENTRY = 200
+const MIN_PACKAGE_ENTRIES_LIMIT = 500
 const MAX_PACKAGE_BYTES = 32 * 1024 * 1024
 /** XML is seldom compressed to less than a tenth. A package that expands more than this is hostile. */
 const MAX_COMPRESSION_RATIO = 12
+const MAX_MANIFEST_RATIO = 4
 const MIN_PACKAGE_BYTES_LIMIT = 64 * 1024
+/**
+ * The allowed elements and attributes of a manifest grow with the size of the package and with its items, so that a file without
+ * items is rejected before it costs time.
+ */
+const MIN_MANIFEST_NODES_LIMIT = 1500
+const BYTES_PER_MANIFEST_NODE = 150
+const MANIFEST_NODES_PER_ITEM = 100
 /** Size of the files that are parsed before other requests get their turn. */
 const BYTES_PER_SLICE = 32 * 1024
 const MANIFEST_NAME = 'imsmanifest.xml'
@@ -64,7 +74,7 @@ export function readQtiFile(
   defaultSkill: string | undefined,
   findings: Findings,
 ): ItemDraft[] {
-  const item = readItem(bytes, fileName, findings)
+  const item = isTooLarge(bytes.length, fileName, findings) ? undefined : readItem(bytes, fileName, findings)
   return item ? combineLanguages([item], {}, defaultSkill) : []
 }
 
@@ -77,7 +87,11 @@ export async function readQtiPackage(
 ): Promise<ItemDraft[]> {
   try {
     const maxBytes = Math.min(MAX_PACKAGE_BYTES, MIN_PACKAGE_BYTES_LIMIT + MAX_COMPRESSION_RATIO * bytes.length)
-    const limits = { maxEntries: MAX_PACKAGE_ENTRIES, maxEntryBytes: maxBytes, maxTotalBytes: maxBytes }
+    const maxEntries = Math.min(
+      MAX_PACKAGE_ENTRIES,
+      MIN_PACKAGE_ENTRIES_LIMIT + Math.floor(bytes.length / BYTES_PER_ENTRY),
+    )
+    const limits = { maxEntries, maxEntryBytes: maxBytes, maxTotalBytes: maxBytes }
     const zip = new ZipReader(bytes, limits)
     if (!zip.has(MANIFEST_NAME)) {
       const nested = zip.names.find((name) => name.endsWith(`/${MANIFEST_NAME}`))
@@ -87,8 +101,10 @@ export async function readQtiPackage(
       findings.error(fileName, advice)
       return []
     }
-    const manifest = await readLargeXml(zip.read(MANIFEST_NAME), MANIFEST_NAME, findings)
-    return manifest ? await readManifest(manifest, zip, defaultSkill, findings) : []
+    const maxManifestBytes = Math.min(MAX_PACKAGE_BYTES, MIN_PACKAGE_BYTES_LIMIT + MAX_MANIFEST_RATIO * bytes.length)
+    if (zip.sizeOf(MANIFEST_NAME)! > maxManifestBytes)
+      throw new ZipError(`${MANIFEST_NAME} is larger than ${maxManifestBytes.toLocaleString('en')} bytes`)
+    return await readManifest(zip, bytes.length, defaultSkill, findings)
   } catch (error) {
     if (!(error instanceof ZipError)) throw error
     findings.error(fileName, error.message)
@@ -98,15 +114,7 @@ export async function readQtiPackage(
 
 function readXml(bytes: Buffer, path: string, findings: Findings): XmlElement | undefined {
   try {
-    return parseXml(bytes, MAX_ITEM_ELEMENTS)
-  } catch (error) {
-    return reportXmlError(error, path, findings)
-  }
-}
-
-async function readLargeXml(bytes: Buffer, path: string, findings: Findings): Promise<XmlElement | undefined> {
-  try {
-    return await parseLargeXml(bytes)
+    return parseXml(bytes, MAX_ITEM_NODES)
   } catch (error) {
     return reportXmlError(error, path, findings)
   }
@@ -117,54 +125,41 @@ function reportXmlError(error: unknown, path: string, findings: Findings): undef
   findings.error(`${path}, line ${error.line}`, error.message)
 }
 
+function requireManifest({ name, namespace, line }: XmlElement): void {
+  if (name === 'manifest' && namespace === NAMESPACES.package) return
+  throw new XmlError(
+    `expected the element manifest in the namespace ${NAMESPACES.package}; export the package as QTI 3.0`,
+    line,
+  )
+}
+
+/** Reads the items while the manifest is parsed, so that reading ends soon if many of them have errors. */
 async function readManifest(
-  manifest: XmlElement,
   zip: ZipReader,
+  packageBytes: number,
   defaultSkill: string | undefined,
   findings: Findings,
 ): Promise<ItemDraft[]> {
-  if (manifest.name !== 'manifest' || manifest.namespace !== NAMESPACES.package) {
-    findings.error(
-      `${MANIFEST_NAME}, line ${manifest.line}`,
-      `expected the element manifest in the namespace ${NAMESPACES.package}; export the package as QTI 3.0`,
-    )
-    return []
-  }
-  const resources = findAll(manifest, 'resource')
   const groups = new Map<string, { items: QtiItem[]; metadata: ItemMetadata }>()
   const readNames = new Set<string>()
+  const maxNodesWithoutItems = MIN_MANIFEST_NODES_LIMIT + Math.floor(packageBytes / BYTES_PER_MANIFEST_NODE)
+  let itemCount = 0
   let bytesInSlice = 0
-  for (const resource of resources) {
-    const type = resource.attributes.get('type') ?? ''
-    const path = `${MANIFEST_NAME}, line ${resource.line}`
-    if (!ITEM_TYPE.test(type)) {
-      const [, major, minor] = OTHER_ITEM_TYPE.exec(type) ?? []
-      if (major) findings.error(path, `the item is in QTI ${major}.${minor}; export it as QTI 3.0`)
-      continue
-    }
-    const href = resolveHref(resource)
-    if (href === undefined || !zip.has(href)) {
-      findings.error(path, 'the file of the item is missing in the ZIP file; correct href, or add the file')
-      continue
-    }
-    if (readNames.has(href)) {
-      findings.error(path, 'another resource has the same file; remove one of them')
-      continue
-    }
-    readNames.add(href)
-    const bytes = zip.read(href)
-    bytesInSlice += bytes.length
-    if (bytesInSlice > BYTES_PER_SLICE) {
-      bytesInSlice = 0
-      await yieldToEventLoop()
-    }
-    const item = readItem(bytes, href, findings)
-    if (!item) continue
-    const metadata = { ...readMetadata(resource), path }
-    const key = metadata.externalId ?? `${item.identifier}\n${item.path}`
-    const group = groups.get(key)
-    if (group) group.items.push(item)
-    else groups.set(key, { items: [item], metadata })
+  try {
+    await readLargeXml(zip.read(MANIFEST_NAME), {
+      name: 'resource',
+      maxNodes: () => maxNodesWithoutItems + itemCount * MANIFEST_NODES_PER_ITEM,
+      read(resource, root) {
+        requireManifest(root)
+        readResource(resource)
+        const isSliceFull = bytesInSlice > BYTES_PER_SLICE
+        if (isSliceFull) bytesInSlice = 0
+        return isSliceFull
+      },
+    })
+  } catch (error) {
+    reportXmlError(error, MANIFEST_NAME, findings)
+    return []
   }
   if (groups.size > MAX_ITEMS_PER_IMPORT) {
     findings.tooManyItems(MANIFEST_NAME)
@@ -173,6 +168,36 @@ async function readManifest(
   if (groups.size === 0 && findings.errors.length === 0)
     findings.error(MANIFEST_NAME, 'the package contains no items of the type imsqti_item_xmlv3p0')
   return [...groups.values()].flatMap(({ items, metadata }) => combineLanguages(items, metadata, defaultSkill))
+
+  function readResource(resource: XmlElement): void {
+    const type = resource.attributes.get('type') ?? ''
+    const path = `${MANIFEST_NAME}, line ${resource.line}`
+    if (!ITEM_TYPE.test(type)) {
+      const [, major, minor] = OTHER_ITEM_TYPE.exec(type) ?? []
+      if (major) findings.error(path, `the item is in QTI ${major}.${minor}; export it as QTI 3.0`)
+      return
+    }
+    const href = resolveHref(resource)
+    if (href === undefined || !zip.has(href)) {
+      findings.error(path, 'the file of the item is missing in the ZIP file; correct href, or add the file')
+      return
+    }
+    if (readNames.has(href)) {
+      findings.error(path, 'another resource has the same file; remove one of them')
+      return
+    }
+    readNames.add(href)
+    const size = zip.sizeOf(href)!
+    bytesInSlice += size
+    const item = isTooLarge(size, href, findings) ? undefined : readItem(zip.read(href), href, findings)
+    if (!item) return
+    itemCount++
+    const metadata = { ...readMetadata(resource), path }
+    const key = metadata.externalId ?? `${item.identifier}\n${item.path}`
+    const group = groups.get(key)
+    if (group) group.items.push(item)
+    else groups.set(key, { items: [item], metadata })
+  }
 }
 
 /** Returns the name of the item's file in the ZIP file. */
@@ -236,11 +261,13 @@ function allText(element: XmlElement): string {
   return normaliseText(text)
 }
 
+function isTooLarge(size: number, path: string, findings: Findings): boolean {
+  if (size <= MAX_XML_BYTES) return false
+  findings.error(path, `the file is larger than ${MAX_XML_BYTES / 1024} KB; an item is text only`)
+  return true
+}
+
 function readItem(bytes: Buffer, path: string, findings: Findings): QtiItem | undefined {
-  if (bytes.length > MAX_XML_BYTES) {
-    findings.error(path, `the file is larger than ${MAX_XML_BYTES / 1024} KB; an item is text only`)
-    return undefined
-  }
   const root = readXml(bytes, path, findings)
   if (!root) return undefined
   const errorCount = findings.errors.length

@@ -39,12 +39,17 @@ async function sendSlowly(url: string, head: string, length = 'content-length: 1
   const isChunked = length.startsWith('transfer-encoding')
   socket.write(`${head}\r\nhost: localhost\r\n${length}\r\n\r\n${isChunked ? '5\r\n{"a":\r\n' : '{"a":'}`)
   const sending = setInterval(() => socket.write(isChunked ? '1\r\n \r\n' : ' '), 20)
-  await until(() => wasReset || text.includes('\r\n\r\n{'))
+  await until(() => wasReset || /\r\n\r\n[{<]/.test(text))
   await pause(200) // the connection must stay open after the response, too
   clearInterval(sending)
   socket.destroy()
   const [responseHead = '', body = ''] = text.split('\r\n\r\n')
-  return { status: Number(responseHead.split(' ')[1]), responseHead, body: body && JSON.parse(body), wasReset }
+  return {
+    status: Number(responseHead.split(' ')[1]),
+    responseHead,
+    body: body.startsWith('{') ? JSON.parse(body) : body,
+    wasReset,
+  }
 }
 
 function setBodyTimeouts(t: TestContext, timeouts: typeof bodyTimeoutMs): void {
@@ -106,6 +111,54 @@ test('the server does not wait for the body of a caller without a valid key', as
     const response = await sendSlowly(app.url, head, length)
     assert.deepEqual([response.status, response.wasReset], [status, false], cause)
   }
+})
+
+test('the server does not wait for the body of a caller with an invented token or link', async (t) => {
+  const app = await startApp(t)
+  setBodyTimeouts(t, { rejected: 300, small: 600_000, inMemory: 600_000, toFile: 600_000 })
+  const json = 'content-type: application/json'
+  const form = 'content-type: application/x-www-form-urlencoded'
+  const inventedToken = `vst_${'a'.repeat(43)}`
+  const consentHead = `POST /api/v1/verify/${inventedToken}/credentials HTTP/1.1`
+  const chunked = 'transfer-encoding: chunked'
+  const requests = [
+    ['session token in the path', `${consentHead}\r\n${json}`, 404],
+    ['session token in the path, chunked', `${consentHead}\r\n${json}`, 404, chunked],
+    ['session token in the path, large', `${consentHead}\r\n${json}`, 413, 'content-length: 300000'],
+    ['session token in the path, not JSON', `${consentHead}\r\ncontent-type: text/csv`, 415],
+    ...['step2/verification-method', 'assessment/submit', 'storereviewerdetails/store'].map(
+      (path) => [path, `POST /api/v1/${path} HTTP/1.1\r\n${json}\r\nx-session-token: ${inventedToken}`, 404] as const,
+    ),
+    ...['reply', 'language', 'credentials'].map(
+      (path) => [path, `POST /api/v1/candidate/${inventedToken}/${path} HTTP/1.1\r\n${json}`, 404] as const,
+    ),
+    ['candidate, large', `POST /api/v1/candidate/a/reply HTTP/1.1\r\n${json}`, 413, 'content-length: 66000'],
+    ['holder', `PATCH /api/v1/holder HTTP/1.1\r\n${json}\r\nauthorization: Bearer ${inventedToken}`, 401],
+    ['holder without a link', `PATCH /api/v1/holder HTTP/1.1\r\n${json}`, 401],
+    ['unsubscribe', `POST /unsubscribe/${inventedToken} HTTP/1.1\r\n${form}`, 404],
+    ['email report', `POST /hooks/mail/${inventedToken} HTTP/1.1\r\n${form}`, 404],
+    ['ATS', `POST /ats/ashby/assessment.start HTTP/1.1\r\n${json}\r\nauthorization: Bearer VAT_LIVE_a`, 401],
+    ['channel', `POST /hooks/whatsapp/CH_${'0'.repeat(26)} HTTP/1.1\r\n${json}\r\nx-hub-signature-256: a`, 404],
+  ] as const
+  await Promise.all(
+    requests.map(async ([cause, head, status, length]) => {
+      const response = await sendSlowly(app.url, head, length)
+      assert.deepEqual([response.status, response.wasReset], [status, false], cause)
+    }),
+  )
+})
+
+test('a body with a session token must arrive soon, and counts as an invalid token otherwise', async (t) => {
+  const app = await startApp(t)
+  setBodyTimeouts(t, { rejected: 600_000, small: 100, inMemory: 600_000, toFile: 600_000 })
+  const head = 'POST /api/v1/step1/storeskills/store HTTP/1.1\r\ncontent-type: application/json'
+  const rule = { name: 'unknown-session-tokens', kind: 'fixed', limit: 600, seconds: 60 } as const
+  for (let count = 1; count < rule.limit; count++)
+    await app.context.limits.limiter.charge('127.0.0.1', [rule], app.clock.now())
+  assert.equal((await sendSlowly(app.url, head)).status, 408)
+  const { status, body } = await sendSlowly(app.url, head)
+  assert.deepEqual([status, body.error.code], [429, 'RATE_LIMITED'])
+  assert.match(body.error.message, /with invalid session tokens from this IP address: the limit is 600 per minute/)
 })
 
 test('a request with two Host headers is rejected', async (t) => {

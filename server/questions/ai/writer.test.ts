@@ -136,6 +136,11 @@ test('a refusal of the model is reported immediately', async (t) => {
     await assert.rejects(writer.writeItems(itemsRequest()), failsWith('refused'))
     assert.equal(calls.length, 1)
   }
+  const { writer } = await startWriter(t, [respondWithCompletion('', { refusal: 'n'.repeat(1000) })])
+  await assert.rejects(writer.writeItems(itemsRequest()), ({ message }: Error) => {
+    assert.equal(message, `the model refused: "${'n'.repeat(200)}"`)
+    return true
+  })
 })
 
 test('429 and 5xx responses are retried once after Retry-After', async (t) => {
@@ -362,6 +367,7 @@ test('texts are translated; invalid translations are requested again and then le
     ta: ['உங்களிடம் {thing} உள்ளதா?'],
   })
   assertStrict(calls[0]!.body.response_format.json_schema.schema)
+  assert.match(JSON.stringify(calls[1]!.body.messages), /text 1 has different \{placeholders\} from the original/)
   assert.deepEqual(Object.keys(calls[1]!.body.response_format.json_schema.schema.properties as object), ['ta'])
   const partiallyValid = await startWriter(t, [
     respondWithCompletion(firstTranslations),

@@ -8,7 +8,6 @@ import { openEndpointLocks } from './endpoint-locks.ts'
 export interface EndpointPool {
   /** Reads the endpoint's due deliveries, after claiming the endpoint if necessary. */
   wake(webhookId: string, scope: ReadScope): void
-  wakeAll(scope: ReadScope): void
   /** Applies a change of the webhook. */
   reload(webhookId: string): void
   reloadAll(): void
@@ -62,9 +61,6 @@ export function openEndpointPool({ connection, deps, onConnected }: EndpointPool
 
   return {
     wake,
-    wakeAll(scope) {
-      for (const endpoint of endpoints.values()) endpoint.wake(scope)
-    },
     reload(webhookId) {
       const endpoint = endpoints.get(webhookId)
       if (endpoint) endpoint.reload()

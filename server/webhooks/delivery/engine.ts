@@ -78,7 +78,7 @@ export function startDelivery(options: DeliveryOptions): BackgroundActivity {
     onConnected: () => poller.pollWithin(0),
   })
   void listener.on(DELIVERIES_DUE, (payload) => {
-    if (payload === '') return wakeAll() // after a reconnection: notifications may have been missed
+    if (payload === '') return poller.pollWithin(0) // after a reconnection: notifications may have been missed
     if (payload.startsWith(ANY_DAY_PREFIX)) wake(payload.slice(ANY_DAY_PREFIX.length), 'any')
     else wake(payload, 'recent')
   })
@@ -110,11 +110,6 @@ export function startDelivery(options: DeliveryOptions): BackgroundActivity {
     if (stopped) return
     dueTimes.delete(webhookId)
     pool.wake(webhookId, scope)
-  }
-
-  function wakeAll() {
-    pool.wakeAll('any')
-    poller.pollWithin(0)
   }
 
   function scheduleWake(webhookId: string, dueAt: number) {

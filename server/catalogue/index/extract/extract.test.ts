@@ -604,3 +604,95 @@ test('a negated heading negates its list, and a negating note negates the item b
   ])
     assert.ok(scoreIn(text, 6) > 0.5, text)
 })
+
+const scoredSkills = [
+  { number: 1, name: 'Welding', aliases: ['welder', 'वेल्डिंग'], isPreferred: true },
+  { number: 2, name: 'Arc welding', aliases: [] },
+  { number: 3, name: 'Machine operation', aliases: ['operating machines'] },
+  { number: 4, name: 'Data entry', aliases: ['typing'] },
+  { number: 5, name: 'House wiring', aliases: ['bijli ka kaam', 'electrician'] },
+  { number: 6, name: 'Plumbing', aliases: ['plumber'] },
+  { number: 7, name: 'Go', aliases: ['Golang'] },
+  { number: 8, name: 'AC repair', aliases: [] },
+  { number: 9, name: 'Research and development', aliases: [] },
+  { number: 10, name: 'Sales management', aliases: ['sales manager'] },
+  { number: 11, name: 'Hindi', aliases: [] },
+  { number: 12, name: 'Tamil', aliases: [] },
+  { number: 13, name: 'Recruitment', aliases: [] },
+  { number: 14, name: 'Cooking', aliases: ['cook'] },
+  { number: 15, name: 'Carpentry', aliases: ['joiner'] },
+  { number: 16, name: 'Closed circuit television', aliases: [] },
+  { number: 17, name: 'R', aliases: ['R programming'] },
+  { number: 18, name: 'Customer service', aliases: [] },
+  { number: 19, name: 'Customer support', aliases: [] },
+  { number: 20, name: 'Forklift driving', aliases: [] },
+]
+
+/** Texts with the skills that they mention: the skill, the score and the mentions. */
+const SCORED_TEXTS: readonly (readonly [text: string, found: string])[] = [
+  // A name, an alias, repeated mentions.
+  ['Welding', '1 0.86 Welding'],
+  ['We need a welder.', '1 0.66 welder'],
+  ['Welding and more welding, and a welder.', '1 0.9104 Welding|welding|welder'],
+  ['Data entry, typing.', '4 0.904 Data entry|typing'],
+  // A name in other words.
+  ['Operating of machines', '3 0.76 Operating of machines'],
+  ['wired houses', ''],
+  ['research & development', '9 0.88 research & development'],
+  ['Forklift driver', '20 0.792 Forklift driver'],
+  ['sales and customer support', '19 0.88 customer support'],
+  ['customer service and support', '18 0.88 customer service, 19 0.88 support'],
+  // Names and everyday words.
+  ['Go and R', '17 0.86 R'],
+  ['go to the site', ''],
+  ['Golang', '7 0.66 Golang'],
+  ['R programming', '17 0.76 R programming'],
+  // Short forms and misspellings.
+  ['CCTV operator', '16 0.6 CCTV'],
+  ['CCTV', '16 0.6 CCTV'],
+  ['electrition', '5 0.66 electrition'],
+  ['bijlee ka kaam', ''],
+  ['AC mechanic', '8 0.792 AC mechanic'],
+  // Negation.
+  ['no welding', '1 0.086 welding'],
+  ['Welding is not required.', '1 0.086 Welding'],
+  ['welding nahi chahiye', '1 0.086 welding'],
+  ['not only welding but plumbing', '1 0.86 welding, 6 0.86 plumbing'],
+  ['no plumbing, cooking or welding', '6 0.086 plumbing, 14 0.086 cooking, 1 0.086 welding'],
+  ['Welding is done by our vendor.', '1 0.086 Welding'],
+  ['Welding people please excuse.', '1 0.086 Welding'],
+  ['Experience not required: welder, plumber', '1 0.66 welder, 6 0.66 plumber'],
+  ['Not required: welding, plumbing', '1 0.086 welding, 6 0.086 plumbing'],
+  ['without welding, plumbing', '6 0.86 plumbing, 1 0.086 welding'],
+  ['a plumber who does not smoke', '6 0.66 plumber'],
+  // The employer, colleagues, languages and words of advertisements.
+  ['welding company', '1 0.344 welding'],
+  ['report to sales manager', '10 0.304 sales manager'],
+  ['with the plumber', '6 0.264 plumber'],
+  ['with our senior welder', '1 0.264 welder'],
+  ['checking with welder', '1 0.66 welder'],
+  ['Hindi or Tamil', '11 0.129 Hindi, 12 0.129 Tamil'],
+  ['Hindi/Tamil', '11 0.129 Hindi, 12 0.129 Tamil'],
+  ['Hindi', '11 0.645 Hindi'],
+  ['immediate joiner', ''],
+  ['joiner', '15 0.66 joiner'],
+  ['recruitment', '13 0.86 recruitment'],
+  ['recruitment by plumber', '6 0.66 plumber, 13 0.172 recruitment'],
+  // Lists.
+  [
+    'Skills: welding, plumbing, cooking, data entry',
+    '4 0.88 data entry, 1 0.86 welding, 6 0.86 plumbing, 14 0.86 cooking',
+  ],
+  ['- arc welding\n- plumbing', '2 0.88 arc welding, 6 0.86 plumbing'],
+  ['arc and gas welding', '2 0.88 arc, 1 0.86 welding'],
+]
+
+test('each rule has its effect on the skills, the scores and the mentions', () => {
+  const scoredIndex = buildSkillIndexSync(scoredSkills)
+  for (const [text, expected] of SCORED_TEXTS) {
+    const found = scoredIndex
+      .extract(text, 10)
+      .map(({ number, score, mentions }) => `${number} ${score} ${mentions.map((mention) => mention.text).join('|')}`)
+    assert.equal(found.join(', '), expected, text)
+  }
+})

@@ -65,6 +65,12 @@ test('a word matches a label word with the same root (listener, listen)', () => 
   )
 })
 
+test('a word with the same root is another form of the word, also if the thesaurus lists both', () => {
+  const smallIndex = buildSkillIndexSync([{ number: 1, name: 'Collaborate in teams', aliases: [] }])
+  assert.equal(smallIndex.match('collaboration in teams', 1)[0]!.method, 'fuzzy')
+  assert.equal(smallIndex.match('cooperation in teams', 1)[0]!.method, 'semantic')
+})
+
 test('a noun in -ing does not match the verb (building, build)', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Inspect buildings', aliases: [] },
@@ -221,4 +227,105 @@ test('the scores of any phrase are between 0 and 1', () => {
     }),
     { numRuns: 300 },
   )
+})
+
+const welding = { number: 1, name: 'Welding', master: { number: 1 } }
+const office = { number: 2, name: 'Office work', master: { number: 2 } }
+const scoredSkills = [
+  { number: 1, name: 'Arc welding', aliases: ['stick welding', 'AT welding'], isPreferred: true, sub: welding },
+  { number: 2, name: 'Gas welding', aliases: ['oxy welding'], sub: welding },
+  { number: 3, name: 'Brazing', aliases: ['braze welding'], sub: welding },
+  { number: 4, name: 'Manage staff', aliases: ['supervise staff', 'staff management'], sub: office },
+  { number: 5, name: 'Manage budgets', aliases: ['supervise budgets'], sub: office },
+  { number: 6, name: 'Customer service', aliases: ['client service'], isPreferred: true, sub: office },
+  { number: 7, name: 'Elder care', aliases: ['care of the elderly'], sub: office },
+  { number: 8, name: 'Heating ventilation air conditioning maintenance', aliases: [], sub: office },
+  { number: 9, name: 'JavaScript', aliases: ['ECMAScript'], sub: office },
+  { number: 10, name: 'Raj mistri', aliases: ['bricklaying'], sub: welding },
+  { number: 11, name: 'Glaze pots', aliases: ['enamel pots'], sub: welding },
+  { number: 12, name: 'Glaze tiles', aliases: ['enamel tiles'], sub: welding },
+  { number: 13, name: 'Glaze plates', aliases: [], sub: welding },
+  { number: 14, name: 'Process excellence', aliases: ['excellence'], sub: office },
+  { number: 15, name: 'Follow up', aliases: ['lead follow up'], sub: office },
+  { number: 16, name: 'Data entry', aliases: ['typing'], sub: office },
+  { number: 17, name: 'Data engineering', aliases: [], isPreferred: true, sub: office },
+  { number: 18, name: 'House wiring', aliases: ['electrician'], isPreferred: true, sub: office },
+  { number: 19, name: 'Machine grade 1', aliases: ['lathe grade 1'], sub: welding },
+  { number: 20, name: 'Machine grade 2', aliases: ['lathe grade 2'], sub: welding },
+]
+
+/** Phrases with their first three matches: the skill, the method and the score. */
+const SCORED_PHRASES: readonly (readonly [phrase: string, matches: string])[] = [
+  // The name, an alias, a part of a name.
+  ['arc welding', '1 exact 0.9302, 3 fuzzy 0.0119, 2 fuzzy 0.0107'],
+  ['stick welding', '1 alias 0.7994, 3 fuzzy 0.0119, 2 fuzzy 0.0107'],
+  ['welding', '1 fuzzy 0.4571, 2 fuzzy 0.0977, 3 semantic 0.0936'],
+  ['staff', '4 fuzzy 0.6385'],
+  ['data', '17 fuzzy 0.4576, 16 fuzzy 0.112'],
+  // Other forms, order and typos.
+  ['managing staff', '4 fuzzy 0.7908, 5 fuzzy 0.0115'],
+  ['staff managing', '4 fuzzy 0.7908, 5 fuzzy 0.0115'],
+  ['weldings arc', '1 fuzzy 0.7908, 3 fuzzy 0.0119, 2 fuzzy 0.0107'],
+  ['manag staf', '4 fuzzy 0.7133, 5 fuzzy 0.0113'],
+  ['jvascript', '9 fuzzy 0.703'],
+  ['javascrpit', '9 fuzzy 0.6788'],
+  ['arrc weldng', '1 fuzzy 0.6919, 2 fuzzy 0.0093, 3 fuzzy 0.0048'],
+  // Words that sound alike.
+  ['raaj mistry', '10 fuzzy 0.7343'],
+  ['braizing', '3 fuzzy 0.6788'],
+  // Joined and split words.
+  ['java script', '9 fuzzy 0.7908'],
+  ['rajmistri', '10 fuzzy 0.7908'],
+  ['dataentry', '16 fuzzy 0.7908, 17 fuzzy 0.0115'],
+  ['customer-service', '6 exact 0.9302'],
+  // Synonyms of the thesaurus, and other words with the same root.
+  ['lead staff', '4 semantic 0.6982, 5 semantic 0.0081, 15 fuzzy 0.0049'],
+  ['oversee budgets', '5 semantic 0.6919, 4 semantic 0.0085'],
+  ['bricklayer', '10 fuzzy 0.318'],
+  ['engineer data', '17 fuzzy 0.7133, 16 fuzzy 0.011'],
+  // Synonyms that the aliases show; numbers are none.
+  ['enamel plates', '13 semantic 0.729, 11 fuzzy 0.0091, 12 fuzzy 0.0091'],
+  ['lathe grade 1', '19 alias 0.9091, 20 fuzzy 0.0156'],
+  ['lathe grade 3', '19 fuzzy 0.3611, 20 fuzzy 0.0923'],
+  // Short forms and spoken phrases.
+  ['hvac maintenance', '8 semantic 0.7908'],
+  ['senior hvac maintenance of large office buildings today', ''],
+  ['talking to customers', '6 semantic 0.7908'],
+  ['look after old people', '7 semantic 0.7908'],
+  ['take care of senior citizens', '7 semantic 0.7908'],
+  // Praise, generic words, function words and stop words.
+  ['excellent data entry', '16 fuzzy 0.751, 17 fuzzy 0.0106'],
+  ['process', '14 fuzzy 0.5597'],
+  ['good process excellence', '14 fuzzy 0.7452'],
+  ['who can do data entry', '16 fuzzy 0.7662, 17 fuzzy 0.0109'],
+  ['follow up', '15 exact 0.9302'],
+  ['follow', '15 fuzzy 0.6206'],
+  ['up', ''],
+  ['the of', ''],
+  ['at welding', '1 alias 0.8578, 2 fuzzy 0.0259, 3 semantic 0.0247'],
+  ['at', ''],
+  // Words about the applicant.
+  ['hardworking electrician', '18 alias 0.7912'],
+  ['full time electrician', '18 alias 0.7912'],
+  ['12th pass electrician', '18 alias 0.7912'],
+  ['electrician 25k', '18 fuzzy 0.3017'],
+  ['immediate', ''],
+  // A phrase of one word and a label with its synonym.
+  ['welding braze', '3 fuzzy 0.7638, 1 semantic 0.0321, 2 semantic 0.0264'],
+  ['supervise', '4 fuzzy 0.3869, 5 fuzzy 0.0897, 15 semantic 0.0065'],
+  ['service', '6 fuzzy 0.5597'],
+  ['client', '6 fuzzy 0.5537'],
+  // Long phrases.
+  [
+    'arc welding and gas welding and brazing and manage staff and manage budgets and data entry and typing and house wiring',
+    '1 semantic 0.377, 2 semantic 0.0722, 4 fuzzy 0.0559',
+  ],
+]
+
+test('each rule has its effect on the skills, the methods and the scores', () => {
+  const scoredIndex = buildSkillIndexSync(scoredSkills)
+  for (const [phrase, matches] of SCORED_PHRASES) {
+    const found = scoredIndex.match(phrase, 3).map(({ number, method, score }) => `${number} ${method} ${score}`)
+    assert.equal(found.join(', '), matches, phrase)
+  }
 })
