@@ -3,6 +3,7 @@
  * many questions it takes, how often two people are asked the same, and whether statistics find difficulties and faulty items. Fails if
  * a limit is exceeded. Peers: two of three items, which was the rule before, and three of five, a common one.
  */
+import type { Response } from '../server/measurement/model.ts'
 import {
   type Assumptions,
   askPerson,
@@ -120,9 +121,41 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
   for (const [name, rule] of PEERS) addRates(name, measureVerdicts(people, askAll(rule, 24)))
   for (const [name, assumptions] of OTHER_ASSUMPTIONS)
     addRates(name, measureVerdicts(people, askAll(SEQUENTIAL_TEST, 24, assumptions)))
+  addUnpilotedRows()
   addCalibrationRows()
   if (exceeded.length > 0) throw new Error(`limits are exceeded:\n${exceeded.join('\n')}`)
   return rows
+
+  /** Measures the error rates with items that nobody has tried out, and whose quality differs widely. */
+  function addUnpilotedRows(): void {
+    const rules: [name: string, rule: TestRule][] = [
+      ['unpiloted items', SEQUENTIAL_TEST],
+      ['unpiloted items, student, 5 items', fixedForm(5)],
+    ]
+    for (const [name, rule] of rules) {
+      const rates = measureVerdicts(people, askUnpiloted(rule))
+      limitedRow(`${name}: verified at θ ≤ -1.5`, rates.falseVerified, LIMITS.falseVerified)
+      limitedRow(`${name}: not verified at θ ≥ 1.5`, rates.falseNotVerified, LIMITS.falseNotVerified)
+      rows.push(
+        { name: `${name}: inconclusive`, value: rates.inconclusive, unit: '' },
+        { name: `${name}: items`, value: rates.meanItems, unit: 'per person' },
+        { name: `${name}: verified at θ from 2 to 3`, value: rates.bands.at(-1)!.verified, unit: '' },
+      )
+    }
+    const fullWeight = (responses: readonly Response[]) =>
+      responses.map(({ difficulty, isCorrect }) => ({ difficulty, isCorrect }))
+    const peer: TestRule = {
+      needsMore: (responses, available) => SEQUENTIAL_TEST.needsMore(fullWeight(responses), available),
+      decide: (responses) => SEQUENTIAL_TEST.decide(fullWeight(responses)),
+    }
+    addRates('peer, unpiloted items with full weight', measureVerdicts(people, askUnpiloted(peer)))
+  }
+
+  /** Asks everyone about one of many skills, because the items of one skill share a part of their quality. */
+  function askUnpiloted(rule: TestRule): SimulatedForm[] {
+    const pools = Array.from({ length: 400 }, (_, pool) => createItems(12, `${SEED} ${pool}`, { isUnpiloted: true }))
+    return people.map((person, index) => askPerson(person, pools[index % pools.length]!, rule))
+  }
 
   /** Measures what people share who are asked about the same skill. */
   function addDrawRows(poolSize: number): void {

@@ -1,14 +1,44 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { describeApis } from '../server/openapi/describe.ts'
+import { findBreakingChanges, reduceDescription } from './openapi-compatibility.ts'
 
-// Generates openapi/*.json from the routes of the server. With --check, fails if the files are out of date.
+// Generates openapi/*.json from the routes of the server.
+//   --check     fails if the files are out of date, or if a change since the last release can break clients
+//   --release   also stores the descriptions in openapi/released/, with which later versions are compared
+
+interface AcceptedChange {
+  /** The line that --check prints. */
+  change: string
+  reason: string
+}
+
+/** Changes since the last release that may break clients. Each needs a line in CHANGELOG.md; --release makes them obsolete. */
+const acceptedChanges: AcceptedChange[] = []
+
 const isCheck = process.argv.includes('--check')
+const isRelease = process.argv.includes('--release')
 for (const [apiName, description] of Object.entries(await describeApis())) {
   const file = new URL(`../openapi/${apiName}.json`, import.meta.url)
+  const releasedFile = new URL(`../openapi/released/${apiName}.json`, import.meta.url)
   const text = `${JSON.stringify(description, null, 2)}\n`
   if (!isCheck) await writeFile(file, text)
-  else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
-    console.error(`openapi/${apiName}.json is not up to date: run npm run openapi and commit it`)
-    process.exitCode = 1
+  else if ((await readFile(file, 'utf8').catch(() => '')) !== text)
+    fail(`openapi/${apiName}.json is not up to date: run npm run openapi and commit it`)
+  if (isRelease) {
+    await mkdir(new URL('.', releasedFile), { recursive: true })
+    await writeFile(releasedFile, `${JSON.stringify(reduceDescription(description), null, 1)}\n`)
   }
+  if (!isCheck) continue
+  const changes = findBreakingChanges(JSON.parse(await readFile(releasedFile, 'utf8')), description)
+  for (const change of changes) {
+    if (acceptedChanges.some((accepted) => accepted.change === change)) continue
+    fail(
+      `${apiName} API: ${change}. Clients of the last release can break: undo it, or add it with a reason to acceptedChanges in scripts/openapi.ts and to CHANGELOG.md`,
+    )
+  }
+}
+
+function fail(message: string): void {
+  console.error(message)
+  process.exitCode = 1
 }

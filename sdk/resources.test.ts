@@ -153,7 +153,7 @@ test('configuration errors name the option, its variable and where to get the va
   await assert.rejects(catalogueOnly.sessions.open({ externalStudentId: 's', name: 'S', email: 's@example.com' }), {
     message: /sessionKey is missing.*ATTESTRY_SESSION_KEY.*--kind session/,
   })
-  await assert.rejects(catalogueOnly.shifts.list(), AttestryConfigurationError)
+  await assert.rejects(async () => void (await catalogueOnly.shifts.list()), AttestryConfigurationError)
 })
 
 test('an unreachable server is reported with its address', async () => {

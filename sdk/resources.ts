@@ -45,6 +45,8 @@ import type {
   ItemStatus,
   Location,
   LocationList,
+  LoggedRequest,
+  LoggedRequestList,
   Mandate,
   MandateInput,
   MandateList,
@@ -100,6 +102,10 @@ import type {
   SubmittedReview,
   SubSkill,
   SubSkillPage,
+  TestClock,
+  TestClockAdvanceInput,
+  TestClockInput,
+  TestClockList,
   TopSkill,
   TopSkillPage,
   Verification,
@@ -112,6 +118,7 @@ import type {
   WebhookStatus,
   WebhookTest,
   WebhookWithSecret,
+  WithdrawalInput,
   Workflow,
   WorkflowInput,
   WorkflowList,
@@ -123,7 +130,9 @@ export interface GetWorkflowOverviewQuery {
   from?: string | undefined
   /** Last day of the period, a calendar day in India. Default: today. */
   to?: string | undefined
+  /** ID of the mandate. */
   mandate_id?: string | undefined
+  /** ID of the campaign. */
   campaign_id?: string | undefined
 }
 
@@ -133,7 +142,9 @@ export interface GetOverviewQuery {
   from?: string | undefined
   /** Last day of the period, a calendar day in India. Default: today. */
   to?: string | undefined
+  /** ID of the mandate. */
   mandate_id?: string | undefined
+  /** ID of the campaign. */
   campaign_id?: string | undefined
 }
 
@@ -145,8 +156,11 @@ export interface ListCountedCandidatesQuery {
   from?: string | undefined
   /** Last day of the period, a calendar day in India. Default: today. */
   to?: string | undefined
+  /** ID of the workflow. */
   workflow_id?: string | undefined
+  /** ID of the mandate. */
   mandate_id?: string | undefined
+  /** ID of the campaign. */
   campaign_id?: string | undefined
   /** Maximum number of items on the page. */
   limit?: PageLimit | undefined
@@ -172,7 +186,9 @@ export interface ListCandidatesQuery {
 
 /** Query parameters of `searchSkills`. */
 export interface CatalogueSearchSkillsQuery {
+  /** Text to search for: at least 3 characters. */
   keyword: string
+  /** Number of the page, from 1. */
   page?: number | undefined
   /** Maximum number of items on the page. */
   limit?: number | undefined
@@ -180,8 +196,11 @@ export interface CatalogueSearchSkillsQuery {
 
 /** Query parameters of `listSkills`. */
 export interface CatalogueListSkillsQuery {
+  /** ID of the master skill. */
   master_skill_id?: string | undefined
+  /** ID of the sub-skill. */
   sub_skill_id?: string | undefined
+  /** Number of the page, from 1. */
   page?: number | undefined
   /** Maximum number of items on the page. */
   limit?: number | undefined
@@ -189,6 +208,7 @@ export interface CatalogueListSkillsQuery {
 
 /** Query parameters of `listMasterSkills`. */
 export interface CatalogueListMasterSkillsQuery {
+  /** Number of the page, from 1. */
   page?: number | undefined
   /** Maximum number of items on the page. */
   limit?: number | undefined
@@ -196,7 +216,9 @@ export interface CatalogueListMasterSkillsQuery {
 
 /** Query parameters of `listSubSkills`. */
 export interface CatalogueListSubSkillsQuery {
+  /** ID of the master skill. */
   master_skill_id?: string | undefined
+  /** Number of the page, from 1. */
   page?: number | undefined
   /** Maximum number of items on the page. */
   limit?: number | undefined
@@ -204,7 +226,9 @@ export interface CatalogueListSubSkillsQuery {
 
 /** Query parameters of `listSelectedSkills`. */
 export interface CatalogueListSelectedSkillsQuery {
+  /** ID of the user in your system. */
   user_id: string
+  /** Number of the page, from 1. */
   page?: number | undefined
   /** Maximum number of items on the page. */
   limit?: number | undefined
@@ -212,6 +236,7 @@ export interface CatalogueListSelectedSkillsQuery {
 
 /** Query parameters of `listTopSkills`. */
 export interface CatalogueListTopSkillsQuery {
+  /** Number of the page, from 1. */
   page?: number | undefined
   /** Maximum number of items on the page. */
   limit?: number | undefined
@@ -219,6 +244,7 @@ export interface CatalogueListTopSkillsQuery {
 
 /** Query parameters of `listLimitedVisitors`. */
 export interface CatalogueListLimitedVisitorsQuery {
+  /** Number of the page, from 1. */
   page?: number | undefined
   /** Maximum number of items on the page. */
   limit?: number | undefined
@@ -226,11 +252,15 @@ export interface CatalogueListLimitedVisitorsQuery {
 
 /** Query parameters of `listCredentials`. */
 export interface ListCredentialsQuery {
+  /** ID of the candidate in this campaign. */
   candidate_id?: string | undefined
   /** The ID of the candidate or student in your system. */
   external_candidate_id?: string | undefined
+  /** ID of the verification. */
   verification_id?: string | undefined
+  /** ID of the skill. */
   skill_id?: string | undefined
+  /** Return only records with this status. */
   status?: CredentialStatus | undefined
   /** Return only credentials issued or revoked at or after this time: ISO 8601 with a time zone. */
   updated_since?: string | undefined
@@ -252,11 +282,14 @@ export interface ListCreditEntriesQuery {
 export interface ListEventsQuery {
   /** Comma-separated list of event types: result.completed, result.declined, result.failed, mandate.ready, mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved, verification.initiated, verification.requested, verification.completed, verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked, webhook.test. */
   types?: string | undefined
+  /** Return events that were not acknowledged, that were, or all. */
   acknowledged?: 'false' | 'true' | 'all' | undefined
   /** Your name for a program that pulls events; each consumer acknowledges events separately. Without it, the consumer is `default`: for this consumer, events that were delivered by webhook are acknowledged too, and acknowledging an event ends its deliveries. */
   consumer?: string | undefined
   /** Return only events after the event with this ID. */
   after?: string | undefined
+  /** Return only events that were recorded after this time. */
+  created_after?: string | undefined
   /** Maximum number of items on the page. */
   limit?: PageLimit | undefined
   /** The `next_cursor` of the previous page. */
@@ -271,6 +304,7 @@ export interface ListItemsQuery {
   limit?: PageLimit | undefined
   /** The `next_cursor` of the previous page. */
   cursor?: Cursor | undefined
+  /** ID of the skill. */
   skill_id?: string | undefined
   /** Only items with this status. */
   status?: ItemStatus | undefined
@@ -292,9 +326,26 @@ export interface ListLocationsQuery {
 
 /** Query parameters of `listMandates`. */
 export interface ListMandatesQuery {
+  /** Return only records with this status. */
   status?: MandateStatus | undefined
+  /** ID of the workflow. */
   workflow_id?: string | undefined
+  /** Your own ID for the job; null if you sent none. */
   job_id?: string | undefined
+  /** Maximum number of items on the page. */
+  limit?: PageLimit | undefined
+  /** The `next_cursor` of the previous page. */
+  cursor?: Cursor | undefined
+}
+
+/** Query parameters of `listRequestLog`. */
+export interface ListRequestLogQuery {
+  /** Only requests that failed: with a status of 400 or higher. */
+  failed?: boolean | undefined
+  /** Only requests to this API. */
+  api?: 'partner' | 'verification' | 'ats' | undefined
+  /** Only the request with this `x-request-id`. */
+  request_id?: string | undefined
   /** Maximum number of items on the page. */
   limit?: PageLimit | undefined
   /** The `next_cursor` of the previous page. */
@@ -303,9 +354,13 @@ export interface ListMandatesQuery {
 
 /** Query parameters of `listResults`. */
 export interface ListResultsQuery {
+  /** ID of the campaign. */
   campaign_id?: string | undefined
+  /** ID of the mandate. */
   mandate_id?: string | undefined
+  /** Your own ID for the job; null if you sent none. */
   job_id?: string | undefined
+  /** Return only records with this status. */
   status?: ResultStatus | undefined
   /** Return only results updated after this time: ISO 8601 with a time zone. */
   updated_after?: string | undefined
@@ -317,12 +372,15 @@ export interface ListResultsQuery {
 
 /** Query parameters of `searchSkills`. */
 export interface VerificationSearchSkillsQuery {
+  /** Text to search for: at least 3 characters. */
   q: string
+  /** Maximum number of items on the page. */
   limit?: number | undefined
 }
 
 /** Query parameters of `listSkillRequests`. */
 export interface ListSkillRequestsQuery {
+  /** Return only records with this status. */
   status?: SkillRequestStatus | undefined
   /** Maximum number of items on the page. */
   limit?: PageLimit | undefined
@@ -332,7 +390,9 @@ export interface ListSkillRequestsQuery {
 
 /** Query parameters of `browseSkills`. */
 export interface BrowseSkillsQuery {
+  /** ID of the master skill. */
   master_skill_id?: string | undefined
+  /** ID of the sub-skill. */
   sub_skill_id?: string | undefined
   /** Maximum number of items on the page. */
   limit?: PageLimit | undefined
@@ -342,9 +402,18 @@ export interface BrowseSkillsQuery {
 
 /** Query parameters of `searchSkills`. */
 export interface SearchSkillsQuery {
+  /** Text to search for: at least 3 characters. */
   q: string
   /** Maximum number of items on the page. */
   limit?: number | undefined
+  /** The `next_cursor` of the previous page. */
+  cursor?: Cursor | undefined
+}
+
+/** Query parameters of `listTestClocks`. */
+export interface ListTestClocksQuery {
+  /** Maximum number of items on the page. */
+  limit?: PageLimit | undefined
   /** The `next_cursor` of the previous page. */
   cursor?: Cursor | undefined
 }
@@ -361,6 +430,7 @@ export interface ListWebhooksQuery {
 
 /** Query parameters of `listDeliveries`. */
 export interface ListDeliveriesQuery {
+  /** Return only records with this status. */
   status?: DeliveryStatus | undefined
   /** Maximum number of items on the page. */
   limit?: PageLimit | undefined
@@ -472,7 +542,7 @@ export class CampaignsResource {
 
   /**
    * Create a campaign.
-   * The mandate must be `ready`. Each candidate costs one credit. If one candidate is invalid, the whole request is rejected, and no candidate is enrolled or charged. Candidates are contacted from `starts_at`, between 09:00 and 20:00 IST. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+   * The mandate must be `ready`. Each candidate costs one credit. If one candidate is invalid, the whole request is rejected, and no candidate is enrolled or charged. Candidates are contacted from `starts_at`, between 09:00 and 20:00 IST; in TEST mode at any time, unless the campaign has a test clock. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
    */
   create(body: CampaignInput, options?: WriteOptions): Promise<CampaignEnrolment> {
     return this.#transport.send(
@@ -861,7 +931,7 @@ export class EndorsementsResource {
 
   /**
    * Store the reviewer.
-   * The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the reviewer's email address changes, a new email is sent and the old link stops working. A session can have at most three different reviewer addresses. A mailbox gets a limited number of review emails per day from all sessions and organisations; then the response is 429 with Retry-After. An address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no email is sent to these reviewers, who act automatically: endorse@test.attestry.example endorses all skills and refuse@test.attestry.example declines, both after two seconds; silent@test.attestry.example never responds, and the review expires after 30 seconds. Other addresses of this domain, and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.
+   * The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the reviewer's email address changes, a new email is sent and the old link stops working. A session can have at most three different reviewer addresses. A mailbox gets a limited number of review emails per day from all sessions and organisations; then the response is 429 with Retry-After. An address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no email is sent to these reviewers, who act automatically: endorse@test.attestry.example endorses all skills and refuse@test.attestry.example declines, both after two seconds; silent@test.attestry.example never responds, and the review expires after 30 seconds (with a test clock, after 30 days of its time). Other addresses of this domain, and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.
    */
   storeReviewer(body: ReviewerInput, options?: CallOptions): Promise<Reviewer> {
     return this.#transport.send(
@@ -907,6 +977,17 @@ export class EndorsementsResource {
   submitReview(body: ReviewInput, options?: CallOptions): Promise<SubmittedReview> {
     return this.#transport.send(
       { method: 'POST', path: '/api/v1/humanverification/submit', auth: 'none', body },
+      options,
+    )
+  }
+
+  /**
+   * Withdraw an endorsement.
+   * For the reviewer, with the token from the link in the email, for 90 days after the review. The status of the verification becomes `declined`, no skill is endorsed any more, and credentials that depend on the endorsement are revoked. Withdrawing again changes nothing.
+   */
+  withdraw(body: WithdrawalInput, options?: CallOptions): Promise<SubmittedReview> {
+    return this.#transport.send(
+      { method: 'POST', path: '/api/v1/humanverification/withdraw', auth: 'none', body },
       options,
     )
   }
@@ -1112,6 +1193,26 @@ export class MandatesResource {
         auth: 'signature',
         acceptsIdempotencyKey: true,
       },
+      options,
+    )
+  }
+}
+
+export class RequestLogResource {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /**
+   * List logged requests.
+   * Lists the requests of your organisation in the mode of the key, newest first. Requests appear after about a second and are stored for three days. During a flood of requests, only a part is logged. Scope: `logs:read`. Rate limit class: `reads`.
+   */
+  list(query: ListRequestLogQuery = {}, options?: CallOptions): List<LoggedRequest, LoggedRequestList> {
+    return new List(
+      this.#transport,
+      { method: 'GET', path: '/api/v1/partner/request-log', auth: 'signature', query },
       options,
     )
   }
@@ -1406,6 +1507,86 @@ export class SkillsResource {
   extract(body: SkillExtractionInput, options?: CallOptions): Promise<SkillExtraction> {
     return this.#transport.send(
       { method: 'POST', path: '/api/v1/partner/skills/extract', auth: 'signature', body },
+      options,
+    )
+  }
+}
+
+/** Clocks that the campaigns and verification sessions of TEST mode can run on. You move their time, instead of waiting for it. */
+export class TestClocksResource {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /**
+   * Create a test clock.
+   * TEST keys only. Attach campaigns with `test_clock_id` and verification sessions with `testClockId` when you create them. The clock stands still until you advance it. Scope: `campaigns:write`. Rate limit class: `mandateWrites`.
+   */
+  create(body: TestClockInput, options?: WriteOptions): Promise<TestClock> {
+    return this.#transport.send(
+      { method: 'POST', path: '/api/v1/partner/test-clocks', auth: 'signature', body, acceptsIdempotencyKey: true },
+      options,
+    )
+  }
+
+  /**
+   * List test clocks.
+   * TEST keys only. Lists the newest test clocks first, including archived ones. Scope: `campaigns:read`. Rate limit class: `reads`.
+   */
+  list(query: ListTestClocksQuery = {}, options?: CallOptions): List<TestClock, TestClockList> {
+    return new List(
+      this.#transport,
+      { method: 'GET', path: '/api/v1/partner/test-clocks', auth: 'signature', query },
+      options,
+    )
+  }
+
+  /**
+   * Get a test clock.
+   * TEST keys only. Scope: `campaigns:read`. Rate limit class: `reads`.
+   */
+  get(testClockId: string, options?: CallOptions): Promise<TestClock> {
+    return this.#transport.send(
+      {
+        method: 'GET',
+        path: `/api/v1/partner/test-clocks/${pathSegment('testClockId', testClockId)}`,
+        auth: 'signature',
+      },
+      options,
+    )
+  }
+
+  /**
+   * Archive a test clock.
+   * TEST keys only. The time of the clock no longer changes, and nothing happens to its campaigns and sessions any more. An advance that is in progress stops. Scope: `campaigns:write`. Rate limit class: `mandateWrites`.
+   */
+  archive(testClockId: string, options?: WriteOptions): Promise<TestClock> {
+    return this.#transport.send(
+      {
+        method: 'DELETE',
+        path: `/api/v1/partner/test-clocks/${pathSegment('testClockId', testClockId)}`,
+        auth: 'signature',
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Advance a test clock.
+   * TEST keys only. Everything that becomes due until the new time happens in order, each at its time: contacts, replies of test numbers, follow-ups, reminders and expiries, with their events. The response has the status `advancing`; get the test clock until its status is `ready`. Scope: `campaigns:write`. Rate limit class: `mandateWrites`.
+   */
+  advance(testClockId: string, body: TestClockAdvanceInput, options?: WriteOptions): Promise<TestClock> {
+    return this.#transport.send(
+      {
+        method: 'POST',
+        path: `/api/v1/partner/test-clocks/${pathSegment('testClockId', testClockId)}/advance`,
+        auth: 'signature',
+        body,
+        acceptsIdempotencyKey: true,
+      },
       options,
     )
   }
@@ -1718,6 +1899,7 @@ export class Resources {
   readonly locations: LocationsResource
   /** Jobs for which candidates are verified. */
   readonly mandates: MandatesResource
+  readonly requestLog: RequestLogResource
   /** The outcome of the conversation with each candidate. */
   readonly results: ResultsResource
   /** Open and read verification sessions. */
@@ -1728,6 +1910,8 @@ export class Resources {
   readonly skillRequests: SkillRequestsResource
   /** Search, browse, match and extract skills of the catalogue. */
   readonly skills: SkillsResource
+  /** Clocks that the campaigns and verification sessions of TEST mode can run on. You move their time, instead of waiting for it. */
+  readonly testClocks: TestClocksResource
   /** Open and read verification sessions. */
   readonly verifications: VerificationsResource
   /** Endpoints to which events are sent, and their deliveries. */
@@ -1749,11 +1933,13 @@ export class Resources {
     this.items = new ItemsResource(transport)
     this.locations = new LocationsResource(transport)
     this.mandates = new MandatesResource(transport)
+    this.requestLog = new RequestLogResource(transport)
     this.results = new ResultsResource(transport)
     this.sessions = new SessionsResource(transport)
     this.shifts = new ShiftsResource(transport)
     this.skillRequests = new SkillRequestsResource(transport)
     this.skills = new SkillsResource(transport)
+    this.testClocks = new TestClocksResource(transport)
     this.verifications = new VerificationsResource(transport)
     this.webhooks = new WebhooksResource(transport)
     this.workflows = new WorkflowsResource(transport)

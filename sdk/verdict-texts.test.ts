@@ -10,7 +10,8 @@ import {
 } from './verdict-texts.ts'
 
 function aSkill(overrides: Partial<VerifiedSkill> = {}): VerifiedSkill {
-  const evidence = { item_source: 'bank' as const, language: 'hi' as const, items: 7, median_seconds: 14 }
+  const source = { item_source: 'bank' as const, language: 'hi' as const }
+  const evidence = { ...source, items: 7, unpiloted_items: 0, median_seconds: 14 }
   const counts = { correct: 6, asked: 7, confidence: 0.97 }
   return { skill_id: 'sk_1', name: 'Arc welding', verdict: 'verified', ...counts, evidence, ...overrides }
 }
@@ -49,6 +50,13 @@ test('the questions are described with their source, their language and the medi
     'your own questions, asked in English',
   )
   assert.match(describeQuestions({ ...evidence!, item_source: 'ai' }), /^AI questions,/)
+})
+
+test('questions that are still being tried out are named', () => {
+  const { evidence } = aSkill()
+  const textWith = (unpiloted_items: number) => describeQuestions({ ...evidence!, item_source: 'ai', unpiloted_items })
+  assert.equal(textWith(7), 'AI questions, still being tried out, asked in Hindi, median time 14 s')
+  assert.equal(textWith(3), 'AI questions, 3 of 7 still being tried out, asked in Hindi, median time 14 s')
 })
 
 test('reasons name the skill or the knockout answer', () => {

@@ -36,11 +36,24 @@ export function describeItemSource(source: VerdictEvidence['item_source']): stri
 }
 
 /** Returns how a skill was asked about, such as "public questions, asked in Hindi, median time 14 s". */
-export function describeQuestions({ item_source, language, median_seconds }: VerdictEvidence): string {
+export function describeQuestions({
+  item_source,
+  language,
+  items,
+  unpiloted_items,
+  median_seconds,
+}: VerdictEvidence): string {
   const languageName = new Intl.DisplayNames('en', { type: 'language' }).of(language) ?? language
-  const parts = [describeItemSource(item_source), `asked in ${languageName}`]
+  const parts = [describeItemSource(item_source)]
+  if (unpiloted_items > 0) parts.push(describeUnpiloted(unpiloted_items, items))
+  parts.push(`asked in ${languageName}`)
   if (median_seconds !== null) parts.push(`median time ${median_seconds} s`)
   return parts.join(', ')
+}
+
+/** Returns how many questions are new, such as "3 of 5 still being tried out". Their answers weigh less. */
+export function describeUnpiloted(unpiloted: number, items: number): string {
+  return unpiloted === items ? 'still being tried out' : `${unpiloted} of ${items} still being tried out`
 }
 
 /** Returns whether a candidate with a completed result is qualified. */

@@ -45,6 +45,8 @@ export interface Config {
   webhookAllow: string[]
   /** File with further domains of disposable mailboxes, one per line. */
   disposableDomainsFile: string | undefined
+  /** Whether the index of skills is built at its first use: for processes that end soon, such as tests. */
+  indexOnDemand: boolean
   /** Whether to reject requests of the busiest callers while the process is overloaded. */
   shedLoad: boolean
   /** Host names under which the server may be called, in addition to the host of `publicUrl`, `localhost` and IP addresses. */
@@ -157,6 +159,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
       'a comma-separated list of host names, IP addresses or CIDR ranges',
     ),
     disposableDomainsFile: env.DISPOSABLE_DOMAINS_FILE ? resolve(env.DISPOSABLE_DOMAINS_FILE) : undefined,
+    indexOnDemand: read('CATALOGUE_INDEX_ON_DEMAND', false, parseBoolean, 'true or false'),
     shedLoad: read('LOAD_SHEDDING', true, parseBoolean, 'true or false'),
     allowedHosts: read('ALLOWED_HOSTS', [], parseHostNames, 'a comma-separated list of host names'),
     metrics: {

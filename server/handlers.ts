@@ -7,7 +7,7 @@ import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
 import { isMember } from './console/auth/members.ts'
 import { emailOwnersAboutFailingEndpoint } from './console/organisation/failing-endpoints.ts'
-import { scheduleIssueForCandidates, scheduleIssueForSession } from './credentials/consents.ts'
+import { revokeWithdrawn, scheduleIssueForCandidates, scheduleIssueForSession } from './credentials/consents.ts'
 import { findCredentialsOfSession } from './credentials/credentials.ts'
 import { revokeMiskeyed } from './credentials/revocation.ts'
 import { itemRetired } from './items/item-status.ts'
@@ -16,7 +16,11 @@ import { countMandates } from './mandates/mandate-rows.ts'
 import { beforeMandateArchived } from './mandates/mandates.ts'
 import { recordRequestResolved, resolvePendingSkills } from './mandates/skill-requests.ts'
 import { recordResultEvents } from './results/events.ts'
-import { findVerificationCredentials, verificationEnded } from './verification/credential-hooks.ts'
+import {
+  endorsementWithdrawn,
+  findVerificationCredentials,
+  verificationEnded,
+} from './verification/credential-hooks.ts'
 import { resumeVerifications } from './verification/resume.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
 import { resumeWebhooks } from './webhooks/resume.ts'
@@ -40,6 +44,7 @@ export function registerHandlers(): void {
   itemRetired.register({ credentials: revokeMiskeyed })
   isMemberAddress.register({ console: isMember })
   verificationEnded.register({ credentials: scheduleIssueForSession })
+  endorsementWithdrawn.register({ credentials: revokeWithdrawn })
   findVerificationCredentials.register({ credentials: findCredentialsOfSession })
   endpointFailing.register({ console: emailOwnersAboutFailingEndpoint })
   serviceResumed.register({

@@ -83,7 +83,9 @@ async function openAll(
   // With an AI writer, every skill can be measured.
   const isMeasurable = (skillNumber: number, retiredItems: number) =>
     config.ai !== undefined || bank.canMeasure(skillNumber, retiredItems)
-  const catalogue = await openCatalogue({ db, listener, log, isMeasurable })
+  // Only routes search: a process that serves none does not need the index.
+  const indexOnDemand = config.indexOnDemand || !config.roles.includes('api')
+  const catalogue = await openCatalogue({ db, listener, log, isMeasurable, indexOnDemand })
   openedResources.defer(() => catalogue.close())
   const ownSkills = await openOwnSkills({ db, listener, log })
   const events = await openLedger({

@@ -4,6 +4,7 @@ const VERIFICATION_API = '/api/v1'
 export const paths = {
   verifyPage: (id: string) => `${VERIFICATION_API}/humanverification/verify-page/${encodeURIComponent(id)}`,
   submitReview: `${VERIFICATION_API}/humanverification/submit`,
+  withdrawEndorsement: `${VERIFICATION_API}/humanverification/withdraw`,
   session: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}`,
   searchSkills: (text: string) => `${VERIFICATION_API}/skills/search?q=${encodeURIComponent(text)}`,
   storeSkills: `${VERIFICATION_API}/step1/storeskills/store`,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Command, Option } from 'commander'
 import { examples } from '../examples.ts'
 import { parseTime, wholeNumberParser } from '../options.ts'
-import { openPartnerApi, type PartnerCall } from '../partner-call.ts'
+import { openPartnerApi, type PartnerCall, type PartnerOptions } from '../partner-call.ts'
 import { fieldList, print, table } from '../print.ts'
 import { NO_WAIT_OPTION } from '../rate-limit-retry.ts'
 
@@ -40,8 +40,8 @@ export function clocksCommand(): Command {
     .option('--at <time>', 'time that the clock shows at first (default: now)', parseTime)
     .option(...NO_WAIT_OPTION)
     .addHelpText(...examples('clocks create --name "Follow-ups" --at 2030-01-31T09:00:00+05:30'))
-    .action(async ({ name, at, wait }: { name?: string; at?: Date; wait: boolean }, command: Command) => {
-      const call = await openPartnerApi({ wait })
+    .action(async ({ name, at }: { name?: string; at?: Date }, command: Command) => {
+      const call = await openPartnerApi(command.optsWithGlobals<PartnerOptions>())
       const body = { ...(name ? { name } : {}), ...(at ? { starts_at: at.toISOString() } : {}) }
       printClock(command, await call<TestClock>('POST', '/test-clocks', { body }))
     })
@@ -52,8 +52,8 @@ export function clocksCommand(): Command {
     .option('--limit <n>', 'maximum number of clocks', wholeNumberParser(1, 100), 25)
     .option(...NO_WAIT_OPTION)
     .addHelpText(...examples('clocks list --limit 10'))
-    .action(async ({ limit, wait }: { limit: number; wait: boolean }, command: Command) => {
-      const call = await openPartnerApi({ wait })
+    .action(async ({ limit }: { limit: number }, command: Command) => {
+      const call = await openPartnerApi(command.optsWithGlobals<PartnerOptions>())
       const { items } = await call<{ items: TestClock[] }>('GET', `/test-clocks?limit=${limit}`)
       print(command, items, () =>
         table(
@@ -70,8 +70,8 @@ export function clocksCommand(): Command {
     .argument('<clock>', 'ID of the test clock, TC_…')
     .option(...NO_WAIT_OPTION)
     .addHelpText(...examples('clocks show TC_…'))
-    .action(async (id: string, { wait }: { wait: boolean }, command: Command) => {
-      printClock(command, await getClock(await openPartnerApi({ wait }), id))
+    .action(async (id: string, _options: object, command: Command) => {
+      printClock(command, await getClock(await openPartnerApi(command.optsWithGlobals<PartnerOptions>()), id))
     })
 
   clocks
@@ -86,7 +86,7 @@ export function clocksCommand(): Command {
     .addHelpText(...examples('clocks advance TC_… --days 30', 'clocks advance TC_… --to 2030-02-28T09:00:00Z'))
     .action(async (id: string, options: AdvanceOptions, command: Command) => {
       const body = advanceBody(options)
-      const call = await openPartnerApi(options)
+      const call = await openPartnerApi(command.optsWithGlobals<PartnerOptions>())
       let clock = await call<TestClock>('POST', `/test-clocks/${encodeURIComponent(id)}/advance`, { body })
       while (clock.status === 'advancing') {
         await pause(POLL_INTERVAL_MS)
@@ -101,8 +101,8 @@ export function clocksCommand(): Command {
     .argument('<clock>', 'ID of the test clock, TC_…')
     .option(...NO_WAIT_OPTION)
     .addHelpText(...examples('clocks archive TC_…'))
-    .action(async (id: string, { wait }: { wait: boolean }, command: Command) => {
-      const call = await openPartnerApi({ wait })
+    .action(async (id: string, _options: object, command: Command) => {
+      const call = await openPartnerApi(command.optsWithGlobals<PartnerOptions>())
       printClock(command, await call<TestClock>('DELETE', `/test-clocks/${encodeURIComponent(id)}`))
     })
   return clocks

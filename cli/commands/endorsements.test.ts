@@ -34,6 +34,12 @@ test('rings are listed masked, shown, noted and dismissed; the audit log has eve
   const [dismissed] = JSON.parse(await cli('rings', '--status', 'dismissed', '--json'))
   assert.deepEqual([dismissed.note, dismissed.noted_by.slice(0, 4)], ['One team', 'cli:'])
 
+  const { rows } = await calls.app.context.db.pool.query('select verification_id from endorsements limit 1')
+  const id = rows[0].verification_id as string
+  assert.match(await cli('withdraw', id, '--reason', 'Checked by phone'), /is withdrawn/)
+  const { status, withdrawnBy, declineReason } = (await calls.call('GET', `/verification/${id}`, { key: calls.key }))
+    .body.data
+  assert.deepEqual([status, withdrawnBy, declineReason], ['declined', 'operator', 'Checked by phone'])
   const operator = await signIn(calls.app)
   const actions = (await operator.get('/operator/audit?limit=20')).body.data.items.map(
     ({ action, subject }: { action: string; subject: string | null }) => `${action} ${subject ?? ''}`.trim(),

@@ -8,6 +8,7 @@ import {
   ringStatuses,
   updateAllRings,
 } from '../../server/verification/endorsements/rings.ts'
+import { lockReviewed, withdrawEndorsement } from '../../server/verification/reviews/withdrawal.ts'
 import { examples } from '../examples.ts'
 import { parseMode, wholeNumberParser } from '../options.ts'
 import { fieldList, print, table } from '../print.ts'
@@ -16,7 +17,9 @@ import { accountName, recordCliChange } from './audit.ts'
 
 export function endorsementsCommand(): Command {
   const endorsements = new Command('endorsements')
-    .description('Show groups of people who endorse each other (nothing is rejected because of them)')
+    .description(
+      'Show groups of people who endorse each other (nothing is rejected because of them), and withdraw endorsements',
+    )
     .addHelpText(...examples('endorsements rings', 'endorsements ring RG_…'))
 
   endorsements
@@ -101,6 +104,28 @@ export function endorsementsCommand(): Command {
         print(command, ring, () => `Stored the note. The status of ${id} is ${ring.status}.`)
       },
     )
+
+  endorsements
+    .command('withdraw')
+    .description(
+      'Withdraw the endorsement of a verification, and revoke its credentials (recorded in the audit log; the student is not emailed)',
+    )
+    .argument('<verification>', 'verification ID, SV_…')
+    .requiredOption('--reason <text>', 'shown to the student and the partner, up to 500 characters')
+    .addHelpText(...examples('endorsements withdraw SV_… --reason "The reviewer did not know the student"'))
+    .action(async (id: string, { reason }: { reason: string }, command: Command) => {
+      if (!reason.trim() || reason.length > 500) throw new Error('--reason must have 1 to 500 characters.')
+      const withdrawn = await withStore(({ db, clock }) =>
+        db.transaction(async (tx) => {
+          const reviewed = await lockReviewed(tx, clock, id)
+          const { session, skills } = await withdrawEndorsement(tx, reviewed, { by: 'operator', reason })
+          const { orgId, mode } = session.scope
+          await recordCliChange(tx, clock, { action: 'verification.withdraw', orgId, mode, subject: id })
+          return { verification_id: id, status: session.status, skills }
+        }),
+      )
+      print(command, withdrawn, () => `The endorsement of ${id} is withdrawn. Its credentials are revoked.`)
+    })
 
   return endorsements
 }

@@ -385,15 +385,19 @@ function constantName(value: string): string {
 
 /** Translates Markdown code and escapes the rest for Javadoc. */
 function javadoc(text: string): string {
-  return text
-    .split(/`([^`]*)`/)
-    .map((part, index) =>
-      index % 2 === 1
-        ? `{@code ${part}}`
-        : part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('@', '&#64;'),
-    )
-    .join('')
-    .replaceAll('*/', '*&#47;')
+  return (
+    text
+      .split(/`([^`]*)`/)
+      .map((part, index) =>
+        index % 2 === 1
+          ? `{@code ${part}}`
+          : part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('@', '&#64;'),
+      )
+      .join('')
+      .replaceAll('*/', '*&#47;')
+      // The compiler reads \u as an escape sequence even in comments.
+      .replaceAll('\\u', '&#92;u')
+  )
 }
 
 function docComment(texts: string[], indent: string): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { JsonSchema, NamedSchemas } from '../typescript-types.ts'
 import { camelCase, pascalCase, singular, wordsOf } from './names.ts'
-import { apis, METHOD_NAMES, RESERVED_METHOD_NAMES, SESSION_RESOURCES } from './public-names.ts'
+import { type ApiName, apis, METHOD_NAMES, RESERVED_METHOD_NAMES, SESSION_RESOURCES } from './public-names.ts'
 
 // The language-independent model of the three APIs, read from openapi/*.json. Each SDK is generated from it.
 //
@@ -27,8 +27,6 @@ export interface SdkModel {
   schemas: NamedSchemas
 }
 
-export type ApiName = 'partner' | 'verification' | 'catalogue'
-
 export interface Resource {
   /** Name in camelCase, such as `skillRequests`. */
   name: string
@@ -37,7 +35,7 @@ export interface Resource {
 }
 
 /** Credential that a method sends: a signature with the partner key, a session key, the student's session token, the admin key. */
-export type Auth = 'signature' | 'sessionKey' | 'sessionToken' | 'adminKey' | 'none'
+type Auth = 'signature' | 'sessionKey' | 'sessionToken' | 'adminKey' | 'none'
 
 export interface Method {
   /** Name in camelCase, such as `create`; unique in its resource. */
@@ -73,7 +71,7 @@ export interface Parameter {
   description: string
 }
 
-export interface Pagination {
+interface Pagination {
   /**
    * `cursor`: the page has `items` and `next_cursor`; send the latter as `cursor`. `page`: the page has `data`, `page`, `limit`
    * and `count`; send the next number as `page` until `page * limit >= count`. `single`: the only page has `items`.
@@ -119,7 +117,7 @@ export interface Property {
   deprecated: boolean
 }
 
-export interface EventModel {
+interface EventModel {
   /** Event type, such as `mandate.ready`. */
   type: string
   /** Name of the object type of the whole event. */
@@ -170,7 +168,7 @@ interface OpenApiDocument {
 
 /** Reads openapi/*.json and returns the model. */
 export function readModel(): SdkModel {
-  const documents = apis.map(({ name }) => {
+  const documents = apis.map((name) => {
     const text = readFileSync(new URL(`../../openapi/${name}.json`, import.meta.url), 'utf8')
     return { api: name, document: JSON.parse(text) as OpenApiDocument }
   })

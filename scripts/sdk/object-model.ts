@@ -1,4 +1,4 @@
-import type { Auth, Method, Property, SdkModel, Type } from './model.ts'
+import type { Method, Property, SdkModel, Type } from './model.ts'
 import { pascalCase } from './names.ts'
 
 // A simpler form of the model for languages without union types: Go, Java and PHP. Unions of objects become one object with
@@ -45,7 +45,7 @@ export interface EnumType {
 
 export interface ObjectMethod
   extends Pick<Method, 'name' | 'summary' | 'description' | 'deprecated' | 'httpMethod' | 'path' | 'hasEnvelope'> {
-  auth: Auth
+  auth: Method['auth']
   pathParameters: Field[]
   queryParameters: Field[]
   body: { name: string; required: boolean } | undefined

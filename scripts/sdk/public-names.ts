@@ -1,8 +1,8 @@
-import type { ApiName } from './model.ts'
-
 // Public names of the SDKs that do not follow from the API descriptions. Changing one breaks programs that use an SDK.
 
-export const apis: { name: ApiName }[] = [{ name: 'partner' }, { name: 'verification' }, { name: 'catalogue' }]
+export const apis = ['partner', 'verification', 'catalogue'] as const
+
+export type ApiName = (typeof apis)[number]
 
 /** Resources of the verification session API by tag. An unknown tag becomes a resource of its own. */
 export const SESSION_RESOURCES: Record<string, string> = {

@@ -23,11 +23,13 @@ type resources struct {
 	Items           *ItemsResource
 	Locations       *LocationsResource
 	Mandates        *MandatesResource
+	RequestLog      *RequestLogResource
 	Results         *ResultsResource
 	Sessions        *SessionsResource
 	Shifts          *ShiftsResource
 	SkillRequests   *SkillRequestsResource
 	Skills          *SkillsResource
+	TestClocks      *TestClocksResource
 	Verifications   *VerificationsResource
 	Webhooks        *WebhooksResource
 	Workflows       *WorkflowsResource
@@ -48,11 +50,13 @@ func newResources(client *Client) resources {
 		Items:           &ItemsResource{client},
 		Locations:       &LocationsResource{client},
 		Mandates:        &MandatesResource{client},
+		RequestLog:      &RequestLogResource{client},
 		Results:         &ResultsResource{client},
 		Sessions:        &SessionsResource{client},
 		Shifts:          &ShiftsResource{client},
 		SkillRequests:   &SkillRequestsResource{client},
 		Skills:          &SkillsResource{client},
+		TestClocks:      &TestClocksResource{client},
 		Verifications:   &VerificationsResource{client},
 		Webhooks:        &WebhooksResource{client},
 		Workflows:       &WorkflowsResource{client},
@@ -69,8 +73,10 @@ type AnalyticsGetWorkflowOverviewParams struct {
 	// First day of the period, a calendar day in India. By default, the period is the 30 days that end with `to`.
 	From *string
 	// Last day of the period, a calendar day in India. Default: today.
-	To         *string
-	MandateID  *string
+	To *string
+	// ID of the mandate.
+	MandateID *string
+	// ID of the campaign.
 	CampaignID *string
 }
 
@@ -121,8 +127,10 @@ type AnalyticsGetOverviewParams struct {
 	// First day of the period, a calendar day in India. By default, the period is the 30 days that end with `to`.
 	From *string
 	// Last day of the period, a calendar day in India. Default: today.
-	To         *string
-	MandateID  *string
+	To *string
+	// ID of the mandate.
+	MandateID *string
+	// ID of the campaign.
 	CampaignID *string
 }
 
@@ -176,9 +184,12 @@ type AnalyticsListCountedCandidatesParams struct {
 	// First day of the period, a calendar day in India. By default, the period is the 30 days that end with `to`.
 	From *string
 	// Last day of the period, a calendar day in India. Default: today.
-	To         *string
+	To *string
+	// ID of the workflow.
 	WorkflowID *string
-	MandateID  *string
+	// ID of the mandate.
+	MandateID *string
+	// ID of the campaign.
 	CampaignID *string
 	// Maximum number of items on the page.
 	Limit *int64
@@ -315,7 +326,8 @@ type CampaignsResource struct {
 //
 // The mandate must be `ready`. Each candidate costs one credit. If one candidate is invalid, the whole request is
 // rejected, and no candidate is enrolled or charged. Candidates are contacted from `starts_at`, between 09:00 and
-// 20:00 IST. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+// 20:00 IST; in TEST mode at any time, unless the campaign has a test clock. Scope: `campaigns:write`. Rate limit
+// class: `campaignWrites`.
 func (r *CampaignsResource) Create(ctx context.Context, body CampaignInput, options ...RequestOption) (*CampaignEnrolment, error) {
 	call := operation{
 		method:              "POST",
@@ -567,10 +579,12 @@ type CatalogueResource struct {
 
 // CatalogueSearchSkillsParams are the query parameters of CatalogueResource.SearchSkills.
 type CatalogueSearchSkillsParams struct {
+	// Text to search for: at least 3 characters.
 	Keyword string
 	// Maximum number of items on the page.
 	Limit *int64
-	Page  *int64
+	// Number of the page, from 1.
+	Page *int64
 }
 
 func (p *CatalogueSearchSkillsParams) values() url.Values {
@@ -626,11 +640,14 @@ func (r *CatalogueResource) SearchSkillsAll(ctx context.Context, params *Catalog
 
 // CatalogueListSkillsParams are the query parameters of CatalogueResource.ListSkills.
 type CatalogueListSkillsParams struct {
+	// ID of the master skill.
 	MasterSkillID *string
-	SubSkillID    *string
+	// ID of the sub-skill.
+	SubSkillID *string
 	// Maximum number of items on the page.
 	Limit *int64
-	Page  *int64
+	// Number of the page, from 1.
+	Page *int64
 }
 
 func (p *CatalogueListSkillsParams) values() url.Values {
@@ -693,7 +710,8 @@ func (r *CatalogueResource) AllSkills(ctx context.Context, params *CatalogueList
 type CatalogueListMasterSkillsParams struct {
 	// Maximum number of items on the page.
 	Limit *int64
-	Page  *int64
+	// Number of the page, from 1.
+	Page *int64
 }
 
 func (p *CatalogueListMasterSkillsParams) values() url.Values {
@@ -748,10 +766,12 @@ func (r *CatalogueResource) AllMasterSkills(ctx context.Context, params *Catalog
 
 // CatalogueListSubSkillsParams are the query parameters of CatalogueResource.ListSubSkills.
 type CatalogueListSubSkillsParams struct {
+	// ID of the master skill.
 	MasterSkillID *string
 	// Maximum number of items on the page.
 	Limit *int64
-	Page  *int64
+	// Number of the page, from 1.
+	Page *int64
 }
 
 func (p *CatalogueListSubSkillsParams) values() url.Values {
@@ -849,10 +869,12 @@ func (r *CatalogueResource) SelectSkill(ctx context.Context, body SelectedSkillI
 
 // CatalogueListSelectedSkillsParams are the query parameters of CatalogueResource.ListSelectedSkills.
 type CatalogueListSelectedSkillsParams struct {
+	// ID of the user in your system.
 	UserID string
 	// Maximum number of items on the page.
 	Limit *int64
-	Page  *int64
+	// Number of the page, from 1.
+	Page *int64
 }
 
 func (p *CatalogueListSelectedSkillsParams) values() url.Values {
@@ -960,7 +982,8 @@ func (r *CatalogueResource) GetTotals(ctx context.Context, options ...RequestOpt
 type CatalogueListTopSkillsParams struct {
 	// Maximum number of items on the page.
 	Limit *int64
-	Page  *int64
+	// Number of the page, from 1.
+	Page *int64
 }
 
 func (p *CatalogueListTopSkillsParams) values() url.Values {
@@ -1015,7 +1038,8 @@ func (r *CatalogueResource) AllTopSkills(ctx context.Context, params *CatalogueL
 type CatalogueListLimitedAddressesParams struct {
 	// Maximum number of items on the page.
 	Limit *int64
-	Page  *int64
+	// Number of the page, from 1.
+	Page *int64
 }
 
 func (p *CatalogueListLimitedAddressesParams) values() url.Values {
@@ -1108,12 +1132,16 @@ type CredentialsResource struct {
 
 // CredentialsListParams are the query parameters of CredentialsResource.List.
 type CredentialsListParams struct {
+	// ID of the candidate in this campaign.
 	CandidateID *string
 	// The ID of the candidate or student in your system.
 	ExternalCandidateID *string
-	VerificationID      *string
-	SkillID             *string
-	Status              *CredentialStatus
+	// ID of the verification.
+	VerificationID *string
+	// ID of the skill.
+	SkillID *string
+	// Return only records with this status.
+	Status *CredentialStatus
 	// Return only credentials issued or revoked at or after this time: ISO 8601 with a time zone.
 	UpdatedSince *string
 	// Maximum number of items on the page.
@@ -1369,8 +1397,9 @@ type EndorsementsResource struct {
 // organisations; then the response is 429 with Retry-After. An address that does not accept review requests is
 // rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no email is sent to these reviewers, who act automatically:
 // endorse@test.attestry.example endorses all skills and refuse@test.attestry.example declines, both after two
-// seconds; silent@test.attestry.example never responds, and the review expires after 30 seconds. Other addresses of
-// this domain, and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.
+// seconds; silent@test.attestry.example never responds, and the review expires after 30 seconds (with a test clock,
+// after 30 days of its time). Other addresses of this domain, and all of them in LIVE mode, are rejected with 400
+// INVALID_EMAIL.
 func (r *EndorsementsResource) StoreReviewer(ctx context.Context, body ReviewerInput, options ...RequestOption) (*Reviewer, error) {
 	call := operation{
 		method:         "POST",
@@ -1445,6 +1474,27 @@ func (r *EndorsementsResource) SubmitReview(ctx context.Context, body ReviewInpu
 	return &response.Data, nil
 }
 
+// Withdraw: withdraw an endorsement.
+//
+// For the reviewer, with the token from the link in the email, for 90 days after the review. The status of the
+// verification becomes `declined`, no skill is endorsed any more, and credentials that depend on the endorsement are
+// revoked. Withdrawing again changes nothing.
+func (r *EndorsementsResource) Withdraw(ctx context.Context, body WithdrawalInput, options ...RequestOption) (*SubmittedReview, error) {
+	call := operation{
+		method:         "POST",
+		path:           "/api/v1/humanverification/withdraw",
+		body:           body,
+		authentication: authNone,
+	}
+	var response struct {
+		Data SubmittedReview `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
 // EventsResource: Notifications of changes, for example to results and mandates. Pull and acknowledge them here, or
 // receive them by webhook.
 type EventsResource struct {
@@ -1457,7 +1507,8 @@ type EventsListParams struct {
 	// mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved, verification.initiated,
 	// verification.requested, verification.completed, verification.declined, verification.failed, verification.expired,
 	// credential.issued, credential.revoked, webhook.test.
-	Types        *string
+	Types *string
+	// Return events that were not acknowledged, that were, or all.
 	Acknowledged *ListEventsAcknowledged
 	// Your name for a program that pulls events; each consumer acknowledges events separately. Without it, the consumer
 	// is `default`: for this consumer, events that were delivered by webhook are acknowledged too, and acknowledging an
@@ -1465,6 +1516,8 @@ type EventsListParams struct {
 	Consumer *string
 	// Return only events after the event with this ID.
 	After *string
+	// Return only events that were recorded after this time.
+	CreatedAfter *string
 	// Maximum number of items on the page.
 	Limit *int64
 	// Long polling: maximum number of seconds to hold the request open until an event arrives.
@@ -1489,6 +1542,9 @@ func (p *EventsListParams) values() url.Values {
 	}
 	if p.After != nil {
 		query.Set("after", *p.After)
+	}
+	if p.CreatedAfter != nil {
+		query.Set("created_after", *p.CreatedAfter)
 	}
 	if p.Limit != nil {
 		query.Set("limit", strconv.FormatInt(*p.Limit, 10))
@@ -1574,7 +1630,8 @@ type ItemsResource struct {
 // ItemsListParams are the query parameters of ItemsResource.List.
 type ItemsListParams struct {
 	// Maximum number of items on the page.
-	Limit   *int64
+	Limit *int64
+	// ID of the skill.
 	SkillID *string
 	// Only items with this status.
 	Status *ItemStatus
@@ -1831,9 +1888,12 @@ func (r *MandatesResource) Create(ctx context.Context, body MandateInput, option
 
 // MandatesListParams are the query parameters of MandatesResource.List.
 type MandatesListParams struct {
-	Status     *MandateStatus
+	// Return only records with this status.
+	Status *MandateStatus
+	// ID of the workflow.
 	WorkflowID *string
-	JobID      *string
+	// Your own ID for the job; null if you sent none.
+	JobID *string
 	// Maximum number of items on the page.
 	Limit *int64
 	// The `next_cursor` of the previous page.
@@ -1986,6 +2046,90 @@ func (r *MandatesResource) Retry(ctx context.Context, mandateID string, options 
 	return &response.Data, nil
 }
 
+// RequestLogResource has the operations on request log.
+type RequestLogResource struct {
+	client *Client
+}
+
+// RequestLogListParams are the query parameters of RequestLogResource.List.
+type RequestLogListParams struct {
+	// Only requests that failed: with a status of 400 or higher.
+	Failed *bool
+	// Only requests to this API.
+	API *ListRequestLogAPI
+	// Only the request with this `x-request-id`.
+	RequestID *string
+	// Maximum number of items on the page.
+	Limit *int64
+	// The `next_cursor` of the previous page.
+	Cursor *string
+}
+
+func (p *RequestLogListParams) values() url.Values {
+	query := url.Values{}
+	if p == nil {
+		return query
+	}
+	if p.Failed != nil {
+		query.Set("failed", strconv.FormatBool(*p.Failed))
+	}
+	if p.API != nil {
+		query.Set("api", string(*p.API))
+	}
+	if p.RequestID != nil {
+		query.Set("request_id", *p.RequestID)
+	}
+	if p.Limit != nil {
+		query.Set("limit", strconv.FormatInt(*p.Limit, 10))
+	}
+	if p.Cursor != nil {
+		query.Set("cursor", *p.Cursor)
+	}
+	return query
+}
+
+// List: list logged requests.
+//
+// Lists the requests of your organisation in the mode of the key, newest first. Requests appear after about a second
+// and are stored for three days. During a flood of requests, only a part is logged. Scope: `logs:read`. Rate limit
+// class: `reads`.
+func (r *RequestLogResource) List(ctx context.Context, params *RequestLogListParams, options ...RequestOption) (*LoggedRequestList, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/v1/partner/request-log",
+		query:          params.values(),
+		authentication: authPartner,
+	}
+	var response struct {
+		Data LoggedRequestList `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// All iterates over all items of List and fetches pages as needed.
+func (r *RequestLogResource) All(ctx context.Context, params *RequestLogListParams, options ...RequestOption) *Iterator[LoggedRequest] {
+	return newIterator(ctx, func(ctx context.Context, cursor string) ([]LoggedRequest, string, bool, error) {
+		var pageParams RequestLogListParams
+		if params != nil {
+			pageParams = *params
+		}
+		if cursor != "" {
+			pageParams.Cursor = &cursor
+		}
+		list, err := r.List(ctx, &pageParams, options...)
+		if err != nil {
+			return nil, "", false, err
+		}
+		if list.NextCursor == nil {
+			return list.Items, "", false, nil
+		}
+		return list.Items, *list.NextCursor, true, nil
+	})
+}
+
 // ResultsResource: The outcome of the conversation with each candidate.
 type ResultsResource struct {
 	client *Client
@@ -1993,10 +2137,14 @@ type ResultsResource struct {
 
 // ResultsListParams are the query parameters of ResultsResource.List.
 type ResultsListParams struct {
+	// ID of the campaign.
 	CampaignID *string
-	MandateID  *string
-	JobID      *string
-	Status     *ResultStatus
+	// ID of the mandate.
+	MandateID *string
+	// Your own ID for the job; null if you sent none.
+	JobID *string
+	// Return only records with this status.
+	Status *ResultStatus
 	// Return only results updated after this time: ISO 8601 with a time zone.
 	UpdatedAfter *string
 	// Maximum number of items on the page.
@@ -2160,7 +2308,9 @@ func (r *SessionsResource) GetEmail(ctx context.Context, sessionToken string, op
 
 // SessionsSearchSkillsParams are the query parameters of SessionsResource.SearchSkills.
 type SessionsSearchSkillsParams struct {
-	Q     string
+	// Text to search for: at least 3 characters.
+	Q string
+	// Maximum number of items on the page.
 	Limit *int64
 }
 
@@ -2359,6 +2509,7 @@ func (r *SkillRequestsResource) Create(ctx context.Context, body SkillRequestInp
 
 // SkillRequestsListParams are the query parameters of SkillRequestsResource.List.
 type SkillRequestsListParams struct {
+	// Return only records with this status.
 	Status *SkillRequestStatus
 	// Maximum number of items on the page.
 	Limit *int64
@@ -2449,8 +2600,10 @@ type SkillsResource struct {
 
 // SkillsBrowseParams are the query parameters of SkillsResource.Browse.
 type SkillsBrowseParams struct {
+	// ID of the master skill.
 	MasterSkillID *string
-	SubSkillID    *string
+	// ID of the sub-skill.
+	SubSkillID *string
 	// Maximum number of items on the page.
 	Limit *int64
 	// The `next_cursor` of the previous page.
@@ -2521,6 +2674,7 @@ func (r *SkillsResource) BrowseAll(ctx context.Context, params *SkillsBrowsePara
 
 // SkillsSearchParams are the query parameters of SkillsResource.Search.
 type SkillsSearchParams struct {
+	// Text to search for: at least 3 characters.
 	Q string
 	// Maximum number of items on the page.
 	Limit *int64
@@ -2657,6 +2811,160 @@ func (r *SkillsResource) Extract(ctx context.Context, body SkillExtractionInput,
 	}
 	var response struct {
 		Data SkillExtraction `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// TestClocksResource: Clocks that the campaigns and verification sessions of TEST mode can run on. You move their
+// time, instead of waiting for it.
+type TestClocksResource struct {
+	client *Client
+}
+
+// Create: create a test clock.
+//
+// TEST keys only. Attach campaigns with `test_clock_id` and verification sessions with `testClockId` when you create
+// them. The clock stands still until you advance it. Scope: `campaigns:write`. Rate limit class: `mandateWrites`.
+func (r *TestClocksResource) Create(ctx context.Context, body TestClockInput, options ...RequestOption) (*TestClock, error) {
+	call := operation{
+		method:              "POST",
+		path:                "/api/v1/partner/test-clocks",
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data TestClock `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// TestClocksListParams are the query parameters of TestClocksResource.List.
+type TestClocksListParams struct {
+	// Maximum number of items on the page.
+	Limit *int64
+	// The `next_cursor` of the previous page.
+	Cursor *string
+}
+
+func (p *TestClocksListParams) values() url.Values {
+	query := url.Values{}
+	if p == nil {
+		return query
+	}
+	if p.Limit != nil {
+		query.Set("limit", strconv.FormatInt(*p.Limit, 10))
+	}
+	if p.Cursor != nil {
+		query.Set("cursor", *p.Cursor)
+	}
+	return query
+}
+
+// List: list test clocks.
+//
+// TEST keys only. Lists the newest test clocks first, including archived ones. Scope: `campaigns:read`. Rate limit
+// class: `reads`.
+func (r *TestClocksResource) List(ctx context.Context, params *TestClocksListParams, options ...RequestOption) (*TestClockList, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/v1/partner/test-clocks",
+		query:          params.values(),
+		authentication: authPartner,
+	}
+	var response struct {
+		Data TestClockList `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// All iterates over all items of List and fetches pages as needed.
+func (r *TestClocksResource) All(ctx context.Context, params *TestClocksListParams, options ...RequestOption) *Iterator[TestClock] {
+	return newIterator(ctx, func(ctx context.Context, cursor string) ([]TestClock, string, bool, error) {
+		var pageParams TestClocksListParams
+		if params != nil {
+			pageParams = *params
+		}
+		if cursor != "" {
+			pageParams.Cursor = &cursor
+		}
+		list, err := r.List(ctx, &pageParams, options...)
+		if err != nil {
+			return nil, "", false, err
+		}
+		if list.NextCursor == nil {
+			return list.Items, "", false, nil
+		}
+		return list.Items, *list.NextCursor, true, nil
+	})
+}
+
+// Get: get a test clock.
+//
+// TEST keys only. Scope: `campaigns:read`. Rate limit class: `reads`.
+func (r *TestClocksResource) Get(ctx context.Context, testClockID string, options ...RequestOption) (*TestClock, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/v1/partner/test-clocks/{test_clock_id}",
+		pathParameters: []pathParameter{{"test_clock_id", testClockID}},
+		authentication: authPartner,
+	}
+	var response struct {
+		Data TestClock `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// Archive: archive a test clock.
+//
+// TEST keys only. The time of the clock no longer changes, and nothing happens to its campaigns and sessions any
+// more. An advance that is in progress stops. Scope: `campaigns:write`. Rate limit class: `mandateWrites`.
+func (r *TestClocksResource) Archive(ctx context.Context, testClockID string, options ...RequestOption) (*TestClock, error) {
+	call := operation{
+		method:              "DELETE",
+		path:                "/api/v1/partner/test-clocks/{test_clock_id}",
+		pathParameters:      []pathParameter{{"test_clock_id", testClockID}},
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data TestClock `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// Advance: advance a test clock.
+//
+// TEST keys only. Everything that becomes due until the new time happens in order, each at its time: contacts,
+// replies of test numbers, follow-ups, reminders and expiries, with their events. The response has the status
+// `advancing`; get the test clock until its status is `ready`. Scope: `campaigns:write`. Rate limit class:
+// `mandateWrites`.
+func (r *TestClocksResource) Advance(ctx context.Context, testClockID string, body TestClockAdvanceInput, options ...RequestOption) (*TestClock, error) {
+	call := operation{
+		method:              "POST",
+		path:                "/api/v1/partner/test-clocks/{test_clock_id}/advance",
+		pathParameters:      []pathParameter{{"test_clock_id", testClockID}},
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data TestClock `json:"data"`
 	}
 	if err := r.client.send(ctx, call, &response, options); err != nil {
 		return nil, err
@@ -2935,6 +3243,7 @@ func (r *WebhooksResource) Enable(ctx context.Context, webhookID string, body *E
 
 // WebhooksListDeliveriesParams are the query parameters of WebhooksResource.ListDeliveries.
 type WebhooksListDeliveriesParams struct {
+	// Return only records with this status.
 	Status *DeliveryStatus
 	// Maximum number of items on the page.
 	Limit *int64

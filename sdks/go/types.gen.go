@@ -24,7 +24,8 @@ const (
 	AssessmentScoreSkillVerdictInconclusive AssessmentScoreSkillVerdict = "inconclusive"
 )
 
-// CampaignStatus is one of scheduled, running, paused, completed or archived. The server may add values.
+// CampaignStatus is one of scheduled, running, paused, completed or archived. `scheduled` until `starts_at`, then
+// `running`; `completed` when no candidate is pending; `paused` and `archived` on request. The server may add values.
 type CampaignStatus string
 
 const (
@@ -35,7 +36,8 @@ const (
 	CampaignStatusArchived  CampaignStatus = "archived"
 )
 
-// Channel is one of whatsapp, voice, sms or email. The server may add values.
+// Channel is one of whatsapp, voice, sms or email. A channel on which candidates are contacted. The server may add
+// values.
 type Channel string
 
 const (
@@ -72,8 +74,8 @@ const (
 )
 
 // CredentialRevocationReason is one of issued_in_error, endorsement_withdrawn, evidence_wrong, other,
-// consent_withdrawn, holder_request, replaced, measurement_wrong, key_revoked or person_erased. The server may add
-// values.
+// consent_withdrawn, holder_request, replaced, measurement_wrong, key_revoked or person_erased. Why a credential was
+// revoked. The server may add values.
 type CredentialRevocationReason string
 
 const (
@@ -89,7 +91,8 @@ const (
 	CredentialRevocationReasonPersonErased         CredentialRevocationReason = "person_erased"
 )
 
-// CredentialStatus is one of active, expired or revoked. The server may add values.
+// CredentialStatus is one of active, expired or revoked. `revoked` credentials, and `expired` ones, are no longer
+// valid. The server may add values.
 type CredentialStatus string
 
 const (
@@ -107,7 +110,8 @@ const (
 	CreditEntryReasonRefund    CreditEntryReason = "refund"
 )
 
-// DeliveryStatus is one of pending, delivered or failed. The server may add values.
+// DeliveryStatus is one of pending, delivered or failed. `pending` until the endpoint accepts the event; `failed` if
+// it is not retried any more. The server may add values.
 type DeliveryStatus string
 
 const (
@@ -116,7 +120,8 @@ const (
 	DeliveryStatusFailed    DeliveryStatus = "failed"
 )
 
-// EndorsementType is one of manager, mentor, peer, client or faculty. The server may add values.
+// EndorsementType is one of manager, mentor, peer, client or faculty. How the reviewer knows the student. The server
+// may add values.
 type EndorsementType string
 
 const (
@@ -147,7 +152,7 @@ const (
 // EventType is one of result.completed, result.declined, result.failed, mandate.ready, mandate.failed,
 // mandate.question_retired, campaign.completed, skill_request.resolved, verification.initiated,
 // verification.requested, verification.completed, verification.declined, verification.failed, verification.expired,
-// credential.issued, credential.revoked or webhook.test. The server may add values.
+// credential.issued, credential.revoked or webhook.test. The type of the event. The server may add values.
 type EventType string
 
 const (
@@ -209,7 +214,8 @@ const (
 	ItemSourceAi      ItemSource = "ai"
 )
 
-// ItemStatus is one of pilot, active or retired. The server may add values.
+// ItemStatus is one of pilot, active or retired. `pilot` items are asked but not scored; `retired` items are not
+// asked any more. The server may add values.
 type ItemStatus string
 
 const (
@@ -246,6 +252,24 @@ const (
 	ListEventsAcknowledgedAll   ListEventsAcknowledged = "all"
 )
 
+// ListRequestLogAPI is one of partner, verification or ats. The server may add values.
+type ListRequestLogAPI string
+
+const (
+	ListRequestLogAPIPartner      ListRequestLogAPI = "partner"
+	ListRequestLogAPIVerification ListRequestLogAPI = "verification"
+	ListRequestLogAPIAts          ListRequestLogAPI = "ats"
+)
+
+// LoggedRequestAPI is one of partner, verification or ats. The server may add values.
+type LoggedRequestAPI string
+
+const (
+	LoggedRequestAPIPartner      LoggedRequestAPI = "partner"
+	LoggedRequestAPIVerification LoggedRequestAPI = "verification"
+	LoggedRequestAPIAts          LoggedRequestAPI = "ats"
+)
+
 // MandateInputLocationType is one of india or abroad. The server may add values.
 type MandateInputLocationType string
 
@@ -270,7 +294,8 @@ const (
 	MandateReplacementLocationTypeAbroad MandateReplacementLocationType = "abroad"
 )
 
-// MandateStatus is one of preparing, ready, failed or archived. The server may add values.
+// MandateStatus is one of preparing, ready, failed or archived. `preparing` until the questions are prepared, then
+// `ready`; `failed` if they cannot be prepared; `archived` after a DELETE request. The server may add values.
 type MandateStatus string
 
 const (
@@ -302,7 +327,8 @@ const (
 // PartnerErrorCode is one of VALIDATION_FAILED, IDEMPOTENCY_KEY_REQUIRED, UNAUTHORIZED, INSUFFICIENT_CREDITS,
 // FORBIDDEN, SCOPE_MISSING, HTTPS_REQUIRED, NOT_FOUND, CONFLICT, WORKFLOW_IN_USE, IDEMPOTENCY_IN_PROGRESS,
 // PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, LIMIT_EXCEEDED, IDEMPOTENCY_KEY_REUSED, RATE_LIMITED, COOLDOWN,
-// DAILY_CAP, SERVER_ERROR, SERVICE_DISABLED or SERVICE_UNAVAILABLE. The server may add values.
+// DAILY_CAP, SERVER_ERROR, SERVICE_DISABLED or SERVICE_UNAVAILABLE. The error codes of the partner API. The server
+// may add values.
 type PartnerErrorCode string
 
 const (
@@ -378,7 +404,8 @@ const (
 	ResultReasonRefused     ResultReason = "refused"
 )
 
-// ResultStatus is one of pending, completed, declined or failed. The server may add values.
+// ResultStatus is one of pending, completed, declined or failed. `pending` until the candidate completes the
+// conversation, declines, or cannot be reached (`failed`). The server may add values.
 type ResultStatus string
 
 const (
@@ -428,7 +455,8 @@ const (
 	SkillMatchMethodSemantic SkillMatchMethod = "semantic"
 )
 
-// SkillRequestStatus is one of pending, approved, rejected or duplicate. The server may add values.
+// SkillRequestStatus is one of pending, approved, rejected or duplicate. `pending` until the operator decides;
+// `duplicate` if the skill existed already. The server may add values.
 type SkillRequestStatus string
 
 const (
@@ -448,6 +476,15 @@ const (
 	SkillVerdictNotVerified  SkillVerdict = "not_verified"
 	SkillVerdictInconclusive SkillVerdict = "inconclusive"
 	SkillVerdictNotAsked     SkillVerdict = "not_asked"
+)
+
+// TestClockStatus is one of ready, advancing or archived. The server may add values.
+type TestClockStatus string
+
+const (
+	TestClockStatusReady     TestClockStatus = "ready"
+	TestClockStatusAdvancing TestClockStatus = "advancing"
+	TestClockStatusArchived  TestClockStatus = "archived"
 )
 
 // VerdictEvidenceItemSource is one of bank, private or ai. The server may add values.
@@ -474,9 +511,10 @@ const (
 // INVALID_VERIFICATION_TYPE, NO_DATA, NO_SKILLS, UNAUTHORIZED, FORBIDDEN, HTTPS_REQUIRED, ASSESSMENT_LOCKED,
 // ATTEMPTS_EXHAUSTED, INVALID_TOKEN, NOT_FOUND, SESSION_NOT_FOUND, VERIFICATION_NOT_FOUND, ALREADY_SUBMITTED,
 // ASSESSMENT_ALREADY_PASSED, ASSESSMENT_EXPIRED, DUPLICATE_REVIEWER_EMAIL, DUPLICATE_SKILLS_IN_BUNDLE,
-// MAX_SKILLS_PER_SOURCE, NO_OPEN_ATTEMPT, REVIEWER_UNREACHABLE, SESSION_LOCKED, TOO_MANY_REVIEWERS, LINK_EXPIRED,
-// PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, RATE_LIMITED, GENERATION_FAILED, INTERNAL_ERROR, SERVICE_DISABLED or
-// SERVICE_UNAVAILABLE. The server may add values.
+// MAX_SKILLS_PER_SOURCE, NOTHING_TO_WITHDRAW, NO_OPEN_ATTEMPT, REVIEWER_UNREACHABLE, SESSION_LOCKED,
+// TOO_MANY_REVIEWERS, LINK_EXPIRED, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, RATE_LIMITED, GENERATION_FAILED,
+// INTERNAL_ERROR, SERVICE_DISABLED or SERVICE_UNAVAILABLE. The error codes of the verification API. The server may
+// add values.
 type VerificationErrorCode string
 
 const (
@@ -512,6 +550,7 @@ const (
 	VerificationErrorCodeDuplicateReviewerEmail    VerificationErrorCode = "DUPLICATE_REVIEWER_EMAIL"
 	VerificationErrorCodeDuplicateSkillsInBundle   VerificationErrorCode = "DUPLICATE_SKILLS_IN_BUNDLE"
 	VerificationErrorCodeMaxSkillsPerSource        VerificationErrorCode = "MAX_SKILLS_PER_SOURCE"
+	VerificationErrorCodeNothingToWithdraw         VerificationErrorCode = "NOTHING_TO_WITHDRAW"
 	VerificationErrorCodeNoOpenAttempt             VerificationErrorCode = "NO_OPEN_ATTEMPT"
 	VerificationErrorCodeReviewerUnreachable       VerificationErrorCode = "REVIEWER_UNREACHABLE"
 	VerificationErrorCodeSessionLocked             VerificationErrorCode = "SESSION_LOCKED"
@@ -544,8 +583,8 @@ const (
 	VerificationMethodAssessment VerificationMethod = "assessment"
 )
 
-// VerificationOutcome is one of pending, endorsed, not_endorsed, passed, not_passed or not_assessed. The server may
-// add values.
+// VerificationOutcome is one of pending, endorsed, not_endorsed, passed, not_passed or not_assessed. The outcome for
+// one skill: `endorsed` by a reviewer, or `passed` in an assessment. The server may add values.
 type VerificationOutcome string
 
 const (
@@ -575,8 +614,8 @@ const (
 	VerificationSourceTypeCertificate VerificationSourceType = "certificate"
 )
 
-// VerificationStatus is one of open, pending_review, in_assessment, completed, declined, failed or expired. The
-// server may add values.
+// VerificationStatus is one of open, pending_review, in_assessment, completed, declined, failed or expired. `open`
+// during the steps; then `pending_review` or `in_assessment`; the other values are final. The server may add values.
 type VerificationStatus string
 
 const (
@@ -587,6 +626,15 @@ const (
 	VerificationStatusDeclined      VerificationStatus = "declined"
 	VerificationStatusFailed        VerificationStatus = "failed"
 	VerificationStatusExpired       VerificationStatus = "expired"
+)
+
+// VerificationWithdrawnBy is one of reviewer, organisation or operator. The server may add values.
+type VerificationWithdrawnBy string
+
+const (
+	VerificationWithdrawnByReviewer     VerificationWithdrawnBy = "reviewer"
+	VerificationWithdrawnByOrganisation VerificationWithdrawnBy = "organisation"
+	VerificationWithdrawnByOperator     VerificationWithdrawnBy = "operator"
 )
 
 // WebhookStatus is one of enabled, failing, disabled or archived. `failing`: all delivery attempts have failed for a
@@ -600,7 +648,8 @@ const (
 	WebhookStatusArchived WebhookStatus = "archived"
 )
 
-// WorkflowStatus is one of active or archived. The server may add values.
+// WorkflowStatus is one of active or archived. An `archived` workflow cannot be used for new mandates. The server may
+// add values.
 type WorkflowStatus string
 
 const (
@@ -619,21 +668,29 @@ type AnalyticsOverview struct {
 	// For each follow-up of the workflow, numbered from 1 (`step`): messages sent, and candidates who first replied after
 	// it.
 	FollowUps []AnalyticsOverviewFollowUp `json:"follow_ups"`
-	Calls     AnalyticsOverviewCalls      `json:"calls"`
+	// Voice calls to candidates.
+	Calls AnalyticsOverviewCalls `json:"calls"`
 	// Number of candidates who declined or failed, by the stage at which this happened.
-	DropOffs  []AnalyticsOverviewDropOff  `json:"drop_offs"`
+	DropOffs []AnalyticsOverviewDropOff `json:"drop_offs"`
+	// Candidates by the language of their conversation.
 	Languages []AnalyticsOverviewLanguage `json:"languages"`
 	// For each day of the period: candidates enrolled on that day, and results completed, declined or failed on that day.
 	Daily []AnalyticsOverviewDaily `json:"daily"`
 }
 
-// AnalyticsOverviewCalls is an object of the API.
+// AnalyticsOverviewCalls: Voice calls to candidates.
 type AnalyticsOverviewCalls struct {
-	Placed       int64 `json:"placed"`
-	Answered     int64 `json:"answered"`
-	NoAnswer     int64 `json:"no_answer"`
-	Busy         int64 `json:"busy"`
-	Failed       int64 `json:"failed"`
+	// Calls that were made.
+	Placed int64 `json:"placed"`
+	// Calls that were answered.
+	Answered int64 `json:"answered"`
+	// Calls that were not answered.
+	NoAnswer int64 `json:"no_answer"`
+	// Calls to a busy number.
+	Busy int64 `json:"busy"`
+	// Calls that failed.
+	Failed int64 `json:"failed"`
+	// Duration of all answered calls.
 	TotalSeconds int64 `json:"total_seconds"`
 	// Average duration of answered calls, in seconds. 0 if no call was answered.
 	AverageSeconds float64 `json:"average_seconds"`
@@ -641,33 +698,49 @@ type AnalyticsOverviewCalls struct {
 
 // AnalyticsOverviewChannel is an object of the API.
 type AnalyticsOverviewChannel struct {
-	Channel   Channel `json:"channel"`
-	Sent      int64   `json:"sent"`
-	Delivered int64   `json:"delivered"`
-	Read      int64   `json:"read"`
-	Replied   int64   `json:"replied"`
-	Failed    int64   `json:"failed"`
+	// The channel.
+	Channel Channel `json:"channel"`
+	// Messages that were sent.
+	Sent int64 `json:"sent"`
+	// Messages that were delivered.
+	Delivered int64 `json:"delivered"`
+	// Messages that were read, if the channel reports it.
+	Read int64 `json:"read"`
+	// Candidates who replied.
+	Replied int64 `json:"replied"`
+	// Messages that could not be delivered.
+	Failed int64 `json:"failed"`
 }
 
 // AnalyticsOverviewDaily is an object of the API.
 type AnalyticsOverviewDaily struct {
-	Date      string `json:"date"`
-	Enrolled  int64  `json:"enrolled"`
-	Completed int64  `json:"completed"`
-	Declined  int64  `json:"declined"`
-	Failed    int64  `json:"failed"`
+	// The day, in YYYY-MM-DD format.
+	Date string `json:"date"`
+	// Candidates who were enrolled on this day.
+	Enrolled int64 `json:"enrolled"`
+	// Candidates who completed the conversation on this day.
+	Completed int64 `json:"completed"`
+	// Candidates who declined on this day.
+	Declined int64 `json:"declined"`
+	// Candidates who failed on this day.
+	Failed int64 `json:"failed"`
 }
 
 // AnalyticsOverviewDropOff is an object of the API.
 type AnalyticsOverviewDropOff struct {
-	At         AnalyticsOverviewDropOffAt `json:"at"`
-	Candidates int64                      `json:"candidates"`
+	// Where the candidates stopped.
+	At AnalyticsOverviewDropOffAt `json:"at"`
+	// Number of candidates.
+	Candidates int64 `json:"candidates"`
 }
 
 // AnalyticsOverviewFollowUp is an object of the API.
 type AnalyticsOverviewFollowUp struct {
-	Step    int64 `json:"step"`
-	Sent    int64 `json:"sent"`
+	// Number of the follow-up, from 1.
+	Step int64 `json:"step"`
+	// Messages that were sent.
+	Sent int64 `json:"sent"`
+	// Candidates who first replied after this follow-up.
 	Replied int64 `json:"replied"`
 }
 
@@ -675,42 +748,60 @@ type AnalyticsOverviewFollowUp struct {
 // From `enrolled` to `completed`, no count is higher than the one before it: a stage that does not apply, or was
 // skipped after a knockout, counts as done.
 type AnalyticsOverviewFunnel struct {
-	Enrolled       int64 `json:"enrolled"`
-	Contacted      int64 `json:"contacted"`
-	Delivered      int64 `json:"delivered"`
-	Responded      int64 `json:"responded"`
-	Consented      int64 `json:"consented"`
+	// Candidates who were enrolled.
+	Enrolled int64 `json:"enrolled"`
+	// Candidates to whom a message was sent.
+	Contacted int64 `json:"contacted"`
+	// Candidates whom a message reached.
+	Delivered int64 `json:"delivered"`
+	// Candidates who replied.
+	Responded int64 `json:"responded"`
+	// Candidates who agreed to the conversation.
+	Consented int64 `json:"consented"`
+	// Candidates who answered your questions.
 	EnrichmentDone int64 `json:"enrichment_done"`
-	SkillsDone     int64 `json:"skills_done"`
-	InterestDone   int64 `json:"interest_done"`
-	Completed      int64 `json:"completed"`
-	Qualified      int64 `json:"qualified"`
-	Interested     int64 `json:"interested"`
+	// Candidates who answered the questions about skills.
+	SkillsDone int64 `json:"skills_done"`
+	// Candidates who said whether they are interested.
+	InterestDone int64 `json:"interest_done"`
+	// Candidates who completed the conversation.
+	Completed int64 `json:"completed"`
+	// Candidates who meet all requirements.
+	Qualified int64 `json:"qualified"`
+	// Candidates who are interested in the job.
+	Interested int64 `json:"interested"`
 }
 
 // AnalyticsOverviewLanguage is an object of the API.
 type AnalyticsOverviewLanguage struct {
-	Language   Language `json:"language"`
-	Candidates int64    `json:"candidates"`
-	Completed  int64    `json:"completed"`
+	Language Language `json:"language"`
+	// Number of candidates.
+	Candidates int64 `json:"candidates"`
+	// How many of them completed the conversation.
+	Completed int64 `json:"completed"`
 }
 
 // Assessment is an object of the API.
 type Assessment struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string               `json:"serviceVerificationId"`
-	TotalQuestions        int64                `json:"totalQuestions"`
-	Questions             []AssessmentQuestion `json:"questions"`
-	AlreadyGenerated      *bool                `json:"alreadyGenerated,omitempty"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// Number of questions.
+	TotalQuestions int64 `json:"totalQuestions"`
+	// The questions, without the correct answers.
+	Questions []AssessmentQuestion `json:"questions"`
+	// Present if the questions were generated by an earlier request.
+	AlreadyGenerated *bool `json:"alreadyGenerated,omitempty"`
 }
 
 // AssessmentAnswersInput is an object of the API.
 type AssessmentAnswersInput struct {
+	// The answers of the student.
 	Answers []AssessmentAnswersInputAnswer `json:"answers"`
 }
 
 // AssessmentAnswersInputAnswer is an object of the API.
 type AssessmentAnswersInputAnswer struct {
+	// ID of the question.
 	QuestionID string `json:"questionId"`
 	// The text of the chosen option. A question without an answer counts as wrong.
 	Option string `json:"option"`
@@ -718,34 +809,53 @@ type AssessmentAnswersInputAnswer struct {
 
 // AssessmentQuestion is an object of the API.
 type AssessmentQuestion struct {
+	// ID of the question.
 	QuestionID string `json:"questionId"`
 	// The skill that the question is about.
-	SkillID  string   `json:"skillId"`
-	Question string   `json:"question"`
-	Options  []string `json:"options"`
+	SkillID string `json:"skillId"`
+	// The text of the question.
+	Question string `json:"question"`
+	// The options, of which one is correct.
+	Options []string `json:"options"`
 }
 
 // AssessmentScore is an object of the API.
 type AssessmentScore struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string                 `json:"serviceVerificationId"`
-	Score                 int64                  `json:"score"`
-	Passed                bool                   `json:"passed"`
-	PassMark              int64                  `json:"passMark"`
-	Correct               int64                  `json:"correct"`
-	TotalQuestions        int64                  `json:"totalQuestions"`
-	Skills                []AssessmentScoreSkill `json:"skills"`
-	Attempt               int64                  `json:"attempt"`
-	AttemptsLeft          int64                  `json:"attemptsLeft"`
-	Locked                bool                   `json:"locked"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// Share of correct answers in percent.
+	Score int64 `json:"score"`
+	// Whether the attempt, or the skill, is passed.
+	Passed bool `json:"passed"`
+	// Score in percent that is needed to pass.
+	PassMark int64 `json:"passMark"`
+	// Number of correct answers.
+	Correct int64 `json:"correct"`
+	// Number of questions.
+	TotalQuestions int64 `json:"totalQuestions"`
+	// The verdict on each assessed skill.
+	Skills []AssessmentScoreSkill `json:"skills"`
+	// Number of this attempt, from 1.
+	Attempt int64 `json:"attempt"`
+	// Number of attempts that are left.
+	AttemptsLeft int64 `json:"attemptsLeft"`
+	// Whether the assessment is closed because it is passed.
+	Locked bool `json:"locked"`
 }
 
 // AssessmentScoreSkill is an object of the API.
 type AssessmentScoreSkill struct {
+	// ID of the skill.
 	SkillID string `json:"skillId"`
-	Passed  bool   `json:"passed"`
-	Correct int64  `json:"correct"`
-	Total   int64  `json:"total"`
+	// Whether the attempt, or the skill, is passed.
+	Passed bool `json:"passed"`
+	// Number of correct answers.
+	Correct int64 `json:"correct"`
+	// Number of questions about the skill.
+	Total int64 `json:"total"`
+	// Number of questions that are still being tried out: fewer than 30 people have answered them. Their answers weigh
+	// less.
+	UnpilotedQuestions int64 `json:"unpilotedQuestions"`
 	// `passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow
 	// neither.
 	Verdict AssessmentScoreSkillVerdict `json:"verdict"`
@@ -756,50 +866,75 @@ type AssessmentScoreSkill struct {
 
 // Campaign is an object of the API.
 type Campaign struct {
-	CampaignID string         `json:"campaign_id"`
-	CreatedVia CreatedVia     `json:"created_via"`
-	MandateID  string         `json:"mandate_id"`
-	JobID      *string        `json:"job_id"`
-	Name       *string        `json:"name,omitempty"`
-	Status     CampaignStatus `json:"status"`
-	Counts     CampaignCounts `json:"counts"`
+	// ID of the campaign.
+	CampaignID string     `json:"campaign_id"`
+	CreatedVia CreatedVia `json:"created_via"`
+	// ID of the mandate.
+	MandateID string `json:"mandate_id"`
+	// Your own ID for the job; null if you sent none.
+	JobID *string `json:"job_id"`
+	// Name of the campaign.
+	Name *string `json:"name,omitempty"`
+	// The ID of the test clock whose time applies. Absent without one.
+	TestClockID *string `json:"test_clock_id,omitempty"`
+	// Return only records with this status.
+	Status CampaignStatus `json:"status"`
+	// Number of candidates by status.
+	Counts CampaignCounts `json:"counts"`
 	// Version of the questions that the most recently enrolled candidates are asked.
 	FlowVersion int64 `json:"flow_version"`
 	// Increases with every change of the campaign.
-	Version     int64   `json:"version"`
-	StartsAt    string  `json:"starts_at"`
-	CreatedAt   string  `json:"created_at"`
-	UpdatedAt   string  `json:"updated_at"`
+	Version int64 `json:"version"`
+	// When the campaign starts to contact candidates.
+	StartsAt string `json:"starts_at"`
+	// When the record was created: ISO 8601, UTC.
+	CreatedAt string `json:"created_at"`
+	// When the record was last changed: ISO 8601, UTC.
+	UpdatedAt string `json:"updated_at"`
+	// When the last candidate ended. Null before.
 	CompletedAt *string `json:"completed_at"`
 }
 
-// CampaignCounts is an object of the API.
+// CampaignCounts: Number of candidates by status.
 type CampaignCounts struct {
+	// All candidates of the campaign.
 	Candidates int64 `json:"candidates"`
-	Pending    int64 `json:"pending"`
-	Completed  int64 `json:"completed"`
-	Declined   int64 `json:"declined"`
-	Failed     int64 `json:"failed"`
+	// Candidates who are still being contacted.
+	Pending int64 `json:"pending"`
+	// Candidates who completed the conversation.
+	Completed int64 `json:"completed"`
+	// Candidates who declined.
+	Declined int64 `json:"declined"`
+	// Candidates who could not be reached or did not respond.
+	Failed int64 `json:"failed"`
 }
 
 // CampaignEnrolment is an object of the API.
 type CampaignEnrolment struct {
-	Campaign  Campaign   `json:"campaign"`
+	// The campaign.
+	Campaign Campaign `json:"campaign"`
+	// How many of the candidates in the request were enrolled. Absent if the request had none.
 	Enrolment *Enrolment `json:"enrolment,omitempty"`
 }
 
 // CampaignInput is an object of the API.
 type CampaignInput struct {
-	MandateID string  `json:"mandate_id"`
-	Name      *string `json:"name,omitempty"`
+	// ID of the mandate.
+	MandateID string `json:"mandate_id"`
+	// Name of the campaign, for your own lists.
+	Name *string `json:"name,omitempty"`
 	// When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default:
 	// now.
-	StartsAt   *string          `json:"starts_at,omitempty"`
+	StartsAt *string `json:"starts_at,omitempty"`
+	// TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time.
+	TestClockID *string `json:"test_clock_id,omitempty"`
+	// The candidates to enrol. Each costs one credit.
 	Candidates []CandidateInput `json:"candidates,omitempty"`
 }
 
 // CampaignList is an object of the API.
 type CampaignList struct {
+	// The items of this page.
 	Items []Campaign `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -807,18 +942,24 @@ type CampaignList struct {
 
 // Candidate is an object of the API.
 type Candidate struct {
-	CandidateID         string       `json:"candidate_id"`
-	ExternalCandidateID string       `json:"external_candidate_id"`
-	Name                string       `json:"name"`
-	Status              ResultStatus `json:"status"`
-	ResultID            string       `json:"result_id"`
+	// ID of the candidate in this campaign.
+	CandidateID string `json:"candidate_id"`
+	// Your own ID for the candidate.
+	ExternalCandidateID string `json:"external_candidate_id"`
+	// Name of the candidate.
+	Name string `json:"name"`
+	// Return only records with this status.
+	Status ResultStatus `json:"status"`
+	// ID of the result.
+	ResultID string `json:"result_id"`
 }
 
 // CandidateInput is an object of the API.
 type CandidateInput struct {
 	// Your own ID for the candidate.
 	ExternalCandidateID string `json:"external_candidate_id"`
-	Name                string `json:"name"`
+	// Name of the candidate.
+	Name string `json:"name"`
 	// E.164. Required unless email is the workflow's only channel. In TEST mode, the numbers +919990000001 to
 	// +919990000011 reply automatically, each in a different way.
 	Phone *string `json:"phone,omitempty"`
@@ -832,6 +973,7 @@ type CandidateInput struct {
 
 // CandidateList is an object of the API.
 type CandidateList struct {
+	// The items of this page.
 	Items []Candidate `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -839,21 +981,30 @@ type CandidateList struct {
 
 // CatalogueTotals is an object of the API.
 type CatalogueTotals struct {
-	MasterSkills   int64 `json:"master_skills"`
-	SubSkills      int64 `json:"sub_skills"`
-	Skills         int64 `json:"skills"`
+	// Number of master skills.
+	MasterSkills int64 `json:"master_skills"`
+	// Number of sub-skills.
+	SubSkills int64 `json:"sub_skills"`
+	// Number of skills.
+	Skills int64 `json:"skills"`
+	// Number of selections of all users.
 	SelectedSkills int64 `json:"selected_skills"`
 	// Number of users who have selected at least one skill.
-	Users                int64 `json:"users"`
+	Users int64 `json:"users"`
+	// Number of skill requests that are not decided.
 	PendingSkillRequests int64 `json:"pending_skill_requests"`
 }
 
 // Certificate is an object of the API.
 type Certificate struct {
-	ExternalCertificateID string  `json:"externalCertificateId"`
-	CertificateName       string  `json:"certificateName"`
-	Issuer                *string `json:"issuer,omitempty"`
-	Description           *string `json:"description,omitempty"`
+	// ID of the certificate in your system.
+	ExternalCertificateID string `json:"externalCertificateId"`
+	// Name of the certificate.
+	CertificateName string `json:"certificateName"`
+	// Who issued the certificate.
+	Issuer *string `json:"issuer,omitempty"`
+	// Description of the certificate.
+	Description *string `json:"description,omitempty"`
 	// An http or https URL.
 	URL *string `json:"url,omitempty"`
 	// A date in any format, for example `2024-06`. Shown to reviewers as sent.
@@ -862,12 +1013,15 @@ type Certificate struct {
 
 // Choice is an object of the API.
 type Choice struct {
+	// The value to send.
 	Value string `json:"value"`
+	// The text to show.
 	Label string `json:"label"`
 }
 
 // ChoiceList is an object of the API.
 type ChoiceList struct {
+	// The items of this page.
 	Items []Choice `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -875,13 +1029,20 @@ type ChoiceList struct {
 
 // CountedCandidate is an object of the API.
 type CountedCandidate struct {
-	CandidateID         string  `json:"candidate_id"`
-	CampaignID          string  `json:"campaign_id"`
-	CampaignName        *string `json:"campaign_name,omitempty"`
-	MandateID           string  `json:"mandate_id"`
-	ResultID            string  `json:"result_id"`
-	Name                string  `json:"name"`
-	ExternalCandidateID string  `json:"external_candidate_id"`
+	// ID of the candidate in this campaign.
+	CandidateID string `json:"candidate_id"`
+	// ID of the campaign.
+	CampaignID string `json:"campaign_id"`
+	// Name of the campaign; null if it has none.
+	CampaignName *string `json:"campaign_name,omitempty"`
+	// ID of the mandate.
+	MandateID string `json:"mandate_id"`
+	// ID of the result.
+	ResultID string `json:"result_id"`
+	// Name of the candidate.
+	Name string `json:"name"`
+	// Your own ID for the candidate.
+	ExternalCandidateID string `json:"external_candidate_id"`
 	// The current status of the candidate's result.
 	Status ResultStatus `json:"status"`
 	// Why the candidate declined or the conversation failed. Null otherwise.
@@ -895,7 +1056,8 @@ type CountedCandidate struct {
 	// The question to which the candidate gave a knockout answer, and the answer. Null if there was none.
 	KnockedOutBy *KnockoutAnswer `json:"knocked_out_by"`
 	// The verdict on each skill of the mandate. Absent if the mandate does not verify skills.
-	Skills   []CountedCandidateSkill   `json:"skills,omitempty"`
+	Skills []CountedCandidateSkill `json:"skills,omitempty"`
+	// Whether the candidate is interested in the job; null until answered.
 	Interest *CountedCandidateInterest `json:"interest,omitempty"`
 	// Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second
 	// counts once. The sum over the whole list equals the figure in the overview.
@@ -904,6 +1066,7 @@ type CountedCandidate struct {
 
 // CountedCandidateList is an object of the API.
 type CountedCandidateList struct {
+	// The items of this page.
 	Items []CountedCandidate `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -911,7 +1074,9 @@ type CountedCandidateList struct {
 
 // CountedCandidateSkill is an object of the API.
 type CountedCandidateSkill struct {
-	SkillID string       `json:"skill_id"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
 	Name    string       `json:"name"`
 	Verdict SkillVerdict `json:"verdict"`
 	// Number of correct answers.
@@ -925,12 +1090,15 @@ type CountedCandidateSkill struct {
 
 // Country is an object of the API.
 type Country struct {
+	// ISO 3166-1 alpha-2 country code.
 	Code string `json:"code"`
+	// Name of the country in English.
 	Name string `json:"name"`
 }
 
 // CountryList is an object of the API.
 type CountryList struct {
+	// The items of this page.
 	Items []Country `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -938,26 +1106,39 @@ type CountryList struct {
 
 // Credential is an object of the API.
 type Credential struct {
+	// ID of the credential.
 	CredentialID string `json:"credential_id"`
 	// The public page. With the extension `.json` or `.jwt`, the signed credential.
-	URL              string                      `json:"url"`
-	Skill            CredentialSkill             `json:"skill"`
-	Method           CredentialMethod            `json:"method"`
-	CandidateID      *string                     `json:"candidate_id"`
-	VerificationID   *string                     `json:"verification_id"`
-	Status           CredentialStatus            `json:"status"`
-	IssuedAt         string                      `json:"issued_at"`
-	ValidUntil       string                      `json:"valid_until"`
-	RevokedAt        *string                     `json:"revoked_at"`
+	URL string `json:"url"`
+	// The skill that the credential is about.
+	Skill CredentialSkill `json:"skill"`
+	// How the skill was verified.
+	Method CredentialMethod `json:"method"`
+	// The candidate, if the skill was verified in a campaign; null otherwise.
+	CandidateID *string `json:"candidate_id"`
+	// The verification, if the skill was verified in a session; null otherwise.
+	VerificationID *string `json:"verification_id"`
+	// Return only records with this status.
+	Status CredentialStatus `json:"status"`
+	// When the credential was issued.
+	IssuedAt string `json:"issued_at"`
+	// When the credential expires.
+	ValidUntil string `json:"valid_until"`
+	// When the credential was revoked; null if it was not.
+	RevokedAt *string `json:"revoked_at"`
+	// Why the credential was revoked; null if it was not.
 	RevocationReason *CredentialRevocationReason `json:"revocation_reason"`
-	ReplacedBy       *string                     `json:"replaced_by"`
+	// The newest credential that replaces this one; null if there is none.
+	ReplacedBy *string `json:"replaced_by"`
 	// Increases with every change.
-	Version   int64  `json:"version"`
+	Version int64 `json:"version"`
+	// When the record was last changed: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
 }
 
 // CredentialList is an object of the API.
 type CredentialList struct {
+	// The items of this page.
 	Items []Credential `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -965,28 +1146,37 @@ type CredentialList struct {
 
 // CredentialSkill is an object of the API.
 type CredentialSkill struct {
+	// ID of the skill.
 	SkillID string `json:"skill_id"`
-	Name    string `json:"name"`
+	// Name of the skill.
+	Name string `json:"name"`
 }
 
 // CreditBalance is an object of the API.
 type CreditBalance struct {
+	// Number of credits.
 	Balance int64 `json:"balance"`
 }
 
 // CreditEntry is an object of the API.
 type CreditEntry struct {
+	// ID of the entry.
 	EntryID string `json:"entry_id"`
 	// Number of credits: negative if spent, positive if granted or refunded.
-	Amount       int64             `json:"amount"`
-	Reason       CreditEntryReason `json:"reason"`
-	CampaignID   *string           `json:"campaign_id"`
-	BalanceAfter int64             `json:"balance_after"`
-	CreatedAt    string            `json:"created_at"`
+	Amount int64 `json:"amount"`
+	// Why the balance changed.
+	Reason CreditEntryReason `json:"reason"`
+	// The campaign for which credits were spent or refunded; null for a grant.
+	CampaignID *string `json:"campaign_id"`
+	// Number of credits after the change.
+	BalanceAfter int64 `json:"balance_after"`
+	// When the record was created: ISO 8601, UTC.
+	CreatedAt string `json:"created_at"`
 }
 
 // CreditEntryList is an object of the API.
 type CreditEntryList struct {
+	// The items of this page.
 	Items []CreditEntry `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -994,28 +1184,39 @@ type CreditEntryList struct {
 
 // Delivery is an object of the API.
 type Delivery struct {
-	DeliveryID string         `json:"delivery_id"`
-	EventID    string         `json:"event_id"`
-	EventType  EventType      `json:"event_type"`
-	Status     DeliveryStatus `json:"status"`
+	// ID of the delivery.
+	DeliveryID string `json:"delivery_id"`
+	// ID of the event, identical in every delivery and response.
+	EventID string `json:"event_id"`
+	// The type of the event.
+	EventType EventType `json:"event_type"`
+	// Return only records with this status.
+	Status DeliveryStatus `json:"status"`
 	// The last 100 attempts to deliver the event, oldest first.
-	Attempts      []DeliveryAttempt `json:"attempts"`
-	NextAttemptAt *string           `json:"next_attempt_at"`
-	CreatedAt     string            `json:"created_at"`
+	Attempts []DeliveryAttempt `json:"attempts"`
+	// When the delivery is sent or retried; null if it is not.
+	NextAttemptAt *string `json:"next_attempt_at"`
+	// When the record was created: ISO 8601, UTC.
+	CreatedAt string `json:"created_at"`
 }
 
 // DeliveryAttempt is an object of the API.
 type DeliveryAttempt struct {
-	AttemptedAt string  `json:"attempted_at"`
-	StatusCode  *int64  `json:"status_code"`
-	LatencyMs   float64 `json:"latency_ms"`
-	Error       *string `json:"error"`
+	// When the attempt was made.
+	AttemptedAt string `json:"attempted_at"`
+	// HTTP status of the response; null if there was none.
+	StatusCode *int64 `json:"status_code"`
+	// Duration of the attempt in milliseconds.
+	LatencyMs float64 `json:"latency_ms"`
+	// Why the attempt failed; null if it succeeded.
+	Error *string `json:"error"`
 	// The first 1,024 bytes of the response body. Empty if there was no response.
 	Answer string `json:"answer"`
 }
 
 // DeliveryList is an object of the API.
 type DeliveryList struct {
+	// The items of this page.
 	Items []Delivery `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -1029,9 +1230,12 @@ type EnableWebhookInput struct {
 
 // EnrichmentAnswer is an object of the API.
 type EnrichmentAnswer struct {
-	Type       EnrichmentType `json:"type"`
-	Answer     string         `json:"answer"`
-	KnockedOut bool           `json:"knocked_out"`
+	// The type of the question.
+	Type EnrichmentType `json:"type"`
+	// The answer: `yes` or `no`, or the words of the candidate.
+	Answer string `json:"answer"`
+	// Whether the answer makes the candidate not qualified.
+	KnockedOut bool `json:"knocked_out"`
 }
 
 // EnrichmentQuestion is an object of the API.
@@ -1051,16 +1255,20 @@ type EnrichmentQuestion struct {
 
 // Enrolment is an object of the API.
 type Enrolment struct {
+	// Number of candidates who were enrolled.
 	Accepted int64 `json:"accepted"`
 	// Number of candidates who were skipped and not charged, because they were already in the campaign or appear earlier
 	// in the request.
-	Duplicates   int64 `json:"duplicates"`
+	Duplicates int64 `json:"duplicates"`
+	// Number of credits that the enrolment cost.
 	CreditsSpent int64 `json:"credits_spent"`
-	CreditsLeft  int64 `json:"credits_left"`
+	// Number of credits that are left.
+	CreditsLeft int64 `json:"credits_left"`
 }
 
 // EnrolmentInput is an object of the API.
 type EnrolmentInput struct {
+	// The candidates to enrol. Each costs one credit.
 	Candidates []CandidateInput `json:"candidates"`
 }
 
@@ -1068,7 +1276,8 @@ type EnrolmentInput struct {
 type ErrorDetail struct {
 	// The path of the invalid field, for example `skills[2].skill_id`, `query.limit`, `path.mandate_id` or
 	// `headers.Host`.
-	Path    string `json:"path"`
+	Path string `json:"path"`
+	// What is wrong with the field.
 	Message string `json:"message"`
 }
 
@@ -1082,6 +1291,7 @@ type EventAcknowledgement struct {
 
 // EventAcknowledgementInput is an object of the API.
 type EventAcknowledgementInput struct {
+	// IDs of the events to acknowledge. Send `event_ids` or `up_to`.
 	EventIDs []string `json:"event_ids,omitempty"`
 	// Acknowledge the event with this ID and all events before it.
 	UpTo *string `json:"up_to,omitempty"`
@@ -1093,6 +1303,7 @@ type EventAcknowledgementInput struct {
 
 // EventList is an object of the API.
 type EventList struct {
+	// The items of this page.
 	Items []Event `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -1100,7 +1311,9 @@ type EventList struct {
 
 // EvidenceReason is an object of the API.
 type EvidenceReason struct {
-	Code   EvidenceReasonCode   `json:"code"`
+	// The reason. New codes may be added.
+	Code EvidenceReasonCode `json:"code"`
+	// How the reason changes the level.
 	Effect EvidenceReasonEffect `json:"effect"`
 	// The reason in English. New texts and codes may be added.
 	Text string `json:"text"`
@@ -1108,7 +1321,9 @@ type EvidenceReason struct {
 
 // ExperienceRange is an object of the API.
 type ExperienceRange struct {
+	// Minimum number of years.
 	MinYears int64 `json:"min_years"`
+	// Maximum number of years; at least `min_years`.
 	MaxYears int64 `json:"max_years"`
 }
 
@@ -1123,30 +1338,38 @@ type FollowUp struct {
 // InterestCollection: Other roles for the candidates of this job. They are stored and returned, but do not change the
 // questions for candidates.
 type InterestCollection struct {
+	// Titles of the other roles.
 	OtherRoles []string `json:"other_roles,omitempty"`
 }
 
 // IssuedCredential is an object of the API.
 type IssuedCredential struct {
+	// ID of the credential.
 	CredentialID string `json:"credentialId"`
-	SkillID      string `json:"skillId"`
+	// ID of the skill.
+	SkillID string `json:"skillId"`
 	// The public page of the credential.
 	URL string `json:"url"`
 }
 
 // Item is an object of the API.
 type Item struct {
+	// ID of the item.
 	ItemID string `json:"item_id"`
 	// The ID in the imported file.
 	ExternalID *string `json:"external_id"`
-	SkillID    string  `json:"skill_id"`
-	SkillName  string  `json:"skill_name"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	SkillName string `json:"skill_name"`
 	// `private`: imported. `ai`: written by the AI writer.
 	Source ItemSource `json:"source"`
 	// The kind of knowledge, such as `fault` or `tool`; `unspecified` without one.
-	Kind      string     `json:"kind"`
+	Kind string `json:"kind"`
+	// The languages in which the item is available.
 	Languages []Language `json:"languages"`
-	Status    ItemStatus `json:"status"`
+	// Return only records with this status.
+	Status ItemStatus `json:"status"`
 	// Why the item is retired.
 	RetirementReason *string `json:"retirement_reason"`
 	// Difficulty in logits; 0 is medium.
@@ -1159,12 +1382,15 @@ type Item struct {
 	Discrimination *float64 `json:"discrimination"`
 	// Median time to answer.
 	MedianSeconds *float64 `json:"median_seconds"`
-	CreatedAt     string   `json:"created_at"`
-	UpdatedAt     string   `json:"updated_at"`
+	// When the record was created: ISO 8601, UTC.
+	CreatedAt string `json:"created_at"`
+	// When the record was last changed: ISO 8601, UTC.
+	UpdatedAt string `json:"updated_at"`
 }
 
 // ItemImport is an object of the API.
 type ItemImport struct {
+	// Whether the import was only checked, without storing anything.
 	DryRun bool `json:"dry_run"`
 	// Number of items in the file.
 	Items int64 `json:"items"`
@@ -1200,8 +1426,10 @@ type ItemImportInput struct {
 
 // ItemImportSkill is an object of the API.
 type ItemImportSkill struct {
+	// ID of the skill.
 	SkillID string `json:"skill_id"`
-	Name    string `json:"name"`
+	// Name of the skill.
+	Name string `json:"name"`
 	// Number of items that are asked and scored.
 	Active int64 `json:"active"`
 	// Number of items that are asked without being scored, until their statistics are known.
@@ -1212,12 +1440,15 @@ type ItemImportSkill struct {
 
 // ItemImportWarning is an object of the API.
 type ItemImportWarning struct {
-	Path    string `json:"path"`
+	// Position in the file.
+	Path string `json:"path"`
+	// What looks weak.
 	Message string `json:"message"`
 }
 
 // ItemList is an object of the API.
 type ItemList struct {
+	// The items of this page.
 	Items []Item `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -1225,8 +1456,10 @@ type ItemList struct {
 
 // ItemSkill is an object of the API.
 type ItemSkill struct {
+	// ID of the skill.
 	SkillID string `json:"skill_id"`
-	Name    string `json:"name"`
+	// Name of the skill.
+	Name string `json:"name"`
 	// Number of items that are asked and scored.
 	Active int64 `json:"active"`
 	// Number of items that are asked without being scored, until their statistics are known.
@@ -1239,56 +1472,118 @@ type ItemSkill struct {
 
 // ItemSkillList is an object of the API.
 type ItemSkillList struct {
+	// The items of this page.
 	Items []ItemSkill `json:"items"`
 }
 
 // KnockoutAnswer is an object of the API.
 type KnockoutAnswer struct {
+	// Your key of the question.
 	Key string `json:"key"`
 	// The text of the question, in English if available.
 	Question string `json:"question"`
-	Answer   string `json:"answer"`
+	// The answer of the candidate.
+	Answer string `json:"answer"`
 }
 
 // Location is an object of the API.
 type Location struct {
-	City     string `json:"city"`
+	// City or town.
+	City string `json:"city"`
+	// District.
 	District string `json:"district"`
-	State    string `json:"state"`
+	// State or union territory.
+	State string `json:"state"`
 	// A pincode of the place; the requested pincode if the query has one.
 	Pincode string `json:"pincode"`
 }
 
 // LocationList is an object of the API.
 type LocationList struct {
+	// The items of this page.
 	Items []Location `json:"items"`
+	// Send it as `cursor` to get the next page. Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// LoggedRequest is an object of the API.
+type LoggedRequest struct {
+	// Number of the entry. Increases with time.
+	ID int64 `json:"id"`
+	// When the response was sent: ISO 8601, UTC.
+	At string `json:"at"`
+	// The API that was called.
+	API LoggedRequestAPI `json:"api"`
+	// ID of the key; null for callers without one.
+	KeyID *string `json:"key_id"`
+	// HTTP method.
+	Method string `json:"method"`
+	// Path with parameter names, such as `/api/v1/partner/mandates/:mandate_id`.
+	Route string `json:"route"`
+	// HTTP status of the response.
+	Status int64 `json:"status"`
+	// Error code of the response; null if the request succeeded.
+	Code *string `json:"code"`
+	// Time from the request to the end of the response, in milliseconds.
+	DurationMs float64 `json:"duration_ms"`
+	// The `x-request-id` of the response.
+	RequestID string `json:"request_id"`
+	// Why the signature of a TEST request did not match. Empty for other requests.
+	Differed []LoggedRequestDiffered `json:"differed"`
+}
+
+// LoggedRequestDiffered is an object of the API.
+type LoggedRequestDiffered struct {
+	// The part of the request that differed.
+	Path string `json:"path"`
+	// How it differed.
+	Message string `json:"message"`
+}
+
+// LoggedRequestList is an object of the API.
+type LoggedRequestList struct {
+	// The items of this page.
+	Items []LoggedRequest `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
 // Mandate is an object of the API.
 type Mandate struct {
-	MandateID string        `json:"mandate_id"`
-	JobID     *string       `json:"job_id"`
-	Status    MandateStatus `json:"status"`
+	// ID of the mandate.
+	MandateID string `json:"mandate_id"`
+	// Your own ID for the job; null if you sent none.
+	JobID *string `json:"job_id"`
+	// Return only records with this status.
+	Status MandateStatus `json:"status"`
 	// Version of the questions: 1 on creation, and increased by one with every accepted change.
-	FlowVersion int64    `json:"flow_version"`
-	Methods     []Method `json:"methods"`
+	FlowVersion int64 `json:"flow_version"`
+	// The parts of the conversation.
+	Methods []Method `json:"methods"`
 	// False if the request changed nothing.
-	Changed     bool     `json:"changed"`
-	Warnings    []string `json:"warnings"`
-	WorkflowID  string   `json:"workflow_id"`
-	Title       string   `json:"title"`
-	CompanyName string   `json:"company_name"`
+	Changed bool `json:"changed"`
+	// Advice about the mandate, such as a missing translation. The mandate is accepted nevertheless.
+	Warnings []string `json:"warnings"`
+	// ID of the workflow.
+	WorkflowID string `json:"workflow_id"`
+	// Job title, as candidates see it.
+	Title string `json:"title"`
+	// Name of the employer, as candidates see it.
+	CompanyName string `json:"company_name"`
 	// Use `india` with `location`, and `abroad` with `countries`.
 	LocationType *MandateLocationType `json:"location_type,omitempty"`
-	Location     *MandateLocation     `json:"location,omitempty"`
+	// Where the job is, for a job in India.
+	Location *MandateLocation `json:"location,omitempty"`
 	// ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning.
-	Countries   []string         `json:"countries,omitempty"`
-	Experience  *ExperienceRange `json:"experience,omitempty"`
-	Openings    *int64           `json:"openings,omitempty"`
-	Salary      *Salary          `json:"salary,omitempty"`
-	Description *string          `json:"description,omitempty"`
+	Countries []string `json:"countries,omitempty"`
+	// The required work experience.
+	Experience *ExperienceRange `json:"experience,omitempty"`
+	// Number of people to hire.
+	Openings *int64 `json:"openings,omitempty"`
+	// The salary range of the job.
+	Salary *Salary `json:"salary,omitempty"`
+	// Description of the job.
+	Description *string `json:"description,omitempty"`
 	// A value from `GET /shifts`. Other values cause a warning.
 	Shift *string `json:"shift,omitempty"`
 	// A value from `GET /employment-types`. Other values cause a warning.
@@ -1305,31 +1600,42 @@ type Mandate struct {
 	// The prepared questions. Null until they are prepared.
 	Questions *PreparedQuestions `json:"questions"`
 	// Version of the mandate. Increases with every change, including when its questions are prepared.
-	Version   int64  `json:"version"`
+	Version int64 `json:"version"`
+	// When the record was created: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
+	// When the record was last changed: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
 }
 
 // MandateInput is an object of the API.
 type MandateInput struct {
-	WorkflowID  string `json:"workflow_id"`
-	Title       string `json:"title"`
+	// ID of the workflow.
+	WorkflowID string `json:"workflow_id"`
+	// Job title, as candidates see it.
+	Title string `json:"title"`
+	// Name of the employer, as candidates see it.
 	CompanyName string `json:"company_name"`
 	// Use `india` with `location`, and `abroad` with `countries`.
 	LocationType *MandateInputLocationType `json:"location_type,omitempty"`
-	Location     *MandateLocation          `json:"location,omitempty"`
+	// Where the job is, for a job in India.
+	Location *MandateLocation `json:"location,omitempty"`
 	// ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning.
-	Countries   []string         `json:"countries,omitempty"`
-	Experience  *ExperienceRange `json:"experience,omitempty"`
-	Openings    *int64           `json:"openings,omitempty"`
-	Salary      *Salary          `json:"salary,omitempty"`
-	Description *string          `json:"description,omitempty"`
+	Countries []string `json:"countries,omitempty"`
+	// The required work experience.
+	Experience *ExperienceRange `json:"experience,omitempty"`
+	// Number of people to hire.
+	Openings *int64 `json:"openings,omitempty"`
+	// The salary range of the job.
+	Salary *Salary `json:"salary,omitempty"`
+	// Description of the job.
+	Description *string `json:"description,omitempty"`
 	// A value from `GET /shifts`. Other values cause a warning.
 	Shift *string `json:"shift,omitempty"`
 	// A value from `GET /employment-types`. Other values cause a warning.
 	EmploymentType *string    `json:"employment_type,omitempty"`
 	Owner          *Recruiter `json:"owner,omitempty"`
-	Methods        []Method   `json:"methods,omitempty"`
+	// The parts of the conversation.
+	Methods []Method `json:"methods,omitempty"`
 	// Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended.
 	Skills []MandateSkill `json:"skills"`
 	// Up to 5 questions, or up to 10 if `data_enrichment` is the only method.
@@ -1341,6 +1647,7 @@ type MandateInput struct {
 
 // MandateList is an object of the API.
 type MandateList struct {
+	// The items of this page.
 	Items []Mandate `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -1348,31 +1655,43 @@ type MandateList struct {
 
 // MandateLocation is an object of the API.
 type MandateLocation struct {
-	City    string  `json:"city"`
-	State   *string `json:"state,omitempty"`
+	// City or town.
+	City string `json:"city"`
+	// State or union territory.
+	State *string `json:"state,omitempty"`
+	// Postal code of six digits.
 	Pincode *string `json:"pincode,omitempty"`
 }
 
 // MandateReplacement is an object of the API.
 type MandateReplacement struct {
-	WorkflowID  string `json:"workflow_id"`
-	Title       string `json:"title"`
+	// ID of the workflow.
+	WorkflowID string `json:"workflow_id"`
+	// Job title, as candidates see it.
+	Title string `json:"title"`
+	// Name of the employer, as candidates see it.
 	CompanyName string `json:"company_name"`
 	// Use `india` with `location`, and `abroad` with `countries`.
 	LocationType *MandateReplacementLocationType `json:"location_type,omitempty"`
-	Location     *MandateLocation                `json:"location,omitempty"`
+	// Where the job is, for a job in India.
+	Location *MandateLocation `json:"location,omitempty"`
 	// ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning.
-	Countries   []string         `json:"countries,omitempty"`
-	Experience  *ExperienceRange `json:"experience,omitempty"`
-	Openings    *int64           `json:"openings,omitempty"`
-	Salary      *Salary          `json:"salary,omitempty"`
-	Description *string          `json:"description,omitempty"`
+	Countries []string `json:"countries,omitempty"`
+	// The required work experience.
+	Experience *ExperienceRange `json:"experience,omitempty"`
+	// Number of people to hire.
+	Openings *int64 `json:"openings,omitempty"`
+	// The salary range of the job.
+	Salary *Salary `json:"salary,omitempty"`
+	// Description of the job.
+	Description *string `json:"description,omitempty"`
 	// A value from `GET /shifts`. Other values cause a warning.
 	Shift *string `json:"shift,omitempty"`
 	// A value from `GET /employment-types`. Other values cause a warning.
 	EmploymentType *string    `json:"employment_type,omitempty"`
 	Owner          *Recruiter `json:"owner,omitempty"`
-	Methods        []Method   `json:"methods,omitempty"`
+	// The parts of the conversation.
+	Methods []Method `json:"methods,omitempty"`
 	// Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended.
 	Skills []MandateSkill `json:"skills"`
 	// Up to 5 questions, or up to 10 if `data_enrichment` is the only method.
@@ -1382,30 +1701,38 @@ type MandateReplacement struct {
 
 // MandateSkill is an object of the API.
 type MandateSkill struct {
+	// ID of the skill.
 	SkillID *string `json:"skill_id,omitempty"`
 	// Whether candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`.
-	Verify *bool   `json:"verify,omitempty"`
-	Name   *string `json:"name,omitempty"`
+	Verify *bool `json:"verify,omitempty"`
+	// Name of the requested skill.
+	Name *string `json:"name,omitempty"`
 	// The skill was requested with `POST /skill-requests`. It cannot be verified yet.
 	Pending *bool `json:"pending,omitempty"`
 }
 
 // MandateWriteResult is an object of the API.
 type MandateWriteResult struct {
-	MandateID string        `json:"mandate_id"`
-	JobID     *string       `json:"job_id"`
-	Status    MandateStatus `json:"status"`
+	// ID of the mandate.
+	MandateID string `json:"mandate_id"`
+	// Your own ID for the job; null if you sent none.
+	JobID  *string       `json:"job_id"`
+	Status MandateStatus `json:"status"`
 	// Version of the questions: 1 on creation, and increased by one with every accepted change.
-	FlowVersion int64    `json:"flow_version"`
-	Methods     []Method `json:"methods"`
+	FlowVersion int64 `json:"flow_version"`
+	// The parts of the conversation.
+	Methods []Method `json:"methods"`
 	// False if the request changed nothing.
-	Changed  bool     `json:"changed"`
+	Changed bool `json:"changed"`
+	// Advice about the mandate, such as a missing translation. The mandate is accepted nevertheless.
 	Warnings []string `json:"warnings"`
 }
 
 // MasterSkill is an object of the API.
 type MasterSkill struct {
-	MasterSkillID   string `json:"master_skill_id"`
+	// ID of the master skill.
+	MasterSkillID string `json:"master_skill_id"`
+	// Name of the master skill.
 	MasterSkillName string `json:"master_skill_name"`
 	// Number of skills in this master skill or sub-skill.
 	Skills int64 `json:"skills"`
@@ -1413,46 +1740,68 @@ type MasterSkill struct {
 
 // MasterSkillName is an object of the API.
 type MasterSkillName struct {
+	// ID of the master skill.
 	MasterSkillID string `json:"master_skill_id"`
-	Name          string `json:"name"`
+	// Name of the master skill.
+	Name string `json:"name"`
 }
 
 // MasterSkillPage is an object of the API.
 type MasterSkillPage struct {
-	Data  []MasterSkill `json:"data"`
-	Page  int64         `json:"page"`
-	Limit int64         `json:"limit"`
+	// The result of the request.
+	Data []MasterSkill `json:"data"`
+	// Number of the page, from 1.
+	Page int64 `json:"page"`
+	// Maximum number of items on the page.
+	Limit int64 `json:"limit"`
 	// Total number of items on all pages.
 	Count int64 `json:"count"`
 }
 
 // MentionedSkill is an object of the API.
 type MentionedSkill struct {
-	SkillID  string         `json:"skill_id"`
-	Name     string         `json:"name"`
-	Score    float64        `json:"score"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name string `json:"name"`
+	// How well the skill matches, from 0 to 1.
+	Score float64 `json:"score"`
+	// Where the text mentions the skill.
 	Mentions []SkillMention `json:"mentions"`
 }
 
 // NamedSelectedSkill is an object of the API.
 type NamedSelectedSkill struct {
+	// ID of the selection.
 	SelectedSkillID string `json:"selected_skill_id"`
-	UserID          string `json:"user_id"`
-	SkillID         string `json:"skill_id"`
-	SubSkillID      string `json:"sub_skill_id"`
-	MasterSkillID   string `json:"master_skill_id"`
-	SkillName       string `json:"skill_name"`
-	SubSkillName    string `json:"sub_skill_name"`
+	// ID of the user in your system.
+	UserID string `json:"user_id"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// ID of the sub-skill.
+	SubSkillID string `json:"sub_skill_id"`
+	// ID of the master skill.
+	MasterSkillID string `json:"master_skill_id"`
+	// Name of the skill.
+	SkillName string `json:"skill_name"`
+	// Name of the sub-skill.
+	SubSkillName string `json:"sub_skill_name"`
+	// Name of the master skill.
 	MasterSkillName string `json:"master_skill_name"`
-	CreatedAt       string `json:"createdAt"`
-	UpdatedAt       string `json:"updatedAt"`
+	// When the record was created: ISO 8601, UTC.
+	CreatedAt string `json:"createdAt"`
+	// When the record was last changed: ISO 8601, UTC.
+	UpdatedAt string `json:"updatedAt"`
 }
 
 // NamedSelectedSkillPage is an object of the API.
 type NamedSelectedSkillPage struct {
-	Data  []NamedSelectedSkill `json:"data"`
-	Page  int64                `json:"page"`
-	Limit int64                `json:"limit"`
+	// The result of the request.
+	Data []NamedSelectedSkill `json:"data"`
+	// Number of the page, from 1.
+	Page int64 `json:"page"`
+	// Maximum number of items on the page.
+	Limit int64 `json:"limit"`
 	// Total number of items on all pages.
 	Count int64 `json:"count"`
 }
@@ -1463,34 +1812,44 @@ type OpenedVerificationSession struct {
 	SessionToken string `json:"sessionToken"`
 	// The verification ID, `SV_…`, returned by `POST /verify`.
 	ServiceVerificationID string `json:"serviceVerificationId"`
-	ServiceUserID         string `json:"serviceUserId"`
-	ExpiresAt             string `json:"expiresAt"`
+	// ID of the student at Attestry, the same for all sessions of the student.
+	ServiceUserID string `json:"serviceUserId"`
+	// When the session expires: ISO 8601, UTC.
+	ExpiresAt string `json:"expiresAt"`
 }
 
 // PreparedQuestions: The questions prepared for this `flow_version`, by language, without the correct answers.
 type PreparedQuestions struct {
+	// Your questions about the candidate.
 	Enrichment []PreparedQuestionsEnrichment `json:"enrichment"`
-	Skills     []PreparedQuestionsSkill      `json:"skills"`
+	// The skills to verify.
+	Skills []PreparedQuestionsSkill `json:"skills"`
 	// Whether candidates are asked if they are interested in the job.
 	Interest bool `json:"interest"`
 }
 
 // PreparedQuestionsEnrichment is an object of the API.
 type PreparedQuestionsEnrichment struct {
-	Key      string         `json:"key"`
-	Type     EnrichmentType `json:"type"`
-	Required bool           `json:"required"`
-	Text     TextByLanguage `json:"text"`
+	// Your key of the question.
+	Key  string         `json:"key"`
+	Type EnrichmentType `json:"type"`
+	// Whether the candidate must answer.
+	Required bool `json:"required"`
+	// The question, by language.
+	Text TextByLanguage `json:"text"`
 }
 
 // PreparedQuestionsSkill is an object of the API.
 type PreparedQuestionsSkill struct {
+	// ID of the skill.
 	SkillID string `json:"skill_id"`
-	Name    string `json:"name"`
+	// Name of the skill.
+	Name string `json:"name"`
 	// Where the items come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer.
 	ItemSource *PreparedQuestionsSkillItemSource `json:"item_source,omitempty"`
 	// Number of items from which each candidate's items are drawn.
-	ItemCount         *int64                                   `json:"item_count,omitempty"`
+	ItemCount *int64 `json:"item_count,omitempty"`
+	// How many items each candidate is asked.
 	ItemsPerCandidate *PreparedQuestionsSkillItemsPerCandidate `json:"items_per_candidate,omitempty"`
 	// Examples of the items. Each candidate is asked other items, with the options in another order. Empty for a private
 	// bank.
@@ -1499,23 +1858,32 @@ type PreparedQuestionsSkill struct {
 
 // PreparedQuestionsSkillItem is an object of the API.
 type PreparedQuestionsSkillItem struct {
-	Difficulty int64           `json:"difficulty"`
-	Stem       TextByLanguage  `json:"stem"`
-	Options    TextsByLanguage `json:"options"`
+	// Difficulty, from 1 (easy) to 3 (hard).
+	Difficulty int64 `json:"difficulty"`
+	// The text of the item, by language.
+	Stem TextByLanguage `json:"stem"`
+	// The options of the item, by language.
+	Options TextsByLanguage `json:"options"`
 }
 
-// PreparedQuestionsSkillItemsPerCandidate is an object of the API.
+// PreparedQuestionsSkillItemsPerCandidate: How many items each candidate is asked.
 type PreparedQuestionsSkillItemsPerCandidate struct {
+	// Lowest number of items.
 	Min int64 `json:"min"`
+	// Highest number of items.
 	Max int64 `json:"max"`
 }
 
 // Project is an object of the API.
 type Project struct {
-	ExternalProjectID string  `json:"externalProjectId"`
-	ProjectName       string  `json:"projectName"`
-	Role              *string `json:"role,omitempty"`
-	Description       *string `json:"description,omitempty"`
+	// ID of the project in your system.
+	ExternalProjectID string `json:"externalProjectId"`
+	// Name of the project.
+	ProjectName string `json:"projectName"`
+	// Role of the student.
+	Role *string `json:"role,omitempty"`
+	// Description of the project.
+	Description *string `json:"description,omitempty"`
 	// An http or https URL.
 	URL *string `json:"url,omitempty"`
 	// A date in any format, for example `2024-06`. Shown to reviewers as sent.
@@ -1526,37 +1894,55 @@ type Project struct {
 
 // PublicSkill is an object of the API.
 type PublicSkill struct {
-	SkillID         string `json:"skill_id"`
-	SkillName       string `json:"skill_name"`
-	SubSkillID      string `json:"sub_skill_id"`
-	SubSkillName    string `json:"sub_skill_name"`
-	MasterSkillID   string `json:"master_skill_id"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	SkillName string `json:"skill_name"`
+	// ID of the sub-skill.
+	SubSkillID string `json:"sub_skill_id"`
+	// Name of the sub-skill.
+	SubSkillName string `json:"sub_skill_name"`
+	// ID of the master skill.
+	MasterSkillID string `json:"master_skill_id"`
+	// Name of the master skill.
 	MasterSkillName string `json:"master_skill_name"`
 }
 
 // PublicSkillDetails is an object of the API.
 type PublicSkillDetails struct {
-	SkillID         string   `json:"skill_id"`
-	SkillName       string   `json:"skill_name"`
-	SubSkillID      string   `json:"sub_skill_id"`
-	SubSkillName    string   `json:"sub_skill_name"`
-	MasterSkillID   string   `json:"master_skill_id"`
-	MasterSkillName string   `json:"master_skill_name"`
-	Description     string   `json:"description"`
-	Aliases         []string `json:"aliases"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	SkillName string `json:"skill_name"`
+	// ID of the sub-skill.
+	SubSkillID string `json:"sub_skill_id"`
+	// Name of the sub-skill.
+	SubSkillName string `json:"sub_skill_name"`
+	// ID of the master skill.
+	MasterSkillID string `json:"master_skill_id"`
+	// Name of the master skill.
+	MasterSkillName string `json:"master_skill_name"`
+	// Description of the skill.
+	Description string `json:"description"`
+	// Other names of the skill.
+	Aliases []string `json:"aliases"`
 }
 
 // PublicSkillPage is an object of the API.
 type PublicSkillPage struct {
-	Data  []PublicSkill `json:"data"`
-	Page  int64         `json:"page"`
-	Limit int64         `json:"limit"`
+	// The result of the request.
+	Data []PublicSkill `json:"data"`
+	// Number of the page, from 1.
+	Page int64 `json:"page"`
+	// Maximum number of items on the page.
+	Limit int64 `json:"limit"`
 	// Total number of items on all pages.
 	Count int64 `json:"count"`
 }
 
 // QualificationReason is an object of the API.
 type QualificationReason struct {
+	// A knockout answer, a skipped knockout question, or a skill that is not verified or inconclusive.
 	Kind QualificationReasonKind `json:"kind"`
 	// For `knockout` and `knockout_skipped`: the `key` of the question.
 	Key *string `json:"key,omitempty"`
@@ -1567,23 +1953,35 @@ type QualificationReason struct {
 // QuestionTranslations: The question in other languages, such as `{"hi": "…"}`. Candidates who chose a language
 // without a translation get the question from the AI writer if one is configured, and otherwise in English.
 type QuestionTranslations struct {
+	// The text in Hindi.
 	Hi *string `json:"hi,omitempty"`
+	// The text in Bengali.
 	Bn *string `json:"bn,omitempty"`
+	// The text in Tamil.
 	Ta *string `json:"ta,omitempty"`
+	// The text in Telugu.
 	Te *string `json:"te,omitempty"`
+	// The text in Marathi.
 	Mr *string `json:"mr,omitempty"`
+	// The text in Gujarati.
 	Gu *string `json:"gu,omitempty"`
+	// The text in Kannada.
 	Kn *string `json:"kn,omitempty"`
+	// The text in Malayalam.
 	Ml *string `json:"ml,omitempty"`
+	// The text in Punjabi.
 	Pa *string `json:"pa,omitempty"`
+	// The text in Odia.
 	Or *string `json:"or,omitempty"`
+	// The text in Assamese.
 	As *string `json:"as,omitempty"`
 }
 
 // RateLimitedAddress is an object of the API.
 type RateLimitedAddress struct {
 	// An IPv4 address, or the /64 network of an IPv6 address.
-	IP    string                  `json:"ip"`
+	IP string `json:"ip"`
+	// The limit that is used up.
 	Limit RateLimitedAddressLimit `json:"limit"`
 	// Time from which requests of the address are accepted again.
 	Until string `json:"until"`
@@ -1591,17 +1989,22 @@ type RateLimitedAddress struct {
 
 // RateLimitedAddressPage is an object of the API.
 type RateLimitedAddressPage struct {
-	Data  []RateLimitedAddress `json:"data"`
-	Page  int64                `json:"page"`
-	Limit int64                `json:"limit"`
+	// The result of the request.
+	Data []RateLimitedAddress `json:"data"`
+	// Number of the page, from 1.
+	Page int64 `json:"page"`
+	// Maximum number of items on the page.
+	Limit int64 `json:"limit"`
 	// Total number of items on all pages.
 	Count int64 `json:"count"`
 }
 
 // Recruiter: The recruiter, as identified in your system. Default: the recruiter in `x-on-behalf-of`.
 type Recruiter struct {
-	ExternalUserID string  `json:"external_user_id"`
-	Name           *string `json:"name,omitempty"`
+	// ID of the recruiter in your system.
+	ExternalUserID string `json:"external_user_id"`
+	// Name of the recruiter.
+	Name *string `json:"name,omitempty"`
 }
 
 // Replay is an object of the API.
@@ -1612,6 +2015,7 @@ type Replay struct {
 
 // ReplayInput is an object of the API.
 type ReplayInput struct {
+	// IDs of the events to send again.
 	EventIDs []string `json:"event_ids,omitempty"`
 	// Replay events recorded at this time or later.
 	From *string `json:"from,omitempty"`
@@ -1623,36 +2027,53 @@ type ReplayInput struct {
 
 // Result is an object of the API.
 type Result struct {
-	ResultID    string          `json:"result_id"`
-	CampaignID  string          `json:"campaign_id"`
-	MandateID   string          `json:"mandate_id"`
-	JobID       *string         `json:"job_id"`
-	Candidate   ResultCandidate `json:"candidate"`
-	Status      ResultStatus    `json:"status"`
-	Reason      *ResultReason   `json:"reason"`
-	Output      ResultOutput    `json:"output"`
-	FlowVersion int64           `json:"flow_version"`
+	// ID of the result.
+	ResultID string `json:"result_id"`
+	// ID of the campaign.
+	CampaignID string `json:"campaign_id"`
+	// ID of the mandate.
+	MandateID string `json:"mandate_id"`
+	// Your own ID for the job; null if you sent none.
+	JobID *string `json:"job_id"`
+	// The candidate.
+	Candidate ResultCandidate `json:"candidate"`
+	// Return only records with this status.
+	Status ResultStatus `json:"status"`
+	// Why the candidate declined or the conversation failed; null otherwise.
+	Reason *ResultReason `json:"reason"`
+	// What the conversation showed.
+	Output ResultOutput `json:"output"`
+	// Version of the questions that the candidate is asked.
+	FlowVersion int64 `json:"flow_version"`
 	// Increases with every change of the result.
-	Version   int64  `json:"version"`
+	Version int64 `json:"version"`
+	// When the record was created: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
 	// When the candidate was first contacted. Null before that.
 	StartedAt *string `json:"started_at"`
 	// When the result became `completed`, `declined` or `failed`. Null while it is pending.
 	CompletedAt *string `json:"completed_at"`
-	UpdatedAt   string  `json:"updated_at"`
+	// When the record was last changed: ISO 8601, UTC.
+	UpdatedAt string `json:"updated_at"`
 }
 
-// ResultCandidate is an object of the API.
+// ResultCandidate: The candidate.
 type ResultCandidate struct {
-	CandidateID         string            `json:"candidate_id"`
-	ExternalCandidateID string            `json:"external_candidate_id"`
-	Name                string            `json:"name"`
-	Metadata            map[string]string `json:"metadata"`
+	// ID of the candidate in this campaign.
+	CandidateID string `json:"candidate_id"`
+	// Your own ID for the candidate.
+	ExternalCandidateID string `json:"external_candidate_id"`
+	// Name of the candidate.
+	Name string `json:"name"`
+	// Your own data about the candidate, as sent when the candidate was enrolled.
+	Metadata map[string]string `json:"metadata"`
 }
 
 // ResultCredential is an object of the API.
 type ResultCredential struct {
-	SkillID      string `json:"skill_id"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// ID of the credential.
 	CredentialID string `json:"credential_id"`
 	// The public page of the credential.
 	CredentialURL string `json:"credential_url"`
@@ -1660,6 +2081,7 @@ type ResultCredential struct {
 
 // ResultList is an object of the API.
 type ResultList struct {
+	// The items of this page.
 	Items []Result `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -1675,29 +2097,40 @@ type ResultOutput struct {
 	Reasons []QualificationReason `json:"reasons"`
 	// Answers to the questions of the mandate, by the `key` of the question.
 	Enrichment map[string]EnrichmentAnswer `json:"enrichment,omitempty"`
-	Skills     []VerifiedSkill             `json:"skills,omitempty"`
-	Interest   *ResultOutputInterest       `json:"interest,omitempty"`
+	// The verdict on each skill that was to be verified. Absent without such skills.
+	Skills []VerifiedSkill `json:"skills,omitempty"`
+	// Whether the candidate is interested in the job; null until answered.
+	Interest *ResultOutputInterest `json:"interest,omitempty"`
 	// The credentials that were issued because the candidate wants them; absent if there are none. Issuing one does not
 	// change `updated_at` of the result; use the event `credential.issued`.
 	Credentials []ResultCredential `json:"credentials,omitempty"`
 	Language    Language           `json:"language"`
-	Channel     *string            `json:"channel"`
+	// The channel on which the candidate was last reached or replied; null before.
+	Channel *string `json:"channel"`
 }
 
 // RetiredQuestion is an object of the API.
 type RetiredQuestion struct {
-	MandateID string                `json:"mandate_id"`
-	SkillID   string                `json:"skill_id"`
-	ItemID    string                `json:"item_id"`
-	Reason    RetiredQuestionReason `json:"reason"`
+	// ID of the mandate.
+	MandateID string `json:"mandate_id"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// ID of the retired item.
+	ItemID string `json:"item_id"`
+	// Why the item was retired.
+	Reason RetiredQuestionReason `json:"reason"`
 }
 
 // ReviewDecision is an object of the API.
 type ReviewDecision struct {
-	SkillID  string  `json:"skillId"`
-	Endorsed bool    `json:"endorsed"`
-	Rating   *int64  `json:"rating,omitempty"`
-	Comment  *string `json:"comment,omitempty"`
+	// ID of the skill.
+	SkillID string `json:"skillId"`
+	// Whether the reviewer confirms the skill.
+	Endorsed bool `json:"endorsed"`
+	// Rating from 1 to 5.
+	Rating *int64 `json:"rating,omitempty"`
+	// Comment of the reviewer.
+	Comment *string `json:"comment,omitempty"`
 }
 
 // ReviewInput is an object of the API.
@@ -1708,7 +2141,8 @@ type ReviewInput struct {
 	Token string `json:"token"`
 	// Exactly one decision per skill. Required unless `declined` is true.
 	Decisions []ReviewDecision `json:"decisions,omitempty"`
-	Declined  *bool            `json:"declined,omitempty"`
+	// Whether the reviewer declines to review the skills.
+	Declined *bool `json:"declined,omitempty"`
 	// Why the reviewer declines. Required if `declined` is true.
 	Reason *string `json:"reason,omitempty"`
 }
@@ -1716,108 +2150,159 @@ type ReviewInput struct {
 // ReviewPage is an object of the API.
 type ReviewPage struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string                  `json:"serviceVerificationId"`
-	EndorserInfo          ReviewPageEndorserInfo  `json:"endorserInfo"`
-	RequesterInfo         ReviewPageRequesterInfo `json:"requesterInfo"`
-	Source                VerificationSource      `json:"source"`
-	Skills                []SessionSkill          `json:"skills"`
-	EndorsementType       EndorsementType         `json:"endorsementType"`
-	Status                VerificationStatus      `json:"status"`
-	ExpiresAt             string                  `json:"expiresAt"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// The reviewer.
+	EndorserInfo ReviewPageEndorserInfo `json:"endorserInfo"`
+	// The student.
+	RequesterInfo ReviewPageRequesterInfo `json:"requesterInfo"`
+	// The work that the reviewer knows.
+	Source VerificationSource `json:"source"`
+	// The skills to review.
+	Skills          []SessionSkill  `json:"skills"`
+	EndorsementType EndorsementType `json:"endorsementType"`
+	// Return only records with this status.
+	Status VerificationStatus `json:"status"`
+	// Whether the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`.
+	Withdrawable bool `json:"withdrawable"`
+	// When the link of the reviewer expires: ISO 8601, UTC.
+	ExpiresAt string `json:"expiresAt"`
 }
 
-// ReviewPageEndorserInfo is an object of the API.
+// ReviewPageEndorserInfo: The reviewer.
 type ReviewPageEndorserInfo struct {
-	Name    string `json:"name"`
+	// Name of the reviewer.
+	Name string `json:"name"`
+	// Company or institution of the reviewer.
 	Company string `json:"company"`
-	Email   string `json:"email"`
+	// Email address of the reviewer.
+	Email string `json:"email"`
 }
 
-// ReviewPageRequesterInfo is an object of the API.
+// ReviewPageRequesterInfo: The student.
 type ReviewPageRequesterInfo struct {
-	Name              string `json:"name"`
-	Email             string `json:"email"`
+	// Name of the student.
+	Name string `json:"name"`
+	// Email address of the student.
+	Email string `json:"email"`
+	// ID of the student in your system.
 	ExternalStudentID string `json:"externalStudentId"`
 }
 
 // Reviewer is an object of the API.
 type Reviewer struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string  `json:"serviceVerificationId"`
-	Name                  string  `json:"name"`
-	Email                 string  `json:"email"`
-	Company               string  `json:"company"`
-	Website               *string `json:"website,omitempty"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// Name of the reviewer.
+	Name string `json:"name"`
+	// Email address of the reviewer.
+	Email string `json:"email"`
+	// Company or institution of the reviewer.
+	Company string `json:"company"`
+	// Website of the company, which is compared with the email address.
+	Website *string `json:"website,omitempty"`
 }
 
 // ReviewerInput is an object of the API.
 type ReviewerInput struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string  `json:"serviceVerificationId"`
-	Name                  string  `json:"name"`
-	Email                 string  `json:"email"`
-	Company               string  `json:"company"`
-	Website               *string `json:"website,omitempty"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// Name of the reviewer.
+	Name string `json:"name"`
+	// The reviewer's own email address.
+	Email string `json:"email"`
+	// Company or institution of the reviewer.
+	Company string `json:"company"`
+	// Website of the company, which is compared with the email address.
+	Website *string `json:"website,omitempty"`
 }
 
 // RevokeCredentialInput is an object of the API.
 type RevokeCredentialInput struct {
+	// Why you revoke the credential.
 	Reason RevokeCredentialInputReason `json:"reason"`
 }
 
 // Salary is an object of the API.
 type Salary struct {
-	Min      float64 `json:"min"`
-	Max      float64 `json:"max"`
+	// Lowest salary.
+	Min float64 `json:"min"`
+	// Highest salary; at least `min`.
+	Max float64 `json:"max"`
+	// Currency of the salary.
 	Currency *string `json:"currency,omitempty"`
-	Period   *string `json:"period,omitempty"`
+	// Period of the salary.
+	Period *string `json:"period,omitempty"`
 }
 
 // SelectedItems is an object of the API.
 type SelectedItems struct {
-	Projects     []SelectedItemsProject     `json:"projects"`
-	Experience   []SelectedItemsExperience  `json:"experience"`
+	// The selected projects.
+	Projects []SelectedItemsProject `json:"projects"`
+	// The selected work experience.
+	Experience []SelectedItemsExperience `json:"experience"`
+	// The selected certificates.
 	Certificates []SelectedItemsCertificate `json:"certificates"`
 }
 
 // SelectedItemsCertificate is an object of the API.
 type SelectedItemsCertificate struct {
-	ServiceCertificateID  string `json:"serviceCertificateId"`
+	// ID of the certificate at Attestry.
+	ServiceCertificateID string `json:"serviceCertificateId"`
+	// ID of the certificate in your system.
 	ExternalCertificateID string `json:"externalCertificateId"`
-	CertificateName       string `json:"certificateName"`
+	// Name of the certificate.
+	CertificateName string `json:"certificateName"`
 }
 
 // SelectedItemsExperience is an object of the API.
 type SelectedItemsExperience struct {
-	ServiceExperienceID  string `json:"serviceExperienceId"`
+	// ID of the work experience at Attestry.
+	ServiceExperienceID string `json:"serviceExperienceId"`
+	// ID of the work experience in your system.
 	ExternalExperienceID string `json:"externalExperienceId"`
-	CompanyName          string `json:"companyName"`
-	Role                 string `json:"role"`
+	// Name of the employer.
+	CompanyName string `json:"companyName"`
+	// Role of the student.
+	Role string `json:"role"`
 }
 
 // SelectedItemsProject is an object of the API.
 type SelectedItemsProject struct {
-	ServiceProjectID  string `json:"serviceProjectId"`
+	// ID of the project at Attestry.
+	ServiceProjectID string `json:"serviceProjectId"`
+	// ID of the project in your system.
 	ExternalProjectID string `json:"externalProjectId"`
-	ProjectName       string `json:"projectName"`
+	// Name of the project.
+	ProjectName string `json:"projectName"`
 }
 
 // SelectedSkill is an object of the API.
 type SelectedSkill struct {
+	// ID of the selection.
 	SelectedSkillID string `json:"selected_skill_id"`
-	UserID          string `json:"user_id"`
-	SkillID         string `json:"skill_id"`
-	SubSkillID      string `json:"sub_skill_id"`
-	MasterSkillID   string `json:"master_skill_id"`
-	CreatedAt       string `json:"createdAt"`
-	UpdatedAt       string `json:"updatedAt"`
+	// ID of the user in your system.
+	UserID string `json:"user_id"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// ID of the sub-skill.
+	SubSkillID string `json:"sub_skill_id"`
+	// ID of the master skill.
+	MasterSkillID string `json:"master_skill_id"`
+	// When the record was created: ISO 8601, UTC.
+	CreatedAt string `json:"createdAt"`
+	// When the record was last changed: ISO 8601, UTC.
+	UpdatedAt string `json:"updatedAt"`
 }
 
 // SelectedSkillInput is an object of the API.
 type SelectedSkillInput struct {
-	UserID        string `json:"user_id"`
-	SkillID       string `json:"skill_id"`
-	SubSkillID    string `json:"sub_skill_id"`
+	// ID of the user in your system.
+	UserID string `json:"user_id"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// ID of the sub-skill.
+	SubSkillID string `json:"sub_skill_id"`
+	// ID of the master skill.
 	MasterSkillID string `json:"master_skill_id"`
 }
 
@@ -1831,104 +2316,139 @@ type SessionConsentInput struct {
 
 // SessionCredentialSkill is an object of the API.
 type SessionCredentialSkill struct {
+	// ID of the skill.
 	SkillID string `json:"skillId"`
-	Name    string `json:"name"`
+	// Name of the skill.
+	Name string `json:"name"`
 }
 
 // SessionCredentials is an object of the API.
 type SessionCredentials struct {
 	// Whether the organisation issues credentials.
-	Enabled  bool  `json:"enabled"`
-	Wanted   *bool `json:"wanted"`
-	ShowName bool  `json:"showName"`
+	Enabled bool `json:"enabled"`
+	// What the student decided; null before.
+	Wanted *bool `json:"wanted"`
+	// Whether the credentials contain the student's name.
+	ShowName bool `json:"showName"`
 	// Verified skills, for which a credential can be issued or was issued.
 	Eligible []SessionCredentialsEligible `json:"eligible"`
 	// Skills without an outcome yet. If they are verified, credentials are issued then.
-	Pending     []SessionCredentialsPending    `json:"pending"`
+	Pending []SessionCredentialsPending `json:"pending"`
+	// The issued credentials.
 	Credentials []SessionCredentialsCredential `json:"credentials"`
-	ProfileURL  *string                        `json:"profileUrl"`
-	ManageURL   *string                        `json:"manageUrl"`
+	// The public profile; null while the student has it switched off.
+	ProfileURL *string `json:"profileUrl"`
+	// A secret link for managing the credentials; null unless consent was just given.
+	ManageURL *string `json:"manageUrl"`
 }
 
 // SessionCredentialsCredential is an object of the API.
 type SessionCredentialsCredential struct {
-	ID     string                 `json:"id"`
-	URL    string                 `json:"url"`
-	Skill  SessionCredentialSkill `json:"skill"`
-	Status CredentialStatus       `json:"status"`
+	// ID of the credential.
+	ID string `json:"id"`
+	// The public page of the credential.
+	URL string `json:"url"`
+	// The skill.
+	Skill SessionCredentialSkill `json:"skill"`
+	// The status of the credential.
+	Status CredentialStatus `json:"status"`
 }
 
 // SessionCredentialsEligible is an object of the API.
 type SessionCredentialsEligible struct {
+	// The skill.
 	Skill SessionCredentialSkill `json:"skill"`
 }
 
 // SessionCredentialsPending is an object of the API.
 type SessionCredentialsPending struct {
+	// The skill.
 	Skill SessionCredentialSkill `json:"skill"`
 }
 
 // SessionEmailResponse is an object of the API.
 type SessionEmailResponse struct {
-	Success       bool   `json:"success"`
-	Email         string `json:"email"`
-	Name          string `json:"name"`
+	// Always `true` in a response to a successful request.
+	Success bool `json:"success"`
+	// Email address of the student.
+	Email string `json:"email"`
+	// Name of the student.
+	Name string `json:"name"`
+	// ID of the student at Attestry, the same for all sessions of the student.
 	ServiceUserID string `json:"serviceUserId"`
 }
 
 // SessionItems is an object of the API.
 type SessionItems struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string        `json:"serviceVerificationId"`
-	ServiceUserID         string        `json:"serviceUserId"`
-	Stored                SelectedItems `json:"stored"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// ID of the student at Attestry, the same for all sessions of the student.
+	ServiceUserID string `json:"serviceUserId"`
+	// The items that were selected as evidence.
+	Stored SelectedItems `json:"stored"`
 }
 
 // SessionItemsInput is an object of the API.
 type SessionItemsInput struct {
 	// The session token, `vst_…`, returned by `POST /verify`.
-	SessionToken      string   `json:"sessionToken"`
-	ProjectIDs        []string `json:"projectIds,omitempty"`
+	SessionToken string `json:"sessionToken"`
+	// Your IDs of the selected projects.
+	ProjectIDs []string `json:"projectIds,omitempty"`
+	// Your IDs of the selected work experience.
 	WorkExperienceIDs []string `json:"workExperienceIds,omitempty"`
-	CredentialIDs     []string `json:"credentialIds,omitempty"`
+	// Your IDs of the selected certificates.
+	CredentialIDs []string `json:"credentialIds,omitempty"`
 }
 
 // SessionSkill is an object of the API.
 type SessionSkill struct {
-	SkillID  string   `json:"skillId"`
-	Name     string   `json:"name"`
+	// ID of the skill.
+	SkillID string `json:"skillId"`
+	// Name of the skill.
+	Name string `json:"name"`
+	// Links that prove the skill.
 	ProofURL []string `json:"proofUrl"`
 }
 
 // SessionSkills is an object of the API.
 type SessionSkills struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string          `json:"serviceVerificationId"`
-	Skills                []SessionSkill  `json:"skills"`
-	EndorsementType       EndorsementType `json:"endorsementType"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// The stored skills.
+	Skills          []SessionSkill  `json:"skills"`
+	EndorsementType EndorsementType `json:"endorsementType"`
 }
 
 // SessionSkillsInput is an object of the API.
 type SessionSkillsInput struct {
 	// The session token, `vst_…`, returned by `POST /verify`.
-	SessionToken    string                    `json:"sessionToken"`
+	SessionToken string `json:"sessionToken"`
+	// The skills to verify.
 	Skills          []SessionSkillsInputSkill `json:"skills"`
 	EndorsementType *EndorsementType          `json:"endorsementType,omitempty"`
 }
 
 // SessionSkillsInputSkill is an object of the API.
 type SessionSkillsInputSkill struct {
-	SkillID  string   `json:"skillId"`
+	// ID of the skill.
+	SkillID string `json:"skillId"`
+	// Links that prove the skill.
 	ProofURL []string `json:"proofUrl,omitempty"`
 }
 
 // Skill is an object of the API.
 type Skill struct {
-	SkillID     string          `json:"skill_id"`
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Aliases     []string        `json:"aliases"`
-	SubSkill    SubSkillName    `json:"sub_skill"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name string `json:"name"`
+	// Description of the skill.
+	Description string `json:"description"`
+	// Other names of the skill.
+	Aliases []string `json:"aliases"`
+	// The sub-skill that the skill belongs to.
+	SubSkill SubSkillName `json:"sub_skill"`
+	// The master skill that the sub-skill belongs to.
 	MasterSkill MasterSkillName `json:"master_skill"`
 	// Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active
 	// questions about it, or an AI writer is configured.
@@ -1937,8 +2457,13 @@ type Skill struct {
 
 // SkillAssessment: The last submitted attempt at the skill in this session. Absent without one.
 type SkillAssessment struct {
+	// Number of correct answers.
 	Correct int64 `json:"correct"`
-	Total   int64 `json:"total"`
+	// Number of questions about the skill.
+	Total int64 `json:"total"`
+	// Number of questions that are still being tried out: fewer than 30 people have answered them. Their answers weigh
+	// less.
+	UnpilotedQuestions int64 `json:"unpilotedQuestions"`
 	// `passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow
 	// neither.
 	Verdict SkillAssessmentVerdict `json:"verdict"`
@@ -1949,11 +2474,13 @@ type SkillAssessment struct {
 
 // SkillExtraction is an object of the API.
 type SkillExtraction struct {
+	// The skills that the text mentions, best first.
 	Skills []MentionedSkill `json:"skills"`
 }
 
 // SkillExtractionInput is an object of the API.
 type SkillExtractionInput struct {
+	// A text in which skills are mentioned, such as a job advertisement.
 	Text string `json:"text"`
 	// Maximum number of skills in the response.
 	Limit *int64 `json:"limit,omitempty"`
@@ -1961,6 +2488,7 @@ type SkillExtractionInput struct {
 
 // SkillList is an object of the API.
 type SkillList struct {
+	// The items of this page.
 	Items []Skill `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -1968,6 +2496,7 @@ type SkillList struct {
 
 // SkillLookup is an object of the API.
 type SkillLookup struct {
+	// The skills of the catalogue with these IDs or names.
 	Found []Skill `json:"found"`
 	// Requested IDs or names that are not in the catalogue.
 	Missing []string `json:"missing"`
@@ -1975,6 +2504,7 @@ type SkillLookup struct {
 
 // SkillLookupInput is an object of the API.
 type SkillLookupInput struct {
+	// IDs of skills to find. Send `skill_ids` or `names`.
 	SkillIDs []string `json:"skill_ids,omitempty"`
 	// Skill names, without aliases. Case and white space are ignored.
 	Names []string `json:"names,omitempty"`
@@ -1982,14 +2512,19 @@ type SkillLookupInput struct {
 
 // SkillMatch is an object of the API.
 type SkillMatch struct {
-	SkillID string           `json:"skill_id"`
-	Name    string           `json:"name"`
-	Score   float64          `json:"score"`
-	Method  SkillMatchMethod `json:"method"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name string `json:"name"`
+	// How well the skill matches, from 0 to 1.
+	Score float64 `json:"score"`
+	// How the skill was found: by its name, by an alias, despite spelling differences, or by meaning.
+	Method SkillMatchMethod `json:"method"`
 }
 
 // SkillMatchInput is an object of the API.
 type SkillMatchInput struct {
+	// Skill names as your users write them.
 	Phrases []string `json:"phrases"`
 	// Maximum number of skills per phrase.
 	Limit *int64 `json:"limit,omitempty"`
@@ -1997,43 +2532,60 @@ type SkillMatchInput struct {
 
 // SkillMatches is an object of the API.
 type SkillMatches struct {
+	// One entry per phrase, in the order of the request.
 	Matches []SkillMatchesMatch `json:"matches"`
 }
 
 // SkillMatchesMatch is an object of the API.
 type SkillMatchesMatch struct {
-	Phrase     string       `json:"phrase"`
+	// The phrase as sent.
+	Phrase string `json:"phrase"`
+	// The skills that match the phrase, best first.
 	Candidates []SkillMatch `json:"candidates"`
 }
 
 // SkillMention: Offsets are in UTF-16 code units of the text as sent. `end` is exclusive.
 type SkillMention struct {
-	Start int64  `json:"start"`
-	End   int64  `json:"end"`
-	Text  string `json:"text"`
+	// Offset of the first character.
+	Start int64 `json:"start"`
+	// Offset after the last character.
+	End int64 `json:"end"`
+	// The words of the text that mention the skill.
+	Text string `json:"text"`
 }
 
 // SkillOutcome is an object of the API.
 type SkillOutcome struct {
-	SkillID    string              `json:"skillId"`
-	Name       string              `json:"name"`
-	Outcome    VerificationOutcome `json:"outcome"`
-	Rating     *int64              `json:"rating,omitempty"`
-	Comment    *string             `json:"comment,omitempty"`
-	Assessment *SkillAssessment    `json:"assessment,omitempty"`
+	// ID of the skill.
+	SkillID string `json:"skillId"`
+	// Name of the skill.
+	Name string `json:"name"`
+	// The outcome of the verification for this skill.
+	Outcome VerificationOutcome `json:"outcome"`
+	// Rating from 1 to 5.
+	Rating *int64 `json:"rating,omitempty"`
+	// Comment of the reviewer.
+	Comment    *string          `json:"comment,omitempty"`
+	Assessment *SkillAssessment `json:"assessment,omitempty"`
 }
 
 // SkillRequest is an object of the API.
 type SkillRequest struct {
-	RequestID string             `json:"request_id"`
-	Name      string             `json:"name"`
-	Status    SkillRequestStatus `json:"status"`
-	SkillID   *string            `json:"skill_id"`
-	CreatedAt string             `json:"created_at"`
+	// ID of the skill request.
+	RequestID string `json:"request_id"`
+	// Name of the requested skill.
+	Name string `json:"name"`
+	// Return only records with this status.
+	Status SkillRequestStatus `json:"status"`
+	// ID of the new skill if the request was approved; null otherwise.
+	SkillID *string `json:"skill_id"`
+	// When the record was created: ISO 8601, UTC.
+	CreatedAt string `json:"created_at"`
 }
 
 // SkillRequestInput is an object of the API.
 type SkillRequestInput struct {
+	// Name of the missing skill.
 	Name string `json:"name"`
 	// A description of the skill and its use, for the operator who decides on the request.
 	Context *string `json:"context,omitempty"`
@@ -2041,6 +2593,7 @@ type SkillRequestInput struct {
 
 // SkillRequestList is an object of the API.
 type SkillRequestList struct {
+	// The items of this page.
 	Items []SkillRequest `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -2048,20 +2601,28 @@ type SkillRequestList struct {
 
 // SkillSearchResult is an object of the API.
 type SkillSearchResult struct {
-	SkillID     string          `json:"skill_id"`
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Aliases     []string        `json:"aliases"`
-	SubSkill    SubSkillName    `json:"sub_skill"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name string `json:"name"`
+	// Description of the skill.
+	Description string `json:"description"`
+	// Other names of the skill.
+	Aliases []string `json:"aliases"`
+	// The sub-skill that the skill belongs to.
+	SubSkill SubSkillName `json:"sub_skill"`
+	// The master skill that the sub-skill belongs to.
 	MasterSkill MasterSkillName `json:"master_skill"`
 	// Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active
 	// questions about it, or an AI writer is configured.
-	Verifiable bool    `json:"verifiable"`
-	Score      float64 `json:"score"`
+	Verifiable bool `json:"verifiable"`
+	// How well the skill matches, from 0 to 1.
+	Score float64 `json:"score"`
 }
 
 // SkillSearchResultList is an object of the API.
 type SkillSearchResultList struct {
+	// The items of this page.
 	Items []SkillSearchResult `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -2069,23 +2630,30 @@ type SkillSearchResultList struct {
 
 // SkillSuggestion is an object of the API.
 type SkillSuggestion struct {
-	SkillID     string `json:"skillId"`
-	Name        string `json:"name"`
-	SubSkill    string `json:"subSkill"`
+	// ID of the skill.
+	SkillID string `json:"skillId"`
+	// Name of the skill.
+	Name string `json:"name"`
+	// Name of the sub-skill.
+	SubSkill string `json:"subSkill"`
+	// Name of the master skill.
 	MasterSkill string `json:"masterSkill"`
-	Verifiable  bool   `json:"verifiable"`
+	// Whether the skill can be assessed with questions.
+	Verifiable bool `json:"verifiable"`
 }
 
 // SkillSuggestions is an object of the API.
 type SkillSuggestions struct {
+	// The matching skills, best first.
 	Skills []SkillSuggestion `json:"skills"`
 }
 
 // StoredVerificationMethod is an object of the API.
 type StoredVerificationMethod struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string             `json:"serviceVerificationId"`
-	VerificationMethod    VerificationMethod `json:"verificationMethod"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// The chosen method.
+	VerificationMethod VerificationMethod `json:"verificationMethod"`
 	// With the method `assessment`: IDs of the chosen skills that cannot be assessed, because there are too few questions
 	// about them.
 	NotAssessable []string `json:"notAssessable,omitempty"`
@@ -2093,17 +2661,25 @@ type StoredVerificationMethod struct {
 
 // Student is an object of the API.
 type Student struct {
-	ExternalStudentID string  `json:"externalStudentId"`
-	Name              string  `json:"name"`
-	Email             string  `json:"email"`
-	Phone             *string `json:"phone,omitempty"`
+	// ID of the student in your system.
+	ExternalStudentID string `json:"externalStudentId"`
+	// Name of the student.
+	Name string `json:"name"`
+	// Email address of the student.
+	Email string `json:"email"`
+	// Phone number of the student.
+	Phone *string `json:"phone,omitempty"`
 }
 
 // SubSkill is an object of the API.
 type SubSkill struct {
-	SubSkillID      string `json:"sub_skill_id"`
-	SubSkillName    string `json:"sub_skill_name"`
-	MasterSkillID   string `json:"master_skill_id"`
+	// ID of the sub-skill.
+	SubSkillID string `json:"sub_skill_id"`
+	// Name of the sub-skill.
+	SubSkillName string `json:"sub_skill_name"`
+	// ID of the master skill.
+	MasterSkillID string `json:"master_skill_id"`
+	// Name of the master skill.
 	MasterSkillName string `json:"master_skill_name"`
 	// Number of skills in this master skill or sub-skill.
 	Skills int64 `json:"skills"`
@@ -2111,15 +2687,20 @@ type SubSkill struct {
 
 // SubSkillName is an object of the API.
 type SubSkillName struct {
+	// ID of the sub-skill.
 	SubSkillID string `json:"sub_skill_id"`
-	Name       string `json:"name"`
+	// Name of the sub-skill.
+	Name string `json:"name"`
 }
 
 // SubSkillPage is an object of the API.
 type SubSkillPage struct {
-	Data  []SubSkill `json:"data"`
-	Page  int64      `json:"page"`
-	Limit int64      `json:"limit"`
+	// The result of the request.
+	Data []SubSkill `json:"data"`
+	// Number of the page, from 1.
+	Page int64 `json:"page"`
+	// Maximum number of items on the page.
+	Limit int64 `json:"limit"`
 	// Total number of items on all pages.
 	Count int64 `json:"count"`
 }
@@ -2127,55 +2708,133 @@ type SubSkillPage struct {
 // SubmittedReview is an object of the API.
 type SubmittedReview struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string             `json:"serviceVerificationId"`
-	Status                VerificationStatus `json:"status"`
-	Skills                []SkillOutcome     `json:"skills"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// Return only records with this status.
+	Status VerificationStatus `json:"status"`
+	// The outcome of each skill.
+	Skills []SkillOutcome `json:"skills"`
+}
+
+// TestClock is an object of the API.
+type TestClock struct {
+	// The ID of the test clock, `TC_…`.
+	TestClockID string `json:"test_clock_id"`
+	// Your name for the clock, or null.
+	Name *string `json:"name"`
+	// `ready`: the clock stands still. `advancing`: it moves to `advancing_to`. `archived`: it can no longer be advanced.
+	Status TestClockStatus `json:"status"`
+	// The time that the clock showed at first.
+	StartsAt string `json:"starts_at"`
+	// The time of the clock.
+	Now string `json:"now"`
+	// The end of the advance that is in progress; null if there is none.
+	AdvancingTo *string `json:"advancing_to"`
+	// When the clock was created, in real time.
+	CreatedAt string `json:"created_at"`
+	// When the clock was last changed, in real time.
+	UpdatedAt string `json:"updated_at"`
+}
+
+// TestClockAdvanceInput is an object of the API.
+type TestClockAdvanceInput struct {
+	// The new time: ISO 8601 with a time zone, after the time of the clock and at most 366 days later. Send either `to`
+	// or `seconds`.
+	To *string `json:"to,omitempty"`
+	// Number of seconds to advance the clock by, at most 366 days.
+	Seconds *int64 `json:"seconds,omitempty"`
+}
+
+// TestClockInput is an object of the API.
+type TestClockInput struct {
+	// Your name for the clock.
+	Name *string `json:"name,omitempty"`
+	// The time that the clock shows at first: ISO 8601 with a time zone, at most five years before or after the current
+	// time. Default: now.
+	StartsAt *string `json:"starts_at,omitempty"`
+}
+
+// TestClockList is an object of the API.
+type TestClockList struct {
+	// The items of this page.
+	Items []TestClock `json:"items"`
+	// Send it as `cursor` to get the next page. Null on the last page.
+	NextCursor *string `json:"next_cursor"`
 }
 
 // TextByLanguage is an object of the API.
 type TextByLanguage struct {
+	// The text in English.
 	En *string `json:"en,omitempty"`
+	// The text in Hindi.
 	Hi *string `json:"hi,omitempty"`
+	// The text in Bengali.
 	Bn *string `json:"bn,omitempty"`
+	// The text in Tamil.
 	Ta *string `json:"ta,omitempty"`
+	// The text in Telugu.
 	Te *string `json:"te,omitempty"`
+	// The text in Marathi.
 	Mr *string `json:"mr,omitempty"`
+	// The text in Gujarati.
 	Gu *string `json:"gu,omitempty"`
+	// The text in Kannada.
 	Kn *string `json:"kn,omitempty"`
+	// The text in Malayalam.
 	Ml *string `json:"ml,omitempty"`
+	// The text in Punjabi.
 	Pa *string `json:"pa,omitempty"`
+	// The text in Odia.
 	Or *string `json:"or,omitempty"`
+	// The text in Assamese.
 	As *string `json:"as,omitempty"`
 }
 
 // TextsByLanguage is an object of the API.
 type TextsByLanguage struct {
+	// The texts in this language.
 	En []string `json:"en,omitempty"`
+	// The texts in this language.
 	Hi []string `json:"hi,omitempty"`
+	// The texts in this language.
 	Bn []string `json:"bn,omitempty"`
+	// The texts in this language.
 	Ta []string `json:"ta,omitempty"`
+	// The texts in this language.
 	Te []string `json:"te,omitempty"`
+	// The texts in this language.
 	Mr []string `json:"mr,omitempty"`
+	// The texts in this language.
 	Gu []string `json:"gu,omitempty"`
+	// The texts in this language.
 	Kn []string `json:"kn,omitempty"`
+	// The texts in this language.
 	Ml []string `json:"ml,omitempty"`
+	// The texts in this language.
 	Pa []string `json:"pa,omitempty"`
+	// The texts in this language.
 	Or []string `json:"or,omitempty"`
+	// The texts in this language.
 	As []string `json:"as,omitempty"`
 }
 
 // TopSkill is an object of the API.
 type TopSkill struct {
-	SkillID    string `json:"skill_id"`
-	SkillName  string `json:"skill_name"`
-	Selections int64  `json:"selections"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	SkillName string `json:"skill_name"`
+	// Number of users who have selected the skill.
+	Selections int64 `json:"selections"`
 }
 
 // TopSkillPage is an object of the API.
 type TopSkillPage struct {
-	Data  []TopSkill `json:"data"`
-	Page  int64      `json:"page"`
-	Limit int64      `json:"limit"`
+	// The result of the request.
+	Data []TopSkill `json:"data"`
+	// Number of the page, from 1.
+	Page int64 `json:"page"`
+	// Maximum number of items on the page.
+	Limit int64 `json:"limit"`
 	// Total number of items on all pages.
 	Count int64 `json:"count"`
 }
@@ -2187,6 +2846,9 @@ type VerdictEvidence struct {
 	Language   Language                  `json:"language"`
 	// Number of scored questions.
 	Items int64 `json:"items"`
+	// Number of scored questions that are still being tried out: fewer than 30 people have answered them. Their answers
+	// weigh less.
+	UnpilotedItems int64 `json:"unpiloted_items"`
 	// Median time between question and answer. Simulated for the test numbers, which reply at once.
 	MedianSeconds *int64 `json:"median_seconds"`
 }
@@ -2194,22 +2856,36 @@ type VerdictEvidence struct {
 // Verification is an object of the API.
 type Verification struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string              `json:"serviceVerificationId"`
-	ServiceUserID         string              `json:"serviceUserId"`
-	ExternalStudentID     string              `json:"externalStudentId"`
-	Status                VerificationStatus  `json:"status"`
-	VerificationMethod    *VerificationMethod `json:"verificationMethod"`
-	EndorsementType       EndorsementType     `json:"endorsementType"`
-	Source                *VerificationSource `json:"source,omitempty"`
-	Skills                []SkillOutcome      `json:"skills"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// ID of the student at Attestry, the same for all sessions of the student.
+	ServiceUserID string `json:"serviceUserId"`
+	// ID of the student in your system.
+	ExternalStudentID string `json:"externalStudentId"`
+	// Return only records with this status.
+	Status VerificationStatus `json:"status"`
+	// The chosen method; null before step 2.
+	VerificationMethod *VerificationMethod `json:"verificationMethod"`
+	EndorsementType    EndorsementType     `json:"endorsementType"`
+	// The ID of the test clock whose time applies. Absent without one.
+	TestClockID *string `json:"testClockId,omitempty"`
+	// The main item that was selected as evidence.
+	Source *VerificationSource `json:"source,omitempty"`
+	// The outcome of each skill.
+	Skills []SkillOutcome `json:"skills"`
 	// How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change
 	// later, for example if the student endorses the reviewer in return.
 	EvidenceLevel *VerificationEvidenceLevel `json:"evidenceLevel,omitempty"`
 	// The reasons for `evidenceLevel`.
-	Reasons       []EvidenceReason `json:"reasons,omitempty"`
-	Score         *int64           `json:"score"`
-	CompletedAt   *string          `json:"completedAt,omitempty"`
-	DeclineReason *string          `json:"declineReason,omitempty"`
+	Reasons []EvidenceReason `json:"reasons,omitempty"`
+	// Score of the last assessment in percent; null without one.
+	Score *int64 `json:"score"`
+	// When the verification ended; absent before.
+	CompletedAt *string `json:"completedAt,omitempty"`
+	// Why the reviewer declined, or why the endorsement was withdrawn.
+	DeclineReason *string `json:"declineReason,omitempty"`
+	// When the endorsement was withdrawn. Absent otherwise.
+	WithdrawnAt *string                  `json:"withdrawnAt,omitempty"`
+	WithdrawnBy *VerificationWithdrawnBy `json:"withdrawnBy,omitempty"`
 	// The credentials that were issued because the student wants them. Empty without consent.
 	Credentials []IssuedCredential `json:"credentials"`
 }
@@ -2217,79 +2893,116 @@ type Verification struct {
 // VerificationChange is an object of the API.
 type VerificationChange struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string              `json:"serviceVerificationId"`
-	ServiceUserID         string              `json:"serviceUserId"`
-	ExternalStudentID     string              `json:"externalStudentId"`
-	VerificationMethod    *VerificationMethod `json:"verificationMethod"`
-	Status                VerificationStatus  `json:"status"`
-	Skills                []SkillOutcome      `json:"skills,omitempty"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// ID of the student at Attestry, the same for all sessions of the student.
+	ServiceUserID string `json:"serviceUserId"`
+	// ID of the student in your system.
+	ExternalStudentID string `json:"externalStudentId"`
+	// The chosen method; null before step 2.
+	VerificationMethod *VerificationMethod `json:"verificationMethod"`
+	// Return only records with this status.
+	Status VerificationStatus `json:"status"`
+	// The outcome of each skill. Only in events that end the verification.
+	Skills []SkillOutcome `json:"skills,omitempty"`
 	// How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change
 	// later, for example if the student endorses the reviewer in return.
 	EvidenceLevel *VerificationChangeEvidenceLevel `json:"evidenceLevel,omitempty"`
 	// The reasons for `evidenceLevel`.
 	Reasons []EvidenceReason `json:"reasons,omitempty"`
-	Version int64            `json:"version"`
+	// Increases with every change of the verification.
+	Version int64 `json:"version"`
 }
 
 // VerificationMethodChoice is an object of the API.
 type VerificationMethodChoice struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string             `json:"serviceVerificationId"`
-	VerificationMethod    VerificationMethod `json:"verificationMethod"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// The method to use.
+	VerificationMethod VerificationMethod `json:"verificationMethod"`
 }
 
 // VerificationSession is an object of the API.
 type VerificationSession struct {
 	// The verification ID, `SV_…`, returned by `POST /verify`.
-	ServiceVerificationID string              `json:"serviceVerificationId"`
-	ServiceUserID         string              `json:"serviceUserId"`
-	Status                VerificationStatus  `json:"status"`
-	VerificationMethod    *VerificationMethod `json:"verificationMethod"`
-	EndorsementType       EndorsementType     `json:"endorsementType"`
-	Student               Student             `json:"student"`
-	Projects              []Project           `json:"projects"`
-	WorkExperiences       []WorkExperience    `json:"workExperiences"`
-	Certificates          []Certificate       `json:"certificates"`
-	Skills                []SessionSkill      `json:"skills"`
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// ID of the student at Attestry, the same for all sessions of the student.
+	ServiceUserID string `json:"serviceUserId"`
+	// Return only records with this status.
+	Status VerificationStatus `json:"status"`
+	// The chosen method; null before step 2.
+	VerificationMethod *VerificationMethod `json:"verificationMethod"`
+	EndorsementType    EndorsementType     `json:"endorsementType"`
+	// The student.
+	Student Student `json:"student"`
+	// Projects of the student.
+	Projects []Project `json:"projects"`
+	// Work experience of the student.
+	WorkExperiences []WorkExperience `json:"workExperiences"`
+	// Certificates of the student.
+	Certificates []Certificate `json:"certificates"`
+	// The skills to verify.
+	Skills []SessionSkill `json:"skills"`
 	// With the method `assessment`: IDs of the chosen skills that cannot be assessed, because there are too few questions
 	// about them.
-	NotAssessable []string      `json:"notAssessable,omitempty"`
-	Stored        SelectedItems `json:"stored"`
-	Reviewer      *Reviewer     `json:"reviewer"`
+	NotAssessable []string `json:"notAssessable,omitempty"`
+	// The items that were selected as evidence.
+	Stored SelectedItems `json:"stored"`
+	// The reviewer; null before one is stored.
+	Reviewer *Reviewer `json:"reviewer"`
 	// How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change
 	// later, for example if the student endorses the reviewer in return.
 	EvidenceLevel *VerificationSessionEvidenceLevel `json:"evidenceLevel,omitempty"`
 	// The reasons for `evidenceLevel`.
-	Reasons   []EvidenceReason `json:"reasons,omitempty"`
-	ExpiresAt string           `json:"expiresAt"`
-	ReturnURL *string          `json:"returnUrl,omitempty"`
+	Reasons []EvidenceReason `json:"reasons,omitempty"`
+	// When the session expires: ISO 8601, UTC.
+	ExpiresAt string `json:"expiresAt"`
+	// The ID of the test clock whose time applies. Absent without one.
+	TestClockID *string `json:"testClockId,omitempty"`
+	// Where the page sends the student at the end.
+	ReturnURL *string `json:"returnUrl,omitempty"`
 }
 
 // VerificationSessionInput is an object of the API.
 type VerificationSessionInput struct {
-	ExternalStudentID string           `json:"externalStudentId"`
-	Name              string           `json:"name"`
-	Email             string           `json:"email"`
-	Phone             *string          `json:"phone,omitempty"`
-	Projects          []Project        `json:"projects,omitempty"`
-	WorkExperiences   []WorkExperience `json:"workExperiences,omitempty"`
-	Certificates      []Certificate    `json:"certificates,omitempty"`
+	// ID of the student in your system.
+	ExternalStudentID string `json:"externalStudentId"`
+	// Name of the student.
+	Name string `json:"name"`
+	// Email address of the student.
+	Email string `json:"email"`
+	// Phone number of the student.
+	Phone *string `json:"phone,omitempty"`
+	// Projects of the student.
+	Projects []Project `json:"projects,omitempty"`
+	// Work experience of the student.
+	WorkExperiences []WorkExperience `json:"workExperiences,omitempty"`
+	// Certificates of the student.
+	Certificates []Certificate `json:"certificates,omitempty"`
 	// An http or https URL.
 	ReturnURL *string `json:"returnUrl,omitempty"`
+	// TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time.
+	TestClockID *string `json:"testClockId,omitempty"`
 }
 
 // VerificationSource is an object of the API.
 type VerificationSource struct {
-	Type        VerificationSourceType `json:"type"`
-	Title       string                 `json:"title"`
-	Subtitle    *string                `json:"subtitle"`
-	Meta        *string                `json:"meta"`
-	Description *string                `json:"description"`
+	// The kind of the item.
+	Type VerificationSourceType `json:"type"`
+	// Name of the project, employer or certificate.
+	Title string `json:"title"`
+	// Role or issuer; null without one.
+	Subtitle *string `json:"subtitle"`
+	// Dates of the item; null without any.
+	Meta *string `json:"meta"`
+	// Description of the item; null without one.
+	Description *string `json:"description"`
 }
 
 // VerifiedSkill is an object of the API.
 type VerifiedSkill struct {
-	SkillID string       `json:"skill_id"`
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
 	Name    string       `json:"name"`
 	Verdict SkillVerdict `json:"verdict"`
 	// Number of correct answers.
@@ -2298,20 +3011,27 @@ type VerifiedSkill struct {
 	Asked int64 `json:"asked"`
 	// Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely
 	// verdict. Null without a verdict.
-	Confidence *float64         `json:"confidence"`
-	Evidence   *VerdictEvidence `json:"evidence"`
+	Confidence *float64 `json:"confidence"`
+	// What the verdict is based on; null without a verdict.
+	Evidence *VerdictEvidence `json:"evidence"`
 }
 
 // Webhook is an object of the API.
 type Webhook struct {
-	WebhookID   string        `json:"webhook_id"`
-	URL         string        `json:"url"`
-	EventTypes  []EventType   `json:"event_types"`
+	// ID of the webhook.
+	WebhookID string `json:"webhook_id"`
+	// The URL of the endpoint.
+	URL string `json:"url"`
+	// The event types that are sent.
+	EventTypes []EventType `json:"event_types"`
+	// Your own notes about the webhook.
 	Description *string       `json:"description,omitempty"`
 	Status      WebhookStatus `json:"status"`
 	CreatedVia  CreatedVia    `json:"created_via"`
-	CreatedAt   string        `json:"created_at"`
-	UpdatedAt   string        `json:"updated_at"`
+	// When the record was created: ISO 8601, UTC.
+	CreatedAt string `json:"created_at"`
+	// When the record was last changed: ISO 8601, UTC.
+	UpdatedAt string `json:"updated_at"`
 }
 
 // WebhookInput is an object of the API.
@@ -2320,12 +3040,14 @@ type WebhookInput struct {
 	// them.
 	URL string `json:"url"`
 	// The event types to send. Default: all types, including types added in the future.
-	EventTypes  []EventType `json:"event_types,omitempty"`
-	Description *string     `json:"description,omitempty"`
+	EventTypes []EventType `json:"event_types,omitempty"`
+	// Your own notes about the webhook.
+	Description *string `json:"description,omitempty"`
 }
 
 // WebhookList is an object of the API.
 type WebhookList struct {
+	// The items of this page.
 	Items []Webhook `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
@@ -2339,24 +3061,44 @@ type WebhookTest struct {
 
 // WebhookWithSecret is an object of the API.
 type WebhookWithSecret struct {
-	WebhookID   string        `json:"webhook_id"`
-	URL         string        `json:"url"`
-	EventTypes  []EventType   `json:"event_types"`
+	// ID of the webhook.
+	WebhookID string `json:"webhook_id"`
+	// The URL of the endpoint.
+	URL string `json:"url"`
+	// The event types that are sent.
+	EventTypes []EventType `json:"event_types"`
+	// Your own notes about the webhook.
 	Description *string       `json:"description,omitempty"`
 	Status      WebhookStatus `json:"status"`
 	CreatedVia  CreatedVia    `json:"created_via"`
-	CreatedAt   string        `json:"created_at"`
-	UpdatedAt   string        `json:"updated_at"`
+	// When the record was created: ISO 8601, UTC.
+	CreatedAt string `json:"created_at"`
+	// When the record was last changed: ISO 8601, UTC.
+	UpdatedAt string `json:"updated_at"`
 	// The signing secret: `whsec_` followed by base64. Store it, because it is returned only once.
 	Secret string `json:"secret"`
 }
 
+// WithdrawalInput is an object of the API.
+type WithdrawalInput struct {
+	// The verification ID, `SV_…`, returned by `POST /verify`.
+	ServiceVerificationID string `json:"serviceVerificationId"`
+	// The token from the link in the email to the reviewer.
+	Token string `json:"token"`
+	// Shown to the student and to the partner.
+	Reason string `json:"reason"`
+}
+
 // WorkExperience is an object of the API.
 type WorkExperience struct {
-	ExternalExperienceID string  `json:"externalExperienceId"`
-	CompanyName          string  `json:"companyName"`
-	Role                 string  `json:"role"`
-	Description          *string `json:"description,omitempty"`
+	// ID of the work experience in your system.
+	ExternalExperienceID string `json:"externalExperienceId"`
+	// Name of the employer.
+	CompanyName string `json:"companyName"`
+	// Role of the student.
+	Role string `json:"role"`
+	// Description of the work.
+	Description *string `json:"description,omitempty"`
 	// A date in any format, for example `2024-06`. Shown to reviewers as sent.
 	StartDate *string `json:"startDate,omitempty"`
 	// A date in any format, for example `2024-06`. Shown to reviewers as sent.
@@ -2365,28 +3107,38 @@ type WorkExperience struct {
 
 // Workflow is an object of the API.
 type Workflow struct {
-	WorkflowID     string   `json:"workflow_id"`
-	Name           string   `json:"name"`
-	Description    *string  `json:"description,omitempty"`
+	// ID of the workflow.
+	WorkflowID string `json:"workflow_id"`
+	// Name of the workflow.
+	Name string `json:"name"`
+	// Your own notes about the workflow.
+	Description *string `json:"description,omitempty"`
+	// The methods of mandates that do not choose their own.
 	DefaultMethods []Method `json:"default_methods"`
 	// Channels in the order in which they are tried.
 	Channels []Channel `json:"channels"`
 	// Languages of the conversation with candidates. The first language is the default.
 	Languages []Language `json:"languages"`
 	// Messages to candidates who have not replied.
-	FollowUps  []FollowUp     `json:"follow_ups"`
-	CreatedVia CreatedVia     `json:"created_via"`
-	Status     WorkflowStatus `json:"status"`
+	FollowUps  []FollowUp `json:"follow_ups"`
+	CreatedVia CreatedVia `json:"created_via"`
+	// Return only records with this status.
+	Status WorkflowStatus `json:"status"`
 	// Number of mandates that use the workflow and are not archived.
-	Mandates  int64  `json:"mandates"`
+	Mandates int64 `json:"mandates"`
+	// When the record was created: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
+	// When the record was last changed: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
 }
 
 // WorkflowInput is an object of the API.
 type WorkflowInput struct {
-	Name           string   `json:"name"`
-	Description    *string  `json:"description,omitempty"`
+	// Name of the workflow.
+	Name string `json:"name"`
+	// Your own notes about the workflow.
+	Description *string `json:"description,omitempty"`
+	// The methods of mandates that do not choose their own.
 	DefaultMethods []Method `json:"default_methods,omitempty"`
 	// Channels in the order in which they are tried.
 	Channels []Channel `json:"channels,omitempty"`
@@ -2398,6 +3150,7 @@ type WorkflowInput struct {
 
 // WorkflowList is an object of the API.
 type WorkflowList struct {
+	// The items of this page.
 	Items []Workflow `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`

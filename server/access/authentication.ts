@@ -116,9 +116,28 @@ async function rejectUnauthorized(
 ): Promise<never> {
   request.claimedKey = key
   await countFailedAuthentication(context, request.ip)
-  throw problem('UNAUTHORIZED', UNAUTHORIZED_MESSAGE, {
-    details: key?.mode === 'test' ? debugDetails(request, clockDifferenceSeconds, signedText) : [],
+  // Reveals nothing about keys: the caller knows which headers were sent.
+  const mistakes = headerMistakes(request)
+  const [firstMistake] = mistakes
+  const message = firstMistake
+    ? `The request could not be authenticated: ${mistakes.map(({ path, message }) => `${path.replace('headers.', '')} ${message}`).join('; ')}. Sign the request as described in /docs.`
+    : UNAUTHORIZED_MESSAGE
+  throw problem('UNAUTHORIZED', message, {
+    details: key?.mode === 'test' ? debugDetails(request, clockDifferenceSeconds, signedText) : mistakes,
   })
+}
+
+/** Returns the headers of the signature that are missing, and a session key in the place of a partner key. */
+function headerMistakes(request: FastifyRequest): Detail[] {
+  const missing = ['x-api-key', 'x-timestamp', 'x-signature']
+    .filter((name) => headerValue(request, name) === '')
+    .map((name) => ({ path: `headers.${name}`, message: 'is missing' }))
+  const isSessionKey = headerValue(request, 'x-api-key').startsWith('VSK_')
+  const sessionKeyMistake = {
+    path: 'headers.x-api-key',
+    message: 'is a session key (VSK_…); the partner API requires a partner key (VFN_…) and a signature',
+  }
+  return isSessionKey ? [sessionKeyMistake] : missing
 }
 
 /** Counts a failure towards the limit of the IP address. Throws if the limit is exceeded. */

@@ -121,12 +121,25 @@ test('all authentication failures return the same response', async (t) => {
   for (const [cause, callerKey, headers] of causes) {
     const { status, body } = await as(callerKey).get('/samples', { headers })
     assert.equal(status, 401, cause)
-    assert.deepEqual(
-      body,
-      { success: false, error: { code: 'UNAUTHORIZED', message: UNAUTHORIZED_MESSAGE, details: [] } },
-      cause,
-    )
+    const header = /^missing (\w+)$/.exec(cause)?.[1]
+    const name = header === 'key' ? 'x-api-key' : `x-${header}`
+    const error = header
+      ? {
+          message: `The request could not be authenticated: ${name} is missing. Sign the request as described in /docs.`,
+          details: [{ path: `headers.${name}`, message: 'is missing' }],
+        }
+      : { message: UNAUTHORIZED_MESSAGE, details: [] }
+    assert.deepEqual(body, { success: false, error: { code: 'UNAUTHORIZED', ...error } }, cause)
   }
+})
+
+test('a request without signature headers, or with a session key, is told which header is wrong', async (t) => {
+  const { fetch, fixtures, orgId } = await startSampleApp(t)
+  const { body } = await fetch('/api/v1/partner/samples')
+  assert.match(body.error.message, /: x-api-key is missing; x-timestamp is missing; x-signature is missing\. /)
+  const sessionKey = await fixtures.createSessionKey(orgId)
+  const { body: sessionKeyBody } = await fetch('/api/v1/partner/samples', { headers: { 'x-api-key': sessionKey } })
+  assert.match(sessionKeyBody.error.message, /x-api-key is a session key .* requires a partner key/)
 })
 
 test('a valid TEST key receives the clock difference and the string to sign, never the signature', async (t) => {

@@ -18,13 +18,15 @@ function skillResponsesOf({ org_id: orgId, mode, state, flow }: Candidacy): Skil
       ({ id, options, choice, pilot, seconds, language, channel }) => {
         if (choice === undefined) return []
         const option = options[choice]!
+        const { difficulty, isUnpiloted = false } = itemById(flow, skill, id)
         return [
           {
             itemId: id,
-            difficulty: itemById(flow, skill, id).difficulty,
+            difficulty,
             option,
             isCorrect: option === KEY,
             isScored: !pilot,
+            isUnpiloted,
             seconds: seconds ?? null,
             language: language ?? state.language,
             channel: channel ?? 'page',

@@ -3,9 +3,12 @@ import { test } from 'node:test'
 import { startApp } from '../../test/support/app.ts'
 import { inviteCandidates, keyIndex } from '../../test/support/candidate.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
+import { insertResponses } from '../../test/support/item-responses.ts'
 import { aCandidate, type CampaignPartner, createCampaignPartner } from '../../test/support/partners.ts'
+import { insertPrivateItems } from '../../test/support/private-items.ts'
 import { skillNumber } from '../catalogue/ids.ts'
 import { itemById, responsesOf } from '../conversation/skill-form.ts'
+import { updateItemStatistics } from '../items/statistics-job.ts'
 import { KEY } from '../measurement/form.ts'
 import { MAX_ITEMS, MIN_ITEMS, weighResponses } from '../measurement/sequential-test.ts'
 import { SECOND } from '../platform/clock.ts'
@@ -53,8 +56,8 @@ async function answerItem({ page, getCandidacy }: Invited, answers: Answers) {
 
   /** Keeps the evidence between the two verdicts: wrong unless one more wrong answer would decide. */
   function isRightNext() {
-    const { difficulty } = itemById(flow, skill, state.skills[skill]![item]!.id)
-    const responses = [...responsesOf(state, flow, skill), { difficulty, isCorrect: false }]
+    const { difficulty, isUnpiloted = false } = itemById(flow, skill, state.skills[skill]![item]!.id)
+    const responses = [...responsesOf(state, flow, skill), { difficulty, isUnpiloted, isCorrect: false }]
     return weighResponses(responses).verdict !== 'inconclusive'
   }
 }
@@ -111,7 +114,7 @@ test('a test ends after four right answers; the result, its event and its pull c
     verdict: 'verified',
     correct: MIN_ITEMS,
     asked: MIN_ITEMS,
-    evidence: { item_source: 'bank', language: 'hi', items: MIN_ITEMS, median_seconds: 7 },
+    evidence: { item_source: 'bank', language: 'hi', items: MIN_ITEMS, unpiloted_items: 0, median_seconds: 7 },
   })
   assert.ok(confidence >= 0.95 && confidence < 1, `${confidence}`)
   await app.context.events.flush(partner.scope)
@@ -121,6 +124,41 @@ test('a test ends after four right answers; the result, its event and its pull c
     [result],
   )
   assert.deepEqual((await partner.get('/results')).body.data.items, [result])
+})
+
+test('answers to items that nobody has answered before weigh less, until the items are piloted', async () => {
+  const { app, partner, invite } = await setUp()
+  const { orgId } = partner.scope
+  const ids = await insertPrivateItems(app.context, orgId, { skillNumber: 2001, count: MIN_ACTIVE_ITEMS })
+  const mandate = { skills: [{ skill_id: WIRING, verify: true }], methods: ['skill_verification' as const] }
+  const answerNewMandate = async (number: number) => {
+    const { mandate_id } = await partner.createMandate({}, mandate)
+    const [invited] = await inviteCandidates(app, partner, mandate_id, [aCandidate(number)])
+    await complete(invited!, 'right')
+    const [skill] = (await invited!.getResult()).output.skills
+    return { skill, form: await formOf(invited!) }
+  }
+  const unpiloted = await answerNewMandate(1)
+  assert.equal(unpiloted.skill.verdict, 'verified')
+  assert.deepEqual([unpiloted.skill.evidence.items, unpiloted.skill.evidence.unpiloted_items], [5, 5])
+  assert.ok(unpiloted.skill.confidence < 0.975, `${unpiloted.skill.confidence}`)
+
+  for (const itemId of ids)
+    await insertResponses(app, { orgId, itemId, skillNumber: 2001, source: 'private', count: 60 })
+  await updateItemStatistics(app.context)
+  const [newId] = await insertPrivateItems(app.context, orgId, { skillNumber: 2001, count: 1 })
+  const piloted = await answerNewMandate(2)
+  assert.deepEqual([piloted.skill.evidence.items, piloted.skill.evidence.unpiloted_items], [MIN_ITEMS, 0])
+  assert.deepEqual(
+    piloted.form.filter(({ pilot }) => pilot).map(({ id }) => id),
+    [newId],
+    'an item that nobody has answered is not scored, because the others suffice',
+  )
+
+  const [other] = await invite(aCandidate(3))
+  await complete(other!, 'right')
+  const [prepared] = (await other!.getResult()).output.skills
+  assert.equal(prepared.evidence.item_source, 'bank', 'a mandate keeps the items with which it was prepared')
 })
 
 test('four wrong answers do not verify a skill, and the reason is in the result', async () => {

@@ -26,6 +26,8 @@ export interface CatalogueOptions {
   log: Log
   /** Returns whether a skill can be measured, if this many items of the built-in bank about it are retired. */
   isMeasurable: IsMeasurable
+  /** Whether the index is built at its first use instead of with every snapshot, because searches are unlikely. */
+  indexOnDemand?: boolean
 }
 
 const RETRY_DELAY_MS = 1000
@@ -33,8 +35,9 @@ const RETRY_DELAY_MS = 1000
 /** Largest value of PostgreSQL's integer type. */
 const MAX_SKILL_NUMBER = 2_147_483_647
 
-export async function openCatalogue({ db, listener, log, isMeasurable }: CatalogueOptions): Promise<Catalogue> {
-  let current = await takeSnapshot(db, isMeasurable)
+export async function openCatalogue(options: CatalogueOptions): Promise<Catalogue> {
+  const { db, listener, log, isMeasurable } = options
+  let current = await takeSnapshot(db, options)
   /** Skills loaded individually because `current` did not have them yet. */
   const recentSkills = new Map<number, SnapshotSkill>()
   const refresh = coalesce(reload)
@@ -71,7 +74,7 @@ export async function openCatalogue({ db, listener, log, isMeasurable }: Catalog
     const { version } = await db.queries.selectFrom('catalogue_version').select('version').executeTakeFirstOrThrow()
     if (version === current.version) return
     const startedAt = performance.now()
-    current = await takeSnapshot(db, isMeasurable)
+    current = await takeSnapshot(db, options)
     addRecentSkills()
     const milliseconds = Math.round(performance.now() - startedAt)
     log.info({ version: current.version, skills: current.skills.length, milliseconds }, 'catalogue reloaded')

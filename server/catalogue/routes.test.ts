@@ -34,7 +34,7 @@ function assertInvalid(response: { status: number; body: any }, ...paths: string
 
 const encode = encodeURIComponent
 
-const startShared = oncePerFile((t) => startApp(t))
+const startShared = oncePerFile((t) => startApp(t, { config: { indexOnDemand: false } }))
 
 async function setUp() {
   const app = await startShared()

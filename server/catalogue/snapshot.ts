@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database, Queries, Tx } from '../platform/database/database.ts'
-import { buildSkillIndex, type SkillIndex } from './index/skill-index.ts'
+import { buildSkillIndex, buildSkillIndexSync, type SkillIndex } from './index/skill-index.ts'
 import { runInSlices, type SlicedTask } from './index/text/time-slicing.ts'
 import { nameKey } from './names.ts'
 import type { SerialisedJson } from './serialised-json.ts'
@@ -46,7 +46,7 @@ export interface Snapshot {
   master(number: number): MasterSkill | undefined
   /** Finds a skill by its name, not by an alias. Ignores case and white space. */
   skillByName(name: string): SnapshotSkill | undefined
-  index: SkillIndex
+  readonly index: SkillIndex
   /**
    * Adds a skill that is newer than the snapshot. `skill` and `skillByName` return it, but lists and searches do not include it.
    */
@@ -56,8 +56,14 @@ export interface Snapshot {
 /** Number of rows per query, small enough not to block the event loop. */
 const ROWS_PER_QUERY = 250
 
-/** Reads and indexes the catalogue in time slices of a few milliseconds. Between two slices, the server can process requests. */
-export async function takeSnapshot(db: Database, isMeasurable: IsMeasurable): Promise<Snapshot> {
+/**
+ * Reads and indexes the catalogue in time slices of a few milliseconds. Between two slices, the server can process requests. With
+ * `indexOnDemand`, the index is built at its first use, without interruption.
+ */
+export async function takeSnapshot(
+  db: Database,
+  { isMeasurable, indexOnDemand = false }: { isMeasurable: IsMeasurable; indexOnDemand?: boolean },
+): Promise<Snapshot> {
   const content = await db.queries
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -78,13 +84,17 @@ export async function takeSnapshot(db: Database, isMeasurable: IsMeasurable): Pr
   )
   const subSkills = new Map(content.subSkills.map((sub) => [sub.number, sub]))
   const masters = new Map(content.masters.map((master) => [master.number, master]))
+  let index = indexOnDemand ? undefined : await buildSkillIndex(content.skills)
   return {
     ...content,
     skill: (number) => skillsByNumber.get(number),
     subSkill: (number) => subSkills.get(number),
     master: (number) => masters.get(number),
     skillByName: (name) => skillsByName.get(nameKey(name)),
-    index: await buildSkillIndex(content.skills),
+    get index() {
+      index ??= buildSkillIndexSync(content.skills)
+      return index
+    },
     add,
   }
 }

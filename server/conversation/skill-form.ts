@@ -90,7 +90,8 @@ function withPilotItem(form: FormItem[], items: SkillItem[], seed: string): Form
 export function responsesOf({ skills }: ConversationState, flow: ConversationFlow, skill: number): Response[] {
   return (skills[skill] ?? []).flatMap(({ id, options, choice, pilot }) => {
     if (choice === undefined || pilot) return []
-    return [{ difficulty: itemById(flow, skill, id).difficulty, isCorrect: options[choice] === KEY }]
+    const { difficulty, isUnpiloted = false } = itemById(flow, skill, id)
+    return [{ difficulty, isUnpiloted, isCorrect: options[choice] === KEY }]
   })
 }
 

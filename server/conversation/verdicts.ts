@@ -23,6 +23,8 @@ interface SkillEvidence {
   item_source: ItemSource
   language: Language
   items: number
+  /** Number of items that too few people have answered to know how good they are. */
+  unpiloted_items: number
   median_seconds: number | null
 }
 
@@ -43,7 +45,11 @@ export function verdictsOf(state: ConversationState, flow: ConversationFlow): Sk
       ...counts,
       verdict,
       confidence: roundConfidence(confidence),
-      evidence: { item_source: source, ...evidenceOf(state, index) },
+      evidence: {
+        item_source: source,
+        ...evidenceOf(state, index),
+        unpiloted_items: responses.filter(({ isUnpiloted }) => isUnpiloted).length,
+      },
     }
   })
 }

@@ -205,6 +205,10 @@ function describeEvidence(facts: Facts, skillName: string, isTest = false): stri
     sentences.push(
       `Answered ${facts.correct} of ${facts.asked} questions about ${skillName} correctly ${place}${language} on ${date}${source ? `, after naming the ${source}` : ''}.`,
     )
+    if (facts.unpilotedItems)
+      sentences.push(
+        `${facts.unpilotedItems === facts.asked ? 'The' : `${facts.unpilotedItems} of the`} questions were still being tried out, so their answers weigh less.`,
+      )
     if (facts.confidence !== null)
       sentences.push(
         `The confidence in the verdict is ${formatPercent(facts.confidence)} %, if it was as likely beforehand that the person clearly has the skill as that they clearly lack it.`,

@@ -3,6 +3,7 @@ import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import type { CandidateChange } from '../campaigns/progress.ts'
 import type { Context } from '../context.ts'
+import type { EmailDeps } from '../mail/mail.ts'
 import { type Clock, realClock } from '../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { linkErrors } from '../platform/text/links.ts'
@@ -10,6 +11,7 @@ import { type CredentialRow, type CredentialStatus, credentialColumns, credentia
 import type { SourceKind } from './facts.ts'
 import { createHolderLink, ensureHolder, findHolderOf, lockHolder, profileUrl } from './holders.ts'
 import { findIssuableSkills, type IssueDeps, issueCredentials, reissueCredentials } from './issue.ts'
+import { emailManageLink } from './manage-link-email.ts'
 import { getCredentialPolicy } from './policies.ts'
 import { revokeCredentials } from './revocation.ts'
 import type { CredentialSource } from './sources.ts'
@@ -92,7 +94,7 @@ export async function readOffer(
  */
 export async function decideCredentials(
   tx: Tx,
-  deps: ConsentDeps,
+  deps: ConsentDeps & EmailDeps,
   source: CredentialSource,
   input: ConsentInput,
 ): Promise<CredentialOffer> {
@@ -106,6 +108,7 @@ export async function decideCredentials(
     throw problem('FORBIDDEN', 'This organisation does not issue credentials. Ask it to switch them on.')
   if (input.showName) requirePlainName(source.name)
   const holder = await ensureHolder(tx, deps, source.scope, { contact, externalId })
+  const previousConsent = await findConsent(tx, source.kind, source.id)
   const now = new Date(deps.clock.now())
   await sql`insert into credential_consents
       (source_kind, source_id, org_id, mode, holder_id, wanted, show_name, language, text_version, given_at)
@@ -124,7 +127,11 @@ export async function decideCredentials(
       { holderId: holder.holder_id, showName: input.showName, language: input.language },
       { isLimited: true },
     )
-  return readOffer(tx, deps, source, await createHolderLink(tx, deps.clock, deps.config, holder))
+  const url = await createHolderLink(tx, deps.clock, deps.config, holder)
+  // Not again when the person only changes whether the name is shown.
+  if (contact.kind === 'email' && !previousConsent?.wanted)
+    await emailManageLink(tx, deps, { scope: source.scope, address: contact.value, url, language: input.language })
+  return readOffer(tx, deps, source, url)
 }
 
 /** Rejects a name that is a link in disguise, although it was accepted before links in names were rejected. */
@@ -166,6 +173,22 @@ async function scheduleIssue(tx: Tx, clock: Clock, kind: SourceKind, sourceIds: 
   const { rows } = await sql`update credential_consents set issue_due_at = ${new Date(realClock(clock).now())}
     where source_kind = ${kind} and source_id = any (${sourceIds}::text[]) and wanted returning source_id`.execute(tx)
   if (rows.length > 0) notifyAfterCommit(tx, CREDENTIALS_DUE)
+}
+
+/** Revokes the credentials of a verification whose endorsement was withdrawn, and cancels those that are due. */
+export async function revokeWithdrawn(tx: Tx, verificationId: string, clock: Clock): Promise<void> {
+  const consent = await findConsent(tx, 'session', verificationId)
+  if (!consent) return
+  // Locked, so that credentials that are issued at the same time are revoked, too.
+  await lockHolder(tx, consent.holder_id)
+  await sql`update credential_consents set issue_due_at = null
+    where source_kind = 'session' and source_id = ${verificationId}`.execute(tx)
+  await revokeCredentials(
+    tx,
+    { clock },
+    sql`source_kind = 'session' and source_id = ${verificationId}`,
+    'endorsement_withdrawn',
+  )
 }
 
 /** Cancels the issue of the credentials of a session or a candidacy. The person can still ask for them. */

@@ -18,6 +18,8 @@ export interface Facts {
   asked: number | null
   confidence: number | null
   itemSource: ItemSource | null
+  /** Number of items that were still being tried out. Absent in credentials of earlier versions. */
+  unpilotedItems?: number | null
   evidenceLevel: 'strong' | 'moderate' | 'weak' | null
   /** Relation of the reviewer to the student. */
   relation: string | null
@@ -30,6 +32,8 @@ export interface ScoredResponse {
   id: string
   difficulty: number
   isCorrect: boolean
+  /** Whether too few people had answered the item to know how good it is. Absent in credentials of earlier versions. */
+  isUnpiloted?: boolean
 }
 
 /** A skill that a session or a candidacy has verified. */

@@ -14,6 +14,7 @@ import {
   passAssessment,
   readPublic,
 } from '../../test/support/issued-credentials.ts'
+import { learnerRecordErrors } from '../../test/support/open-badge-schema.ts'
 import { BRICKLAYING, expectOk, outcomeOf, sharedVerification, WIRING } from '../../test/support/verification.ts'
 import { decideCredentials } from './consents.ts'
 import { findProfile } from './credentials.ts'
@@ -179,6 +180,12 @@ test('the person exports a learner record, signed by the deployment, with the cr
   const jwt = await response.text()
   assert.equal((await checkOverHttp(calls.app, jwt)).verdict, 'valid')
   const record = JSON.parse(Buffer.from(jwt.split('.')[1]!, 'base64url').toString())
+  const { iss: _, jti: __, nbf: ___, iat: ____, exp: _____, ...content } = record
+  assert.deepEqual(learnerRecordErrors(content), [])
+  const { verifiableCredential: _credentials, ...emptySubject } = content.credentialSubject
+  assert.deepEqual(learnerRecordErrors({ ...content, credentialSubject: emptySubject }), [
+    "/credentialSubject must have required property 'verifiableCredential'",
+  ])
   assert.deepEqual([record.type[1], record.partial], ['ClrCredential', true])
   assert.equal(record.issuer.id, (await calls.app.fetch('/.well-known/did.json')).body.id)
   const { credential } = await readPublic(calls.app, id)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { signInMember } from '../../test/support/console.ts'
 import {
   checkOverHttp,
   decide,
@@ -21,6 +22,8 @@ import {
 } from '../../test/support/verification.ts'
 import { switchService } from '../access/service-switch.ts'
 import { restoreItem, retireItem } from '../items/item-status.ts'
+import { DAY } from '../platform/clock.ts'
+import { addMissingEndorsements } from '../verification/endorsements/endorsements.ts'
 import { decideCredentials } from './consents.ts'
 import { issueDueCredentials } from './engine.ts'
 import { addMonths } from './policies.ts'
@@ -167,6 +170,91 @@ test('a title with a phone number or an email address is left out, also if the n
   assert.deepEqual(
     narratives.map((narrative) => /“(.+)”/.exec(narrative)?.[1]),
     [undefined, undefined, undefined, 'Asha’s workshop'],
+  )
+})
+
+test('a reviewer withdraws an endorsement: the verification is declined, and its credential is revoked at once', async () => {
+  const calls = await setUp()
+  const { session, token } = await calls.requestReview()
+  const withdraw = (body: object) =>
+    calls.call('POST', '/humanverification/withdraw', { body: { serviceVerificationId: session.id, ...body } })
+  const reason = 'I confused two people'
+  assert.equal(outcomeOf(await withdraw({ token, reason })), '409 NOTHING_TO_WITHDRAW')
+  await expectOk(decide(calls, session, { wanted: true }))
+  await expectOk(
+    calls.submitReview(session, token, { decisions: [{ skillId: BRICKLAYING, endorsed: true, rating: 5 }] }),
+  )
+  await issueDueCredentials(calls.app.context)
+  const { rows: mailed } = await calls.app.context.db.pool.query(
+    "select count(*)::int as count from mails where org_id = $1 and kind = 'notice' and to_address = 'asha@example.com'",
+    [calls.orgId],
+  )
+  assert.equal(mailed[0].count, 1, 'the link to manage credentials is emailed once')
+  const [issued] = (await calls.getVerification(session)).credentials
+  const { credential } = await readPublic(calls.app, issued.credentialId)
+
+  calls.clock.advance(60 * DAY)
+  const page = await expectOk(calls.call('GET', `/humanverification/verify-page/${session.id}`))
+  assert.equal(page.body.data.withdrawable, true)
+  assert.equal(outcomeOf(await withdraw({ token: 'wrong', reason })), '403 INVALID_TOKEN')
+  assert.equal(outcomeOf(await withdraw({ token, reason: '  ' })), '400 VALIDATION_FAILED')
+  assert.equal(await isRevoked(calls.app, credential), false)
+  const { body } = await expectOk(withdraw({ token, reason }))
+  assert.deepEqual(
+    [body.data.status, body.data.skills],
+    ['declined', [{ skillId: BRICKLAYING, name: 'Bricklaying', outcome: 'not_endorsed' }]],
+  )
+  assert.equal(await isRevoked(calls.app, credential), true)
+  const verification = await calls.getVerification(session)
+  assert.deepEqual(
+    [verification.status, verification.declineReason, verification.withdrawnBy, verification.evidenceLevel],
+    ['declined', reason, 'reviewer', undefined],
+  )
+  assert.equal(verification.withdrawnAt, new Date(calls.clock.now()).toISOString())
+  const events = (await calls.listEvents()).slice(-2)
+  assert.deepEqual(
+    events.map(({ type, data }) => [type, data.withdrawnBy ?? data.revocation_reason]),
+    [
+      ['verification.declined', 'reviewer'],
+      ['credential.revoked', 'endorsement_withdrawn'],
+    ],
+  )
+  const [email] = await calls.listEmails(session)
+  assert.match(email!.subject, /has withdrawn the confirmation of your skills/)
+  assert.match(email!.text, /“I confused two people”/)
+
+  await expectOk(withdraw({ token, reason: 'again' }))
+  assert.equal((await calls.getVerification(session)).declineReason, reason, 'withdrawing again changes nothing')
+  const { context } = calls.app
+  const source = (await findSource(context.db.queries, 'session', session.id, calls.clock))!
+  const input = { wanted: true, showName: false, language: 'en' }
+  await context.db.transaction((tx) => decideCredentials(tx, context, source, input))
+  await issueDueCredentials(context)
+  assert.equal((await calls.getVerification(session)).credentials.length, 0, 'no further credential is issued')
+  await addMissingEndorsements(calls.app.context)
+  const { rows } = await calls.app.context.db.pool.query('select from endorsements where verification_id = $1', [
+    session.id,
+  ])
+  assert.equal(rows.length, 0, 'the job does not restore the endorsement')
+})
+
+test('a withdrawal needs the link until 90 days after the review; then the owner can withdraw it in the console', async () => {
+  const calls = await setUp()
+  const { session, token } = await calls.requestReview()
+  await expectOk(calls.submitReview(session, token, { decisions: [{ skillId: BRICKLAYING, endorsed: true }] }))
+  calls.clock.advance(90 * DAY)
+  const body = { serviceVerificationId: session.id, token, reason: 'Too late' }
+  assert.equal(outcomeOf(await calls.call('POST', '/humanverification/withdraw', { body })), '410 LINK_EXPIRED')
+  const path = `/orgs/${calls.orgId}/live/verifications/${session.id}/withdraw`
+  const recruiter = await signInMember(calls.app, calls.orgId, 'recruiter')
+  assert.equal((await recruiter.post(path, { reason: 'No' })).status, 403)
+  const owner = await signInMember(calls.app, calls.orgId, 'owner')
+  const { status, body: response } = await owner.post(path, { reason: 'The reviewer called us' })
+  assert.equal(status, 200, JSON.stringify(response))
+  const { data } = response
+  assert.deepEqual(
+    [data.status, data.withdrawable, data.outcome.withdrawnBy, data.outcome.declineReason],
+    ['declined', false, 'organisation', 'The reviewer called us'],
   )
 })
 

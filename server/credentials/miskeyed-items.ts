@@ -43,6 +43,7 @@ export function factsWithout(facts: Facts, responses: ScoredResponse[]): Facts {
     ...facts,
     correct: responses.filter(({ isCorrect }) => isCorrect).length,
     asked: responses.length,
+    unpilotedItems: responses.filter(({ isUnpiloted }) => isUnpiloted).length,
     confidence: roundConfidence(weighResponses(responses).confidence),
   }
 }

@@ -144,10 +144,15 @@ export function candidateSource(candidacy: Candidacy): CredentialSource {
 function scoredResponsesOf({ state, flow }: Candidacy, skill: number): ScoredResponse[] {
   return (state.skills[skill] ?? []).flatMap(({ id, options, choice, pilot }) => {
     if (choice === undefined || pilot) return []
-    return [{ id, difficulty: itemById(flow, skill, id).difficulty, isCorrect: options[choice] === KEY }]
+    const { difficulty, isUnpiloted = false } = itemById(flow, skill, id)
+    return [{ id, difficulty, isUnpiloted, isCorrect: options[choice] === KEY }]
   })
 }
 
 function countResponses(responses: ScoredResponse[]) {
-  return { correct: responses.filter(({ isCorrect }) => isCorrect).length, asked: responses.length }
+  return {
+    correct: responses.filter(({ isCorrect }) => isCorrect).length,
+    asked: responses.length,
+    unpilotedItems: responses.filter(({ isUnpiloted }) => isUnpiloted).length,
+  }
 }

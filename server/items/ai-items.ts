@@ -51,6 +51,7 @@ export async function writeAiItems(
       pool: id,
       kind,
       difficulty: PRIOR_DIFFICULTIES[difficulty],
+      isUnpiloted: true,
       texts: { [language]: { stem, options: [options[key]!, ...options.filter((_, index) => index !== key)] } },
     }
   })
@@ -168,7 +169,7 @@ async function findConcurrentItems(
 async function storeAiItems(tx: Tx, orgId: string, skillNumber: number, items: SkillItem[], now: Date): Promise<void> {
   const vault = vaultOf(tx)
   const authorDifficulties = await readAuthorDifficulties(tx, items)
-  for (const { isPilot: _, difficulty, ...item } of items) {
+  for (const { isPilot: _, isUnpiloted: __, difficulty, ...item } of items) {
     const storedItem = { ...item, difficulty: authorDifficulties.get(item.id) ?? difficulty }
     const content = vault.seal(JSON.stringify(storedItem), skillItemPurpose(item.id))
     await tx

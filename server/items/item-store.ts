@@ -24,15 +24,27 @@ export const sealedSkillItems: SealedColumn = {
   purpose: skillItemPurpose,
 }
 
+/** An item is piloted after this many LIVE responses, if able people choose its key more often than others. */
+const MIN_PILOT_RESPONSES = 30
+
+/** Returns whether the statistics of an item show that it measures. */
+export function hasPassedPilot(statistics: { responses: number; discrimination: number } | null): boolean {
+  return statistics !== null && statistics.responses >= MIN_PILOT_RESPONSES && statistics.discrimination > 0
+}
+
 interface StoredItemRow {
   item_id: string
   source: 'private' | 'ai'
   content: Buffer
   status: ItemStatus
   difficulty: number | null
+  statistics: { responses: number; discrimination: number } | null
 }
 
-/** Returns the items of an organisation about a skill, except retired ones, grouped by source. Pilot items are marked. */
+/**
+ * Returns the items of an organisation about a skill, except retired ones, grouped by source. Pilot items are marked, and so are scored
+ * items that have not been piloted.
+ */
 export async function listOwnItems(
   queries: Queries,
   vault: Pick<Vault, 'open'>,
@@ -41,7 +53,7 @@ export async function listOwnItems(
 ): Promise<ItemSet[]> {
   const rows: StoredItemRow[] = await queries
     .selectFrom('skill_items')
-    .select(['item_id', 'source', 'content', 'status', 'difficulty'])
+    .select(['item_id', 'source', 'content', 'status', 'difficulty', 'statistics'])
     .where('org_id', '=', orgId)
     .where('skill_number', '=', skillNumber)
     .where('status', '<>', 'retired')
@@ -50,17 +62,27 @@ export async function listOwnItems(
     .execute()
   return [...Map.groupBy(rows, ({ source }) => source)].map(([source, sourceRows]) => ({
     source,
-    items: sourceRows.map((row) => openItem(vault, row)),
+    items: withoutNeedlessUnpiloted(sourceRows.map((row) => openItem(vault, row))),
   }))
 }
 
-function openItem(vault: Pick<Vault, 'open'>, { item_id, content, status, difficulty }: StoredItemRow): SkillItem {
+/** Scores no unpiloted items if the others are enough to measure the skill: they are pilot items then. */
+function withoutNeedlessUnpiloted(items: SkillItem[]): SkillItem[] {
+  const pilotedCount = items.filter(({ isPilot, isUnpiloted }) => !isPilot && !isUnpiloted).length
+  if (pilotedCount < MIN_ACTIVE_ITEMS) return items
+  return items.map(({ isUnpiloted, ...item }) => (isUnpiloted ? { ...item, isPilot: true } : item))
+}
+
+function openItem(
+  vault: Pick<Vault, 'open'>,
+  { item_id, content, status, difficulty, statistics }: StoredItemRow,
+): SkillItem {
   const item = JSON.parse(vault.open(content, skillItemPurpose(item_id))) as SkillItem
   return {
     ...item,
     id: item_id,
     difficulty: difficulty ?? item.difficulty,
-    ...(status === 'pilot' ? { isPilot: true } : {}),
+    ...(status === 'pilot' ? { isPilot: true } : hasPassedPilot(statistics) ? {} : { isUnpiloted: true }),
   }
 }
 

@@ -23,6 +23,7 @@ interface ItemAnswer {
   option: number | null
   isCorrect: boolean
   isScored: boolean
+  isUnpiloted?: boolean
   seconds: number | null
   language: Language
   channel: string

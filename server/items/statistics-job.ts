@@ -7,7 +7,7 @@ import { defineJob } from '../platform/jobs/queue.ts'
 import { loadBank } from '../questions/bank/bank.ts'
 import type { ItemSource, SkillItem } from '../questions/skill-items.ts'
 import { type ItemRef, retireItem } from './item-status.ts'
-import { skillItemPurpose } from './item-store.ts'
+import { hasPassedPilot, skillItemPurpose } from './item-store.ts'
 import { computeStatistics, loadResponses, type StoredStatistics } from './statistics.ts'
 
 export const updateItemStatisticsJob = defineJob<Record<string, never>>('update-item-statistics', {
@@ -18,8 +18,6 @@ export const updateItemStatisticsJob = defineJob<Record<string, never>>('update-
 type StatisticsDeps = Pick<Context, 'db' | 'clock' | 'log'>
 
 const ITEMS_PER_QUERY = 500
-/** A pilot item becomes active after this many responses, if its discrimination is positive and there is no reason to retire it. */
-const MIN_PILOT_RESPONSES = 30
 
 /**
  * Updates the statistics of all items with new LIVE responses, activates pilot items, and retires items that measure wrongly. Each
@@ -87,7 +85,7 @@ async function updateItem(tx: Tx, deps: StatisticsDeps, item: ItemRef): Promise<
   const countingResponses = responses.filter(({ responseId }) => responseId > row.restoredResponseId)
   const reason = findRetirementReason(countingResponses, row.authorDifficulty)
   if (reason) await retireItem(tx, deps, item, reason)
-  else if (row.status === 'pilot' && statistics.responses >= MIN_PILOT_RESPONSES && statistics.discrimination > 0)
+  else if (row.status === 'pilot' && hasPassedPilot(statistics))
     await sql`update skill_items set status = 'active' where item_id = ${item.itemId}`.execute(tx)
 }
 

@@ -1,4 +1,4 @@
-import { correctProbability, type Response } from './model.ts'
+import { type Response, responseProbability } from './model.ts'
 
 const GRID_STEP = 0.25
 const GRID_LIMIT = 4
@@ -17,10 +17,7 @@ export function estimateAbility(responses: readonly Response[]): number {
   let weightedSum = 0
   for (const [index, ability] of abilities.entries()) {
     let weight = priorWeights[index]!
-    for (const { difficulty, isCorrect } of responses) {
-      const probability = correctProbability(ability, difficulty)
-      weight *= isCorrect ? probability : 1 - probability
-    }
+    for (const response of responses) weight *= responseProbability(ability, response)
     weightSum += weight
     weightedSum += weight * ability
   }

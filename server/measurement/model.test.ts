@@ -2,12 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { estimateAbility, restAbilities } from './ability.ts'
-import { correctProbability, GUESSING_PROBABILITY, PRIOR_DIFFICULTIES, type Response } from './model.ts'
+import {
+  correctProbability,
+  GUESSING_PROBABILITY,
+  PRIOR_DIFFICULTIES,
+  type Response,
+  unpilotedProbability,
+} from './model.ts'
 
 const anyLogit = fc.double({ min: -6, max: 6, noNaN: true })
 const anyResponse: fc.Arbitrary<Response> = fc.record({
   difficulty: fc.double({ min: -3, max: 3, noNaN: true }),
   isCorrect: fc.boolean(),
+  isUnpiloted: fc.boolean(),
 })
 const anyResponses = fc.array(anyResponse, { maxLength: 12 })
 const TOLERANCE = 1e-9
@@ -45,6 +52,22 @@ test('knowledge beyond guessing is symmetric around the difficulty', () => {
       assert.ok(Math.abs(sum - 1) < TOLERANCE)
     }),
   )
+})
+
+test('an item that has not been piloted separates people less, and can be guessed more often', () => {
+  fc.assert(
+    fc.property(anyLogit, anyLogit, fc.double({ min: 0.01, max: 3, noNaN: true }), (ability, difficulty, step) => {
+      const probability = unpilotedProbability(ability, difficulty)
+      assert.ok(probability > 1 / 3 && probability < 1)
+      assert.ok(unpilotedProbability(ability + step, difficulty) > probability)
+      assert.ok(unpilotedProbability(ability, difficulty + step) < probability)
+    }),
+  )
+  for (const difficulty of Object.values(PRIOR_DIFFICULTIES)) {
+    const piloted = correctProbability(1.5, difficulty) / correctProbability(-1.5, difficulty)
+    const unpiloted = unpilotedProbability(1.5, difficulty) / unpilotedProbability(-1.5, difficulty)
+    assert.ok(unpiloted > 1.5 && unpiloted < 0.9 * piloted, `difficulty ${difficulty}: ${unpiloted} and ${piloted}`)
+  }
 })
 
 test('the difficulties that authors give are in order and symmetric', () => {

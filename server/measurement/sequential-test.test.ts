@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { correctProbability, PRIOR_DIFFICULTIES, type Response } from './model.ts'
+import { correctProbability, PRIOR_DIFFICULTIES, type Response, unpilotedProbability } from './model.ts'
 import { SeededRandom } from './seeded-random.ts'
 import {
   CLEAR_ABILITY,
@@ -15,14 +15,18 @@ import {
 } from './sequential-test.ts'
 
 const anyDifficulty = fc.constantFrom(...Object.values(PRIOR_DIFFICULTIES))
-const anyResponse: fc.Arbitrary<Response> = fc.record({ difficulty: anyDifficulty, isCorrect: fc.boolean() })
+const anyResponse: fc.Arbitrary<Response> = fc.record({
+  difficulty: anyDifficulty,
+  isCorrect: fc.boolean(),
+  isUnpiloted: fc.boolean(),
+})
 const anyResponses = fc.array(anyResponse, { maxLength: 10 })
 
 /** Returns the probability that the person has the skill, by Bayes' theorem with equal priors. */
 function skilledProbability(responses: readonly Response[]): number {
   const likelihoodAt = (ability: number) =>
-    responses.reduce((product, { difficulty, isCorrect }) => {
-      const probability = correctProbability(ability, difficulty)
+    responses.reduce((product, { difficulty, isCorrect, isUnpiloted }) => {
+      const probability = (isUnpiloted ? unpilotedProbability : correctProbability)(ability, difficulty)
       return product * (isCorrect ? probability : 1 - probability)
     }, 1)
   const [skilled, unskilled] = [likelihoodAt(CLEAR_ABILITY), likelihoodAt(-CLEAR_ABILITY)]
@@ -73,6 +77,17 @@ test('a right answer to a harder item is at least as convincing, and a wrong ans
   assert.ok(confidenceOf(medium, true) < confidenceOf(hard, true))
   assert.ok(confidenceOf(easy, false) > confidenceOf(medium, false))
   assert.ok(confidenceOf(medium, false) > confidenceOf(hard, false))
+})
+
+test('with items that have not been piloted, four right answers decide nothing and five verify the skill', () => {
+  for (const difficulty of Object.values(PRIOR_DIFFICULTIES)) {
+    const right = (count: number) =>
+      Array.from({ length: count }, () => ({ difficulty, isCorrect: true, isUnpiloted: true }))
+    assert.equal(weighResponses(right(4)).verdict, 'inconclusive', `difficulty ${difficulty}`)
+    assert.equal(weighResponses(right(5)).verdict, 'verified', `difficulty ${difficulty}`)
+    const wrong = { difficulty, isCorrect: false, isUnpiloted: true }
+    assert.equal(weighResponses([...right(5), wrong]).verdict, 'inconclusive', `difficulty ${difficulty}`)
+  }
 })
 
 test('without responses, nothing is known', () => {

@@ -1,4 +1,4 @@
-import { correctProbability, type Response } from './model.ts'
+import { type Response, responseProbability } from './model.ts'
 
 /**
  * Decides whether a person has a skill with a sequential probability ratio test (Wald 1945, "Sequential Tests of Statistical
@@ -29,11 +29,8 @@ export interface Evidence {
 /** Returns what the responses show about the skill. The order of the responses does not matter. */
 export function weighResponses(responses: readonly Response[]): Evidence {
   let logRatio = 0
-  for (const { difficulty, isCorrect } of responses) {
-    const ifSkilled = correctProbability(CLEAR_ABILITY, difficulty)
-    const ifUnskilled = correctProbability(-CLEAR_ABILITY, difficulty)
-    logRatio += isCorrect ? Math.log(ifSkilled / ifUnskilled) : Math.log((1 - ifSkilled) / (1 - ifUnskilled))
-  }
+  for (const response of responses)
+    logRatio += Math.log(responseProbability(CLEAR_ABILITY, response) / responseProbability(-CLEAR_ABILITY, response))
   const confidence = 1 / (1 + Math.exp(-Math.abs(logRatio)))
   if (confidence < REQUIRED_CONFIDENCE) return { verdict: 'inconclusive', confidence }
   return { verdict: logRatio > 0 ? 'verified' : 'not_verified', confidence }

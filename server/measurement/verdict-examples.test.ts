@@ -23,6 +23,19 @@ test('the examples in the documentation of verdicts are right', () => {
   }
 })
 
+test('the weights of answers to unpiloted items in the documentation of verdicts are right', () => {
+  const rows = [...page.matchAll(/^\| ([123]) +\| \+([\d.]+) +\| −([\d.]+) +\|$/gm)]
+  assert.equal(rows.length, 3)
+  for (const [, level, rightWeight, wrongWeight] of rows) {
+    const difficulty = PRIOR_DIFFICULTIES[Number(level) as 1 | 2 | 3]
+    const weightOf = (isCorrect: boolean) => {
+      const { confidence } = weighResponses([{ difficulty, isCorrect, isUnpiloted: true }])
+      return Math.log(confidence / (1 - confidence)).toFixed(2)
+    }
+    assert.deepEqual([weightOf(true), weightOf(false)], [rightWeight, wrongWeight], `difficulty ${level}`)
+  }
+})
+
 test('the weights of answers in the documentation of verdicts are right', () => {
   const rows = [...page.matchAll(/^\| ([123]) \(\w+\) +\| [−\d.]+ +\| \+([\d.]+) +\| −([\d.]+) +\|$/gm)]
   assert.equal(rows.length, 3)

@@ -42,6 +42,16 @@ for (const poolSize of [24, 12]) {
   })
 }
 
+test('verdicts are right with items that have not been piloted, whose quality differs widely', () => {
+  const clearPeople = createPeople(6000, 'unpiloted').filter(({ ability }) => Math.abs(ability) >= 1.5)
+  const skills = Array.from({ length: 300 }, (_, skill) => createItems(12, `${skill}`, { isUnpiloted: true }))
+  const forms = clearPeople.map((person, index) => askPerson(person, skills[index % skills.length]!))
+  const rates = measureVerdicts(clearPeople, forms)
+  assert.ok(rates.falseVerified <= 0.03, `${rates.falseVerified} of people without the skill are verified`)
+  assert.ok(rates.falseNotVerified <= 0.03, `${rates.falseNotVerified} of people with the skill are not verified`)
+  assert.ok(rates.bands.at(-1)!.verified > 0.7, 'able people are verified')
+})
+
 test('a minimum share of correct answers verifies many people without the skill', () => {
   const items = createItems(24, 'test')
   const forms = people.map((person) => askPerson(person, items, minimumShare(3, 0.6)))

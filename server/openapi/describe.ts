@@ -11,6 +11,7 @@ import { candidateCredentialRoutes } from '../credentials/consent-routes.ts'
 import { holderRoutes } from '../credentials/holder-routes.ts'
 import type { App } from '../platform/http/server.ts'
 import { Annotator, type Schema } from './annotate.ts'
+import { codeSamples, type SampleRequest } from './code-samples.ts'
 import { SchemaComponents } from './components.ts'
 import { ErrorResponses, errorCodesOf, errorExamples, readCauses } from './errors.ts'
 import { apiInfo } from './info.ts'
@@ -41,7 +42,7 @@ interface Operation {
   operationId: string
   requestBody?: { required?: boolean; content: MediaTypes }
   responses: Record<string, object>
-  parameters?: { $ref?: string; name: string; required?: boolean; description?: string; schema: Schema }[]
+  parameters?: { $ref?: string; in?: string; name: string; required?: boolean; description?: string; schema: Schema }[]
   security?: object[]
   [ERRORS]?: ErrorCode[]
 }
@@ -75,8 +76,12 @@ async function describeApi(name: ApiName): Promise<Description> {
   const headers = headerComponents(name)
   const annotator = new Annotator(schemas, { ...schemaExamples, ...recordExamples(eventExamples) })
   annotator.annotateSchemas()
-  for (const path of Object.values(paths)) {
-    for (const operation of Object.values(path)) addExamples(operation, annotator, Object.keys(headers))
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      addExamples(operation, annotator, Object.keys(headers))
+      const request = sampleRequest(annotator, { method, path, operation, security: operation.security ?? security })
+      Object.assign(operation, { 'x-codeSamples': codeSamples(request) })
+    }
   }
   return {
     openapi: OPENAPI_VERSION,
@@ -112,7 +117,8 @@ async function generatePaths(name: ApiName): Promise<Description['paths']> {
         const { method, config = {} } = route
         const described = name === 'partner' ? withRequirements(schema, config) : schema
         const errors = errorCodesOf(name, { method: [method].flat()[0]!, config, schema })
-        return { url, schema: { ...described, [ERRORS]: errors } }
+        const deprecated = config.deprecation ? { deprecated: true } : {}
+        return { url, schema: { ...described, ...deprecated, [ERRORS]: errors } }
       },
     } as never,
   )
@@ -210,6 +216,45 @@ function addExamples(operation: Operation, annotator: Annotator, headerNames: st
   }
   for (const content of bodies)
     for (const body of Object.values(content)) body.example = annotator.exampleOf(body.schema)
+}
+
+/** Environment variables of code samples, by security scheme. */
+const secretVariables: Record<string, string> = {
+  key: 'ATTESTRY_SESSION_KEY',
+  session: 'ATTESTRY_SESSION_TOKEN',
+  admin: 'ATTESTRY_ADMIN_KEY',
+}
+const secretHeaders: Record<string, string> = { key: 'x-api-key', session: 'x-session-token', admin: 'x-api-key' }
+
+interface DescribedOperation {
+  method: string
+  path: string
+  operation: Operation
+  security: object[]
+}
+
+/** Returns the request of the code samples of an operation: with the examples of its path, required parameters and body. */
+function sampleRequest(annotator: Annotator, { method, path, operation, security }: DescribedOperation): SampleRequest {
+  const isSigned = security.some((schemes) => 'signature' in schemes)
+  const parameters = (operation.parameters ?? []).filter(({ $ref }) => !$ref)
+  const exampleValue = (parameter: { schema: Schema }) =>
+    encodeURIComponent(String(annotator.exampleOf(parameter.schema)))
+  const query = parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.required)
+    .map((parameter) => `${parameter.name}=${exampleValue(parameter)}`)
+  const samplePath = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+    exampleValue(parameters.find((each) => each.name === name)!),
+  )
+  const body = operation.requestBody?.content['application/json']?.example
+  const schemes = Object.keys(isSigned ? {} : (security[0] ?? {}))
+  return {
+    method: method.toUpperCase(),
+    path: query.length > 0 ? `${samplePath}?${query.join('&')}` : samplePath,
+    body: body === undefined ? undefined : JSON.stringify(body),
+    isSigned,
+    isIdempotent: operation.parameters?.some(({ $ref }) => $ref?.endsWith('IdempotencyKey')) ?? false,
+    secretHeaders: Object.fromEntries(schemes.map((scheme) => [secretHeaders[scheme]!, secretVariables[scheme]!])),
+  }
 }
 
 const onBehalfOf = {

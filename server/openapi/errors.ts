@@ -121,6 +121,7 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
   INVALID_EMAIL: 'email must be an email address, such as asha@example.com.',
   INVALID_WEBSITE: 'website must be an http or https URL, such as https://example.com.',
   INVALID_SKILL: 'skills[0].skillId: skill "sk_9" not found.',
+  NOTHING_TO_WITHDRAW: 'This verification has no endorsement that can be withdrawn.',
   INVALID_VERIFICATION_TYPE: 'This verification uses an assessment and has no reviewer.',
   NO_DATA: 'Choose projects, work experience or certificates first (step 3).',
   NO_SKILLS: 'skills: at least one skill is required.',

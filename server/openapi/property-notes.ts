@@ -243,6 +243,40 @@ export const propertyNotes: Record<string, PropertyNote> = {
   proportion_correct: ['', 0.64],
   discrimination: ['', 0.31],
   median_seconds: ['', 22],
+  unpiloted_items: ['', 0],
+  unpilotedQuestions: ['', 0],
+
+  // Test clocks
+  test_clock_id: ['', 'TC_01KKDSD0J0P26SYTR42FVC31EM'],
+  testClockId: ['', 'TC_01KKDSD0J0P26SYTR42FVC31EM'],
+  'TestClock.name': ['', 'Follow-ups'],
+  'TestClock.status': ['', 'ready'],
+  'TestClock.starts_at': ['', '2026-03-11T03:30:00.000Z'],
+  'TestClock.now': ['', '2026-03-11T03:30:00.000Z'],
+  'TestClock.advancing_to': ['', null],
+  'TestClockInput.name': ['', 'Follow-ups'],
+  'TestClockInput.starts_at': ['', '2026-03-11T03:30:00.000Z'],
+  'TestClockAdvanceInput.to': ['', '2026-04-10T03:30:00.000Z'],
+  'TestClockAdvanceInput.seconds': ['', 86_400],
+
+  // Request log
+  'LoggedRequest.id': ['', 4711],
+  'LoggedRequest.at': ['', '2026-03-11T06:30:02.000Z'],
+  'LoggedRequest.api': ['', 'partner'],
+  'LoggedRequest.key_id': ['ID of the key; null for callers without one.', 'VFN_TEST_01KKDSD0J0P26SYTR42F'],
+  'LoggedRequest.method': ['', 'POST'],
+  'LoggedRequest.route': ['', '/api/v1/partner/mandates'],
+  'LoggedRequest.status': ['', 400],
+  'LoggedRequest.code': ['Error code of the response; null if the request succeeded.', 'VALIDATION_FAILED'],
+  'LoggedRequest.duration_ms': ['', 3.2],
+  'LoggedRequest.request_id': ['', 'req_JWHYGSZ0W3000000l'],
+  'LoggedRequest.differed': ['', []],
+  'LoggedRequest.differed.path': ['The part of the request that differed.', 'x-timestamp'],
+  'LoggedRequest.differed.message': ['How it differed.', 'is 400 s older than the time of the server'],
+
+  // Withdrawals
+  withdrawnAt: ['', '2026-03-14T09:30:00.000Z'],
+  withdrawnBy: ['', 'reviewer'],
   'RetiredQuestion.item_id': ['ID of the retired item.', '2001.1.1-Xk3v9A'],
   'RetiredQuestion.reason': ['Why the item was retired.', 'miskeyed'],
 

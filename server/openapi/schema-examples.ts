@@ -49,5 +49,10 @@ export const schemaExamples: Record<string, unknown> = {
     token: 'vrt_4Jw8sQmXb2Lk9RtYc6VnHd3PfGaEzU7oKi5SjTq1BxM',
     decisions: [{ skillId: 'sk_2001', endorsed: true, rating: 4, comment: 'Worked carefully and safely.' }],
   },
+  WithdrawalInput: {
+    serviceVerificationId: 'SV_7K2M9QX4B8RNT5WZC3HJ6VDPGA',
+    token: 'vrt_4Jw8sQmXb2Lk9RtYc6VnHd3PfGaEzU7oKi5SjTq1BxM',
+    reason: 'I reviewed the work of another person.',
+  },
   QualificationReason: { kind: 'skill_not_verified', skill_id: 'sk_2001' },
 }

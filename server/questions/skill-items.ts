@@ -21,6 +21,8 @@ export interface SkillItem {
   difficulty: number
   /** Whether the item is asked without being scored, to learn how difficult it is. */
   isPilot?: boolean
+  /** Whether too few people have answered the item to know how good it is. If it is scored, its answers weigh less. */
+  isUnpiloted?: boolean
   /** Whether the item has been retired. Retired items are not drawn any more. */
   isRetired?: boolean
   texts: Partial<Record<Language, ItemText>>

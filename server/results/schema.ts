@@ -28,6 +28,10 @@ const VerdictEvidence = named(
     }),
     language: Language,
     items: Type.Integer({ description: 'Number of scored questions.' }),
+    unpiloted_items: Type.Integer({
+      description:
+        'Number of scored questions that are still being tried out: fewer than 30 people have answered them. Their answers weigh less.',
+    }),
     median_seconds: Type.Union([Type.Integer(), Type.Null()], {
       description: 'Median time between question and answer. Simulated for the test numbers, which reply at once.',
     }),

@@ -58,7 +58,7 @@ export interface NewTestClock {
 }
 
 /** Rejects LIVE mode, in which time cannot be changed. */
-export function requireTestMode({ mode }: OrgScope): void {
+function requireTestMode({ mode }: OrgScope): void {
   if (mode !== 'test')
     throw problem(
       'FORBIDDEN',

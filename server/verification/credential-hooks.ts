@@ -7,6 +7,10 @@ import type { IssuedCredential } from './schema.ts'
 export const verificationEnded =
   defineHook<[tx: Tx, verificationId: string, clock: Clock]>('verificationEnded').handledBy('credentials')
 
+/** Runs in the transaction that withdraws the endorsement of a verification. */
+export const endorsementWithdrawn =
+  defineHook<[tx: Tx, verificationId: string, clock: Clock]>('endorsementWithdrawn').handledBy('credentials')
+
 /** Returns the credentials that were issued for a verification. */
 export const findVerificationCredentials = defineHook<[queries: Queries, verificationId: string], IssuedCredential[]>(
   'findVerificationCredentials',

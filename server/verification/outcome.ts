@@ -40,7 +40,9 @@ export function skillOutcomes(
   assessment: AssessmentState | undefined,
 ): SkillOutcome[] {
   return skills.map(({ number, name }) => {
-    const decision = review?.decisions?.find(({ skill }) => skill === number)
+    // A withdrawn review no longer says anything about the skills.
+    const decisions = review?.withdrawnAt === undefined ? review?.decisions : undefined
+    const decision = decisions?.find(({ skill }) => skill === number)
     const marks = assessment?.marks.get(number)
     return {
       skillId: skillId(number),
@@ -122,5 +124,8 @@ export function verificationRecord(
     score: assessment?.score ?? null,
     ...(session.completedAt === undefined ? {} : { completedAt: new Date(session.completedAt).toISOString() }),
     ...(status === 'declined' && review?.declineReason ? { declineReason: review.declineReason } : {}),
+    ...(review?.withdrawnAt === undefined
+      ? {}
+      : { withdrawnAt: new Date(review.withdrawnAt).toISOString(), withdrawnBy: review.withdrawnBy! }),
   }
 }

@@ -215,6 +215,10 @@ export const VerificationSource = named(
 const assessmentFields = {
   correct: Type.Integer(),
   total: Type.Integer(),
+  unpilotedQuestions: Type.Integer({
+    description:
+      'Number of questions that are still being tried out: fewer than 30 people have answered them. Their answers weigh less.',
+  }),
   verdict: Type.Enum(['passed', 'not_passed', 'inconclusive'], {
     description:
       '`passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow neither.',
@@ -268,7 +272,13 @@ export const Verification = named(
     ...evidenceFields,
     score: orNull(Type.Integer()),
     completedAt: Type.Optional(time),
-    declineReason: Type.Optional(Type.String()),
+    declineReason: Type.Optional(
+      Type.String({ description: 'Why the reviewer declined, or why the endorsement was withdrawn.' }),
+    ),
+    withdrawnAt: Type.Optional(
+      Type.String({ format: 'date-time', description: 'When the endorsement was withdrawn. Absent otherwise.' }),
+    ),
+    withdrawnBy: Type.Optional(Type.Enum(['reviewer', 'organisation', 'operator'])),
     credentials: Type.Array(IssuedCredential, {
       description: 'The credentials that were issued because the student wants them. Empty without consent.',
     }),
@@ -359,6 +369,9 @@ export const ReviewPage = named(
     skills: Type.Array(SessionSkill),
     endorsementType: EndorsementTypeSchema,
     status: StatusSchema,
+    withdrawable: Type.Boolean({
+      description: 'Whether the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`.',
+    }),
     expiresAt: time,
   }),
 )
@@ -387,6 +400,19 @@ export const ReviewInput = named(
     reason: Type.Optional(
       Type.String({ maxLength: 500, description: 'Why the reviewer declines. Required if `declined` is true.' }),
     ),
+  }),
+)
+export const WithdrawalInput = named(
+  'WithdrawalInput',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    token: Type.String({ description: 'The token from the link in the email to the reviewer.' }),
+    reason: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      pattern: '\\S',
+      description: 'Shown to the student and to the partner.',
+    }),
   }),
 )
 export const SubmittedReview = named(

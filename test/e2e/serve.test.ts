@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 
 test('the first start creates working demo keys, stores them in private files, and prints an example call that works', async (t) => {
   const { serve, cli, dataDir } = await createDeployment(t, { embedded: true })
-  const server = await serve()
+  const server = await serve({ env: { CATALOGUE_INDEX_ON_DEMAND: 'false' } })
   const output = server.output()
   const keyId = /VFN_TEST_[A-Z0-9]+/.exec(output)![0]
   const secret = /VFN_SK_[\w-]+/.exec(output)![0]

@@ -75,6 +75,7 @@ export async function startApp(t: Cleanup, options: StartAppOptions = {}): Promi
       ADMIN_API_KEY: ADMIN_KEY,
       MASTER_KEY: randomBytes(32).toString('base64'),
       PORT: '0',
+      CATALOGUE_INDEX_ON_DEMAND: 'true', // most tests search no skills, and building the index takes a second
       LOAD_SHEDDING: 'false', // a machine that runs several tests at once is often overloaded
     }),
     ...(options.config?.databaseUrl ? { databaseOwnerUrl: undefined } : {}),

@@ -2,9 +2,10 @@ import { Ajv2019, type ErrorObject } from 'ajv/dist/2019.js'
 import addFormats from 'ajv-formats'
 
 /**
- * The structural rules of Open Badges 3.0 that concern the credentials of this project, written from the specification. 1EdTech's own
- * JSON Schema is in no package; a benchmark run can use a downloaded copy. These rules are stricter: they also reject properties
- * that are not listed.
+ * The structural rules of Open Badges 3.0 and Comprehensive Learner Record 2.0 that concern the credentials of this project. They state
+ * the classes, multiplicities and enumerations of 1EdTech's data model in its form for Verifiable Credentials 2.0. 1EdTech's own JSON
+ * Schema is in no package; a benchmark run can use a downloaded copy. These rules are stricter: they reject properties that are not
+ * listed, although the standard allows extensions, and leave out the properties that we do not use and that have a class of their own.
  */
 
 const text = { type: 'string', minLength: 1 }
@@ -34,7 +35,70 @@ function extensible(values: string[]) {
   return { anyOf: [{ enum: values }, { type: 'string', pattern: '^ext:[\\w.-]+$' }] }
 }
 
-const identityTypes = ['name', 'sourcedId', 'systemId', 'userName', 'accountId', 'emailAddress', 'identifier']
+const identityTypes = [
+  'name',
+  'sourcedId',
+  'systemId',
+  'productId',
+  'userName',
+  'accountId',
+  'emailAddress',
+  'nationalIdentityNumber',
+  'isbn',
+  'issn',
+  'lisSourcedId',
+  'oneRosterSourcedId',
+  'sisSourcedId',
+  'ltiContextId',
+  'ltiDeploymentId',
+  'ltiToolId',
+  'ltiPlatformId',
+  'ltiUserId',
+  'identifier',
+]
+const achievementTypes = [
+  'Achievement',
+  'ApprenticeshipCertificate',
+  'Assessment',
+  'Assignment',
+  'AssociateDegree',
+  'Award',
+  'BachelorDegree',
+  'Badge',
+  'Certificate',
+  'CertificateOfCompletion',
+  'Certification',
+  'CoCurricular',
+  'CommunityService',
+  'Competency',
+  'Course',
+  'Degree',
+  'Diploma',
+  'DoctoralDegree',
+  'Fieldwork',
+  'GeneralEducationDevelopment',
+  'JourneymanCertificate',
+  'LearningProgram',
+  'License',
+  'MasterCertificate',
+  'MasterDegree',
+  'Membership',
+  'MicroCredential',
+  'ProfessionalDoctorate',
+  'QualityAssuranceCredential',
+  'ResearchDoctorate',
+  'SecondarySchoolDiploma',
+]
+const alignmentTargetTypes = [
+  'ceasn:Competency',
+  'ceterms:Credential',
+  'CFItem',
+  'CFRubric',
+  'CFRubricCriterion',
+  'CFRubricCriterionLevel',
+  'CTDL',
+]
+const resultStatuses = ['Completed', 'Enrolled', 'Failed', 'InProgress', 'OnHold', 'Withdrew']
 const resultTypes = [
   'GradePointAverage',
   'LetterGrade',
@@ -74,14 +138,36 @@ const alignment = object(
     targetCode: text,
     targetDescription: text,
     targetFramework: text,
-    targetType: extensible(['ceasn:Competency', 'ceterms:Credential', 'CFItem', 'CFRubric', 'CTDL']),
+    targetType: extensible(alignmentTargetTypes),
   },
 )
 
 const resultDescription = object(
   { id: uri, type: typed('ResultDescription'), name: text, resultType: extensible(resultTypes) },
-  { allowedValue: list(text), requiredValue: text, valueMin: text, valueMax: text },
+  {
+    alignment: list(alignment),
+    allowedValue: list(text),
+    requiredLevel: uri,
+    requiredValue: text,
+    valueMin: text,
+    valueMax: text,
+  },
 )
+
+const result = object(
+  { type: typed('Result') },
+  {
+    achievedLevel: uri,
+    alignment: list(alignment),
+    resultDescription: uri,
+    status: { enum: resultStatuses },
+    value: text,
+  },
+)
+
+const image = object({ id: uri, type: { const: 'Image' } }, { caption: text })
+
+const profile = object({ id: uri, type: typed('Profile'), name: text }, { url: uri, description: text, image })
 
 const achievement = object(
   {
@@ -92,20 +178,18 @@ const achievement = object(
     criteria: object({}, { id: uri, narrative: text }),
   },
   {
-    achievementType: extensible([
-      'Achievement',
-      'Assessment',
-      'Badge',
-      'Certificate',
-      'Competency',
-      'Course',
-      'License',
-    ]),
+    achievementType: extensible(achievementTypes),
     alignment: list(alignment),
+    creator: profile,
+    creditsAvailable: { type: 'number' },
+    fieldOfStudy: text,
     humanCode: text,
-    inLanguage: text,
+    image,
+    inLanguage: { type: 'string', pattern: '^[a-z]{2,3}(-[A-Za-z0-9]+)*$' },
     resultDescription: list(resultDescription),
+    specialization: text,
     tag: list(text),
+    version: text,
   },
 )
 
@@ -114,9 +198,17 @@ const achievementSubject = {
     { type: typed('AchievementSubject'), achievement },
     {
       id: uri,
+      activityEndDate: dateTime,
+      activityStartDate: dateTime,
+      creditsEarned: { type: 'number' },
       identifier: list(identityObject),
+      image,
+      licenseNumber: text,
       narrative: text,
-      result: list(object({ type: typed('Result') }, { resultDescription: uri, value: text, achievedLevel: uri })),
+      result: list(result),
+      role: text,
+      source: profile,
+      term: text,
     },
   ),
   anyOf: [{ required: ['id'] }, { required: ['identifier'] }],
@@ -152,13 +244,15 @@ export const openBadgeSchema = {
           { type: 'array', contains: { enum: ['OpenBadgeCredential', 'AchievementCredential'] } },
         ],
       },
-      issuer: object({ id: uri, type: typed('Profile'), name: text }, { url: uri, description: text, image: {} }),
+      issuer: profile,
       validFrom: dateTime,
       name: text,
       credentialSubject: achievementSubject,
     },
     {
       description: text,
+      image,
+      awardedDate: dateTime,
       validUntil: dateTime,
       credentialStatus: object({
         id: uri,
@@ -168,19 +262,72 @@ export const openBadgeSchema = {
         statusListCredential: uri,
       }),
       evidence: list(
-        object({ type: typed('Evidence') }, { id: uri, name: text, narrative: text, genre: text, description: text }),
+        object(
+          { type: typed('Evidence') },
+          { id: uri, name: text, narrative: text, genre: text, description: text, audience: text },
+        ),
       ),
       proof,
     },
   ),
 }
 
+const clrSubject = {
+  ...object(
+    { type: typed('ClrSubject'), verifiableCredential: list(withoutSchema(openBadgeSchema)) },
+    { id: uri, identifier: list(identityObject), achievement: list(achievement) },
+  ),
+  anyOf: [{ required: ['id'] }, { required: ['identifier'] }],
+}
+
+function withoutSchema({ $schema: _, ...schema }: typeof openBadgeSchema) {
+  return schema
+}
+
+/** The structure of a Comprehensive Learner Record 2.0, without the claims of a JWT. */
+const learnerRecordSchema = {
+  ...openBadgeSchema,
+  ...object(
+    {
+      '@context': {
+        type: 'array',
+        minItems: 3,
+        maxItems: 3,
+        additionalItems: false,
+        items: [
+          { const: 'https://www.w3.org/ns/credentials/v2' },
+          { type: 'string', pattern: '^https://purl\\.imsglobal\\.org/spec/clr/v2p0/context-2\\.\\d+\\.\\d+\\.json$' },
+          { type: 'string', pattern: '^https://purl\\.imsglobal\\.org/spec/ob/v3p0/context-3\\.\\d+\\.\\d+\\.json$' },
+        ],
+      },
+      id: uri,
+      type: { allOf: [typed('VerifiableCredential'), typed('ClrCredential')] },
+      issuer: profile,
+      validFrom: dateTime,
+      name: text,
+      credentialSubject: clrSubject,
+    },
+    { description: text, image, awardedDate: dateTime, validUntil: dateTime, partial: { type: 'boolean' }, proof },
+  ),
+}
+
 const ajv = new Ajv2019({ allErrors: true, strictRequired: false })
 addFormats.default(ajv)
-const validate = ajv.compile(openBadgeSchema)
+const validateBadge = ajv.compile(openBadgeSchema)
+const validateLearnerRecord = ajv.compile(learnerRecordSchema)
 
-/** Returns what is wrong with the structure of an Open Badge; empty if nothing is. */
+/** Returns the errors in the structure of an Open Badge. */
 export function openBadgeErrors(credential: unknown): string[] {
-  validate(credential)
-  return (validate.errors ?? []).map(({ instancePath, message }: ErrorObject) => `${instancePath || '/'} ${message}`)
+  validateBadge(credential)
+  return (validateBadge.errors ?? []).map(errorText)
+}
+
+/** Returns the errors in the structure of a Comprehensive Learner Record. */
+export function learnerRecordErrors(record: unknown): string[] {
+  validateLearnerRecord(record)
+  return (validateLearnerRecord.errors ?? []).map(errorText)
+}
+
+function errorText({ instancePath, message }: ErrorObject): string {
+  return `${instancePath || '/'} ${message}`
 }

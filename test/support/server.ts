@@ -60,6 +60,7 @@ export async function createDeployment(t: Cleanup, options: { embedded?: boolean
     DATA_DIR: dataDir,
     PORT: '0',
     DRAIN_SECONDS: '0',
+    CATALOGUE_INDEX_ON_DEMAND: 'true', // most tests search no skills, and building the index takes a second
     ATTESTRY_PROFILE: join(dataDir, 'no-profile.json'),
     ...(database
       ? {

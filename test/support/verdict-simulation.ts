@@ -36,6 +36,8 @@ export interface Assumptions {
   difficultyError?: number
   /** How much harder than their tags all items are, in logits. */
   difficultyShift?: number
+  /** Whether the items have not been piloted: their quality differs widely, from skill to skill and from item to item. */
+  isUnpiloted?: boolean
 }
 
 export interface SimulatedItem extends SkillItem {
@@ -60,6 +62,18 @@ export function createItems(count: number, seed: string, assumptions: Assumption
   const { discrimination = DISCRIMINATION, guessing = GUESSING_PROBABILITY, difficultyShift = 0 } = assumptions
   const difficultyError = assumptions.difficultyError ?? DEFAULT_DIFFICULTY_ERROR
   const random = new SeededRandom(`items ${seed}`)
+  if (assumptions.isUnpiloted) {
+    const skill: SkillQuality = {
+      discrimination: 1.2 * Math.exp(0.2 * normal(random)),
+      guessing: 0.25 + 0.2 * uniform(random),
+      difficultyShift: 0.4 * normal(random),
+    }
+    return createItems(count, seed).map((item) => ({
+      ...item,
+      ...unpilotedQuality(item, random, skill),
+      isUnpiloted: true,
+    }))
+  }
   return Array.from({ length: count }, (_, index) => {
     const difficulty = PRIOR_DIFFICULTIES[((index % 3) + 1) as AuthorDifficulty]
     const pool = Math.floor(index / ITEMS_PER_POOL)
@@ -75,6 +89,29 @@ export function createItems(count: number, seed: string, assumptions: Assumption
       guessing,
     }
   })
+}
+
+/** The quality that all unpiloted items of a skill share, because the same author or the same model wrote them. */
+interface SkillQuality {
+  discrimination: number
+  guessing: number
+  difficultyShift: number
+}
+
+const UNPILOTED_FLAT_SHARE = 0.05
+
+/**
+ * Returns the true values of an item that has not been piloted. Authors are assumed to write items that discriminate less than those of
+ * the bank (1.2 on average, and 0.6 to 2.4 for most items), that can be guessed with a probability from 0.25 to 0.45, and whose
+ * difficulty is off by 0.8, half of it for the whole skill. One in twenty does not discriminate at all.
+ */
+function unpilotedQuality(item: SimulatedItem, random: SeededRandom, skill: SkillQuality): Partial<SimulatedItem> {
+  return {
+    trueDifficulty: item.difficulty + skill.difficultyShift + 0.7 * normal(random),
+    trueDiscrimination: skill.discrimination * Math.exp(0.25 * normal(random)),
+    guessing: Math.max(0.2, skill.guessing + 0.05 * normal(random)),
+    ...(uniform(random) < UNPILOTED_FLAT_SHARE ? { fault: 'not_discriminating' } : {}),
+  }
 }
 
 export interface SimulatedPerson {
@@ -168,7 +205,11 @@ export function askPerson(
     const choice = choose(person, item, drawn.options, time)
     asked.push(drawn.item)
     form.push({ item, options: drawn.options, choice })
-    responses.push({ difficulty: item.difficulty, isCorrect: drawn.options[choice] === KEY })
+    responses.push({
+      difficulty: item.difficulty,
+      isCorrect: drawn.options[choice] === KEY,
+      isUnpiloted: item.isUnpiloted ?? false,
+    })
   }
   return { items: form, ...rule.decide(responses) }
 }

@@ -1048,6 +1048,7 @@ export interface VerificationDetails {
     expires_at: string | null
     submitted_at: string | null
   } | null
+  withdrawable: boolean
   outcome: Verification
   mails: EmailSummary[]
 }

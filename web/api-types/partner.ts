@@ -107,6 +107,8 @@ export interface Campaign {
   job_id: string | null
   /** Name of the campaign. */
   name?: string
+  /** The ID of the test clock whose time applies. Absent without one. */
+  test_clock_id?: string
   /** Return only records with this status. */
   status: CampaignStatus
   /** Number of candidates by status. */
@@ -165,6 +167,8 @@ export interface CampaignInput {
   name?: string
   /** When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default: now. */
   starts_at?: string
+  /** TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time. */
+  test_clock_id?: string
   /** The candidates to enrol. Each costs one credit. */
   candidates?: CandidateInput[]
 }
@@ -779,6 +783,7 @@ export interface LoggedRequest {
   at: string
   /** The API that was called. */
   api: 'partner' | 'verification' | 'ats'
+  /** ID of the key; null for callers without one. */
   key_id: string | null
   /** HTTP method. */
   method: string
@@ -786,6 +791,7 @@ export interface LoggedRequest {
   route: string
   /** HTTP status of the response. */
   status: number
+  /** Error code of the response; null if the request succeeded. */
   code: string | null
   /** Time from the request to the end of the response, in milliseconds. */
   duration_ms: number
@@ -793,12 +799,15 @@ export interface LoggedRequest {
   request_id: string
   /** Why the signature of a TEST request did not match. Empty for other requests. */
   differed: {
+    /** The part of the request that differed. */
     path: string
+    /** How it differed. */
     message: string
   }[]
 }
 
 export interface LoggedRequestList {
+  /** The items of this page. */
   items: LoggedRequest[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
@@ -1365,6 +1374,8 @@ export interface SkillAssessment {
   correct: number
   /** Number of questions about the skill. */
   total: number
+  /** Number of questions that are still being tried out: fewer than 30 people have answered them. Their answers weigh less. */
+  unpilotedQuestions: number
   /** `passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow neither. */
   verdict: 'passed' | 'not_passed' | 'inconclusive'
   /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. */
@@ -1537,6 +1548,46 @@ export interface SubSkillName {
   name: string
 }
 
+export interface TestClock {
+  /** The ID of the test clock, `TC_…`. */
+  test_clock_id: string
+  /** Your name for the clock, or null. */
+  name: string | null
+  /** `ready`: the clock stands still. `advancing`: it moves to `advancing_to`. `archived`: it can no longer be advanced. */
+  status: 'ready' | 'advancing' | 'archived'
+  /** The time that the clock showed at first. */
+  starts_at: string
+  /** The time of the clock. */
+  now: string
+  /** The end of the advance that is in progress; null if there is none. */
+  advancing_to: string | null
+  /** When the clock was created, in real time. */
+  created_at: string
+  /** When the clock was last changed, in real time. */
+  updated_at: string
+}
+
+export interface TestClockAdvanceInput {
+  /** The new time: ISO 8601 with a time zone, after the time of the clock and at most 366 days later. Send either `to` or `seconds`. */
+  to?: string
+  /** Number of seconds to advance the clock by, at most 366 days. */
+  seconds?: number
+}
+
+export interface TestClockInput {
+  /** Your name for the clock. */
+  name?: string
+  /** The time that the clock shows at first: ISO 8601 with a time zone, at most five years before or after the current time. Default: now. */
+  starts_at?: string
+}
+
+export interface TestClockList {
+  /** The items of this page. */
+  items: TestClock[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
 export interface TextByLanguage {
   /** The text in English. */
   en?: string
@@ -1597,6 +1648,8 @@ export interface VerdictEvidence {
   language: Language
   /** Number of scored questions. */
   items: number
+  /** Number of scored questions that are still being tried out: fewer than 30 people have answered them. Their answers weigh less. */
+  unpiloted_items: number
   /** Median time between question and answer. Simulated for the test numbers, which reply at once. */
   median_seconds: number | null
 }

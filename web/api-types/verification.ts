@@ -55,6 +55,8 @@ export interface AssessmentScore {
     correct: number
     /** Number of questions about the skill. */
     total: number
+    /** Number of questions that are still being tried out: fewer than 30 people have answered them. Their answers weigh less. */
+    unpilotedQuestions: number
     /** `passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow neither. */
     verdict: 'passed' | 'not_passed' | 'inconclusive'
     /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. */
@@ -201,6 +203,8 @@ export interface ReviewPage {
   endorsementType: EndorsementType
   /** Return only records with this status. */
   status: VerificationStatus
+  /** Whether the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`. */
+  withdrawable: boolean
   /** When the link of the reviewer expires: ISO 8601, UTC. */
   expiresAt: string
 }
@@ -367,6 +371,8 @@ export interface SkillAssessment {
   correct: number
   /** Number of questions about the skill. */
   total: number
+  /** Number of questions that are still being tried out: fewer than 30 people have answered them. Their answers weigh less. */
+  unpilotedQuestions: number
   /** `passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow neither. */
   verdict: 'passed' | 'not_passed' | 'inconclusive'
   /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. */
@@ -446,6 +452,8 @@ export interface Verification {
   /** The chosen method; null before step 2. */
   verificationMethod: VerificationMethod | null
   endorsementType: EndorsementType
+  /** The ID of the test clock whose time applies. Absent without one. */
+  testClockId?: string
   /** The main item that was selected as evidence. */
   source?: VerificationSource
   /** The outcome of each skill. */
@@ -458,8 +466,11 @@ export interface Verification {
   score: number | null
   /** When the verification ended; absent before. */
   completedAt?: string
-  /** Why the reviewer declined; absent otherwise. */
+  /** Why the reviewer declined, or why the endorsement was withdrawn. */
   declineReason?: string
+  /** When the endorsement was withdrawn. Absent otherwise. */
+  withdrawnAt?: string
+  withdrawnBy?: 'reviewer' | 'organisation' | 'operator'
   /** The credentials that were issued because the student wants them. Empty without consent. */
   credentials: IssuedCredential[]
 }
@@ -510,6 +521,7 @@ export type VerificationErrorCode =
   | 'DUPLICATE_REVIEWER_EMAIL'
   | 'DUPLICATE_SKILLS_IN_BUNDLE'
   | 'MAX_SKILLS_PER_SOURCE'
+  | 'NOTHING_TO_WITHDRAW'
   | 'NO_OPEN_ATTEMPT'
   | 'REVIEWER_UNREACHABLE'
   | 'SESSION_LOCKED'
@@ -568,6 +580,8 @@ export interface VerificationSession {
   reasons?: EvidenceReason[]
   /** When the session expires: ISO 8601, UTC. */
   expiresAt: string
+  /** The ID of the test clock whose time applies. Absent without one. */
+  testClockId?: string
   /** Where the page sends the student at the end. */
   returnUrl?: string
 }
@@ -589,6 +603,8 @@ export interface VerificationSessionInput {
   certificates?: Certificate[]
   /** An http or https URL. */
   returnUrl?: string
+  /** TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time. */
+  testClockId?: string
 }
 
 export interface VerificationSource {
@@ -613,6 +629,15 @@ export type VerificationStatus =
   | 'declined'
   | 'failed'
   | 'expired'
+
+export interface WithdrawalInput {
+  /** The verification ID, `SV_…`, returned by `POST /verify`. */
+  serviceVerificationId: string
+  /** The token from the link in the email to the reviewer. */
+  token: string
+  /** Shown to the student and to the partner. */
+  reason: string
+}
 
 export interface WorkExperience {
   /** ID of the work experience in your system. */

@@ -10,7 +10,7 @@ import { countUnanswered, NO_DRAFT, type ReviewDraft, reviewBody } from './revie
 import { SkillCard } from './skill-card.tsx'
 import { type ReviewerTexts, texts } from './texts.ts'
 
-type ReviewEnding = 'thanks' | 'declined' | 'alreadySubmitted' | 'expired' | 'notFound'
+type ReviewEnding = 'thanks' | 'declined' | 'alreadySubmitted' | 'withdrawn' | 'expired' | 'notFound'
 
 export function ReviewerPage({ id, token }: { id: string; token: string | undefined }) {
   const [language, setLanguage] = useState(initialLanguage)
@@ -29,7 +29,12 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
       </header>
       <main class="stack" id="main">
         {end ? (
-          <Ending end={end} pageTexts={pageTexts} student={review?.requesterInfo.name ?? ''} />
+          <>
+            <Ending key={end} end={end} pageTexts={pageTexts} student={review?.requesterInfo.name ?? ''} />
+            {end === 'alreadySubmitted' && review?.withdrawable && token !== undefined && (
+              <WithdrawalForm review={review} token={token} pageTexts={pageTexts} onEnd={setEnd} />
+            )}
+          </>
         ) : review ? (
           <ReviewForm review={review} token={token} pageTexts={pageTexts} onEnd={setEnd} />
         ) : error ? (
@@ -200,11 +205,59 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
   }
 }
 
+/** Lets the reviewer withdraw the endorsement. Closed at first, because few reviewers need it. */
+function WithdrawalForm({ review, token, pageTexts, onEnd }: FormProps & { token: string }) {
+  const [reason, setReason] = useState('')
+  const [sending, setSending] = useState(false)
+  const [error, setError] = useState<string>()
+  const lastDay = new Date(review.expiresAt).toLocaleDateString(pageTexts.locale, { dateStyle: 'long' })
+  return (
+    <details class="card">
+      <summary>{pageTexts.withdraw}</summary>
+      <form class="stack-tight" onSubmit={(event) => void withdraw(event)} noValidate>
+        <p class="soft small">{pageTexts.withdrawHint(review.requesterInfo.name, lastDay)}</p>
+        <label for="withdrawal-reason">{pageTexts.withdrawReason}</label>
+        <textarea
+          id="withdrawal-reason"
+          maxLength={500}
+          value={reason}
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+        {error && (
+          <p class="notice bad" role="alert">
+            {error}
+          </p>
+        )}
+        <SubmitButton class="danger wide" busy={sending}>
+          {sending ? pageTexts.sending : pageTexts.withdrawSend}
+        </SubmitButton>
+      </form>
+    </details>
+  )
+
+  async function withdraw(event: Event) {
+    event.preventDefault()
+    if (sending) return
+    if (!reason.trim()) return setError(pageTexts.withdrawNeedReason)
+    setSending(true)
+    setError(undefined)
+    const { serviceVerificationId } = review
+    const body = { serviceVerificationId, token, reason: reason.trim() }
+    const result = await call(paths.withdrawEndorsement, { body })
+    setSending(false)
+    if (result.ok) onEnd('withdrawn')
+    else if (result.code === 'LINK_EXPIRED') onEnd('expired')
+    else if (result.code === 'INVALID_TOKEN') setError(pageTexts.wrongToken)
+    else setError(result.status === 429 ? pageTexts.rateLimited : pageTexts.withdrawFailed)
+  }
+}
+
 function Ending({ end, pageTexts, student }: { end: ReviewEnding; pageTexts: ReviewerTexts; student: string }) {
   const [title, text] = {
     thanks: [pageTexts.thanks, pageTexts.thanksText(student)],
     declined: [pageTexts.declined, pageTexts.declinedText(student)],
     alreadySubmitted: [pageTexts.alreadySubmitted, pageTexts.alreadySubmittedText],
+    withdrawn: [pageTexts.withdrawn, pageTexts.withdrawnText(student)],
     expired: [pageTexts.expired, pageTexts.expiredText],
     notFound: [pageTexts.notFound, pageTexts.notFoundText],
   }[end]!

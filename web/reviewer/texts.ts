@@ -36,12 +36,22 @@ const en = {
     `Your answer and your name are shown to ${student} and to the organisation that requested this review.`,
   thanks: 'Thank you',
   thanksText: (student: string) =>
-    `Your answer has been sent, and we have informed ${student}. You can close this page.`,
+    `Your answer has been sent, and we have informed ${student}. You can close this page. If you change your mind, open the link in your email again.`,
   declined: 'You declined the review',
   declinedText: (student: string) =>
     `Thank you for letting us know. We have informed ${student}, who can ask someone else.`,
   alreadySubmitted: 'This review is complete',
   alreadySubmittedText: 'This review has already been answered. No action is needed.',
+  withdraw: 'Withdraw my confirmation',
+  withdrawHint: (student: string, lastDay: string) =>
+    `Until ${lastDay}, you can withdraw what you confirmed. The skills are then no longer confirmed, and digital credentials based on it are revoked. ${student} is informed and sees your reason.`,
+  withdrawReason: 'Why do you withdraw it?',
+  withdrawNeedReason: 'Please write why you withdraw your confirmation.',
+  withdrawSend: 'Withdraw',
+  withdrawFailed: 'Your confirmation could not be withdrawn. Please try again.',
+  withdrawn: 'You withdrew your confirmation',
+  withdrawnText: (student: string) =>
+    `The skills are no longer confirmed, and credentials based on your answer are revoked. We have informed ${student}.`,
   expired: 'This link has expired',
   expiredText: 'Review links work for 30 days. Ask the person who requested the review to send a new request.',
   notFound: 'Review not found',
@@ -90,11 +100,22 @@ const hi: typeof en = {
   needReason: 'कृपया कुछ शब्द लिखें।',
   privacy: (student) => `आपका नाम और जवाब ${student} को दिखाए जाएँगे, और उस संस्था को भी जिसने यह समीक्षा माँगी है।`,
   thanks: 'धन्यवाद',
-  thanksText: (student) => `आपका जवाब भेज दिया गया है। ${student} को बता दिया गया है। आप यह पेज बंद कर सकते हैं।`,
+  thanksText: (student) =>
+    `आपका जवाब भेज दिया गया है। ${student} को बता दिया गया है। आप यह पेज बंद कर सकते हैं। मन बदले तो अपनी मेल का लिंक फिर से खोलें।`,
   declined: 'आपने मना किया',
   declinedText: (student) => `बताने के लिए धन्यवाद। ${student} को बता दिया गया है, वे किसी और से पूछ सकते हैं।`,
   alreadySubmitted: 'यह समीक्षा पूरी हो चुकी है',
   alreadySubmittedText: 'जवाब पहले ही दिया जा चुका है। अब कुछ करना बाकी नहीं है।',
+  withdraw: 'मेरी पुष्टि वापस लें',
+  withdrawHint: (student, lastDay) =>
+    `${lastDay} तक आप अपनी पुष्टि वापस ले सकते हैं। तब ये हुनर पुष्ट नहीं रहेंगे और इन पर आधारित डिजिटल प्रमाणपत्र रद्द हो जाएँगे। ${student} को बताया जाएगा और आपका कारण दिखाया जाएगा।`,
+  withdrawReason: 'आप इसे क्यों वापस ले रहे हैं?',
+  withdrawNeedReason: 'कृपया कारण लिखें।',
+  withdrawSend: 'वापस लें',
+  withdrawFailed: 'पुष्टि वापस नहीं ली जा सकी। कृपया फिर कोशिश करें।',
+  withdrawn: 'आपने अपनी पुष्टि वापस ले ली',
+  withdrawnText: (student) =>
+    `ये हुनर अब पुष्ट नहीं हैं और आपके जवाब पर आधारित प्रमाणपत्र रद्द हो गए हैं। ${student} को बता दिया गया है।`,
   expired: 'यह लिंक अब काम नहीं करता',
   expiredText: 'समीक्षा का लिंक 30 दिन चलता है। भेजने वाले से कहें कि वे फिर से शुरू करें।',
   notFound: 'यह समीक्षा नहीं मिली',

@@ -19,11 +19,13 @@ use Attestry\Resource\EventsResource;
 use Attestry\Resource\ItemsResource;
 use Attestry\Resource\LocationsResource;
 use Attestry\Resource\MandatesResource;
+use Attestry\Resource\RequestLogResource;
 use Attestry\Resource\ResultsResource;
 use Attestry\Resource\SessionsResource;
 use Attestry\Resource\ShiftsResource;
 use Attestry\Resource\SkillRequestsResource;
 use Attestry\Resource\SkillsResource;
+use Attestry\Resource\TestClocksResource;
 use Attestry\Resource\VerificationsResource;
 use Attestry\Resource\WebhooksResource;
 use Attestry\Resource\WorkflowsResource;
@@ -73,6 +75,8 @@ trait Resources
     /** Jobs for which candidates are verified. */
     public readonly MandatesResource $mandates;
 
+    public readonly RequestLogResource $requestLog;
+
     /** The outcome of the conversation with each candidate. */
     public readonly ResultsResource $results;
 
@@ -87,6 +91,12 @@ trait Resources
 
     /** Search, browse, match and extract skills of the catalogue. */
     public readonly SkillsResource $skills;
+
+    /**
+     * Clocks that the campaigns and verification sessions of TEST mode can run on. You move their time,
+     * instead of waiting for it.
+     */
+    public readonly TestClocksResource $testClocks;
 
     /** Open and read verification sessions. */
     public readonly VerificationsResource $verifications;
@@ -112,11 +122,13 @@ trait Resources
         $this->items = new ItemsResource($this);
         $this->locations = new LocationsResource($this);
         $this->mandates = new MandatesResource($this);
+        $this->requestLog = new RequestLogResource($this);
         $this->results = new ResultsResource($this);
         $this->sessions = new SessionsResource($this);
         $this->shifts = new ShiftsResource($this);
         $this->skillRequests = new SkillRequestsResource($this);
         $this->skills = new SkillsResource($this);
+        $this->testClocks = new TestClocksResource($this);
         $this->verifications = new VerificationsResource($this);
         $this->webhooks = new WebhooksResource($this);
         $this->workflows = new WorkflowsResource($this);

@@ -70,16 +70,17 @@ function answerOf(
 /**
  * Returns whether a wrong answer to the current question leaves the verdict less certain than a right one. A candidate who always
  * gives the less decisive answer gets the verdict `inconclusive`, whatever items are drawn: a right and a wrong answer to an item change
- * the log-likelihood ratio by at most 4.5 together (the distance of the two abilities times the discrimination), so that its absolute
- * value stays at or below 2.25, and a verdict needs log 19 = 2.94.
+ * the log-likelihood ratio by at most 4.5 together (the distance of the two abilities times the discrimination; less if the item has
+ * not been piloted), so that its absolute value stays at or below 2.25, and a verdict needs log 19 = 2.94.
  */
 function isWrongAnswerLessDecisive(
   state: ConversationState,
   flow: ConversationFlow,
   { skill, item }: Extract<ConversationState['point'], { at: 'skills' }>,
 ): boolean {
-  const { difficulty } = itemById(flow, skill, state.skills[skill]![item]!.id)
+  const { difficulty, isUnpiloted = false } = itemById(flow, skill, state.skills[skill]![item]!.id)
   const responses = responsesOf(state, flow, skill)
-  const confidenceAfter = (isCorrect: boolean) => weighResponses([...responses, { difficulty, isCorrect }]).confidence
+  const confidenceAfter = (isCorrect: boolean) =>
+    weighResponses([...responses, { difficulty, isCorrect, isUnpiloted }]).confidence
   return confidenceAfter(false) < confidenceAfter(true)
 }

@@ -94,7 +94,7 @@ export function guardConsoleRoutes(app: App, context: Context): void {
 }
 
 /** Returns whether the caller acts as an operator, on the server or in an organisation that they do not belong to. */
-function actorOf({ session, orgAccess }: FastifyRequest): AuditActor {
+export function actorOf({ session, orgAccess }: FastifyRequest): AuditActor {
   return session.isOperator && !orgAccess?.isMember ? 'operator' : 'member'
 }
 

@@ -3,9 +3,9 @@ import { listAtsKeys } from '../../access/ats-keys.ts'
 import type { OrgScope } from '../../access/caller.ts'
 import { adapters } from '../../ats/adapters.ts'
 import type { AtsConnection } from '../../ats/connections.ts'
+import { listTests } from '../../ats/offered-mandates.ts'
 import type { AtsOrder } from '../../ats/orders.ts'
 import { type AtsReport, listReports } from '../../ats/reports/reports.ts'
-import { listTests } from '../../ats/offered-mandates.ts'
 import type { Queries } from '../../platform/database/database.ts'
 
 /** Returns a connection with its keys, and with the checks of its setup. */

@@ -13,7 +13,7 @@ import { RecruiterFilters } from './recruiter-results-routes.ts'
 
 const ROWS_PER_QUERY = 500
 
-const SKILL_COLUMNS = ['verdict', 'confidence', 'correct', 'asked', 'source', 'language', 'median_seconds']
+const SKILL_COLUMNS = ['verdict', 'confidence', 'correct', 'asked', 'source', 'language', 'median_seconds', 'unpiloted']
 
 const COLUMNS = [
   'result_id',
@@ -134,6 +134,7 @@ function skillCells(skill: SkillVerdict | undefined): unknown[] {
     evidence && describeItemSource(evidence.item_source),
     evidence?.language,
     evidence?.median_seconds,
+    evidence?.unpiloted_items,
   ]
 }
 

@@ -225,6 +225,7 @@ export const VerificationDetails = named(
         submitted_at: orNull(text),
       }),
     ),
+    withdrawable: Type.Boolean(),
     outcome: Verification,
     mails: Type.Array(EmailRecord),
   }),

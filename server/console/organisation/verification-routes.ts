@@ -11,11 +11,12 @@ import { readAssessment } from '../../verification/assessments/attempts.ts'
 import { type ListedSession, listSessions, type SessionPosition } from '../../verification/listing.ts'
 import { statusAt } from '../../verification/outcome.ts'
 import { resendRequest } from '../../verification/reviews/review-requests.ts'
-import { findReview, type Review } from '../../verification/reviews/reviews.ts'
+import { findReview, isWithdrawable, type Review } from '../../verification/reviews/reviews.ts'
+import { lockReviewed, withdrawEndorsement } from '../../verification/reviews/withdrawal.ts'
 import { statuses } from '../../verification/schema.ts'
 import { readVerification } from '../../verification/session-responses.ts'
 import { belongsTo, findVerification, type Session } from '../../verification/sessions.ts'
-import { recordRequestAudit } from '../auth/guards.ts'
+import { actorOf, recordRequestAudit } from '../auth/guards.ts'
 import { paginate } from '../paginate.ts'
 import { successResponse } from '../schema.ts'
 import { VerificationDetails, VerificationSummary } from './schema.ts'
@@ -23,7 +24,7 @@ import { VerificationDetails, VerificationSummary } from './schema.ts'
 const VerificationParams = Type.Object({ verification_id: Type.String({ pattern: '^SV_[A-Z0-9]{10,60}$' }) })
 const VerificationsQuery = Type.Object({ ...PageQuery.properties, status: Type.Optional(Type.Enum([...statuses])) })
 
-/** Routes for verification sessions, their emails, and resending the review request. */
+/** Routes for verification sessions, their emails, resending the review request and withdrawing the endorsement. */
 export function verificationRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
   const viewerConfig = { role: 'viewer' } as const
@@ -79,6 +80,30 @@ export function verificationRoutes(app: App, context: Context): void {
     },
   )
 
+  app.post(
+    '/orgs/:org/:mode/verifications/:verification_id/withdraw',
+    {
+      config: { role: 'owner' },
+      schema: {
+        params: VerificationParams,
+        body: Type.Object({ reason: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }) }),
+        response: { 200: success(VerificationDetails) },
+      },
+    },
+    async (request) => {
+      const { caller, params, body } = request
+      await getOwnVerification(db.queries, clock, caller, params.verification_id)
+      const details = await db.transaction(async (tx) => {
+        const reviewed = await lockReviewed(tx, clock, params.verification_id)
+        const by = actorOf(request) === 'operator' ? 'operator' : 'organisation'
+        const { session } = await withdrawEndorsement(tx, reviewed, { by, reason: body.reason }, context)
+        await recordRequestAudit(tx, context, request, 'verification.withdraw', session.id)
+        return verificationDetails(tx, session)
+      })
+      return successResponse('Endorsement withdrawn', details)
+    },
+  )
+
   async function verificationDetails(queries: Queries, session: Session) {
     const now = session.clock.now()
     const review = await findReview(queries, session.id)
@@ -89,6 +114,7 @@ export function verificationRoutes(app: App, context: Context): void {
       ...summaryRecord({ ...row!, status: statusAt(session, now, review, assessment) }),
       student: session.student,
       reviewer: review ? reviewerRecord(review) : null,
+      withdrawable: review !== undefined && isWithdrawable(session, review),
       outcome: await readVerification(queries, session),
       mails: emails.map(emailRecord),
     }

@@ -11,6 +11,7 @@ import fastify, {
   LogController,
   type RawServerDefault,
 } from 'fastify'
+import packageJson from '../../../package.json' with { type: 'json' }
 import { apiOfPath, errorEnvelope, pathOf, unexpectedProblem } from '../../api/envelope.ts'
 import { invalid } from '../../api/invalid.ts'
 import { type Detail, type ErrorCode, Problem, problem } from '../../api/problem.ts'
@@ -39,6 +40,8 @@ declare module 'fastify' {
     validator?: RequestValidator
     /** Codes of errors that the handler returns, in addition to those of the guards; the API reference lists them. */
     errors?: readonly ErrorCode[]
+    /** Set if the route is deprecated: responses have the headers Deprecation (RFC 9745) and Sunset (RFC 8594). */
+    deprecation?: Deprecation
   }
   interface FastifyRequest {
     /** The body as sent; empty if there is none. */
@@ -48,6 +51,15 @@ declare module 'fastify' {
     /** The code of the error response, for logs. */
     errorCode: string | undefined
   }
+}
+
+interface Deprecation {
+  /** Day from which the route is deprecated, in YYYY-MM-DD format. */
+  since: string
+  /** Day from which the route may be removed. */
+  sunset: string
+  /** Page or endpoint that replaces the route, for the header Link. */
+  successor: string
 }
 
 export interface HttpOptions {
@@ -113,7 +125,7 @@ export function createHttp({ log, metrics, trustProxy, transport }: HttpOptions)
   // Bodies are read and parsed by the APIs themselves, in the order that each documents.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined))
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(securityHeaders)
+    reply.headers(commonHeaders)
     // This server uses plain HTTP; a trusted proxy reports the client's protocol. The header is checked first because reading it is cheap.
     if (request.headers['x-forwarded-proto'] !== undefined && request.protocol === 'https')
       reply.header('strict-transport-security', 'max-age=31536000')
@@ -121,6 +133,15 @@ export function createHttp({ log, metrics, trustProxy, transport }: HttpOptions)
     if (countHeaderBytes(request.raw) > MAX_HEADER_BYTES) return done(headersTooLargeProblem())
     if (hasSeveralHostHeaders(request.raw)) return done(severalHostHeadersProblem())
     done(checkTransport(request))
+  })
+  app.addHook('onRoute', (route) => {
+    if (!route.config?.deprecation) return
+    const headers = deprecationHeaders(route.config.deprecation)
+    const setHeaders = (_request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+      reply.headers(headers)
+      done()
+    }
+    route.onRequest = [setHeaders, ...[route.onRequest ?? []].flat()]
   })
   app.addHook('onResponse', (request, reply, done) => {
     if (!request.raw.complete)
@@ -141,6 +162,14 @@ export function createHttp({ log, metrics, trustProxy, transport }: HttpOptions)
   })
   app.setErrorHandler(sendError)
   return app
+}
+
+function deprecationHeaders({ since, sunset, successor }: Deprecation): Record<string, string> {
+  return {
+    deprecation: `@${Date.parse(since) / 1000}`,
+    sunset: new Date(sunset).toUTCString(),
+    link: `<${successor}>; rel="successor-version"`,
+  }
 }
 
 /**
@@ -211,7 +240,9 @@ function chooseRequestId(request: IncomingMessage): string {
   return typeof sentId === 'string' && REQUEST_ID_PATTERN.test(sentId) ? sentId : nextRequestId()
 }
 
-const securityHeaders = {
+/** Headers of every response. */
+const commonHeaders = {
+  'attestry-version': packageJson.version,
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
   'x-content-type-options': 'nosniff',
@@ -318,7 +349,7 @@ function unroutableProblem(error: FastifyError, { method, raw }: FastifyRequest)
 
 /** Responds to a URL that Fastify could not route. No hooks have run, so the headers that they set are set here. */
 function sendBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  reply.headers(securityHeaders)
+  reply.headers(commonHeaders)
   reply.header('x-request-id', request.id)
   sendError(error, request, reply)
 }
@@ -334,7 +365,7 @@ function sendProtocolError(error: Error & { code?: string; rawPacket?: Buffer },
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(bodyJson)}`,
     `x-request-id: ${nextRequestId()}`,
-    ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(commonHeaders).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ]
   socket.end(`${headLines.join('\r\n')}\r\n\r\n${bodyJson}`)

@@ -31,7 +31,10 @@ export function createTransportCheck(options: TransportOptions): (request: Fasti
     const url = request.raw.url ?? '/'
     if (PROBE_PATHS.includes(pathOf(url))) return undefined
     if (isUnencrypted)
-      return problem('HTTPS_REQUIRED', 'This server requires HTTPS. Send the request to its https:// URL.')
+      return problem(
+        'HTTPS_REQUIRED',
+        'This server requires HTTPS. Send the request to its https:// URL. Operators: behind a proxy that terminates TLS, set TRUST_PROXY; to allow HTTP, set REQUIRE_HTTPS=false.',
+      )
     const api = apiOfPath(url)
     // Only browsers send cookies and are open to this attack. The APIs are checked if the operator has stated the host.
     return publicUrl !== undefined || api === 'console' || api === 'site' ? unknownHostProblem() : undefined

@@ -29,6 +29,7 @@ function responseOf({ key }: Question, item: NonNullable<Question['item']>, choi
   return {
     itemId: item.id,
     difficulty: item.difficulty,
+    isUnpiloted: item.isUnpiloted ?? false,
     option,
     isCorrect: choice === key,
     isScored: true,

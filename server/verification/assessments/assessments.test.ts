@@ -76,7 +76,14 @@ test('questions are generated once, answered and marked, and keys stay on the se
   })
   assert.deepEqual(
     marks.map(({ confidence: _, ...skill }: any) => skill),
-    [BRICKLAYING, WIRING].map((skillId) => ({ skillId, correct: 5, total: 5, passed: true, verdict: 'passed' })),
+    [BRICKLAYING, WIRING].map((skillId) => ({
+      skillId,
+      correct: 5,
+      total: 5,
+      unpilotedQuestions: 0,
+      passed: true,
+      verdict: 'passed',
+    })),
   )
   assert.equal(outcomeOf(await calls.generateAssessment(session)), '403 ASSESSMENT_LOCKED')
   assert.equal(outcomeOf(await calls.submitAnswers(session, [])), '403 ASSESSMENT_LOCKED')

@@ -28,7 +28,15 @@ export interface Question {
   options: string[]
   key: number
   /** The item of the bank. Attempts of earlier versions do not have it. */
-  item?: { id: string; source: ItemSource; difficulty: number; options: number[]; language: Language }
+  item?: {
+    id: string
+    source: ItemSource
+    difficulty: number
+    /** Absent in attempts of earlier versions, which keep the weights of their time. */
+    isUnpiloted?: boolean
+    options: number[]
+    language: Language
+  }
 }
 
 /** One set of questions for a student; times in epoch milliseconds. */
@@ -83,13 +91,13 @@ export async function insertAttempt(
   items: AssessmentItem[],
 ): Promise<Attempt> {
   const questions = items.map(
-    ({ skill, stem, options, key, itemId, source, difficulty, shownOptions, language }): Question => ({
+    ({ skill, stem, options, key, itemId, source, difficulty, isUnpiloted, shownOptions, language }): Question => ({
       questionId: newId('Q_', now),
       skill,
       question: stem,
       options,
       key,
-      item: { id: itemId, source, difficulty, options: shownOptions, language },
+      item: { id: itemId, source, difficulty, isUnpiloted, options: shownOptions, language },
     }),
   )
   const attempt: Attempt = {
@@ -198,8 +206,8 @@ export async function readAssessment(
         answers === null
           ? []
           : markSkills(questions as unknown as Question[], answers as unknown as (number | null)[]).map(
-              ({ number, correct, total, verdict, confidence }) =>
-                [number, { correct, total, verdict, confidence }] as const,
+              ({ number, correct, total, unpilotedQuestions, verdict, confidence }) =>
+                [number, { correct, total, unpilotedQuestions, verdict, confidence }] as const,
             ),
       ),
     ),
@@ -213,7 +221,7 @@ export interface PassedSkill {
   /** Undefined for attempts of earlier versions, which have neither items nor answers. */
   source: ItemSource | undefined
   language: Language | undefined
-  responses: { id: string; difficulty: number; isCorrect: boolean }[]
+  responses: { id: string; difficulty: number; isCorrect: boolean; isUnpiloted: boolean }[]
   confidence: number
 }
 
@@ -249,6 +257,7 @@ export async function findPassedResponses(
               id: item?.id ?? questionId,
               difficulty: item?.difficulty ?? 0,
               isCorrect,
+              isUnpiloted: item?.isUnpiloted ?? false,
             })),
             confidence: marks.find((mark) => mark.number === number)!.confidence,
           },
@@ -273,6 +282,7 @@ interface SkillMarks {
   number: number
   correct: number
   total: number
+  unpilotedQuestions: number
   passed: boolean
   verdict: AssessmentVerdict
   confidence: number
@@ -314,6 +324,7 @@ function markSkills(questions: Question[], chosen: (number | null)[]): SkillMark
   const responses = questions.map(({ skill, key, item }, index) => ({
     skill,
     difficulty: item?.difficulty ?? 0,
+    isUnpiloted: item?.isUnpiloted ?? false,
     isCorrect: chosen[index] === key,
   }))
   return [...Map.groupBy(responses, ({ skill }) => skill)].map(([number, skillResponses]) => {
@@ -323,6 +334,7 @@ function markSkills(questions: Question[], chosen: (number | null)[]): SkillMark
       number,
       correct: skillResponses.filter(({ isCorrect }) => isCorrect).length,
       total: skillResponses.length,
+      unpilotedQuestions: skillResponses.filter(({ isUnpiloted }) => isUnpiloted).length,
       passed: verdict === 'verified',
       verdict: ASSESSMENT_VERDICTS[verdict],
       confidence: roundConfidence(confidence),

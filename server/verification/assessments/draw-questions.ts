@@ -19,6 +19,8 @@ export interface AssessmentItem {
   source: ItemSource
   /** Difficulty in logits. */
   difficulty: number
+  /** Whether too few people have answered the item to know how good it is. */
+  isUnpiloted: boolean
   /** The options in the order in which they are shown, as `drawItem` returns them. */
   shownOptions: number[]
   language: Language
@@ -77,6 +79,7 @@ export function drawQuestions(
       itemId: item.id,
       source,
       difficulty: item.difficulty,
+      isUnpiloted: item.isUnpiloted ?? false,
       shownOptions: drawn.options,
       language: itemLanguage,
     }

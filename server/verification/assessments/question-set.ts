@@ -116,6 +116,8 @@ function assessmentItemOf(item: Item): AssessmentItem {
     itemId: fingerprint(item),
     source: 'ai',
     difficulty: PRIOR_DIFFICULTIES[difficulty],
+    // Written for this student: nobody has answered it before.
+    isUnpiloted: true,
     shownOptions: options.map((_, index) => (index === key ? KEY : index < key ? index : index - 1)),
     language,
   }

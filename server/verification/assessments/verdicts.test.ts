@@ -328,6 +328,13 @@ test('the items of the organisation are preferred to the built-in ones, in both 
     ),
     [...Array(5).fill('private'), ...Array(5).fill('ai')],
   )
+  await expectOk(calls.submitAnswers(session, []))
+  const { skills } = await calls.getVerification(session)
+  assert.deepEqual(
+    skills.map(({ assessment }: any) => assessment.unpilotedQuestions),
+    [5, 5],
+    'neither the new items of the organisation nor those of the AI writer have been tried out',
+  )
 
   const otherCalls = await setUp()
   const otherSession = await otherCalls.openPreparedSession('assessment', { skills: [BRICKLAYING] })

@@ -85,6 +85,8 @@ export interface ReviewOutcome {
   skills: SkillOutcome[]
   /** The reviewer's reason, if the review was declined. */
   declined?: string
+  /** Why the endorsement was withdrawn, and whether the reviewer did it. */
+  withdrawn?: { byReviewer: boolean; reason: string }
   /** Link with which the student stops all emails about reviews. */
   unsubscribeUrl: string
 }
@@ -96,12 +98,9 @@ export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
   const { unsubscribeUrl } = outcome
   const footerLines = unsubscribeLines(STUDENT_UNSUBSCRIBE, unsubscribeUrl)
   const footerHtml = unsubscribeHtml(STUDENT_UNSUBSCRIBE, unsubscribeUrl)
-  if (outcome.declined !== undefined) {
-    const subject = `${reviewer} could not review your skills`
-    const intro = `${reviewer} declined to review your skills. Their reason:`
-    const nextStep = 'You can ask someone else: start a new verification on the site where you started this one.'
-    const reason = toShortLine(outcome.declined)
-    const hindi = `${reviewer} आपके कौशल की समीक्षा नहीं कर सके। आप किसी और से अनुरोध कर सकते हैं।`
+  const refusal = refusalTexts(outcome, reviewer)
+  if (refusal) {
+    const { subject, intro, nextStep, reason, hindi } = refusal
     return {
       kind: 'review_outcome',
       subject,
@@ -146,6 +145,29 @@ export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
         footerHtml,
       ].join('\n'),
     ),
+  }
+}
+
+/** Returns the texts of a review that was declined, or whose endorsement was withdrawn; undefined for others. */
+function refusalTexts({ declined, withdrawn }: ReviewOutcome, reviewer: string) {
+  const askAgain = 'You can ask someone else: start a new verification on the site where you started this one.'
+  if (withdrawn)
+    return {
+      subject: withdrawn.byReviewer
+        ? `${reviewer} has withdrawn the confirmation of your skills`
+        : `The confirmation of your skills by ${reviewer} has been withdrawn`,
+      intro: `${withdrawn.byReviewer ? `${reviewer} has withdrawn the confirmation` : `The confirmation by ${reviewer} has been withdrawn`}. Your skills are no longer verified by it, and credentials based on it have been revoked. The reason:`,
+      nextStep: askAgain,
+      reason: toShortLine(withdrawn.reason),
+      hindi: `${reviewer} द्वारा आपके कौशल की पुष्टि वापस ले ली गई है। इस पर आधारित प्रमाणपत्र अब मान्य नहीं हैं। आप किसी और से अनुरोध कर सकते हैं।`,
+    }
+  if (declined === undefined) return undefined
+  return {
+    subject: `${reviewer} could not review your skills`,
+    intro: `${reviewer} declined to review your skills. Their reason:`,
+    nextStep: askAgain,
+    reason: toShortLine(declined),
+    hindi: `${reviewer} आपके कौशल की समीक्षा नहीं कर सके। आप किसी और से अनुरोध कर सकते हैं।`,
   }
 }
 

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
 import { type EmailDeps, queueEmail } from '../../mail/mail.ts'
 import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
-import type { Clock } from '../../platform/clock.ts'
+import { type Clock, DAY } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { stripInvisible } from '../../platform/text/strip-invisible.ts'
 import { hashToken } from '../../platform/token-hash.ts'
@@ -25,7 +25,17 @@ import {
   verificationNotFoundProblem,
 } from '../sessions.ts'
 import { reviewOutcomeEmail } from './emails.ts'
-import { alreadySubmittedProblem, findReview, linkExpiredProblem, type Review, type SkillDecision } from './reviews.ts'
+import {
+  alreadySubmittedProblem,
+  findReview,
+  isWithdrawable,
+  linkExpiredProblem,
+  type Review,
+  type SkillDecision,
+} from './reviews.ts'
+
+/** Time from the review in which the reviewer can withdraw an endorsement with the link of the email. */
+const WITHDRAWAL_PERIOD_MS = 90 * DAY
 
 /** Returns the data of the review page. The verification ID is enough to read it, but only after the reviewer was emailed. */
 export async function readReviewPage(queries: Queries, clock: Clock, id: string) {
@@ -63,6 +73,7 @@ export async function readReviewPage(queries: Queries, clock: Clock, id: string)
     skills: session.skills.map(skillRecord),
     endorsementType: session.endorsementType,
     status: statusAt(session, now, review, undefined),
+    withdrawable: isWithdrawable(session, review),
     expiresAt: new Date(review.link.expiresAt).toISOString(),
   }
 }
@@ -110,6 +121,7 @@ export async function submitReview(
         : {
             decisions: JSON.stringify(decision.decisions),
             endorsed: decision.decisions.filter(({ endorsed }) => endorsed).map(({ skill }) => skill),
+            expires_at: new Date(now + WITHDRAWAL_PERIOD_MS),
           }),
     })
     .where('verification_id', '=', session.id)

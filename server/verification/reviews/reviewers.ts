@@ -67,4 +67,6 @@ const REVIEW_NOT_REQUESTED = {
   submittedAt: undefined,
   decisions: undefined,
   declineReason: undefined,
+  withdrawnAt: undefined,
+  withdrawnBy: undefined,
 }

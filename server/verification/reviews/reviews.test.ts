@@ -68,6 +68,7 @@ test('a reviewer gets an email, opens the page and endorses; partner and student
     ],
     endorsementType: 'mentor',
     status: 'pending_review',
+    withdrawable: false,
     expiresAt: new Date(calls.clock.now() + 30 * DAY).toISOString(),
   })
   assert.equal((await calls.getFullVerification(session)).status, 'pending_review')

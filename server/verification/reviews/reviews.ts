@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { problem } from '../../api/problem.ts'
 import type { Queries } from '../../platform/database/database.ts'
+import type { Session } from '../sessions.ts'
 
 export interface SkillDecision {
   /** Number of the skill in the catalogue. */
@@ -23,7 +24,19 @@ export interface Review {
   link: { tokenHash: Buffer; sealed: Buffer; sentAt: number; expiresAt: number } | undefined
   submittedAt: number | undefined
   decisions: SkillDecision[] | undefined
+  /** Why the reviewer declined, or why the endorsement was withdrawn. */
   declineReason: string | undefined
+  withdrawnAt: number | undefined
+  withdrawnBy: WithdrawnBy | undefined
+}
+
+const withdrawers = ['reviewer', 'organisation', 'operator'] as const
+export type WithdrawnBy = (typeof withdrawers)[number]
+
+/** Returns whether the review contains an endorsement that has not been withdrawn. */
+export function isWithdrawable({ status }: Pick<Session, 'status'>, { decisions, withdrawnAt }: Review): boolean {
+  if (status !== 'completed' || withdrawnAt !== undefined) return false
+  return decisions?.some(({ endorsed }) => endorsed) ?? false
 }
 
 export function alreadySubmittedProblem() {
@@ -54,6 +67,8 @@ interface ReviewRow {
   submitted_at: Date | null
   decisions: SkillDecision[] | null
   decline_reason: string | null
+  withdrawn_at: Date | null
+  withdrawn_by: WithdrawnBy | null
 }
 
 function reviewFromRow(row: ReviewRow): Review {
@@ -75,6 +90,8 @@ function reviewFromRow(row: ReviewRow): Review {
     submittedAt: row.submitted_at?.getTime(),
     decisions: row.decisions ?? undefined,
     declineReason: row.decline_reason ?? undefined,
+    withdrawnAt: row.withdrawn_at?.getTime(),
+    withdrawnBy: row.withdrawn_by ?? undefined,
   }
 }
 

@@ -17,6 +17,7 @@ import {
   StoredReviewerResponse,
   SubmittedReview,
   successResponse,
+  WithdrawalInput,
 } from '../schema.ts'
 import {
   atSessionTime,
@@ -29,7 +30,8 @@ import {
 import { REVIEW_REQUEST_ERRORS } from './review-requests.ts'
 import { lockReview, readReviewPage, requirePendingReview, submitReview } from './review-submission.ts'
 import { storeReviewer } from './reviewers.ts'
-import { findReview, reviewerRecord } from './reviews.ts'
+import { findReview, linkExpiredProblem, reviewerRecord } from './reviews.ts'
+import { withdrawEndorsement } from './withdrawal.ts'
 
 /** Routes of human endorsement: store the reviewer, get the review page, submit the review. */
 export function reviewRoutes(app: App, context: Context): void {
@@ -168,6 +170,42 @@ export function reviewRoutes(app: App, context: Context): void {
         return submitReview(tx, atSessionTime(context, lockedReview.session), lockedReview, body)
       })
       return success({ serviceVerificationId: session.id, status: session.status, skills }, 'Review submitted')
+    },
+  )
+
+  app.post(
+    '/humanverification/withdraw',
+    {
+      config: {
+        auth: 'link',
+        errors: [
+          'MISSING_VERIFICATION_ID',
+          'INVALID_TOKEN',
+          'VERIFICATION_NOT_FOUND',
+          'LINK_EXPIRED',
+          'NOTHING_TO_WITHDRAW',
+        ],
+      },
+      schema: {
+        operationId: 'withdrawEndorsement',
+        tags,
+        summary: 'Withdraw an endorsement',
+        description:
+          'For the reviewer, with the token from the link in the email, for 90 days after the review. The status of the verification becomes `declined`, no skill is endorsed any more, and credentials that depend on the endorsement are revoked. Withdrawing again changes nothing.',
+        body: WithdrawalInput,
+        response: { 200: successResponse(SubmittedReview) },
+      },
+    },
+    async (request) => {
+      const { body, routeOptions } = request
+      requireField(body, 'serviceVerificationId', 'MISSING_VERIFICATION_ID')
+      const { session, skills } = await db.transaction(async (tx) => {
+        const lockedReview = await lockReview(tx, clock, toStorableId(String(body.serviceVerificationId)), body.token)
+        validateRequest(request, routeOptions.config)
+        if (lockedReview.session.clock.now() >= lockedReview.review.link!.expiresAt) throw linkExpiredProblem()
+        return withdrawEndorsement(tx, lockedReview, { by: 'reviewer', reason: body.reason }, context)
+      })
+      return success({ serviceVerificationId: session.id, status: session.status, skills }, 'Endorsement withdrawn')
     },
   )
 }

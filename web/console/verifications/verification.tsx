@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
-import { describeEvidence } from '../../../sdk/verdict-texts.ts'
+import { describeEvidence, describeUnpiloted } from '../../../sdk/verdict-texts.ts'
 import type { VerificationDetails } from '../../api-types/console.ts'
 import type { SkillAssessment, SkillOutcome } from '../../api-types/verification.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { Confirm } from '../shared/confirm.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
 import { type ApiError, api } from '../shell/api.ts'
@@ -23,9 +24,10 @@ const REVIEW_COLUMNS: Column<SkillOutcome>[] = [
 ]
 
 /** Returns the evidence of an attempt, such as "5 of 5 correct, 99 % certain". */
-function assessmentText({ verdict, correct, total, confidence }: SkillAssessment): string {
+function assessmentText({ verdict, correct, total, unpilotedQuestions, confidence }: SkillAssessment): string {
   const skillVerdict = verdict === 'passed' ? 'verified' : verdict === 'not_passed' ? 'not_verified' : verdict
-  return describeEvidence({ verdict: skillVerdict, correct, asked: total, confidence })
+  const evidence = describeEvidence({ verdict: skillVerdict, correct, asked: total, confidence })
+  return unpilotedQuestions ? `${evidence}; questions ${describeUnpiloted(unpilotedQuestions, total)}` : evidence
 }
 
 export default function VerificationPage({ params }: { params: Params }) {
@@ -33,6 +35,8 @@ export default function VerificationPage({ params }: { params: Params }) {
   const path = context.apiPath(`/verifications/${params.verification_id}`)
   const { data, error, set } = useData<VerificationDetails>(path)
   const [resendResult, setResendResult] = useState<'sent' | ApiError>()
+  const [isWithdrawing, setIsWithdrawing] = useState(false)
+  const [reason, setReason] = useState('')
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (!data) return <h1 class="waiting">A verification</h1>
   return (
@@ -49,6 +53,11 @@ export default function VerificationPage({ params }: { params: Params }) {
             Resend the review email
           </button>
         )}
+        {data.withdrawable && context.can('owner') && (
+          <button type="button" onClick={() => setIsWithdrawing(true)}>
+            Withdraw the endorsement
+          </button>
+        )}
       </div>
       {resendResult === 'sent' && <Notice kind="good">The review email will be sent again.</Notice>}
       {resendResult !== undefined && resendResult !== 'sent' && <Notice kind="bad">{resendResult.message}</Notice>}
@@ -63,6 +72,11 @@ export default function VerificationPage({ params }: { params: Params }) {
           <DescriptionItem name="Reviewer">
             {data.reviewer.name}, {data.reviewer.company} ({data.reviewer.email}), email sent{' '}
             <Time at={data.reviewer.sent_at} />
+          </DescriptionItem>
+        )}
+        {data.outcome.withdrawnAt && (
+          <DescriptionItem name="Withdrawn">
+            <Time at={data.outcome.withdrawnAt} /> by the {data.outcome.withdrawnBy}: {data.outcome.declineReason}
           </DescriptionItem>
         )}
         {data.outcome.score !== null && <DescriptionItem name="Score">{data.outcome.score} %</DescriptionItem>}
@@ -126,6 +140,28 @@ export default function VerificationPage({ params }: { params: Params }) {
           },
         ]}
       />
+      {isWithdrawing && (
+        <Confirm
+          title="Withdraw the endorsement?"
+          action="Withdraw endorsement"
+          onClose={() => setIsWithdrawing(false)}
+          act={async () => {
+            const response = await api<VerificationDetails>(`${path}/withdraw`, { body: { reason } })
+            if (response.ok) set(response.data)
+            return response
+          }}
+          onDone={() => setReason('')}
+        >
+          <p>
+            The skills are no longer endorsed, and credentials based on the endorsement are revoked at once. The student
+            gets an email with the reason. This cannot be undone.
+          </p>
+          <label>
+            Reason
+            <textarea maxLength={500} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+          </label>
+        </Confirm>
+      )}
     </>
   )
 

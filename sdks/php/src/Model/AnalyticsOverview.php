@@ -19,9 +19,10 @@ final class AnalyticsOverview implements \JsonSerializable
      *     status. `replied` is the number of candidates who replied.
      * @param list<AnalyticsOverviewFollowUp> $followUps For each follow-up of the workflow, numbered from 1
      *     (`step`): messages sent, and candidates who first replied after it.
+     * @param AnalyticsOverviewCalls $calls Voice calls to candidates.
      * @param list<AnalyticsOverviewDropOff> $dropOffs Number of candidates who declined or failed, by the
      *     stage at which this happened.
-     * @param list<AnalyticsOverviewLanguage> $languages
+     * @param list<AnalyticsOverviewLanguage> $languages Candidates by the language of their conversation.
      * @param list<AnalyticsOverviewDaily> $daily For each day of the period: candidates enrolled on that day,
      *     and results completed, declined or failed on that day.
      */

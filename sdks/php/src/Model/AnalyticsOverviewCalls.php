@@ -8,10 +8,18 @@ namespace Attestry\Model;
 
 use Attestry\Json;
 
-/** Object AnalyticsOverviewCalls of the API. */
+/** Voice calls to candidates. */
 final class AnalyticsOverviewCalls implements \JsonSerializable
 {
-    /** @param float $averageSeconds Average duration of answered calls, in seconds. 0 if no call was answered. */
+    /**
+     * @param int $placed Calls that were made.
+     * @param int $answered Calls that were answered.
+     * @param int $noAnswer Calls that were not answered.
+     * @param int $busy Calls to a busy number.
+     * @param int $failed Calls that failed.
+     * @param int $totalSeconds Duration of all answered calls.
+     * @param float $averageSeconds Average duration of answered calls, in seconds. 0 if no call was answered.
+     */
     public function __construct(
         public readonly int $placed,
         public readonly int $answered,

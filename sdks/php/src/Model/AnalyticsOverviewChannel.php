@@ -11,7 +11,14 @@ use Attestry\Json;
 /** Object AnalyticsOverviewChannel of the API. */
 final class AnalyticsOverviewChannel implements \JsonSerializable
 {
-    /** @param Channel::* $channel */
+    /**
+     * @param Channel::* $channel The channel.
+     * @param int $sent Messages that were sent.
+     * @param int $delivered Messages that were delivered.
+     * @param int $read Messages that were read, if the channel reports it.
+     * @param int $replied Candidates who replied.
+     * @param int $failed Messages that could not be delivered.
+     */
     public function __construct(
         public readonly string $channel,
         public readonly int $sent,

@@ -11,6 +11,13 @@ use Attestry\Json;
 /** Object AnalyticsOverviewDaily of the API. */
 final class AnalyticsOverviewDaily implements \JsonSerializable
 {
+    /**
+     * @param string $date The day, in YYYY-MM-DD format.
+     * @param int $enrolled Candidates who were enrolled on this day.
+     * @param int $completed Candidates who completed the conversation on this day.
+     * @param int $declined Candidates who declined on this day.
+     * @param int $failed Candidates who failed on this day.
+     */
     public function __construct(
         public readonly string $date,
         public readonly int $enrolled,

@@ -11,7 +11,10 @@ use Attestry\Json;
 /** Object AnalyticsOverviewDropOff of the API. */
 final class AnalyticsOverviewDropOff implements \JsonSerializable
 {
-    /** @param AnalyticsOverviewDropOffAt::* $at */
+    /**
+     * @param AnalyticsOverviewDropOffAt::* $at Where the candidates stopped.
+     * @param int $candidates Number of candidates.
+     */
     public function __construct(
         public readonly string $at,
         public readonly int $candidates,

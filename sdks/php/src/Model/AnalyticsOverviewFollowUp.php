@@ -11,6 +11,11 @@ use Attestry\Json;
 /** Object AnalyticsOverviewFollowUp of the API. */
 final class AnalyticsOverviewFollowUp implements \JsonSerializable
 {
+    /**
+     * @param int $step Number of the follow-up, from 1.
+     * @param int $sent Messages that were sent.
+     * @param int $replied Candidates who first replied after this follow-up.
+     */
     public function __construct(
         public readonly int $step,
         public readonly int $sent,

@@ -15,6 +15,19 @@ use Attestry\Json;
  */
 final class AnalyticsOverviewFunnel implements \JsonSerializable
 {
+    /**
+     * @param int $enrolled Candidates who were enrolled.
+     * @param int $contacted Candidates to whom a message was sent.
+     * @param int $delivered Candidates whom a message reached.
+     * @param int $responded Candidates who replied.
+     * @param int $consented Candidates who agreed to the conversation.
+     * @param int $enrichmentDone Candidates who answered your questions.
+     * @param int $skillsDone Candidates who answered the questions about skills.
+     * @param int $interestDone Candidates who said whether they are interested.
+     * @param int $completed Candidates who completed the conversation.
+     * @param int $qualified Candidates who meet all requirements.
+     * @param int $interested Candidates who are interested in the job.
+     */
     public function __construct(
         public readonly int $enrolled,
         public readonly int $contacted,

@@ -11,7 +11,11 @@ use Attestry\Json;
 /** Object AnalyticsOverviewLanguage of the API. */
 final class AnalyticsOverviewLanguage implements \JsonSerializable
 {
-    /** @param Language::* $language */
+    /**
+     * @param Language::* $language
+     * @param int $candidates Number of candidates.
+     * @param int $completed How many of them completed the conversation.
+     */
     public function __construct(
         public readonly string $language,
         public readonly int $candidates,

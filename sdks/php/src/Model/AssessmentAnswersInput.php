@@ -11,7 +11,7 @@ use Attestry\Json;
 /** Object AssessmentAnswersInput of the API. */
 final class AssessmentAnswersInput implements \JsonSerializable
 {
-    /** @param list<AssessmentAnswersInputAnswer> $answers */
+    /** @param list<AssessmentAnswersInputAnswer> $answers The answers of the student. */
     public function __construct(
         public readonly array $answers,
     ) {

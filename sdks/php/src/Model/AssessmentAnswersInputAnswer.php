@@ -11,7 +11,10 @@ use Attestry\Json;
 /** Object AssessmentAnswersInputAnswer of the API. */
 final class AssessmentAnswersInputAnswer implements \JsonSerializable
 {
-    /** @param string $option The text of the chosen option. A question without an answer counts as wrong. */
+    /**
+     * @param string $questionId ID of the question.
+     * @param string $option The text of the chosen option. A question without an answer counts as wrong.
+     */
     public function __construct(
         public readonly string $questionId,
         public readonly string $option,

@@ -12,8 +12,10 @@ use Attestry\Json;
 final class AssessmentQuestion implements \JsonSerializable
 {
     /**
+     * @param string $questionId ID of the question.
      * @param string $skillId The skill that the question is about.
-     * @param list<string> $options
+     * @param string $question The text of the question.
+     * @param list<string> $options The options, of which one is correct.
      */
     public function __construct(
         public readonly string $questionId,

@@ -12,6 +12,12 @@ use Attestry\Json;
 final class AssessmentScoreSkill implements \JsonSerializable
 {
     /**
+     * @param string $skillId ID of the skill.
+     * @param bool $passed Whether the attempt, or the skill, is passed.
+     * @param int $correct Number of correct answers.
+     * @param int $total Number of questions about the skill.
+     * @param int $unpilotedQuestions Number of questions that are still being tried out: fewer than 30 people
+     *     have answered them. Their answers weigh less.
      * @param AssessmentScoreSkillVerdict::* $verdict `passed` or `not_passed` if the answers show it with a
      *     certainty of at least 95 %, and `inconclusive` if they allow neither.
      * @param float $confidence Probability that the verdict is right under the measurement model. For
@@ -22,6 +28,7 @@ final class AssessmentScoreSkill implements \JsonSerializable
         public readonly bool $passed,
         public readonly int $correct,
         public readonly int $total,
+        public readonly int $unpilotedQuestions,
         public readonly string $verdict,
         public readonly float $confidence,
     ) {
@@ -38,6 +45,7 @@ final class AssessmentScoreSkill implements \JsonSerializable
             passed: (bool) ($data['passed'] ?? false),
             correct: (int) ($data['correct'] ?? 0),
             total: (int) ($data['total'] ?? 0),
+            unpilotedQuestions: (int) ($data['unpilotedQuestions'] ?? 0),
             verdict: (string) ($data['verdict'] ?? ''),
             confidence: (float) ($data['confidence'] ?? 0.0),
         );
@@ -50,6 +58,7 @@ final class AssessmentScoreSkill implements \JsonSerializable
             'passed' => $this->passed,
             'correct' => $this->correct,
             'total' => $this->total,
+            'unpilotedQuestions' => $this->unpilotedQuestions,
             'verdict' => $this->verdict,
             'confidence' => $this->confidence,
         ]);

@@ -12,10 +12,20 @@ use Attestry\Json;
 final class Campaign implements \JsonSerializable
 {
     /**
+     * @param string $campaignId ID of the campaign.
      * @param CreatedVia::* $createdVia
-     * @param CampaignStatus::* $status
+     * @param string $mandateId ID of the mandate.
+     * @param CampaignStatus::* $status Return only records with this status.
+     * @param CampaignCounts $counts Number of candidates by status.
      * @param int $flowVersion Version of the questions that the most recently enrolled candidates are asked.
      * @param int $version Increases with every change of the campaign.
+     * @param string $startsAt When the campaign starts to contact candidates.
+     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string|null $jobId Your own ID for the job; null if you sent none.
+     * @param string|null $name Name of the campaign.
+     * @param string|null $testClockId The ID of the test clock whose time applies. Absent without one.
+     * @param string|null $completedAt When the last candidate ended. Null before.
      */
     public function __construct(
         public readonly string $campaignId,
@@ -30,6 +40,7 @@ final class Campaign implements \JsonSerializable
         public readonly string $updatedAt,
         public readonly ?string $jobId = null,
         public readonly ?string $name = null,
+        public readonly ?string $testClockId = null,
         public readonly ?string $completedAt = null,
     ) {
     }
@@ -53,6 +64,7 @@ final class Campaign implements \JsonSerializable
             updatedAt: (string) ($data['updated_at'] ?? ''),
             jobId: isset($data['job_id']) ? (string) $data['job_id'] : null,
             name: isset($data['name']) ? (string) $data['name'] : null,
+            testClockId: isset($data['test_clock_id']) ? (string) $data['test_clock_id'] : null,
             completedAt: isset($data['completed_at']) ? (string) $data['completed_at'] : null,
         );
     }
@@ -65,6 +77,7 @@ final class Campaign implements \JsonSerializable
             'mandate_id' => $this->mandateId,
             'job_id' => $this->jobId,
             'name' => $this->name,
+            'test_clock_id' => $this->testClockId,
             'status' => $this->status,
             'counts' => $this->counts,
             'flow_version' => $this->flowVersion,

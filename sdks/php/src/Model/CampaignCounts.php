@@ -8,9 +8,16 @@ namespace Attestry\Model;
 
 use Attestry\Json;
 
-/** Object CampaignCounts of the API. */
+/** Number of candidates by status. */
 final class CampaignCounts implements \JsonSerializable
 {
+    /**
+     * @param int $candidates All candidates of the campaign.
+     * @param int $pending Candidates who are still being contacted.
+     * @param int $completed Candidates who completed the conversation.
+     * @param int $declined Candidates who declined.
+     * @param int $failed Candidates who could not be reached or did not respond.
+     */
     public function __construct(
         public readonly int $candidates,
         public readonly int $pending,

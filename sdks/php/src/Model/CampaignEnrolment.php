@@ -11,6 +11,11 @@ use Attestry\Json;
 /** Object CampaignEnrolment of the API. */
 final class CampaignEnrolment implements \JsonSerializable
 {
+    /**
+     * @param Campaign $campaign The campaign.
+     * @param Enrolment|null $enrolment How many of the candidates in the request were enrolled. Absent if the
+     *     request had none.
+     */
     public function __construct(
         public readonly Campaign $campaign,
         public readonly ?Enrolment $enrolment = null,

@@ -12,14 +12,19 @@ use Attestry\Json;
 final class CampaignInput implements \JsonSerializable
 {
     /**
+     * @param string $mandateId ID of the mandate.
+     * @param string|null $name Name of the campaign, for your own lists.
      * @param string|null $startsAt When the campaign starts to contact candidates: ISO 8601 with a time zone,
      *     up to 30 days in the future. Default: now.
-     * @param list<CandidateInput>|null $candidates
+     * @param string|null $testClockId TEST mode only: the ID of the test clock, `TC_…`, whose time applies
+     *     instead of real time.
+     * @param list<CandidateInput>|null $candidates The candidates to enrol. Each costs one credit.
      */
     public function __construct(
         public readonly string $mandateId,
         public readonly ?string $name = null,
         public readonly ?string $startsAt = null,
+        public readonly ?string $testClockId = null,
         public readonly ?array $candidates = null,
     ) {
     }
@@ -34,6 +39,7 @@ final class CampaignInput implements \JsonSerializable
             mandateId: (string) ($data['mandate_id'] ?? ''),
             name: isset($data['name']) ? (string) $data['name'] : null,
             startsAt: isset($data['starts_at']) ? (string) $data['starts_at'] : null,
+            testClockId: isset($data['test_clock_id']) ? (string) $data['test_clock_id'] : null,
             candidates: isset($data['candidates']) ? array_map(static fn (mixed $item): CandidateInput => CandidateInput::fromArray((array) $item), array_values((array) $data['candidates'])) : null,
         );
     }
@@ -44,6 +50,7 @@ final class CampaignInput implements \JsonSerializable
             'mandate_id' => $this->mandateId,
             'name' => $this->name,
             'starts_at' => $this->startsAt,
+            'test_clock_id' => $this->testClockId,
             'candidates' => $this->candidates,
         ]);
     }

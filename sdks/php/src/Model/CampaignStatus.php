@@ -7,7 +7,8 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of campaign status.
+ * `scheduled` until `starts_at`, then `running`; `completed` when no candidate is pending; `paused` and
+ * `archived` on request.
  * The server may add values.
  */
 final class CampaignStatus

@@ -11,7 +11,13 @@ use Attestry\Json;
 /** Object Candidate of the API. */
 final class Candidate implements \JsonSerializable
 {
-    /** @param ResultStatus::* $status */
+    /**
+     * @param string $candidateId ID of the candidate in this campaign.
+     * @param string $externalCandidateId Your own ID for the candidate.
+     * @param string $name Name of the candidate.
+     * @param ResultStatus::* $status Return only records with this status.
+     * @param string $resultId ID of the result.
+     */
     public function __construct(
         public readonly string $candidateId,
         public readonly string $externalCandidateId,

@@ -11,7 +11,14 @@ use Attestry\Json;
 /** Object CatalogueTotals of the API. */
 final class CatalogueTotals implements \JsonSerializable
 {
-    /** @param int $users Number of users who have selected at least one skill. */
+    /**
+     * @param int $masterSkills Number of master skills.
+     * @param int $subSkills Number of sub-skills.
+     * @param int $skills Number of skills.
+     * @param int $selectedSkills Number of selections of all users.
+     * @param int $users Number of users who have selected at least one skill.
+     * @param int $pendingSkillRequests Number of skill requests that are not decided.
+     */
     public function __construct(
         public readonly int $masterSkills,
         public readonly int $subSkills,

@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of channel.
+ * A channel on which candidates are contacted.
  * The server may add values.
  */
 final class Channel

@@ -11,6 +11,10 @@ use Attestry\Json;
 /** Object Choice of the API. */
 final class Choice implements \JsonSerializable
 {
+    /**
+     * @param string $value The value to send.
+     * @param string $label The text to show.
+     */
     public function __construct(
         public readonly string $value,
         public readonly string $label,

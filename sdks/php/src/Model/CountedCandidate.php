@@ -12,12 +12,19 @@ use Attestry\Json;
 final class CountedCandidate implements \JsonSerializable
 {
     /**
+     * @param string $candidateId ID of the candidate in this campaign.
+     * @param string $campaignId ID of the campaign.
+     * @param string $mandateId ID of the mandate.
+     * @param string $resultId ID of the result.
+     * @param string $name Name of the candidate.
+     * @param string $externalCandidateId Your own ID for the candidate.
      * @param ResultStatus::* $status The current status of the candidate's result.
      * @param list<QualificationReason> $reasons Why `qualified` is false, or null although the candidate
      *     finished.
      * @param int $times Number of times the candidate is counted. Each message or call counts once; for
      *     `calls.total_seconds`, each second counts once. The sum over the whole list equals the figure in the
      *     overview.
+     * @param string|null $campaignName Name of the campaign; null if it has none.
      * @param ResultReason::*|null $reason Why the candidate declined or the conversation failed. Null
      *     otherwise.
      * @param bool|null $qualified Whether the candidate meets all requirements of the mandate. False only
@@ -28,7 +35,8 @@ final class CountedCandidate implements \JsonSerializable
      *     the answer. Null if there was none.
      * @param list<CountedCandidateSkill>|null $skills The verdict on each skill of the mandate. Absent if the
      *     mandate does not verify skills.
-     * @param CountedCandidateInterest::*|null $interest
+     * @param CountedCandidateInterest::*|null $interest Whether the candidate is interested in the job; null
+     *     until answered.
      */
     public function __construct(
         public readonly string $candidateId,

@@ -12,7 +12,7 @@ use Attestry\Json;
 final class CountedCandidateList implements \JsonSerializable
 {
     /**
-     * @param list<CountedCandidate> $items
+     * @param list<CountedCandidate> $items The items of this page.
      * @param string|null $nextCursor Send it as `cursor` to get the next page. Null on the last page.
      */
     public function __construct(

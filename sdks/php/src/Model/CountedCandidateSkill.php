@@ -12,6 +12,8 @@ use Attestry\Json;
 final class CountedCandidateSkill implements \JsonSerializable
 {
     /**
+     * @param string $skillId ID of the skill.
+     * @param string $name Name of the skill.
      * @param SkillVerdict::* $verdict
      * @param int $correct Number of correct answers.
      * @param int $asked Number of scored questions: 4 to 8, as many as the verdict needs.

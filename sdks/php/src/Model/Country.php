@@ -11,6 +11,10 @@ use Attestry\Json;
 /** Object Country of the API. */
 final class Country implements \JsonSerializable
 {
+    /**
+     * @param string $code ISO 3166-1 alpha-2 country code.
+     * @param string $name Name of the country in English.
+     */
     public function __construct(
         public readonly string $code,
         public readonly string $name,

@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of credential revocation reason.
+ * Why a credential was revoked.
  * The server may add values.
  */
 final class CredentialRevocationReason

@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of credential status.
+ * `revoked` credentials, and `expired` ones, are no longer valid.
  * The server may add values.
  */
 final class CredentialStatus

@@ -11,6 +11,7 @@ use Attestry\Json;
 /** Object CreditBalance of the API. */
 final class CreditBalance implements \JsonSerializable
 {
+    /** @param int $balance Number of credits. */
     public function __construct(
         public readonly int $balance,
     ) {

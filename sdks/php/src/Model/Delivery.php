@@ -12,9 +12,13 @@ use Attestry\Json;
 final class Delivery implements \JsonSerializable
 {
     /**
-     * @param EventType::* $eventType
-     * @param DeliveryStatus::* $status
+     * @param string $deliveryId ID of the delivery.
+     * @param string $eventId ID of the event, identical in every delivery and response.
+     * @param EventType::* $eventType The type of the event.
+     * @param DeliveryStatus::* $status Return only records with this status.
      * @param list<DeliveryAttempt> $attempts The last 100 attempts to deliver the event, oldest first.
+     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string|null $nextAttemptAt When the delivery is sent or retried; null if it is not.
      */
     public function __construct(
         public readonly string $deliveryId,

@@ -11,7 +11,13 @@ use Attestry\Json;
 /** Object DeliveryAttempt of the API. */
 final class DeliveryAttempt implements \JsonSerializable
 {
-    /** @param string $answer The first 1,024 bytes of the response body. Empty if there was no response. */
+    /**
+     * @param string $attemptedAt When the attempt was made.
+     * @param float $latencyMs Duration of the attempt in milliseconds.
+     * @param string $answer The first 1,024 bytes of the response body. Empty if there was no response.
+     * @param int|null $statusCode HTTP status of the response; null if there was none.
+     * @param string|null $error Why the attempt failed; null if it succeeded.
+     */
     public function __construct(
         public readonly string $attemptedAt,
         public readonly float $latencyMs,

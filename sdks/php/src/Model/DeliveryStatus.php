@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of delivery status.
+ * `pending` until the endpoint accepts the event; `failed` if it is not retried any more.
  * The server may add values.
  */
 final class DeliveryStatus

@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of endorsement type.
+ * How the reviewer knows the student.
  * The server may add values.
  */
 final class EndorsementType

@@ -11,7 +11,11 @@ use Attestry\Json;
 /** Object EnrichmentAnswer of the API. */
 final class EnrichmentAnswer implements \JsonSerializable
 {
-    /** @param EnrichmentType::* $type */
+    /**
+     * @param EnrichmentType::* $type The type of the question.
+     * @param string $answer The answer: `yes` or `no`, or the words of the candidate.
+     * @param bool $knockedOut Whether the answer makes the candidate not qualified.
+     */
     public function __construct(
         public readonly string $type,
         public readonly string $answer,

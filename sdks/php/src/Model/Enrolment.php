@@ -12,8 +12,11 @@ use Attestry\Json;
 final class Enrolment implements \JsonSerializable
 {
     /**
+     * @param int $accepted Number of candidates who were enrolled.
      * @param int $duplicates Number of candidates who were skipped and not charged, because they were already
      *     in the campaign or appear earlier in the request.
+     * @param int $creditsSpent Number of credits that the enrolment cost.
+     * @param int $creditsLeft Number of credits that are left.
      */
     public function __construct(
         public readonly int $accepted,

@@ -11,7 +11,7 @@ use Attestry\Json;
 /** Object EnrolmentInput of the API. */
 final class EnrolmentInput implements \JsonSerializable
 {
-    /** @param list<CandidateInput> $candidates */
+    /** @param list<CandidateInput> $candidates The candidates to enrol. Each costs one credit. */
     public function __construct(
         public readonly array $candidates,
     ) {

@@ -12,7 +12,7 @@ use Attestry\Json;
 final class EventAcknowledgementInput implements \JsonSerializable
 {
     /**
-     * @param list<string>|null $eventIds
+     * @param list<string>|null $eventIds IDs of the events to acknowledge. Send `event_ids` or `up_to`.
      * @param string|null $upTo Acknowledge the event with this ID and all events before it.
      * @param string|null $consumer Your name for a program that pulls events; each consumer acknowledges
      *     events separately. Without it, the consumer is `default`: for this consumer, events that were delivered

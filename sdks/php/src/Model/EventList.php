@@ -13,7 +13,7 @@ use Attestry\Json;
 final class EventList implements \JsonSerializable
 {
     /**
-     * @param list<Event> $items
+     * @param list<Event> $items The items of this page.
      * @param string|null $nextCursor Send it as `cursor` to get the next page. Null on the last page.
      */
     public function __construct(

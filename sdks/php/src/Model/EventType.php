@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of event type.
+ * The type of the event.
  * The server may add values.
  */
 final class EventType

@@ -12,8 +12,8 @@ use Attestry\Json;
 final class EvidenceReason implements \JsonSerializable
 {
     /**
-     * @param EvidenceReasonCode::* $code
-     * @param EvidenceReasonEffect::* $effect
+     * @param EvidenceReasonCode::* $code The reason. New codes may be added.
+     * @param EvidenceReasonEffect::* $effect How the reason changes the level.
      * @param string $text The reason in English. New texts and codes may be added.
      */
     public function __construct(

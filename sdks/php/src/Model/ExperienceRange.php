@@ -11,6 +11,10 @@ use Attestry\Json;
 /** Object ExperienceRange of the API. */
 final class ExperienceRange implements \JsonSerializable
 {
+    /**
+     * @param int $minYears Minimum number of years.
+     * @param int $maxYears Maximum number of years; at least `min_years`.
+     */
     public function __construct(
         public readonly int $minYears,
         public readonly int $maxYears,

@@ -14,7 +14,7 @@ use Attestry\Json;
  */
 final class InterestCollection implements \JsonSerializable
 {
-    /** @param list<string>|null $otherRoles */
+    /** @param list<string>|null $otherRoles Titles of the other roles. */
     public function __construct(
         public readonly ?array $otherRoles = null,
     ) {

@@ -11,7 +11,11 @@ use Attestry\Json;
 /** Object IssuedCredential of the API. */
 final class IssuedCredential implements \JsonSerializable
 {
-    /** @param string $url The public page of the credential. */
+    /**
+     * @param string $credentialId ID of the credential.
+     * @param string $skillId ID of the skill.
+     * @param string $url The public page of the credential.
+     */
     public function __construct(
         public readonly string $credentialId,
         public readonly string $skillId,

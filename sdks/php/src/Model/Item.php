@@ -12,12 +12,17 @@ use Attestry\Json;
 final class Item implements \JsonSerializable
 {
     /**
+     * @param string $itemId ID of the item.
+     * @param string $skillId ID of the skill.
+     * @param string $skillName Name of the skill.
      * @param ItemSource::* $source `private`: imported. `ai`: written by the AI writer.
      * @param string $kind The kind of knowledge, such as `fault` or `tool`; `unspecified` without one.
-     * @param list<Language::*> $languages
-     * @param ItemStatus::* $status
+     * @param list<Language::*> $languages The languages in which the item is available.
+     * @param ItemStatus::* $status Return only records with this status.
      * @param float $difficulty Difficulty in logits; 0 is medium.
      * @param int $responses Number of LIVE responses that the statistics are based on.
+     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
      * @param string|null $externalId The ID in the imported file.
      * @param string|null $retirementReason Why the item is retired.
      * @param float|null $proportionCorrect Share of correct responses.

@@ -12,6 +12,8 @@ use Attestry\Json;
 final class ItemImportSkill implements \JsonSerializable
 {
     /**
+     * @param string $skillId ID of the skill.
+     * @param string $name Name of the skill.
      * @param int $active Number of items that are asked and scored.
      * @param int $pilot Number of items that are asked without being scored, until their statistics are known.
      * @param bool $measurable Whether there are enough active items of the organisation. New mandates then use

@@ -11,6 +11,10 @@ use Attestry\Json;
 /** Object ItemImportWarning of the API. */
 final class ItemImportWarning implements \JsonSerializable
 {
+    /**
+     * @param string $path Position in the file.
+     * @param string $message What looks weak.
+     */
     public function __construct(
         public readonly string $path,
         public readonly string $message,

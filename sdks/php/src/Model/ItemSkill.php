@@ -12,6 +12,8 @@ use Attestry\Json;
 final class ItemSkill implements \JsonSerializable
 {
     /**
+     * @param string $skillId ID of the skill.
+     * @param string $name Name of the skill.
      * @param int $active Number of items that are asked and scored.
      * @param int $pilot Number of items that are asked without being scored, until their statistics are known.
      * @param int $retired Number of items that are not asked any more.

@@ -11,7 +11,7 @@ use Attestry\Json;
 /** Object ItemSkillList of the API. */
 final class ItemSkillList implements \JsonSerializable
 {
-    /** @param list<ItemSkill> $items */
+    /** @param list<ItemSkill> $items The items of this page. */
     public function __construct(
         public readonly array $items,
     ) {

@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of item status.
+ * `pilot` items are asked but not scored; `retired` items are not asked any more.
  * The server may add values.
  */
 final class ItemStatus

@@ -11,7 +11,11 @@ use Attestry\Json;
 /** Object KnockoutAnswer of the API. */
 final class KnockoutAnswer implements \JsonSerializable
 {
-    /** @param string $question The text of the question, in English if available. */
+    /**
+     * @param string $key Your key of the question.
+     * @param string $question The text of the question, in English if available.
+     * @param string $answer The answer of the candidate.
+     */
     public function __construct(
         public readonly string $key,
         public readonly string $question,

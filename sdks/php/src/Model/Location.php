@@ -11,7 +11,12 @@ use Attestry\Json;
 /** Object Location of the API. */
 final class Location implements \JsonSerializable
 {
-    /** @param string $pincode A pincode of the place; the requested pincode if the query has one. */
+    /**
+     * @param string $city City or town.
+     * @param string $district District.
+     * @param string $state State or union territory.
+     * @param string $pincode A pincode of the place; the requested pincode if the query has one.
+     */
     public function __construct(
         public readonly string $city,
         public readonly string $district,

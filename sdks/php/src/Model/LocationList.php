@@ -12,7 +12,7 @@ use Attestry\Json;
 final class LocationList implements \JsonSerializable
 {
     /**
-     * @param list<Location> $items
+     * @param list<Location> $items The items of this page.
      * @param string|null $nextCursor Send it as `cursor` to get the next page. Null on the last page.
      */
     public function __construct(

@@ -12,21 +12,34 @@ use Attestry\Json;
 final class Mandate implements \JsonSerializable
 {
     /**
-     * @param MandateStatus::* $status
+     * @param string $mandateId ID of the mandate.
+     * @param MandateStatus::* $status Return only records with this status.
      * @param int $flowVersion Version of the questions: 1 on creation, and increased by one with every
      *     accepted change.
-     * @param list<Method::*> $methods
+     * @param list<Method::*> $methods The parts of the conversation.
      * @param bool $changed False if the request changed nothing.
-     * @param list<string> $warnings
+     * @param list<string> $warnings Advice about the mandate, such as a missing translation. The mandate is
+     *     accepted nevertheless.
+     * @param string $workflowId ID of the workflow.
+     * @param string $title Job title, as candidates see it.
+     * @param string $companyName Name of the employer, as candidates see it.
      * @param list<MandateSkill> $skills Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10
      *     skills are recommended.
      * @param CreatedVia::* $createdVia
      * @param int $version Version of the mandate. Increases with every change, including when its questions
      *     are prepared.
+     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string|null $jobId Your own ID for the job; null if you sent none.
      * @param MandateLocationType::*|null $locationType Use `india` with `location`, and `abroad` with
      *     `countries`.
+     * @param MandateLocation|null $location Where the job is, for a job in India.
      * @param list<string>|null $countries ISO 3166-1 alpha-2 country codes. More than 10 countries cause a
      *     warning.
+     * @param ExperienceRange|null $experience The required work experience.
+     * @param int|null $openings Number of people to hire.
+     * @param Salary|null $salary The salary range of the job.
+     * @param string|null $description Description of the job.
      * @param string|null $shift A value from `GET /shifts`. Other values cause a warning.
      * @param string|null $employmentType A value from `GET /employment-types`. Other values cause a warning.
      * @param list<EnrichmentQuestion>|null $enrichmentQuestions Up to 5 questions, or up to 10 if

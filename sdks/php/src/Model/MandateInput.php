@@ -12,15 +12,23 @@ use Attestry\Json;
 final class MandateInput implements \JsonSerializable
 {
     /**
+     * @param string $workflowId ID of the workflow.
+     * @param string $title Job title, as candidates see it.
+     * @param string $companyName Name of the employer, as candidates see it.
      * @param list<MandateSkill> $skills Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10
      *     skills are recommended.
      * @param MandateInputLocationType::*|null $locationType Use `india` with `location`, and `abroad` with
      *     `countries`.
+     * @param MandateLocation|null $location Where the job is, for a job in India.
      * @param list<string>|null $countries ISO 3166-1 alpha-2 country codes. More than 10 countries cause a
      *     warning.
+     * @param ExperienceRange|null $experience The required work experience.
+     * @param int|null $openings Number of people to hire.
+     * @param Salary|null $salary The salary range of the job.
+     * @param string|null $description Description of the job.
      * @param string|null $shift A value from `GET /shifts`. Other values cause a warning.
      * @param string|null $employmentType A value from `GET /employment-types`. Other values cause a warning.
-     * @param list<Method::*>|null $methods
+     * @param list<Method::*>|null $methods The parts of the conversation.
      * @param list<EnrichmentQuestion>|null $enrichmentQuestions Up to 5 questions, or up to 10 if
      *     `data_enrichment` is the only method.
      * @param string|null $jobId Your own ID for the job.

@@ -11,6 +11,11 @@ use Attestry\Json;
 /** Object MandateLocation of the API. */
 final class MandateLocation implements \JsonSerializable
 {
+    /**
+     * @param string $city City or town.
+     * @param string|null $state State or union territory.
+     * @param string|null $pincode Postal code of six digits.
+     */
     public function __construct(
         public readonly string $city,
         public readonly ?string $state = null,

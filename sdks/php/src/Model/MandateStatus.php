@@ -7,7 +7,8 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of mandate status.
+ * `preparing` until the questions are prepared, then `ready`; `failed` if they cannot be prepared; `archived`
+ * after a DELETE request.
  * The server may add values.
  */
 final class MandateStatus

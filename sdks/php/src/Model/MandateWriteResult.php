@@ -12,12 +12,15 @@ use Attestry\Json;
 final class MandateWriteResult implements \JsonSerializable
 {
     /**
+     * @param string $mandateId ID of the mandate.
      * @param MandateStatus::* $status
      * @param int $flowVersion Version of the questions: 1 on creation, and increased by one with every
      *     accepted change.
-     * @param list<Method::*> $methods
+     * @param list<Method::*> $methods The parts of the conversation.
      * @param bool $changed False if the request changed nothing.
-     * @param list<string> $warnings
+     * @param list<string> $warnings Advice about the mandate, such as a missing translation. The mandate is
+     *     accepted nevertheless.
+     * @param string|null $jobId Your own ID for the job; null if you sent none.
      */
     public function __construct(
         public readonly string $mandateId,

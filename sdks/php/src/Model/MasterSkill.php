@@ -11,7 +11,11 @@ use Attestry\Json;
 /** Object MasterSkill of the API. */
 final class MasterSkill implements \JsonSerializable
 {
-    /** @param int $skills Number of skills in this master skill or sub-skill. */
+    /**
+     * @param string $masterSkillId ID of the master skill.
+     * @param string $masterSkillName Name of the master skill.
+     * @param int $skills Number of skills in this master skill or sub-skill.
+     */
     public function __construct(
         public readonly string $masterSkillId,
         public readonly string $masterSkillName,

@@ -11,6 +11,10 @@ use Attestry\Json;
 /** Object MasterSkillName of the API. */
 final class MasterSkillName implements \JsonSerializable
 {
+    /**
+     * @param string $masterSkillId ID of the master skill.
+     * @param string $name Name of the master skill.
+     */
     public function __construct(
         public readonly string $masterSkillId,
         public readonly string $name,

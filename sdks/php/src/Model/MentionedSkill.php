@@ -11,7 +11,12 @@ use Attestry\Json;
 /** Object MentionedSkill of the API. */
 final class MentionedSkill implements \JsonSerializable
 {
-    /** @param list<SkillMention> $mentions */
+    /**
+     * @param string $skillId ID of the skill.
+     * @param string $name Name of the skill.
+     * @param float $score How well the skill matches, from 0 to 1.
+     * @param list<SkillMention> $mentions Where the text mentions the skill.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly string $name,

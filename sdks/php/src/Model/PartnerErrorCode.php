@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of partner error code.
+ * The error codes of the partner API.
  * The server may add values.
  */
 final class PartnerErrorCode

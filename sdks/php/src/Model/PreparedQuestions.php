@@ -12,8 +12,8 @@ use Attestry\Json;
 final class PreparedQuestions implements \JsonSerializable
 {
     /**
-     * @param list<PreparedQuestionsEnrichment> $enrichment
-     * @param list<PreparedQuestionsSkill> $skills
+     * @param list<PreparedQuestionsEnrichment> $enrichment Your questions about the candidate.
+     * @param list<PreparedQuestionsSkill> $skills The skills to verify.
      * @param bool $interest Whether candidates are asked if they are interested in the job.
      */
     public function __construct(

@@ -11,7 +11,12 @@ use Attestry\Json;
 /** Object PreparedQuestionsEnrichment of the API. */
 final class PreparedQuestionsEnrichment implements \JsonSerializable
 {
-    /** @param EnrichmentType::* $type */
+    /**
+     * @param string $key Your key of the question.
+     * @param EnrichmentType::* $type
+     * @param bool $required Whether the candidate must answer.
+     * @param TextByLanguage $text The question, by language.
+     */
     public function __construct(
         public readonly string $key,
         public readonly string $type,

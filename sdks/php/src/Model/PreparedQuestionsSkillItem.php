@@ -11,6 +11,11 @@ use Attestry\Json;
 /** Object PreparedQuestionsSkillItem of the API. */
 final class PreparedQuestionsSkillItem implements \JsonSerializable
 {
+    /**
+     * @param int $difficulty Difficulty, from 1 (easy) to 3 (hard).
+     * @param TextByLanguage $stem The text of the item, by language.
+     * @param TextsByLanguage $options The options of the item, by language.
+     */
     public function __construct(
         public readonly int $difficulty,
         public readonly TextByLanguage $stem,

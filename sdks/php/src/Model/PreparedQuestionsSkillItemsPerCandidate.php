@@ -8,9 +8,13 @@ namespace Attestry\Model;
 
 use Attestry\Json;
 
-/** Object PreparedQuestionsSkillItemsPerCandidate of the API. */
+/** How many items each candidate is asked. */
 final class PreparedQuestionsSkillItemsPerCandidate implements \JsonSerializable
 {
+    /**
+     * @param int $min Lowest number of items.
+     * @param int $max Highest number of items.
+     */
     public function __construct(
         public readonly int $min,
         public readonly int $max,

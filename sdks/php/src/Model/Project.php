@@ -12,6 +12,10 @@ use Attestry\Json;
 final class Project implements \JsonSerializable
 {
     /**
+     * @param string $externalProjectId ID of the project in your system.
+     * @param string $projectName Name of the project.
+     * @param string|null $role Role of the student.
+     * @param string|null $description Description of the project.
      * @param string|null $url An http or https URL.
      * @param string|null $startDate A date in any format, for example `2024-06`. Shown to reviewers as sent.
      * @param string|null $endDate A date in any format, for example `2024-06`. Shown to reviewers as sent.

@@ -11,6 +11,14 @@ use Attestry\Json;
 /** Object PublicSkill of the API. */
 final class PublicSkill implements \JsonSerializable
 {
+    /**
+     * @param string $skillId ID of the skill.
+     * @param string $skillName Name of the skill.
+     * @param string $subSkillId ID of the sub-skill.
+     * @param string $subSkillName Name of the sub-skill.
+     * @param string $masterSkillId ID of the master skill.
+     * @param string $masterSkillName Name of the master skill.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly string $skillName,

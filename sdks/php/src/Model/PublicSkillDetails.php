@@ -11,7 +11,16 @@ use Attestry\Json;
 /** Object PublicSkillDetails of the API. */
 final class PublicSkillDetails implements \JsonSerializable
 {
-    /** @param list<string> $aliases */
+    /**
+     * @param string $skillId ID of the skill.
+     * @param string $skillName Name of the skill.
+     * @param string $subSkillId ID of the sub-skill.
+     * @param string $subSkillName Name of the sub-skill.
+     * @param string $masterSkillId ID of the master skill.
+     * @param string $masterSkillName Name of the master skill.
+     * @param string $description Description of the skill.
+     * @param list<string> $aliases Other names of the skill.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly string $skillName,

@@ -12,7 +12,8 @@ use Attestry\Json;
 final class QualificationReason implements \JsonSerializable
 {
     /**
-     * @param QualificationReasonKind::* $kind
+     * @param QualificationReasonKind::* $kind A knockout answer, a skipped knockout question, or a skill that
+     *     is not verified or inconclusive.
      * @param string|null $key For `knockout` and `knockout_skipped`: the `key` of the question.
      * @param string|null $skillId For the other kinds: the skill.
      */

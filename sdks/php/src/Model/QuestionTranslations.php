@@ -14,6 +14,19 @@ use Attestry\Json;
  */
 final class QuestionTranslations implements \JsonSerializable
 {
+    /**
+     * @param string|null $hi The text in Hindi.
+     * @param string|null $bn The text in Bengali.
+     * @param string|null $ta The text in Tamil.
+     * @param string|null $te The text in Telugu.
+     * @param string|null $mr The text in Marathi.
+     * @param string|null $gu The text in Gujarati.
+     * @param string|null $kn The text in Kannada.
+     * @param string|null $ml The text in Malayalam.
+     * @param string|null $pa The text in Punjabi.
+     * @param string|null $or The text in Odia.
+     * @param string|null $as The text in Assamese.
+     */
     public function __construct(
         public readonly ?string $hi = null,
         public readonly ?string $bn = null,

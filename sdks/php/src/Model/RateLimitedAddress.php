@@ -13,7 +13,7 @@ final class RateLimitedAddress implements \JsonSerializable
 {
     /**
      * @param string $ip An IPv4 address, or the /64 network of an IPv6 address.
-     * @param RateLimitedAddressLimit::* $limit
+     * @param RateLimitedAddressLimit::* $limit The limit that is used up.
      * @param string $until Time from which requests of the address are accepted again.
      */
     public function __construct(

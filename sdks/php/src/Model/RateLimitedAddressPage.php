@@ -12,7 +12,9 @@ use Attestry\Json;
 final class RateLimitedAddressPage implements \JsonSerializable
 {
     /**
-     * @param list<RateLimitedAddress> $data
+     * @param list<RateLimitedAddress> $data The result of the request.
+     * @param int $page Number of the page, from 1.
+     * @param int $limit Maximum number of items on the page.
      * @param int $count Total number of items on all pages.
      */
     public function __construct(

@@ -11,6 +11,10 @@ use Attestry\Json;
 /** The recruiter, as identified in your system. Default: the recruiter in `x-on-behalf-of`. */
 final class Recruiter implements \JsonSerializable
 {
+    /**
+     * @param string $externalUserId ID of the recruiter in your system.
+     * @param string|null $name Name of the recruiter.
+     */
     public function __construct(
         public readonly string $externalUserId,
         public readonly ?string $name = null,

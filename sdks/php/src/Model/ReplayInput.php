@@ -12,7 +12,7 @@ use Attestry\Json;
 final class ReplayInput implements \JsonSerializable
 {
     /**
-     * @param list<string>|null $eventIds
+     * @param list<string>|null $eventIds IDs of the events to send again.
      * @param string|null $from Replay events recorded at this time or later.
      * @param string|null $to Replay events recorded before this time.
      * @param bool|null $onlyFailed Replay only events that this endpoint has not accepted: their delivery

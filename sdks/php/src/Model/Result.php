@@ -12,9 +12,19 @@ use Attestry\Json;
 final class Result implements \JsonSerializable
 {
     /**
-     * @param ResultStatus::* $status
+     * @param string $resultId ID of the result.
+     * @param string $campaignId ID of the campaign.
+     * @param string $mandateId ID of the mandate.
+     * @param ResultCandidate $candidate The candidate.
+     * @param ResultStatus::* $status Return only records with this status.
+     * @param ResultOutput $output What the conversation showed.
+     * @param int $flowVersion Version of the questions that the candidate is asked.
      * @param int $version Increases with every change of the result.
-     * @param ResultReason::*|null $reason
+     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string|null $jobId Your own ID for the job; null if you sent none.
+     * @param ResultReason::*|null $reason Why the candidate declined or the conversation failed; null
+     *     otherwise.
      * @param string|null $startedAt When the candidate was first contacted. Null before that.
      * @param string|null $completedAt When the result became `completed`, `declined` or `failed`. Null while
      *     it is pending.

@@ -8,10 +8,16 @@ namespace Attestry\Model;
 
 use Attestry\Json;
 
-/** Object ResultCandidate of the API. */
+/** The candidate. */
 final class ResultCandidate implements \JsonSerializable
 {
-    /** @param array<string, string> $metadata */
+    /**
+     * @param string $candidateId ID of the candidate in this campaign.
+     * @param string $externalCandidateId Your own ID for the candidate.
+     * @param string $name Name of the candidate.
+     * @param array<string, string> $metadata Your own data about the candidate, as sent when the candidate was
+     *     enrolled.
+     */
     public function __construct(
         public readonly string $candidateId,
         public readonly string $externalCandidateId,

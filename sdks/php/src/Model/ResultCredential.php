@@ -11,7 +11,11 @@ use Attestry\Json;
 /** Object ResultCredential of the API. */
 final class ResultCredential implements \JsonSerializable
 {
-    /** @param string $credentialUrl The public page of the credential. */
+    /**
+     * @param string $skillId ID of the skill.
+     * @param string $credentialId ID of the credential.
+     * @param string $credentialUrl The public page of the credential.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly string $credentialId,

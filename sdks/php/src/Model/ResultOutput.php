@@ -21,11 +21,14 @@ final class ResultOutput implements \JsonSerializable
      *     was checked although skills are to be verified.
      * @param array<string, EnrichmentAnswer>|null $enrichment Answers to the questions of the mandate, by the
      *     `key` of the question.
-     * @param list<VerifiedSkill>|null $skills
-     * @param ResultOutputInterest::*|null $interest
+     * @param list<VerifiedSkill>|null $skills The verdict on each skill that was to be verified. Absent
+     *     without such skills.
+     * @param ResultOutputInterest::*|null $interest Whether the candidate is interested in the job; null until
+     *     answered.
      * @param list<ResultCredential>|null $credentials The credentials that were issued because the candidate
      *     wants them; absent if there are none. Issuing one does not change `updated_at` of the result; use the
      *     event `credential.issued`.
+     * @param string|null $channel The channel on which the candidate was last reached or replied; null before.
      */
     public function __construct(
         public readonly array $reasons,

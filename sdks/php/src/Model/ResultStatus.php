@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of result status.
+ * `pending` until the candidate completes the conversation, declines, or cannot be reached (`failed`).
  * The server may add values.
  */
 final class ResultStatus

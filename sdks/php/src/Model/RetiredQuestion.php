@@ -11,7 +11,12 @@ use Attestry\Json;
 /** Object RetiredQuestion of the API. */
 final class RetiredQuestion implements \JsonSerializable
 {
-    /** @param RetiredQuestionReason::* $reason */
+    /**
+     * @param string $mandateId ID of the mandate.
+     * @param string $skillId ID of the skill.
+     * @param string $itemId ID of the retired item.
+     * @param RetiredQuestionReason::* $reason Why the item was retired.
+     */
     public function __construct(
         public readonly string $mandateId,
         public readonly string $skillId,

@@ -11,6 +11,12 @@ use Attestry\Json;
 /** Object ReviewDecision of the API. */
 final class ReviewDecision implements \JsonSerializable
 {
+    /**
+     * @param string $skillId ID of the skill.
+     * @param bool $endorsed Whether the reviewer confirms the skill.
+     * @param int|null $rating Rating from 1 to 5.
+     * @param string|null $comment Comment of the reviewer.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly bool $endorsed,

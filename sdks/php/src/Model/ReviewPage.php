@@ -13,9 +13,15 @@ final class ReviewPage implements \JsonSerializable
 {
     /**
      * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
-     * @param list<SessionSkill> $skills
+     * @param ReviewPageEndorserInfo $endorserInfo The reviewer.
+     * @param ReviewPageRequesterInfo $requesterInfo The student.
+     * @param VerificationSource $source The work that the reviewer knows.
+     * @param list<SessionSkill> $skills The skills to review.
      * @param EndorsementType::* $endorsementType
-     * @param VerificationStatus::* $status
+     * @param VerificationStatus::* $status Return only records with this status.
+     * @param bool $withdrawable Whether the reviewer has endorsed a skill, and can withdraw the endorsement
+     *     until `expiresAt`.
+     * @param string $expiresAt When the link of the reviewer expires: ISO 8601, UTC.
      */
     public function __construct(
         public readonly string $serviceVerificationId,
@@ -25,6 +31,7 @@ final class ReviewPage implements \JsonSerializable
         public readonly array $skills,
         public readonly string $endorsementType,
         public readonly string $status,
+        public readonly bool $withdrawable,
         public readonly string $expiresAt,
     ) {
     }
@@ -43,6 +50,7 @@ final class ReviewPage implements \JsonSerializable
             skills: array_map(static fn (mixed $item): SessionSkill => SessionSkill::fromArray((array) $item), array_values((array) ($data['skills'] ?? []))),
             endorsementType: (string) ($data['endorsementType'] ?? ''),
             status: (string) ($data['status'] ?? ''),
+            withdrawable: (bool) ($data['withdrawable'] ?? false),
             expiresAt: (string) ($data['expiresAt'] ?? ''),
         );
     }
@@ -57,6 +65,7 @@ final class ReviewPage implements \JsonSerializable
             'skills' => $this->skills,
             'endorsementType' => $this->endorsementType,
             'status' => $this->status,
+            'withdrawable' => $this->withdrawable,
             'expiresAt' => $this->expiresAt,
         ]);
     }

@@ -8,9 +8,14 @@ namespace Attestry\Model;
 
 use Attestry\Json;
 
-/** Object ReviewPageEndorserInfo of the API. */
+/** The reviewer. */
 final class ReviewPageEndorserInfo implements \JsonSerializable
 {
+    /**
+     * @param string $name Name of the reviewer.
+     * @param string $company Company or institution of the reviewer.
+     * @param string $email Email address of the reviewer.
+     */
     public function __construct(
         public readonly string $name,
         public readonly string $company,

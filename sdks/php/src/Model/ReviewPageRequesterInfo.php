@@ -8,9 +8,14 @@ namespace Attestry\Model;
 
 use Attestry\Json;
 
-/** Object ReviewPageRequesterInfo of the API. */
+/** The student. */
 final class ReviewPageRequesterInfo implements \JsonSerializable
 {
+    /**
+     * @param string $name Name of the student.
+     * @param string $email Email address of the student.
+     * @param string $externalStudentId ID of the student in your system.
+     */
     public function __construct(
         public readonly string $name,
         public readonly string $email,

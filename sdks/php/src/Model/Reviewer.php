@@ -11,7 +11,13 @@ use Attestry\Json;
 /** Object Reviewer of the API. */
 final class Reviewer implements \JsonSerializable
 {
-    /** @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`. */
+    /**
+     * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
+     * @param string $name Name of the reviewer.
+     * @param string $email Email address of the reviewer.
+     * @param string $company Company or institution of the reviewer.
+     * @param string|null $website Website of the company, which is compared with the email address.
+     */
     public function __construct(
         public readonly string $serviceVerificationId,
         public readonly string $name,

@@ -11,7 +11,13 @@ use Attestry\Json;
 /** Object ReviewerInput of the API. */
 final class ReviewerInput implements \JsonSerializable
 {
-    /** @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`. */
+    /**
+     * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
+     * @param string $name Name of the reviewer.
+     * @param string $email The reviewer's own email address.
+     * @param string $company Company or institution of the reviewer.
+     * @param string|null $website Website of the company, which is compared with the email address.
+     */
     public function __construct(
         public readonly string $serviceVerificationId,
         public readonly string $name,

@@ -11,6 +11,12 @@ use Attestry\Json;
 /** Object Salary of the API. */
 final class Salary implements \JsonSerializable
 {
+    /**
+     * @param float $min Lowest salary.
+     * @param float $max Highest salary; at least `min`.
+     * @param string|null $currency Currency of the salary.
+     * @param string|null $period Period of the salary.
+     */
     public function __construct(
         public readonly float $min,
         public readonly float $max,

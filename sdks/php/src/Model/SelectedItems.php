@@ -12,9 +12,9 @@ use Attestry\Json;
 final class SelectedItems implements \JsonSerializable
 {
     /**
-     * @param list<SelectedItemsProject> $projects
-     * @param list<SelectedItemsExperience> $experience
-     * @param list<SelectedItemsCertificate> $certificates
+     * @param list<SelectedItemsProject> $projects The selected projects.
+     * @param list<SelectedItemsExperience> $experience The selected work experience.
+     * @param list<SelectedItemsCertificate> $certificates The selected certificates.
      */
     public function __construct(
         public readonly array $projects,

@@ -11,6 +11,11 @@ use Attestry\Json;
 /** Object SelectedItemsCertificate of the API. */
 final class SelectedItemsCertificate implements \JsonSerializable
 {
+    /**
+     * @param string $serviceCertificateId ID of the certificate at Attestry.
+     * @param string $externalCertificateId ID of the certificate in your system.
+     * @param string $certificateName Name of the certificate.
+     */
     public function __construct(
         public readonly string $serviceCertificateId,
         public readonly string $externalCertificateId,

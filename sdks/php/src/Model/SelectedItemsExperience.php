@@ -11,6 +11,12 @@ use Attestry\Json;
 /** Object SelectedItemsExperience of the API. */
 final class SelectedItemsExperience implements \JsonSerializable
 {
+    /**
+     * @param string $serviceExperienceId ID of the work experience at Attestry.
+     * @param string $externalExperienceId ID of the work experience in your system.
+     * @param string $companyName Name of the employer.
+     * @param string $role Role of the student.
+     */
     public function __construct(
         public readonly string $serviceExperienceId,
         public readonly string $externalExperienceId,

@@ -11,6 +11,11 @@ use Attestry\Json;
 /** Object SelectedItemsProject of the API. */
 final class SelectedItemsProject implements \JsonSerializable
 {
+    /**
+     * @param string $serviceProjectId ID of the project at Attestry.
+     * @param string $externalProjectId ID of the project in your system.
+     * @param string $projectName Name of the project.
+     */
     public function __construct(
         public readonly string $serviceProjectId,
         public readonly string $externalProjectId,

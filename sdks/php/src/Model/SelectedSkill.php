@@ -11,6 +11,15 @@ use Attestry\Json;
 /** Object SelectedSkill of the API. */
 final class SelectedSkill implements \JsonSerializable
 {
+    /**
+     * @param string $selectedSkillId ID of the selection.
+     * @param string $userId ID of the user in your system.
+     * @param string $skillId ID of the skill.
+     * @param string $subSkillId ID of the sub-skill.
+     * @param string $masterSkillId ID of the master skill.
+     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     */
     public function __construct(
         public readonly string $selectedSkillId,
         public readonly string $userId,

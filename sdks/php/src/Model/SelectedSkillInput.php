@@ -11,6 +11,12 @@ use Attestry\Json;
 /** Object SelectedSkillInput of the API. */
 final class SelectedSkillInput implements \JsonSerializable
 {
+    /**
+     * @param string $userId ID of the user in your system.
+     * @param string $skillId ID of the skill.
+     * @param string $subSkillId ID of the sub-skill.
+     * @param string $masterSkillId ID of the master skill.
+     */
     public function __construct(
         public readonly string $userId,
         public readonly string $skillId,

@@ -11,6 +11,10 @@ use Attestry\Json;
 /** Object SessionCredentialSkill of the API. */
 final class SessionCredentialSkill implements \JsonSerializable
 {
+    /**
+     * @param string $skillId ID of the skill.
+     * @param string $name Name of the skill.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly string $name,

@@ -13,11 +13,16 @@ final class SessionCredentials implements \JsonSerializable
 {
     /**
      * @param bool $enabled Whether the organisation issues credentials.
+     * @param bool $showName Whether the credentials contain the student's name.
      * @param list<SessionCredentialsEligible> $eligible Verified skills, for which a credential can be issued
      *     or was issued.
      * @param list<SessionCredentialsPending> $pending Skills without an outcome yet. If they are verified,
      *     credentials are issued then.
-     * @param list<SessionCredentialsCredential> $credentials
+     * @param list<SessionCredentialsCredential> $credentials The issued credentials.
+     * @param bool|null $wanted What the student decided; null before.
+     * @param string|null $profileUrl The public profile; null while the student has it switched off.
+     * @param string|null $manageUrl A secret link for managing the credentials; null unless consent was just
+     *     given.
      */
     public function __construct(
         public readonly bool $enabled,

@@ -11,7 +11,12 @@ use Attestry\Json;
 /** Object SessionCredentialsCredential of the API. */
 final class SessionCredentialsCredential implements \JsonSerializable
 {
-    /** @param CredentialStatus::* $status */
+    /**
+     * @param string $id ID of the credential.
+     * @param string $url The public page of the credential.
+     * @param SessionCredentialSkill $skill The skill.
+     * @param CredentialStatus::* $status The status of the credential.
+     */
     public function __construct(
         public readonly string $id,
         public readonly string $url,

@@ -11,6 +11,7 @@ use Attestry\Json;
 /** Object SessionCredentialsEligible of the API. */
 final class SessionCredentialsEligible implements \JsonSerializable
 {
+    /** @param SessionCredentialSkill $skill The skill. */
     public function __construct(
         public readonly SessionCredentialSkill $skill,
     ) {

@@ -11,6 +11,7 @@ use Attestry\Json;
 /** Object SessionCredentialsPending of the API. */
 final class SessionCredentialsPending implements \JsonSerializable
 {
+    /** @param SessionCredentialSkill $skill The skill. */
     public function __construct(
         public readonly SessionCredentialSkill $skill,
     ) {

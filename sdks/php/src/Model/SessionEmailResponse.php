@@ -11,6 +11,12 @@ use Attestry\Json;
 /** Object SessionEmailResponse of the API. */
 final class SessionEmailResponse implements \JsonSerializable
 {
+    /**
+     * @param bool $success Always `true` in a response to a successful request.
+     * @param string $email Email address of the student.
+     * @param string $name Name of the student.
+     * @param string $serviceUserId ID of the student at Attestry, the same for all sessions of the student.
+     */
     public function __construct(
         public readonly bool $success,
         public readonly string $email,

@@ -11,7 +11,11 @@ use Attestry\Json;
 /** Object SessionItems of the API. */
 final class SessionItems implements \JsonSerializable
 {
-    /** @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`. */
+    /**
+     * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
+     * @param string $serviceUserId ID of the student at Attestry, the same for all sessions of the student.
+     * @param SelectedItems $stored The items that were selected as evidence.
+     */
     public function __construct(
         public readonly string $serviceVerificationId,
         public readonly string $serviceUserId,

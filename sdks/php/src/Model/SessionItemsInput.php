@@ -13,9 +13,9 @@ final class SessionItemsInput implements \JsonSerializable
 {
     /**
      * @param string $sessionToken The session token, `vst_…`, returned by `POST /verify`.
-     * @param list<string>|null $projectIds
-     * @param list<string>|null $workExperienceIds
-     * @param list<string>|null $credentialIds
+     * @param list<string>|null $projectIds Your IDs of the selected projects.
+     * @param list<string>|null $workExperienceIds Your IDs of the selected work experience.
+     * @param list<string>|null $credentialIds Your IDs of the selected certificates.
      */
     public function __construct(
         public readonly string $sessionToken,

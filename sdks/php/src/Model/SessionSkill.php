@@ -11,7 +11,11 @@ use Attestry\Json;
 /** Object SessionSkill of the API. */
 final class SessionSkill implements \JsonSerializable
 {
-    /** @param list<string> $proofUrl */
+    /**
+     * @param string $skillId ID of the skill.
+     * @param string $name Name of the skill.
+     * @param list<string> $proofUrl Links that prove the skill.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly string $name,

@@ -13,7 +13,7 @@ final class SessionSkills implements \JsonSerializable
 {
     /**
      * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
-     * @param list<SessionSkill> $skills
+     * @param list<SessionSkill> $skills The stored skills.
      * @param EndorsementType::* $endorsementType
      */
     public function __construct(

@@ -13,7 +13,7 @@ final class SessionSkillsInput implements \JsonSerializable
 {
     /**
      * @param string $sessionToken The session token, `vst_…`, returned by `POST /verify`.
-     * @param list<SessionSkillsInputSkill> $skills
+     * @param list<SessionSkillsInputSkill> $skills The skills to verify.
      * @param EndorsementType::*|null $endorsementType
      */
     public function __construct(

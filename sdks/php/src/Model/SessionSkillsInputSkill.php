@@ -11,7 +11,10 @@ use Attestry\Json;
 /** Object SessionSkillsInputSkill of the API. */
 final class SessionSkillsInputSkill implements \JsonSerializable
 {
-    /** @param list<string>|null $proofUrl */
+    /**
+     * @param string $skillId ID of the skill.
+     * @param list<string>|null $proofUrl Links that prove the skill.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly ?array $proofUrl = null,

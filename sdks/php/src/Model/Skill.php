@@ -12,7 +12,12 @@ use Attestry\Json;
 final class Skill implements \JsonSerializable
 {
     /**
-     * @param list<string> $aliases
+     * @param string $skillId ID of the skill.
+     * @param string $name Name of the skill.
+     * @param string $description Description of the skill.
+     * @param list<string> $aliases Other names of the skill.
+     * @param SubSkillName $subSkill The sub-skill that the skill belongs to.
+     * @param MasterSkillName $masterSkill The master skill that the sub-skill belongs to.
      * @param bool $verifiable Whether the skill can be measured: the built-in bank or the bank of your
      *     organisation has at least 12 active questions about it, or an AI writer is configured.
      */

@@ -12,6 +12,10 @@ use Attestry\Json;
 final class SkillAssessment implements \JsonSerializable
 {
     /**
+     * @param int $correct Number of correct answers.
+     * @param int $total Number of questions about the skill.
+     * @param int $unpilotedQuestions Number of questions that are still being tried out: fewer than 30 people
+     *     have answered them. Their answers weigh less.
      * @param SkillAssessmentVerdict::* $verdict `passed` or `not_passed` if the answers show it with a
      *     certainty of at least 95 %, and `inconclusive` if they allow neither.
      * @param float $confidence Probability that the verdict is right under the measurement model. For
@@ -20,6 +24,7 @@ final class SkillAssessment implements \JsonSerializable
     public function __construct(
         public readonly int $correct,
         public readonly int $total,
+        public readonly int $unpilotedQuestions,
         public readonly string $verdict,
         public readonly float $confidence,
     ) {
@@ -34,6 +39,7 @@ final class SkillAssessment implements \JsonSerializable
         return new self(
             correct: (int) ($data['correct'] ?? 0),
             total: (int) ($data['total'] ?? 0),
+            unpilotedQuestions: (int) ($data['unpilotedQuestions'] ?? 0),
             verdict: (string) ($data['verdict'] ?? ''),
             confidence: (float) ($data['confidence'] ?? 0.0),
         );
@@ -44,6 +50,7 @@ final class SkillAssessment implements \JsonSerializable
         return Json::object([
             'correct' => $this->correct,
             'total' => $this->total,
+            'unpilotedQuestions' => $this->unpilotedQuestions,
             'verdict' => $this->verdict,
             'confidence' => $this->confidence,
         ]);

@@ -11,7 +11,7 @@ use Attestry\Json;
 /** Object SkillExtraction of the API. */
 final class SkillExtraction implements \JsonSerializable
 {
-    /** @param list<MentionedSkill> $skills */
+    /** @param list<MentionedSkill> $skills The skills that the text mentions, best first. */
     public function __construct(
         public readonly array $skills,
     ) {

@@ -11,7 +11,10 @@ use Attestry\Json;
 /** Object SkillExtractionInput of the API. */
 final class SkillExtractionInput implements \JsonSerializable
 {
-    /** @param int|null $limit Maximum number of skills in the response. */
+    /**
+     * @param string $text A text in which skills are mentioned, such as a job advertisement.
+     * @param int|null $limit Maximum number of skills in the response.
+     */
     public function __construct(
         public readonly string $text,
         public readonly ?int $limit = null,

@@ -12,7 +12,7 @@ use Attestry\Json;
 final class SkillList implements \JsonSerializable
 {
     /**
-     * @param list<Skill> $items
+     * @param list<Skill> $items The items of this page.
      * @param string|null $nextCursor Send it as `cursor` to get the next page. Null on the last page.
      */
     public function __construct(

@@ -12,7 +12,7 @@ use Attestry\Json;
 final class SkillLookup implements \JsonSerializable
 {
     /**
-     * @param list<Skill> $found
+     * @param list<Skill> $found The skills of the catalogue with these IDs or names.
      * @param list<string> $missing Requested IDs or names that are not in the catalogue.
      */
     public function __construct(

@@ -12,7 +12,7 @@ use Attestry\Json;
 final class SkillLookupInput implements \JsonSerializable
 {
     /**
-     * @param list<string>|null $skillIds
+     * @param list<string>|null $skillIds IDs of skills to find. Send `skill_ids` or `names`.
      * @param list<string>|null $names Skill names, without aliases. Case and white space are ignored.
      */
     public function __construct(

@@ -11,7 +11,13 @@ use Attestry\Json;
 /** Object SkillMatch of the API. */
 final class SkillMatch implements \JsonSerializable
 {
-    /** @param SkillMatchMethod::* $method */
+    /**
+     * @param string $skillId ID of the skill.
+     * @param string $name Name of the skill.
+     * @param float $score How well the skill matches, from 0 to 1.
+     * @param SkillMatchMethod::* $method How the skill was found: by its name, by an alias, despite spelling
+     *     differences, or by meaning.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly string $name,

@@ -12,7 +12,7 @@ use Attestry\Json;
 final class SkillMatchInput implements \JsonSerializable
 {
     /**
-     * @param list<string> $phrases
+     * @param list<string> $phrases Skill names as your users write them.
      * @param int|null $limit Maximum number of skills per phrase.
      */
     public function __construct(

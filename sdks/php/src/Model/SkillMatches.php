@@ -11,7 +11,7 @@ use Attestry\Json;
 /** Object SkillMatches of the API. */
 final class SkillMatches implements \JsonSerializable
 {
-    /** @param list<SkillMatchesMatch> $matches */
+    /** @param list<SkillMatchesMatch> $matches One entry per phrase, in the order of the request. */
     public function __construct(
         public readonly array $matches,
     ) {

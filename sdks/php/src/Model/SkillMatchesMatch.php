@@ -11,7 +11,10 @@ use Attestry\Json;
 /** Object SkillMatchesMatch of the API. */
 final class SkillMatchesMatch implements \JsonSerializable
 {
-    /** @param list<SkillMatch> $candidates */
+    /**
+     * @param string $phrase The phrase as sent.
+     * @param list<SkillMatch> $candidates The skills that match the phrase, best first.
+     */
     public function __construct(
         public readonly string $phrase,
         public readonly array $candidates,

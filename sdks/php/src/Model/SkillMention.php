@@ -11,6 +11,11 @@ use Attestry\Json;
 /** Offsets are in UTF-16 code units of the text as sent. `end` is exclusive. */
 final class SkillMention implements \JsonSerializable
 {
+    /**
+     * @param int $start Offset of the first character.
+     * @param int $end Offset after the last character.
+     * @param string $text The words of the text that mention the skill.
+     */
     public function __construct(
         public readonly int $start,
         public readonly int $end,

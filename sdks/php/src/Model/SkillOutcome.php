@@ -11,7 +11,13 @@ use Attestry\Json;
 /** Object SkillOutcome of the API. */
 final class SkillOutcome implements \JsonSerializable
 {
-    /** @param VerificationOutcome::* $outcome */
+    /**
+     * @param string $skillId ID of the skill.
+     * @param string $name Name of the skill.
+     * @param VerificationOutcome::* $outcome The outcome of the verification for this skill.
+     * @param int|null $rating Rating from 1 to 5.
+     * @param string|null $comment Comment of the reviewer.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly string $name,

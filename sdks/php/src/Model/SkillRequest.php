@@ -11,7 +11,13 @@ use Attestry\Json;
 /** Object SkillRequest of the API. */
 final class SkillRequest implements \JsonSerializable
 {
-    /** @param SkillRequestStatus::* $status */
+    /**
+     * @param string $requestId ID of the skill request.
+     * @param string $name Name of the requested skill.
+     * @param SkillRequestStatus::* $status Return only records with this status.
+     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string|null $skillId ID of the new skill if the request was approved; null otherwise.
+     */
     public function __construct(
         public readonly string $requestId,
         public readonly string $name,

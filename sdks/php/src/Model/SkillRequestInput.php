@@ -12,6 +12,7 @@ use Attestry\Json;
 final class SkillRequestInput implements \JsonSerializable
 {
     /**
+     * @param string $name Name of the missing skill.
      * @param string|null $context A description of the skill and its use, for the operator who decides on the
      *     request.
      */

@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of skill request status.
+ * `pending` until the operator decides; `duplicate` if the skill existed already.
  * The server may add values.
  */
 final class SkillRequestStatus

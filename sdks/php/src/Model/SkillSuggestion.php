@@ -11,6 +11,13 @@ use Attestry\Json;
 /** Object SkillSuggestion of the API. */
 final class SkillSuggestion implements \JsonSerializable
 {
+    /**
+     * @param string $skillId ID of the skill.
+     * @param string $name Name of the skill.
+     * @param string $subSkill Name of the sub-skill.
+     * @param string $masterSkill Name of the master skill.
+     * @param bool $verifiable Whether the skill can be assessed with questions.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly string $name,

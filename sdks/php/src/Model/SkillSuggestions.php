@@ -11,7 +11,7 @@ use Attestry\Json;
 /** Object SkillSuggestions of the API. */
 final class SkillSuggestions implements \JsonSerializable
 {
-    /** @param list<SkillSuggestion> $skills */
+    /** @param list<SkillSuggestion> $skills The matching skills, best first. */
     public function __construct(
         public readonly array $skills,
     ) {

@@ -13,7 +13,7 @@ final class StoredVerificationMethod implements \JsonSerializable
 {
     /**
      * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
-     * @param VerificationMethod::* $verificationMethod
+     * @param VerificationMethod::* $verificationMethod The chosen method.
      * @param list<string>|null $notAssessable With the method `assessment`: IDs of the chosen skills that
      *     cannot be assessed, because there are too few questions about them.
      */

@@ -11,6 +11,12 @@ use Attestry\Json;
 /** Object Student of the API. */
 final class Student implements \JsonSerializable
 {
+    /**
+     * @param string $externalStudentId ID of the student in your system.
+     * @param string $name Name of the student.
+     * @param string $email Email address of the student.
+     * @param string|null $phone Phone number of the student.
+     */
     public function __construct(
         public readonly string $externalStudentId,
         public readonly string $name,

@@ -11,7 +11,13 @@ use Attestry\Json;
 /** Object SubSkill of the API. */
 final class SubSkill implements \JsonSerializable
 {
-    /** @param int $skills Number of skills in this master skill or sub-skill. */
+    /**
+     * @param string $subSkillId ID of the sub-skill.
+     * @param string $subSkillName Name of the sub-skill.
+     * @param string $masterSkillId ID of the master skill.
+     * @param string $masterSkillName Name of the master skill.
+     * @param int $skills Number of skills in this master skill or sub-skill.
+     */
     public function __construct(
         public readonly string $subSkillId,
         public readonly string $subSkillName,

@@ -11,6 +11,10 @@ use Attestry\Json;
 /** Object SubSkillName of the API. */
 final class SubSkillName implements \JsonSerializable
 {
+    /**
+     * @param string $subSkillId ID of the sub-skill.
+     * @param string $name Name of the sub-skill.
+     */
     public function __construct(
         public readonly string $subSkillId,
         public readonly string $name,

@@ -13,8 +13,8 @@ final class SubmittedReview implements \JsonSerializable
 {
     /**
      * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
-     * @param VerificationStatus::* $status
-     * @param list<SkillOutcome> $skills
+     * @param VerificationStatus::* $status Return only records with this status.
+     * @param list<SkillOutcome> $skills The outcome of each skill.
      */
     public function __construct(
         public readonly string $serviceVerificationId,

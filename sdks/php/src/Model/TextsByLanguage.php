@@ -12,18 +12,18 @@ use Attestry\Json;
 final class TextsByLanguage implements \JsonSerializable
 {
     /**
-     * @param list<string>|null $en
-     * @param list<string>|null $hi
-     * @param list<string>|null $bn
-     * @param list<string>|null $ta
-     * @param list<string>|null $te
-     * @param list<string>|null $mr
-     * @param list<string>|null $gu
-     * @param list<string>|null $kn
-     * @param list<string>|null $ml
-     * @param list<string>|null $pa
-     * @param list<string>|null $or
-     * @param list<string>|null $as
+     * @param list<string>|null $en The texts in this language.
+     * @param list<string>|null $hi The texts in this language.
+     * @param list<string>|null $bn The texts in this language.
+     * @param list<string>|null $ta The texts in this language.
+     * @param list<string>|null $te The texts in this language.
+     * @param list<string>|null $mr The texts in this language.
+     * @param list<string>|null $gu The texts in this language.
+     * @param list<string>|null $kn The texts in this language.
+     * @param list<string>|null $ml The texts in this language.
+     * @param list<string>|null $pa The texts in this language.
+     * @param list<string>|null $or The texts in this language.
+     * @param list<string>|null $as The texts in this language.
      */
     public function __construct(
         public readonly ?array $en = null,

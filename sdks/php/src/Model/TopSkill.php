@@ -11,6 +11,11 @@ use Attestry\Json;
 /** Object TopSkill of the API. */
 final class TopSkill implements \JsonSerializable
 {
+    /**
+     * @param string $skillId ID of the skill.
+     * @param string $skillName Name of the skill.
+     * @param int $selections Number of users who have selected the skill.
+     */
     public function __construct(
         public readonly string $skillId,
         public readonly string $skillName,

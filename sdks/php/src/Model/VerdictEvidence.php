@@ -16,6 +16,8 @@ final class VerdictEvidence implements \JsonSerializable
      *     `private` bank of your organisation, or the `ai` writer.
      * @param Language::* $language
      * @param int $items Number of scored questions.
+     * @param int $unpilotedItems Number of scored questions that are still being tried out: fewer than 30
+     *     people have answered them. Their answers weigh less.
      * @param int|null $medianSeconds Median time between question and answer. Simulated for the test numbers,
      *     which reply at once.
      */
@@ -23,6 +25,7 @@ final class VerdictEvidence implements \JsonSerializable
         public readonly string $itemSource,
         public readonly string $language,
         public readonly int $items,
+        public readonly int $unpilotedItems,
         public readonly ?int $medianSeconds = null,
     ) {
     }
@@ -37,6 +40,7 @@ final class VerdictEvidence implements \JsonSerializable
             itemSource: (string) ($data['item_source'] ?? ''),
             language: (string) ($data['language'] ?? ''),
             items: (int) ($data['items'] ?? 0),
+            unpilotedItems: (int) ($data['unpiloted_items'] ?? 0),
             medianSeconds: isset($data['median_seconds']) ? (int) $data['median_seconds'] : null,
         );
     }
@@ -47,6 +51,7 @@ final class VerdictEvidence implements \JsonSerializable
             'item_source' => $this->itemSource,
             'language' => $this->language,
             'items' => $this->items,
+            'unpiloted_items' => $this->unpilotedItems,
             'median_seconds' => $this->medianSeconds,
         ]);
     }

@@ -13,16 +13,25 @@ final class Verification implements \JsonSerializable
 {
     /**
      * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
-     * @param VerificationStatus::* $status
+     * @param string $serviceUserId ID of the student at Attestry, the same for all sessions of the student.
+     * @param string $externalStudentId ID of the student in your system.
+     * @param VerificationStatus::* $status Return only records with this status.
      * @param EndorsementType::* $endorsementType
-     * @param list<SkillOutcome> $skills
+     * @param list<SkillOutcome> $skills The outcome of each skill.
      * @param list<IssuedCredential> $credentials The credentials that were issued because the student wants
      *     them. Empty without consent.
-     * @param VerificationMethod::*|null $verificationMethod
+     * @param VerificationMethod::*|null $verificationMethod The chosen method; null before step 2.
+     * @param string|null $testClockId The ID of the test clock whose time applies. Absent without one.
+     * @param VerificationSource|null $source The main item that was selected as evidence.
      * @param VerificationEvidenceLevel::*|null $evidenceLevel How well the endorsement supports the skills.
      *     Present if the reviewer endorsed at least one skill. It can change later, for example if the student
      *     endorses the reviewer in return.
      * @param list<EvidenceReason>|null $reasons The reasons for `evidenceLevel`.
+     * @param int|null $score Score of the last assessment in percent; null without one.
+     * @param string|null $completedAt When the verification ended; absent before.
+     * @param string|null $declineReason Why the reviewer declined, or why the endorsement was withdrawn.
+     * @param string|null $withdrawnAt When the endorsement was withdrawn. Absent otherwise.
+     * @param VerificationWithdrawnBy::*|null $withdrawnBy
      */
     public function __construct(
         public readonly string $serviceVerificationId,
@@ -33,12 +42,15 @@ final class Verification implements \JsonSerializable
         public readonly array $skills,
         public readonly array $credentials,
         public readonly ?string $verificationMethod = null,
+        public readonly ?string $testClockId = null,
         public readonly ?VerificationSource $source = null,
         public readonly ?string $evidenceLevel = null,
         public readonly ?array $reasons = null,
         public readonly ?int $score = null,
         public readonly ?string $completedAt = null,
         public readonly ?string $declineReason = null,
+        public readonly ?string $withdrawnAt = null,
+        public readonly ?string $withdrawnBy = null,
     ) {
     }
 
@@ -57,12 +69,15 @@ final class Verification implements \JsonSerializable
             skills: array_map(static fn (mixed $item): SkillOutcome => SkillOutcome::fromArray((array) $item), array_values((array) ($data['skills'] ?? []))),
             credentials: array_map(static fn (mixed $item): IssuedCredential => IssuedCredential::fromArray((array) $item), array_values((array) ($data['credentials'] ?? []))),
             verificationMethod: isset($data['verificationMethod']) ? (string) $data['verificationMethod'] : null,
+            testClockId: isset($data['testClockId']) ? (string) $data['testClockId'] : null,
             source: isset($data['source']) ? VerificationSource::fromArray((array) $data['source']) : null,
             evidenceLevel: isset($data['evidenceLevel']) ? (string) $data['evidenceLevel'] : null,
             reasons: isset($data['reasons']) ? array_map(static fn (mixed $item): EvidenceReason => EvidenceReason::fromArray((array) $item), array_values((array) $data['reasons'])) : null,
             score: isset($data['score']) ? (int) $data['score'] : null,
             completedAt: isset($data['completedAt']) ? (string) $data['completedAt'] : null,
             declineReason: isset($data['declineReason']) ? (string) $data['declineReason'] : null,
+            withdrawnAt: isset($data['withdrawnAt']) ? (string) $data['withdrawnAt'] : null,
+            withdrawnBy: isset($data['withdrawnBy']) ? (string) $data['withdrawnBy'] : null,
         );
     }
 
@@ -75,6 +90,7 @@ final class Verification implements \JsonSerializable
             'status' => $this->status,
             'verificationMethod' => $this->verificationMethod,
             'endorsementType' => $this->endorsementType,
+            'testClockId' => $this->testClockId,
             'source' => $this->source,
             'skills' => $this->skills,
             'evidenceLevel' => $this->evidenceLevel,
@@ -82,6 +98,8 @@ final class Verification implements \JsonSerializable
             'score' => $this->score,
             'completedAt' => $this->completedAt,
             'declineReason' => $this->declineReason,
+            'withdrawnAt' => $this->withdrawnAt,
+            'withdrawnBy' => $this->withdrawnBy,
             'credentials' => $this->credentials,
         ]);
     }

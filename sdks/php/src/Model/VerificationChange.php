@@ -13,9 +13,13 @@ final class VerificationChange implements \JsonSerializable
 {
     /**
      * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
-     * @param VerificationStatus::* $status
-     * @param VerificationMethod::*|null $verificationMethod
-     * @param list<SkillOutcome>|null $skills
+     * @param string $serviceUserId ID of the student at Attestry, the same for all sessions of the student.
+     * @param string $externalStudentId ID of the student in your system.
+     * @param VerificationStatus::* $status Return only records with this status.
+     * @param int $version Increases with every change of the verification.
+     * @param VerificationMethod::*|null $verificationMethod The chosen method; null before step 2.
+     * @param list<SkillOutcome>|null $skills The outcome of each skill. Only in events that end the
+     *     verification.
      * @param VerificationChangeEvidenceLevel::*|null $evidenceLevel How well the endorsement supports the
      *     skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the
      *     student endorses the reviewer in return.

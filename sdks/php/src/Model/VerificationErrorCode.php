@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of verification error code.
+ * The error codes of the verification API.
  * The server may add values.
  */
 final class VerificationErrorCode
@@ -44,6 +44,7 @@ final class VerificationErrorCode
     public const DUPLICATE_REVIEWER_EMAIL = 'DUPLICATE_REVIEWER_EMAIL';
     public const DUPLICATE_SKILLS_IN_BUNDLE = 'DUPLICATE_SKILLS_IN_BUNDLE';
     public const MAX_SKILLS_PER_SOURCE = 'MAX_SKILLS_PER_SOURCE';
+    public const NOTHING_TO_WITHDRAW = 'NOTHING_TO_WITHDRAW';
     public const NO_OPEN_ATTEMPT = 'NO_OPEN_ATTEMPT';
     public const REVIEWER_UNREACHABLE = 'REVIEWER_UNREACHABLE';
     public const SESSION_LOCKED = 'SESSION_LOCKED';

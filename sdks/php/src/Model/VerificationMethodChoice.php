@@ -13,7 +13,7 @@ final class VerificationMethodChoice implements \JsonSerializable
 {
     /**
      * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
-     * @param VerificationMethod::* $verificationMethod
+     * @param VerificationMethod::* $verificationMethod The method to use.
      */
     public function __construct(
         public readonly string $serviceVerificationId,

@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of verification outcome.
+ * The outcome for one skill: `endorsed` by a reviewer, or `passed` in an assessment.
  * The server may add values.
  */
 final class VerificationOutcome

@@ -13,19 +13,26 @@ final class VerificationSession implements \JsonSerializable
 {
     /**
      * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
-     * @param VerificationStatus::* $status
+     * @param string $serviceUserId ID of the student at Attestry, the same for all sessions of the student.
+     * @param VerificationStatus::* $status Return only records with this status.
      * @param EndorsementType::* $endorsementType
-     * @param list<Project> $projects
-     * @param list<WorkExperience> $workExperiences
-     * @param list<Certificate> $certificates
-     * @param list<SessionSkill> $skills
-     * @param VerificationMethod::*|null $verificationMethod
+     * @param Student $student The student.
+     * @param list<Project> $projects Projects of the student.
+     * @param list<WorkExperience> $workExperiences Work experience of the student.
+     * @param list<Certificate> $certificates Certificates of the student.
+     * @param list<SessionSkill> $skills The skills to verify.
+     * @param SelectedItems $stored The items that were selected as evidence.
+     * @param string $expiresAt When the session expires: ISO 8601, UTC.
+     * @param VerificationMethod::*|null $verificationMethod The chosen method; null before step 2.
      * @param list<string>|null $notAssessable With the method `assessment`: IDs of the chosen skills that
      *     cannot be assessed, because there are too few questions about them.
+     * @param Reviewer|null $reviewer The reviewer; null before one is stored.
      * @param VerificationSessionEvidenceLevel::*|null $evidenceLevel How well the endorsement supports the
      *     skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the
      *     student endorses the reviewer in return.
      * @param list<EvidenceReason>|null $reasons The reasons for `evidenceLevel`.
+     * @param string|null $testClockId The ID of the test clock whose time applies. Absent without one.
+     * @param string|null $returnUrl Where the page sends the student at the end.
      */
     public function __construct(
         public readonly string $serviceVerificationId,
@@ -44,6 +51,7 @@ final class VerificationSession implements \JsonSerializable
         public readonly ?Reviewer $reviewer = null,
         public readonly ?string $evidenceLevel = null,
         public readonly ?array $reasons = null,
+        public readonly ?string $testClockId = null,
         public readonly ?string $returnUrl = null,
     ) {
     }
@@ -71,6 +79,7 @@ final class VerificationSession implements \JsonSerializable
             reviewer: isset($data['reviewer']) ? Reviewer::fromArray((array) $data['reviewer']) : null,
             evidenceLevel: isset($data['evidenceLevel']) ? (string) $data['evidenceLevel'] : null,
             reasons: isset($data['reasons']) ? array_map(static fn (mixed $item): EvidenceReason => EvidenceReason::fromArray((array) $item), array_values((array) $data['reasons'])) : null,
+            testClockId: isset($data['testClockId']) ? (string) $data['testClockId'] : null,
             returnUrl: isset($data['returnUrl']) ? (string) $data['returnUrl'] : null,
         );
     }
@@ -94,6 +103,7 @@ final class VerificationSession implements \JsonSerializable
             'evidenceLevel' => $this->evidenceLevel,
             'reasons' => $this->reasons,
             'expiresAt' => $this->expiresAt,
+            'testClockId' => $this->testClockId,
             'returnUrl' => $this->returnUrl,
         ]);
     }

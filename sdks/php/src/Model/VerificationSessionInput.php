@@ -12,10 +12,16 @@ use Attestry\Json;
 final class VerificationSessionInput implements \JsonSerializable
 {
     /**
-     * @param list<Project>|null $projects
-     * @param list<WorkExperience>|null $workExperiences
-     * @param list<Certificate>|null $certificates
+     * @param string $externalStudentId ID of the student in your system.
+     * @param string $name Name of the student.
+     * @param string $email Email address of the student.
+     * @param string|null $phone Phone number of the student.
+     * @param list<Project>|null $projects Projects of the student.
+     * @param list<WorkExperience>|null $workExperiences Work experience of the student.
+     * @param list<Certificate>|null $certificates Certificates of the student.
      * @param string|null $returnUrl An http or https URL.
+     * @param string|null $testClockId TEST mode only: the ID of the test clock, `TC_…`, whose time applies
+     *     instead of real time.
      */
     public function __construct(
         public readonly string $externalStudentId,
@@ -26,6 +32,7 @@ final class VerificationSessionInput implements \JsonSerializable
         public readonly ?array $workExperiences = null,
         public readonly ?array $certificates = null,
         public readonly ?string $returnUrl = null,
+        public readonly ?string $testClockId = null,
     ) {
     }
 
@@ -44,6 +51,7 @@ final class VerificationSessionInput implements \JsonSerializable
             workExperiences: isset($data['workExperiences']) ? array_map(static fn (mixed $item): WorkExperience => WorkExperience::fromArray((array) $item), array_values((array) $data['workExperiences'])) : null,
             certificates: isset($data['certificates']) ? array_map(static fn (mixed $item): Certificate => Certificate::fromArray((array) $item), array_values((array) $data['certificates'])) : null,
             returnUrl: isset($data['returnUrl']) ? (string) $data['returnUrl'] : null,
+            testClockId: isset($data['testClockId']) ? (string) $data['testClockId'] : null,
         );
     }
 
@@ -58,6 +66,7 @@ final class VerificationSessionInput implements \JsonSerializable
             'workExperiences' => $this->workExperiences,
             'certificates' => $this->certificates,
             'returnUrl' => $this->returnUrl,
+            'testClockId' => $this->testClockId,
         ]);
     }
 }

@@ -11,7 +11,13 @@ use Attestry\Json;
 /** Object VerificationSource of the API. */
 final class VerificationSource implements \JsonSerializable
 {
-    /** @param VerificationSourceType::* $type */
+    /**
+     * @param VerificationSourceType::* $type The kind of the item.
+     * @param string $title Name of the project, employer or certificate.
+     * @param string|null $subtitle Role or issuer; null without one.
+     * @param string|null $meta Dates of the item; null without any.
+     * @param string|null $description Description of the item; null without one.
+     */
     public function __construct(
         public readonly string $type,
         public readonly string $title,

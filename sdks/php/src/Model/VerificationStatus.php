@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of verification status.
+ * `open` during the steps; then `pending_review` or `in_assessment`; the other values are final.
  * The server may add values.
  */
 final class VerificationStatus

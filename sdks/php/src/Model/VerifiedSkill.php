@@ -12,11 +12,14 @@ use Attestry\Json;
 final class VerifiedSkill implements \JsonSerializable
 {
     /**
+     * @param string $skillId ID of the skill.
+     * @param string $name Name of the skill.
      * @param SkillVerdict::* $verdict
      * @param int $correct Number of correct answers.
      * @param int $asked Number of scored questions: 4 to 8, as many as the verdict needs.
      * @param float|null $confidence Probability that the verdict is right under the measurement model. For
      *     `inconclusive`, that of the more likely verdict. Null without a verdict.
+     * @param VerdictEvidence|null $evidence What the verdict is based on; null without a verdict.
      */
     public function __construct(
         public readonly string $skillId,

@@ -12,9 +12,14 @@ use Attestry\Json;
 final class Webhook implements \JsonSerializable
 {
     /**
-     * @param list<EventType::*> $eventTypes
+     * @param string $webhookId ID of the webhook.
+     * @param string $url The URL of the endpoint.
+     * @param list<EventType::*> $eventTypes The event types that are sent.
      * @param WebhookStatus::* $status
      * @param CreatedVia::* $createdVia
+     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string|null $description Your own notes about the webhook.
      */
     public function __construct(
         public readonly string $webhookId,

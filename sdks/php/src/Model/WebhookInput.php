@@ -16,6 +16,7 @@ final class WebhookInput implements \JsonSerializable
      *     unless the operator allows them.
      * @param list<EventType::*>|null $eventTypes The event types to send. Default: all types, including types
      *     added in the future.
+     * @param string|null $description Your own notes about the webhook.
      */
     public function __construct(
         public readonly string $url,

@@ -12,11 +12,16 @@ use Attestry\Json;
 final class WebhookWithSecret implements \JsonSerializable
 {
     /**
-     * @param list<EventType::*> $eventTypes
+     * @param string $webhookId ID of the webhook.
+     * @param string $url The URL of the endpoint.
+     * @param list<EventType::*> $eventTypes The event types that are sent.
      * @param WebhookStatus::* $status
      * @param CreatedVia::* $createdVia
+     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
      * @param string $secret The signing secret: `whsec_` followed by base64. Store it, because it is returned
      *     only once.
+     * @param string|null $description Your own notes about the webhook.
      */
     public function __construct(
         public readonly string $webhookId,

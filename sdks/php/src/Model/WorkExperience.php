@@ -12,6 +12,10 @@ use Attestry\Json;
 final class WorkExperience implements \JsonSerializable
 {
     /**
+     * @param string $externalExperienceId ID of the work experience in your system.
+     * @param string $companyName Name of the employer.
+     * @param string $role Role of the student.
+     * @param string|null $description Description of the work.
      * @param string|null $startDate A date in any format, for example `2024-06`. Shown to reviewers as sent.
      * @param string|null $endDate A date in any format, for example `2024-06`. Shown to reviewers as sent.
      */

@@ -12,14 +12,19 @@ use Attestry\Json;
 final class Workflow implements \JsonSerializable
 {
     /**
-     * @param list<Method::*> $defaultMethods
+     * @param string $workflowId ID of the workflow.
+     * @param string $name Name of the workflow.
+     * @param list<Method::*> $defaultMethods The methods of mandates that do not choose their own.
      * @param list<Channel::*> $channels Channels in the order in which they are tried.
      * @param list<Language::*> $languages Languages of the conversation with candidates. The first language is
      *     the default.
      * @param list<FollowUp> $followUps Messages to candidates who have not replied.
      * @param CreatedVia::* $createdVia
-     * @param WorkflowStatus::* $status
+     * @param WorkflowStatus::* $status Return only records with this status.
      * @param int $mandates Number of mandates that use the workflow and are not archived.
+     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string|null $description Your own notes about the workflow.
      */
     public function __construct(
         public readonly string $workflowId,

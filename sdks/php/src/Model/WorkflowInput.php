@@ -12,7 +12,9 @@ use Attestry\Json;
 final class WorkflowInput implements \JsonSerializable
 {
     /**
-     * @param list<Method::*>|null $defaultMethods
+     * @param string $name Name of the workflow.
+     * @param string|null $description Your own notes about the workflow.
+     * @param list<Method::*>|null $defaultMethods The methods of mandates that do not choose their own.
      * @param list<Channel::*>|null $channels Channels in the order in which they are tried.
      * @param list<Language::*>|null $languages Languages of the conversation with candidates. The first
      *     language is the default.

@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Values of workflow status.
+ * An `archived` workflow cannot be used for new mandates.
  * The server may add values.
  */
 final class WorkflowStatus

@@ -28,9 +28,12 @@ final class AnalyticsResource
      * `completed`, `declined` and `failed` in `daily` are counted on the day of the outcome. Days are calendar
      * days in India. Scope: `analytics:read`. Rate limit class: `reads`.
      *
+     * @param string $workflowId ID of the workflow.
      * @param string|null $from First day of the period, a calendar day in India. By default, the period is the
      *     30 days that end with `to`.
      * @param string|null $to Last day of the period, a calendar day in India. Default: today.
+     * @param string|null $mandateId ID of the mandate.
+     * @param string|null $campaignId ID of the campaign.
      * @throws \Attestry\ApiException for an error response
      */
     public function getWorkflowOverview(
@@ -61,6 +64,8 @@ final class AnalyticsResource
      * @param string|null $from First day of the period, a calendar day in India. By default, the period is the
      *     30 days that end with `to`.
      * @param string|null $to Last day of the period, a calendar day in India. Default: today.
+     * @param string|null $mandateId ID of the mandate.
+     * @param string|null $campaignId ID of the campaign.
      * @throws \Attestry\ApiException for an error response
      */
     public function getOverview(
@@ -93,6 +98,9 @@ final class AnalyticsResource
      * @param string|null $from First day of the period, a calendar day in India. By default, the period is the
      *     30 days that end with `to`.
      * @param string|null $to Last day of the period, a calendar day in India. Default: today.
+     * @param string|null $workflowId ID of the workflow.
+     * @param string|null $mandateId ID of the mandate.
+     * @param string|null $campaignId ID of the campaign.
      * @param int|null $limit Maximum number of items on the page.
      * @param string|null $cursor The `next_cursor` of the previous page.
      * @throws \Attestry\ApiException for an error response
@@ -126,6 +134,9 @@ final class AnalyticsResource
      * @param string|null $from First day of the period, a calendar day in India. By default, the period is the
      *     30 days that end with `to`.
      * @param string|null $to Last day of the period, a calendar day in India. Default: today.
+     * @param string|null $workflowId ID of the workflow.
+     * @param string|null $mandateId ID of the mandate.
+     * @param string|null $campaignId ID of the campaign.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, CountedCandidate>
      */

@@ -30,7 +30,8 @@ final class CampaignsResource
      *
      * The mandate must be `ready`. Each candidate costs one credit. If one candidate is invalid, the whole
      * request is rejected, and no candidate is enrolled or charged. Candidates are contacted from `starts_at`,
-     * between 09:00 and 20:00 IST. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+     * between 09:00 and 20:00 IST; in TEST mode at any time, unless the campaign has a test clock. Scope:
+     * `campaigns:write`. Rate limit class: `campaignWrites`.
      *
      * @param CampaignInput|array<string, mixed> $body request body; an array has the names of the API
      * @throws \Attestry\ApiException for an error response
@@ -99,6 +100,7 @@ final class CampaignsResource
      * charged. A completed campaign becomes active again. Scope: `campaigns:write`. Rate limit class:
      * `campaignWrites`.
      *
+     * @param string $campaignId ID of the campaign.
      * @param EnrolmentInput|array<string, mixed> $body request body; an array has the names of the API
      * @throws \Attestry\ApiException for an error response
      */
@@ -123,6 +125,7 @@ final class CampaignsResource
      *
      * Lists the most recently enrolled candidates first. Scope: `campaigns:read`. Rate limit class: `reads`.
      *
+     * @param string $campaignId ID of the campaign.
      * @param int|null $limit Maximum number of items on the page.
      * @param string|null $cursor The `next_cursor` of the previous page.
      * @throws \Attestry\ApiException for an error response
@@ -146,6 +149,7 @@ final class CampaignsResource
     /**
      * Iterates over all items of listCandidates() and fetches pages as needed.
      *
+     * @param string $campaignId ID of the campaign.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, Candidate>
      */
@@ -169,6 +173,7 @@ final class CampaignsResource
      *
      * Scope: `campaigns:read`. Rate limit class: `reads`.
      *
+     * @param string $campaignId ID of the campaign.
      * @throws \Attestry\ApiException for an error response
      */
     public function get(
@@ -190,6 +195,7 @@ final class CampaignsResource
      * No further candidates are contacted. Pending results become `failed` with the reason `stopped`. Scope:
      * `campaigns:write`. Rate limit class: `campaignWrites`.
      *
+     * @param string $campaignId ID of the campaign.
      * @throws \Attestry\ApiException for an error response
      */
     public function archive(
@@ -211,6 +217,7 @@ final class CampaignsResource
      *
      * Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
      *
+     * @param string $campaignId ID of the campaign.
      * @throws \Attestry\ApiException for an error response
      */
     public function pause(
@@ -232,6 +239,7 @@ final class CampaignsResource
      *
      * Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
      *
+     * @param string $campaignId ID of the campaign.
      * @throws \Attestry\ApiException for an error response
      */
     public function resume(

@@ -39,6 +39,8 @@ final class CatalogueResource
      *
      * Returns the best matches first. At most 15 requests per minute are accepted from one IP address.
      *
+     * @param string $keyword Text to search for: at least 3 characters.
+     * @param int|null $page Number of the page, from 1.
      * @param int|null $limit Maximum number of items on the page.
      * @throws \Attestry\ApiException for an error response
      */
@@ -60,6 +62,7 @@ final class CatalogueResource
     /**
      * Iterates over all items of searchSkills() and fetches pages as needed.
      *
+     * @param string $keyword Text to search for: at least 3 characters.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, PublicSkill>
      */
@@ -83,6 +86,9 @@ final class CatalogueResource
      *
      * Skills are sorted by ID.
      *
+     * @param string|null $masterSkillId ID of the master skill.
+     * @param string|null $subSkillId ID of the sub-skill.
+     * @param int|null $page Number of the page, from 1.
      * @param int|null $limit Maximum number of items on the page.
      * @throws \Attestry\ApiException for an error response
      */
@@ -105,6 +111,8 @@ final class CatalogueResource
     /**
      * Iterates over all items of listSkills() and fetches pages as needed.
      *
+     * @param string|null $masterSkillId ID of the master skill.
+     * @param string|null $subSkillId ID of the sub-skill.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, PublicSkill>
      */
@@ -129,6 +137,7 @@ final class CatalogueResource
      *
      * Master skills are sorted by ID.
      *
+     * @param int|null $page Number of the page, from 1.
      * @param int|null $limit Maximum number of items on the page.
      * @throws \Attestry\ApiException for an error response
      */
@@ -172,6 +181,8 @@ final class CatalogueResource
      * Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`. Sub-skills
      * are sorted by ID.
      *
+     * @param string|null $masterSkillId ID of the master skill.
+     * @param int|null $page Number of the page, from 1.
      * @param int|null $limit Maximum number of items on the page.
      * @throws \Attestry\ApiException for an error response
      */
@@ -193,6 +204,7 @@ final class CatalogueResource
     /**
      * Iterates over all items of listSubSkills() and fetches pages as needed.
      *
+     * @param string|null $masterSkillId ID of the master skill.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, SubSkill>
      */
@@ -216,6 +228,7 @@ final class CatalogueResource
      *
      * The response includes the description and aliases of the skill.
      *
+     * @param string $skillId ID of the skill.
      * @throws \Attestry\ApiException for an error response
      */
     public function getSkill(
@@ -258,6 +271,8 @@ final class CatalogueResource
      *
      * The newest selections come first.
      *
+     * @param string $userId ID of the user in your system.
+     * @param int|null $page Number of the page, from 1.
      * @param int|null $limit Maximum number of items on the page.
      * @throws \Attestry\ApiException for an error response
      */
@@ -279,6 +294,7 @@ final class CatalogueResource
     /**
      * Iterates over all items of listSelectedSkills() and fetches pages as needed.
      *
+     * @param string $userId ID of the user in your system.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, NamedSelectedSkill>
      */
@@ -300,6 +316,7 @@ final class CatalogueResource
     /**
      * Get a selected skill.
      *
+     * @param string $selectedSkillId ID of the selection.
      * @throws \Attestry\ApiException for an error response
      */
     public function getSelectedSkill(
@@ -318,6 +335,7 @@ final class CatalogueResource
     /**
      * Delete a selected skill.
      *
+     * @param string $selectedSkillId ID of the selection.
      * @throws \Attestry\ApiException for an error response
      */
     public function deleteSelectedSkill(
@@ -352,6 +370,7 @@ final class CatalogueResource
     /**
      * List the most selected skills.
      *
+     * @param int|null $page Number of the page, from 1.
      * @param int|null $limit Maximum number of items on the page.
      * @throws \Attestry\ApiException for an error response
      */
@@ -392,6 +411,7 @@ final class CatalogueResource
     /**
      * List rate-limited IP addresses.
      *
+     * @param int|null $page Number of the page, from 1.
      * @param int|null $limit Maximum number of items on the page.
      * @throws \Attestry\ApiException for an error response
      */

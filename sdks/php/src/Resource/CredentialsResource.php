@@ -29,8 +29,11 @@ final class CredentialsResource
      * gaps, use the events `credential.issued` and `credential.revoked`. Scope: `credentials:read`. Rate limit
      * class: `reads`.
      *
+     * @param string|null $candidateId ID of the candidate in this campaign.
      * @param string|null $externalCandidateId The ID of the candidate or student in your system.
-     * @param CredentialStatus::*|null $status
+     * @param string|null $verificationId ID of the verification.
+     * @param string|null $skillId ID of the skill.
+     * @param CredentialStatus::*|null $status Return only records with this status.
      * @param string|null $updatedSince Return only credentials issued or revoked at or after this time: ISO
      *     8601 with a time zone.
      * @param int|null $limit Maximum number of items on the page.
@@ -60,8 +63,11 @@ final class CredentialsResource
     /**
      * Iterates over all items of list() and fetches pages as needed.
      *
+     * @param string|null $candidateId ID of the candidate in this campaign.
      * @param string|null $externalCandidateId The ID of the candidate or student in your system.
-     * @param CredentialStatus::*|null $status
+     * @param string|null $verificationId ID of the verification.
+     * @param string|null $skillId ID of the skill.
+     * @param CredentialStatus::*|null $status Return only records with this status.
      * @param string|null $updatedSince Return only credentials issued or revoked at or after this time: ISO
      *     8601 with a time zone.
      * @param int|null $limit Maximum number of items on the page.
@@ -92,6 +98,7 @@ final class CredentialsResource
      *
      * Scope: `credentials:read`. Rate limit class: `reads`.
      *
+     * @param string $credentialId ID of the credential.
      * @throws \Attestry\ApiException for an error response
      */
     public function get(
@@ -113,6 +120,7 @@ final class CredentialsResource
      * Verifiers see the revocation at once. It cannot be undone. Revoking a revoked credential changes
      * nothing. Scope: `credentials:write`. Rate limit class: `mandateWrites`.
      *
+     * @param string $credentialId ID of the credential.
      * @param RevokeCredentialInput|array<string, mixed> $body request body; an array has the names of the API
      * @throws \Attestry\ApiException for an error response
      */

@@ -13,6 +13,7 @@ use Attestry\Model\ReviewPage;
 use Attestry\Model\Reviewer;
 use Attestry\Model\ReviewerInput;
 use Attestry\Model\SubmittedReview;
+use Attestry\Model\WithdrawalInput;
 use Attestry\Operation;
 use Attestry\RequestOptions;
 
@@ -33,8 +34,8 @@ final class EndorsementsResource
      * address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no
      * email is sent to these reviewers, who act automatically: endorse@test.attestry.example endorses all
      * skills and refuse@test.attestry.example declines, both after two seconds; silent@test.attestry.example
-     * never responds, and the review expires after 30 seconds. Other addresses of this domain, and all of them
-     * in LIVE mode, are rejected with 400 INVALID_EMAIL.
+     * never responds, and the review expires after 30 seconds (with a test clock, after 30 days of its time).
+     * Other addresses of this domain, and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.
      *
      * @param ReviewerInput|array<string, mixed> $body request body; an array has the names of the API
      * @throws \Attestry\ApiException for an error response
@@ -111,6 +112,29 @@ final class EndorsementsResource
         $response = $this->client->send(new Operation(
             'POST',
             '/api/v1/humanverification/submit',
+            Authentication::None,
+            body: $body,
+        ), $options);
+        return SubmittedReview::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Withdraw an endorsement.
+     *
+     * For the reviewer, with the token from the link in the email, for 90 days after the review. The status of
+     * the verification becomes `declined`, no skill is endorsed any more, and credentials that depend on the
+     * endorsement are revoked. Withdrawing again changes nothing.
+     *
+     * @param WithdrawalInput|array<string, mixed> $body request body; an array has the names of the API
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function withdraw(
+        WithdrawalInput|array $body,
+        ?RequestOptions $options = null,
+    ): SubmittedReview {
+        $response = $this->client->send(new Operation(
+            'POST',
+            '/api/v1/humanverification/withdraw',
             Authentication::None,
             body: $body,
         ), $options);

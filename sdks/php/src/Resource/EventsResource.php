@@ -39,11 +39,13 @@ final class EventsResource
      *     skill_request.resolved, verification.initiated, verification.requested, verification.completed,
      *     verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked,
      *     webhook.test.
-     * @param ListEventsAcknowledged::*|null $acknowledged
+     * @param ListEventsAcknowledged::*|null $acknowledged Return events that were not acknowledged, that were,
+     *     or all.
      * @param string|null $consumer Your name for a program that pulls events; each consumer acknowledges
      *     events separately. Without it, the consumer is `default`: for this consumer, events that were delivered
      *     by webhook are acknowledged too, and acknowledging an event ends its deliveries.
      * @param string|null $after Return only events after the event with this ID.
+     * @param string|null $createdAfter Return only events that were recorded after this time.
      * @param int|null $limit Maximum number of items on the page.
      * @param string|null $cursor The `next_cursor` of the previous page.
      * @param int|null $wait Long polling: maximum number of seconds to hold the request open until an event
@@ -55,6 +57,7 @@ final class EventsResource
         ?string $acknowledged = null,
         ?string $consumer = null,
         ?string $after = null,
+        ?string $createdAfter = null,
         ?int $limit = null,
         ?string $cursor = null,
         ?int $wait = null,
@@ -64,7 +67,7 @@ final class EventsResource
             'GET',
             '/api/v1/partner/events',
             Authentication::Partner,
-            query: ['types' => $types, 'acknowledged' => $acknowledged, 'consumer' => $consumer, 'after' => $after, 'limit' => $limit, 'cursor' => $cursor, 'wait' => $wait],
+            query: ['types' => $types, 'acknowledged' => $acknowledged, 'consumer' => $consumer, 'after' => $after, 'created_after' => $createdAfter, 'limit' => $limit, 'cursor' => $cursor, 'wait' => $wait],
         ), $options);
         return EventList::fromArray((array) ($response['data'] ?? []));
     }
@@ -77,11 +80,13 @@ final class EventsResource
      *     skill_request.resolved, verification.initiated, verification.requested, verification.completed,
      *     verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked,
      *     webhook.test.
-     * @param ListEventsAcknowledged::*|null $acknowledged
+     * @param ListEventsAcknowledged::*|null $acknowledged Return events that were not acknowledged, that were,
+     *     or all.
      * @param string|null $consumer Your name for a program that pulls events; each consumer acknowledges
      *     events separately. Without it, the consumer is `default`: for this consumer, events that were delivered
      *     by webhook are acknowledged too, and acknowledging an event ends its deliveries.
      * @param string|null $after Return only events after the event with this ID.
+     * @param string|null $createdAfter Return only events that were recorded after this time.
      * @param int|null $limit Maximum number of items on the page.
      * @param int|null $wait Long polling: maximum number of seconds to hold the request open until an event
      *     arrives.
@@ -92,13 +97,14 @@ final class EventsResource
         ?string $acknowledged = null,
         ?string $consumer = null,
         ?string $after = null,
+        ?string $createdAfter = null,
         ?int $limit = null,
         ?int $wait = null,
         ?RequestOptions $options = null,
     ): \Generator {
         $cursor = null;
         do {
-            $page = $this->list(types: $types, acknowledged: $acknowledged, consumer: $consumer, after: $after, limit: $limit, wait: $wait, cursor: $cursor, options: $options);
+            $page = $this->list(types: $types, acknowledged: $acknowledged, consumer: $consumer, after: $after, createdAfter: $createdAfter, limit: $limit, wait: $wait, cursor: $cursor, options: $options);
             foreach ($page->items as $item) {
                 yield $item;
             }

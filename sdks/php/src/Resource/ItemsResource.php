@@ -34,6 +34,7 @@ final class ItemsResource
      *
      * @param int|null $limit Maximum number of items on the page.
      * @param string|null $cursor The `next_cursor` of the previous page.
+     * @param string|null $skillId ID of the skill.
      * @param ItemStatus::*|null $status Only items with this status.
      * @throws \Attestry\ApiException for an error response
      */
@@ -57,6 +58,7 @@ final class ItemsResource
      * Iterates over all items of list() and fetches pages as needed.
      *
      * @param int|null $limit Maximum number of items on the page.
+     * @param string|null $skillId ID of the skill.
      * @param ItemStatus::*|null $status Only items with this status.
      * @return \Generator<int, Item>
      */
@@ -139,6 +141,7 @@ final class ItemsResource
      * Deletes the item and its statistics. Existing mandates do not ask it any more. Anonymous responses to it
      * remain. Scope: `items:write`. Rate limit class: `itemWrites`.
      *
+     * @param string $itemId ID of the item.
      * @throws \Attestry\ApiException for an error response
      */
     public function delete(

@@ -53,7 +53,9 @@ final class MandatesResource
      *
      * Returns mandates, newest first. Scope: `mandates:read`. Rate limit class: `reads`.
      *
-     * @param MandateStatus::*|null $status
+     * @param MandateStatus::*|null $status Return only records with this status.
+     * @param string|null $workflowId ID of the workflow.
+     * @param string|null $jobId Your own ID for the job; null if you sent none.
      * @param int|null $limit Maximum number of items on the page.
      * @param string|null $cursor The `next_cursor` of the previous page.
      * @throws \Attestry\ApiException for an error response
@@ -78,7 +80,9 @@ final class MandatesResource
     /**
      * Iterates over all items of list() and fetches pages as needed.
      *
-     * @param MandateStatus::*|null $status
+     * @param MandateStatus::*|null $status Return only records with this status.
+     * @param string|null $workflowId ID of the workflow.
+     * @param string|null $jobId Your own ID for the job; null if you sent none.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, Mandate>
      */
@@ -104,6 +108,7 @@ final class MandatesResource
      *
      * Scope: `mandates:read`. Rate limit class: `reads`.
      *
+     * @param string $mandateId ID of the mandate.
      * @throws \Attestry\ApiException for an error response
      */
     public function get(
@@ -125,6 +130,7 @@ final class MandatesResource
      * Send the complete mandate. Returns 200 if the mandate did not change. A mandate can be changed at most
      * 10 times per hour. Scope: `mandates:write`. Rate limit class: `mandateWrites`.
      *
+     * @param string $mandateId ID of the mandate.
      * @param MandateReplacement|array<string, mixed> $body request body; an array has the names of the API
      * @throws \Attestry\ApiException for an error response
      */
@@ -150,6 +156,7 @@ final class MandatesResource
      * Archiving is permanent, and no data is deleted. Fails with 409 while a campaign for the mandate is
      * neither completed nor archived. Scope: `mandates:write`. Rate limit class: `mandateWrites`.
      *
+     * @param string $mandateId ID of the mandate.
      * @throws \Attestry\ApiException for an error response
      */
     public function archive(
@@ -172,6 +179,7 @@ final class MandatesResource
      * Prepares the questions of the same `flow_version` again. Scope: `mandates:write`. Rate limit class:
      * `mandateWrites`.
      *
+     * @param string $mandateId ID of the mandate.
      * @throws \Attestry\ApiException for an error response
      */
     public function retry(

@@ -30,7 +30,10 @@ final class ResultsResource
      * appears again on a later page, with a higher `version`. Scope: `results:read`. Rate limit class:
      * `reads`.
      *
-     * @param ResultStatus::*|null $status
+     * @param string|null $campaignId ID of the campaign.
+     * @param string|null $mandateId ID of the mandate.
+     * @param string|null $jobId Your own ID for the job; null if you sent none.
+     * @param ResultStatus::*|null $status Return only records with this status.
      * @param string|null $updatedAfter Return only results updated after this time: ISO 8601 with a time zone.
      * @param int|null $limit Maximum number of items on the page.
      * @param string|null $cursor The `next_cursor` of the previous page.
@@ -58,7 +61,10 @@ final class ResultsResource
     /**
      * Iterates over all items of list() and fetches pages as needed.
      *
-     * @param ResultStatus::*|null $status
+     * @param string|null $campaignId ID of the campaign.
+     * @param string|null $mandateId ID of the mandate.
+     * @param string|null $jobId Your own ID for the job; null if you sent none.
+     * @param ResultStatus::*|null $status Return only records with this status.
      * @param string|null $updatedAfter Return only results updated after this time: ISO 8601 with a time zone.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, Result>
@@ -87,6 +93,7 @@ final class ResultsResource
      *
      * Scope: `results:read`. Rate limit class: `reads`.
      *
+     * @param string $resultId ID of the result.
      * @throws \Attestry\ApiException for an error response
      */
     public function get(

@@ -101,6 +101,8 @@ final class SessionsResource
     /**
      * Search skills.
      *
+     * @param string $q Text to search for: at least 3 characters.
+     * @param int|null $limit Maximum number of items on the page.
      * @throws \Attestry\ApiException for an error response
      */
     public function searchSkills(

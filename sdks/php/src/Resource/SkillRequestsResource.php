@@ -51,7 +51,7 @@ final class SkillRequestsResource
      *
      * The newest requests come first. Scope: `skills:request`. Rate limit class: `reads`.
      *
-     * @param SkillRequestStatus::*|null $status
+     * @param SkillRequestStatus::*|null $status Return only records with this status.
      * @param int|null $limit Maximum number of items on the page.
      * @param string|null $cursor The `next_cursor` of the previous page.
      * @throws \Attestry\ApiException for an error response
@@ -74,7 +74,7 @@ final class SkillRequestsResource
     /**
      * Iterates over all items of list() and fetches pages as needed.
      *
-     * @param SkillRequestStatus::*|null $status
+     * @param SkillRequestStatus::*|null $status Return only records with this status.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, SkillRequest>
      */
@@ -98,6 +98,7 @@ final class SkillRequestsResource
      *
      * Scope: `skills:request`. Rate limit class: `reads`.
      *
+     * @param string $requestId ID of the skill request.
      * @throws \Attestry\ApiException for an error response
      */
     public function get(

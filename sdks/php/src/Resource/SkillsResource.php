@@ -35,6 +35,8 @@ final class SkillsResource
      * this key has not received today counts towards the daily limit of different skills. Scope:
      * `skills:read`. Rate limit class: `skillsSearch`.
      *
+     * @param string|null $masterSkillId ID of the master skill.
+     * @param string|null $subSkillId ID of the sub-skill.
      * @param int|null $limit Maximum number of items on the page.
      * @param string|null $cursor The `next_cursor` of the previous page.
      * @throws \Attestry\ApiException for an error response
@@ -58,6 +60,8 @@ final class SkillsResource
     /**
      * Iterates over all items of browse() and fetches pages as needed.
      *
+     * @param string|null $masterSkillId ID of the master skill.
+     * @param string|null $subSkillId ID of the sub-skill.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, Skill>
      */
@@ -84,6 +88,7 @@ final class SkillsResource
      * skill that this key has not received today counts towards the daily limit of different skills. Scope:
      * `skills:read`. Rate limit class: `skillsSearch`.
      *
+     * @param string $q Text to search for: at least 3 characters.
      * @param int|null $limit Maximum number of items on the page.
      * @param string|null $cursor The `next_cursor` of the previous page.
      * @throws \Attestry\ApiException for an error response
@@ -106,6 +111,7 @@ final class SkillsResource
     /**
      * Iterates over all items of search() and fetches pages as needed.
      *
+     * @param string $q Text to search for: at least 3 characters.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, SkillSearchResult>
      */
@@ -129,6 +135,7 @@ final class SkillsResource
      *
      * Scope: `skills:read`. Rate limit class: `skillsLookup`.
      *
+     * @param string $skillId ID of the skill.
      * @throws \Attestry\ApiException for an error response
      */
     public function get(

@@ -109,6 +109,7 @@ final class WebhooksResource
      *
      * Scope: `webhooks:read`. Rate limit class: `reads`.
      *
+     * @param string $webhookId ID of the webhook.
      * @throws \Attestry\ApiException for an error response
      */
     public function get(
@@ -130,6 +131,7 @@ final class WebhooksResource
      * Replaces all fields; omitted fields get their defaults. The secret does not change. A new `url` changes
      * the status `failing` to `enabled`. Scope: `webhooks:write`. Rate limit class: `reads`.
      *
+     * @param string $webhookId ID of the webhook.
      * @param WebhookInput|array<string, mixed> $body request body; an array has the names of the API
      * @throws \Attestry\ApiException for an error response
      */
@@ -157,6 +159,7 @@ final class WebhooksResource
      * pulled. Archiving an archived endpoint has no effect. Scope: `webhooks:write`. Rate limit class:
      * `reads`.
      *
+     * @param string $webhookId ID of the webhook.
      * @throws \Attestry\ApiException for an error response
      */
     public function archive(
@@ -179,6 +182,7 @@ final class WebhooksResource
      * For 24 hours, deliveries are signed with both the new and the old secret. Scope: `webhooks:write`. Rate
      * limit class: `reads`.
      *
+     * @param string $webhookId ID of the webhook.
      * @throws \Attestry\ApiException for an error response
      */
     public function rotateSecret(
@@ -201,6 +205,7 @@ final class WebhooksResource
      * Creates a `webhook.test` event for this endpoint only, regardless of its `event_types`. List the
      * deliveries of the endpoint to see the outcome. Scope: `webhooks:write`. Rate limit class: `reads`.
      *
+     * @param string $webhookId ID of the webhook.
      * @throws \Attestry\ApiException for an error response
      */
     public function test(
@@ -223,6 +228,7 @@ final class WebhooksResource
      * No events are sent until the endpoint is enabled again. Events for it are held in the meantime. Scope:
      * `webhooks:write`. Rate limit class: `reads`.
      *
+     * @param string $webhookId ID of the webhook.
      * @throws \Attestry\ApiException for an error response
      */
     public function disable(
@@ -246,6 +252,7 @@ final class WebhooksResource
      * become `failed`. These events are then acknowledged when all their other endpoints have accepted them;
      * events without another endpoint can be pulled. Scope: `webhooks:write`. Rate limit class: `reads`.
      *
+     * @param string $webhookId ID of the webhook.
      * @param EnableWebhookInput|array<string, mixed>|null $body request body; an array has the names of the
      *     API
      * @throws \Attestry\ApiException for an error response
@@ -272,7 +279,8 @@ final class WebhooksResource
      * Lists one delivery per event with its attempts, newest event first. Deliveries are stored for 30 days,
      * as long as their events. Scope: `webhooks:read`. Rate limit class: `reads`.
      *
-     * @param DeliveryStatus::*|null $status
+     * @param string $webhookId ID of the webhook.
+     * @param DeliveryStatus::*|null $status Return only records with this status.
      * @param int|null $limit Maximum number of items on the page.
      * @param string|null $cursor The `next_cursor` of the previous page.
      * @throws \Attestry\ApiException for an error response
@@ -297,7 +305,8 @@ final class WebhooksResource
     /**
      * Iterates over all items of listDeliveries() and fetches pages as needed.
      *
-     * @param DeliveryStatus::*|null $status
+     * @param string $webhookId ID of the webhook.
+     * @param DeliveryStatus::*|null $status Return only records with this status.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, Delivery>
      */
@@ -325,6 +334,7 @@ final class WebhooksResource
      * events from before the endpoint existed; or `only_failed`, for events that the endpoint did not accept,
      * optionally limited to a period. Scope: `webhooks:write`. Rate limit class: `reads`.
      *
+     * @param string $webhookId ID of the webhook.
      * @param ReplayInput|array<string, mixed> $body request body; an array has the names of the API
      * @throws \Attestry\ApiException for an error response
      */

@@ -93,6 +93,7 @@ final class WorkflowsResource
      *
      * Scope: `workflows:read`. Rate limit class: `reads`.
      *
+     * @param string $workflowId ID of the workflow.
      * @throws \Attestry\ApiException for an error response
      */
     public function get(
@@ -114,6 +115,7 @@ final class WorkflowsResource
      * Send the complete workflow. Omitted fields are set to their defaults. Existing mandates keep their
      * methods and questions. Scope: `workflows:write`. Rate limit class: `workflowWrites`.
      *
+     * @param string $workflowId ID of the workflow.
      * @param WorkflowInput|array<string, mixed> $body request body; an array has the names of the API
      * @throws \Attestry\ApiException for an error response
      */
@@ -139,6 +141,7 @@ final class WorkflowsResource
      * Fails with 409 `WORKFLOW_IN_USE` while a mandate that is not archived uses the workflow. Scope:
      * `workflows:write`. Rate limit class: `workflowWrites`.
      *
+     * @param string $workflowId ID of the workflow.
      * @throws \Attestry\ApiException for an error response
      */
     public function archive(

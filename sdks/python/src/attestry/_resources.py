@@ -50,6 +50,8 @@ from .types import (
     ItemStatus,
     Location,
     LocationList,
+    LoggedRequest,
+    LoggedRequestList,
     Mandate,
     MandateInput,
     MandateList,
@@ -105,6 +107,10 @@ from .types import (
     SubSkill,
     SubSkillPage,
     SubmittedReview,
+    TestClock,
+    TestClockAdvanceInput,
+    TestClockInput,
+    TestClockList,
     TopSkill,
     TopSkillPage,
     Verification,
@@ -117,6 +123,7 @@ from .types import (
     WebhookStatus,
     WebhookTest,
     WebhookWithSecret,
+    WithdrawalInput,
     Workflow,
     WorkflowInput,
     WorkflowList,
@@ -296,8 +303,8 @@ class CampaignsResource:
 
         The mandate must be `ready`. Each candidate costs one credit. If one candidate is invalid, the
         whole request is rejected, and no candidate is enrolled or charged. Candidates are contacted
-        from `starts_at`, between 09:00 and 20:00 IST. Scope: `campaigns:write`. Rate limit class:
-        `campaignWrites`.
+        from `starts_at`, between 09:00 and 20:00 IST; in TEST mode at any time, unless the campaign has
+        a test clock. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
         """
         operation = Operation(
             "POST",
@@ -891,8 +898,8 @@ class EndorsementsResource:
         REVIEWER_UNREACHABLE. In TEST mode, no email is sent to these reviewers, who act automatically:
         endorse@test.attestry.example endorses all skills and refuse@test.attestry.example declines,
         both after two seconds; silent@test.attestry.example never responds, and the review expires
-        after 30 seconds. Other addresses of this domain, and all of them in LIVE mode, are rejected
-        with 400 INVALID_EMAIL.
+        after 30 seconds (with a test clock, after 30 days of its time). Other addresses of this domain,
+        and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.
         """
         operation = Operation("POST", "/api/v1/storereviewerdetails/store", "sessionKey", body=body)
         result: Reviewer = self._transport.send(operation, options)
@@ -935,6 +942,17 @@ class EndorsementsResource:
         result: SubmittedReview = self._transport.send(operation, options)
         return result
 
+    def withdraw(self, body: WithdrawalInput, *, options: Optional[CallOptions] = None) -> SubmittedReview:
+        """Withdraw an endorsement.
+
+        For the reviewer, with the token from the link in the email, for 90 days after the review. The
+        status of the verification becomes `declined`, no skill is endorsed any more, and credentials
+        that depend on the endorsement are revoked. Withdrawing again changes nothing.
+        """
+        operation = Operation("POST", "/api/v1/humanverification/withdraw", "none", body=body)
+        result: SubmittedReview = self._transport.send(operation, options)
+        return result
+
 
 class EventsResource:
     """Notifications of changes, for example to results and mandates. Pull and acknowledge them here, or
@@ -951,6 +969,7 @@ class EventsResource:
         acknowledged: Optional[Literal["false", "true", "all"]] = None,
         consumer: Optional[str] = None,
         after: Optional[str] = None,
+        created_after: Optional[str] = None,
         limit: Optional[PageLimit] = None,
         cursor: Optional[Cursor] = None,
         wait: Optional[int] = None,
@@ -969,6 +988,7 @@ class EventsResource:
             "acknowledged": acknowledged,
             "consumer": consumer,
             "after": after,
+            "created_after": created_after,
             "limit": limit,
             "cursor": cursor,
             "wait": wait,
@@ -1282,6 +1302,48 @@ class MandatesResource:
         )
         result: MandateWriteResult = self._transport.send(operation, options)
         return result
+
+
+class RequestLogResource:
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        failed: Optional[bool] = None,
+        api: Optional[Literal["partner", "verification", "ats"]] = None,
+        request_id: Optional[str] = None,
+        limit: Optional[PageLimit] = None,
+        cursor: Optional[Cursor] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Pages[LoggedRequest, LoggedRequestList]:
+        """List logged requests.
+
+        Lists the requests of your organisation in the mode of the key, newest first. Requests appear
+        after about a second and are stored for three days. During a flood of requests, only a part is
+        logged. Scope: `logs:read`. Rate limit class: `reads`.
+        """
+        query: Dict[str, Any] = {
+            "failed": failed,
+            "api": api,
+            "request_id": request_id,
+            "limit": limit,
+            "cursor": cursor,
+        }
+
+        def fetch(page_query: Dict[str, Any]) -> LoggedRequestList:
+            operation = Operation(
+                "GET",
+                "/api/v1/partner/request-log",
+                "signature",
+                query={**query, **page_query},
+            )
+            result: LoggedRequestList = self._transport.send(operation, options)
+            return result
+
+        return Pages(fetch)
 
 
 class ResultsResource:
@@ -1691,6 +1753,127 @@ class SkillsResource:
         """
         operation = Operation("POST", "/api/v1/partner/skills/extract", "signature", body=body)
         result: SkillExtraction = self._transport.send(operation, options)
+        return result
+
+
+class TestClocksResource:
+    """Clocks that the campaigns and verification sessions of TEST mode can run on. You move their time,
+    instead of waiting for it.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def create(
+        self,
+        body: TestClockInput,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> TestClock:
+        """Create a test clock.
+
+        TEST keys only. Attach campaigns with `test_clock_id` and verification sessions with
+        `testClockId` when you create them. The clock stands still until you advance it. Scope:
+        `campaigns:write`. Rate limit class: `mandateWrites`.
+        """
+        operation = Operation(
+            "POST",
+            "/api/v1/partner/test-clocks",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: TestClock = self._transport.send(operation, options)
+        return result
+
+    def list(
+        self,
+        *,
+        limit: Optional[PageLimit] = None,
+        cursor: Optional[Cursor] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Pages[TestClock, TestClockList]:
+        """List test clocks.
+
+        TEST keys only. Lists the newest test clocks first, including archived ones. Scope:
+        `campaigns:read`. Rate limit class: `reads`.
+        """
+        query: Dict[str, Any] = {"limit": limit, "cursor": cursor}
+
+        def fetch(page_query: Dict[str, Any]) -> TestClockList:
+            operation = Operation(
+                "GET",
+                "/api/v1/partner/test-clocks",
+                "signature",
+                query={**query, **page_query},
+            )
+            result: TestClockList = self._transport.send(operation, options)
+            return result
+
+        return Pages(fetch)
+
+    def get(self, test_clock_id: str, *, options: Optional[CallOptions] = None) -> TestClock:
+        """Get a test clock.
+
+        TEST keys only. Scope: `campaigns:read`. Rate limit class: `reads`.
+        """
+        operation = Operation(
+            "GET",
+            f"/api/v1/partner/test-clocks/{path_segment('test_clock_id', test_clock_id)}",
+            "signature",
+        )
+        result: TestClock = self._transport.send(operation, options)
+        return result
+
+    def archive(
+        self,
+        test_clock_id: str,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> TestClock:
+        """Archive a test clock.
+
+        TEST keys only. The time of the clock no longer changes, and nothing happens to its campaigns
+        and sessions any more. An advance that is in progress stops. Scope: `campaigns:write`. Rate
+        limit class: `mandateWrites`.
+        """
+        operation = Operation(
+            "DELETE",
+            f"/api/v1/partner/test-clocks/{path_segment('test_clock_id', test_clock_id)}",
+            "signature",
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: TestClock = self._transport.send(operation, options)
+        return result
+
+    def advance(
+        self,
+        test_clock_id: str,
+        body: TestClockAdvanceInput,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> TestClock:
+        """Advance a test clock.
+
+        TEST keys only. Everything that becomes due until the new time happens in order, each at its
+        time: contacts, replies of test numbers, follow-ups, reminders and expiries, with their events.
+        The response has the status `advancing`; get the test clock until its status is `ready`. Scope:
+        `campaigns:write`. Rate limit class: `mandateWrites`.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/partner/test-clocks/{path_segment('test_clock_id', test_clock_id)}/advance",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: TestClock = self._transport.send(operation, options)
         return result
 
 
@@ -2132,6 +2315,7 @@ class Resources:
         """Values for forms: places, countries, employment types and shifts."""
         self.mandates = MandatesResource(transport)
         """Jobs for which candidates are verified."""
+        self.request_log = RequestLogResource(transport)
         self.results = ResultsResource(transport)
         """The outcome of the conversation with each candidate."""
         self.sessions = SessionsResource(transport)
@@ -2142,6 +2326,10 @@ class Resources:
         """Requests to add missing skills to the catalogue."""
         self.skills = SkillsResource(transport)
         """Search, browse, match and extract skills of the catalogue."""
+        self.test_clocks = TestClocksResource(transport)
+        """Clocks that the campaigns and verification sessions of TEST mode can run on. You move their
+        time, instead of waiting for it.
+        """
         self.verifications = VerificationsResource(transport)
         """Open and read verification sessions."""
         self.webhooks = WebhooksResource(transport)

@@ -6,8 +6,12 @@ from __future__ import annotations
 from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 
 CampaignStatus = Literal["scheduled", "running", "paused", "completed", "archived"]
+"""`scheduled` until `starts_at`, then `running`; `completed` when no candidate is pending; `paused` and
+`archived` on request.
+"""
 
 Channel = Literal["whatsapp", "voice", "sms", "email"]
+"""A channel on which candidates are contacted."""
 
 CreatedVia = Literal["api", "playground"]
 """`api`: created through the API. `playground`: created in the console, and read-only in the API."""
@@ -24,15 +28,19 @@ CredentialRevocationReason = Literal[
     "key_revoked",
     "person_erased",
 ]
+"""Why a credential was revoked."""
 
 CredentialStatus = Literal["active", "expired", "revoked"]
+"""`revoked` credentials, and `expired` ones, are no longer valid."""
 
 Cursor = str
 """The `next_cursor` of the previous page."""
 
 DeliveryStatus = Literal["pending", "delivered", "failed"]
+"""`pending` until the endpoint accepts the event; `failed` if it is not retried any more."""
 
 EndorsementType = Literal["manager", "mentor", "peer", "client", "faculty"]
+"""How the reviewer knows the student."""
 
 EnrichmentType = Literal["yes_no", "voice"]
 """`voice`: the candidate answers in their own words."""
@@ -56,8 +64,10 @@ EventType = Literal[
     "credential.revoked",
     "webhook.test",
 ]
+"""The type of the event."""
 
 ItemStatus = Literal["pilot", "active", "retired"]
+"""`pilot` items are asked but not scored; `retired` items are not asked any more."""
 
 Language = Literal["en", "hi", "bn", "ta", "te", "mr", "gu", "kn", "ml", "pa", "or", "as"]
 """ISO 639-1 language code."""
@@ -65,6 +75,9 @@ Language = Literal["en", "hi", "bn", "ta", "te", "mr", "gu", "kn", "ml", "pa", "
 MandateSkill = Union["CatalogueSkill", "PendingSkill"]
 
 MandateStatus = Literal["preparing", "ready", "failed", "archived"]
+"""`preparing` until the questions are prepared, then `ready`; `failed` if they cannot be prepared;
+`archived` after a DELETE request.
+"""
 
 Method = Literal["data_enrichment", "skill_verification", "interest_collection"]
 """A part of the conversation with a candidate. The parts always run in the order listed here."""
@@ -98,13 +111,16 @@ PartnerErrorCode = Literal[
     "SERVICE_DISABLED",
     "SERVICE_UNAVAILABLE",
 ]
+"""The error codes of the partner API."""
 
 ResultReason = Literal["no_response", "unreachable", "stopped", "expired", "refused"]
 """Why the candidate declined or the conversation failed."""
 
 ResultStatus = Literal["pending", "completed", "declined", "failed"]
+"""`pending` until the candidate completes the conversation, declines, or cannot be reached (`failed`)."""
 
 SkillRequestStatus = Literal["pending", "approved", "rejected", "duplicate"]
+"""`pending` until the operator decides; `duplicate` if the skill existed already."""
 
 SkillVerdict = Literal["verified", "not_verified", "inconclusive", "not_asked"]
 """`not_asked` until the candidate has answered all questions about the skill. Then `verified` or
@@ -145,6 +161,7 @@ VerificationErrorCode = Literal[
     "DUPLICATE_REVIEWER_EMAIL",
     "DUPLICATE_SKILLS_IN_BUNDLE",
     "MAX_SKILLS_PER_SOURCE",
+    "NOTHING_TO_WITHDRAW",
     "NO_OPEN_ATTEMPT",
     "REVIEWER_UNREACHABLE",
     "SESSION_LOCKED",
@@ -158,11 +175,13 @@ VerificationErrorCode = Literal[
     "SERVICE_DISABLED",
     "SERVICE_UNAVAILABLE",
 ]
+"""The error codes of the verification API."""
 
 VerificationMethod = Literal["human", "assessment"]
 """`human`: a reviewer confirms the skills. `assessment`: the student answers questions."""
 
 VerificationOutcome = Literal["pending", "endorsed", "not_endorsed", "passed", "not_passed", "not_assessed"]
+"""The outcome for one skill: `endorsed` by a reviewer, or `passed` in an assessment."""
 
 VerificationStatus = Literal[
     "open",
@@ -173,6 +192,7 @@ VerificationStatus = Literal[
     "failed",
     "expired",
 ]
+"""`open` during the steps; then `pending_review` or `in_assessment`; the other values are final."""
 
 WebhookEvent = Union[
     "ResultCompletedEvent",
@@ -201,6 +221,7 @@ endpoints receive no events.
 """
 
 WorkflowStatus = Literal["active", "archived"]
+"""An `archived` workflow cannot be used for new mandates."""
 
 
 class AnalyticsOverview(TypedDict):
@@ -218,9 +239,11 @@ class AnalyticsOverview(TypedDict):
     first replied after it.
     """
     calls: AnalyticsOverviewCalls
+    """Voice calls to candidates."""
     drop_offs: List[AnalyticsOverviewDropOff]
     """Number of candidates who declined or failed, by the stage at which this happened."""
     languages: List[AnalyticsOverviewLanguage]
+    """Candidates by the language of their conversation."""
     daily: List[AnalyticsOverviewDaily]
     """For each day of the period: candidates enrolled on that day, and results completed, declined or
     failed on that day.
@@ -228,42 +251,66 @@ class AnalyticsOverview(TypedDict):
 
 
 class AnalyticsOverviewCalls(TypedDict):
+    """Voice calls to candidates."""
+
     placed: int
+    """Calls that were made."""
     answered: int
+    """Calls that were answered."""
     no_answer: int
+    """Calls that were not answered."""
     busy: int
+    """Calls to a busy number."""
     failed: int
+    """Calls that failed."""
     total_seconds: int
+    """Duration of all answered calls."""
     average_seconds: float
     """Average duration of answered calls, in seconds. 0 if no call was answered."""
 
 
 class AnalyticsOverviewChannel(TypedDict):
     channel: Literal["whatsapp", "voice", "sms", "email"]
+    """The channel."""
     sent: int
+    """Messages that were sent."""
     delivered: int
+    """Messages that were delivered."""
     read: int
+    """Messages that were read, if the channel reports it."""
     replied: int
+    """Candidates who replied."""
     failed: int
+    """Messages that could not be delivered."""
 
 
 class AnalyticsOverviewDaily(TypedDict):
     date: str
+    """The day, in YYYY-MM-DD format."""
     enrolled: int
+    """Candidates who were enrolled on this day."""
     completed: int
+    """Candidates who completed the conversation on this day."""
     declined: int
+    """Candidates who declined on this day."""
     failed: int
+    """Candidates who failed on this day."""
 
 
 class AnalyticsOverviewDropOff(TypedDict):
     at: Literal["no_response", "consent", "language", "enrichment", "skills", "interest"]
+    """Where the candidates stopped."""
     candidates: int
+    """Number of candidates."""
 
 
 class AnalyticsOverviewFollowUp(TypedDict):
     step: int
+    """Number of the follow-up, from 1."""
     sent: int
+    """Messages that were sent."""
     replied: int
+    """Candidates who first replied after this follow-up."""
 
 
 class AnalyticsOverviewFunnel(TypedDict):
@@ -273,72 +320,110 @@ class AnalyticsOverviewFunnel(TypedDict):
     """
 
     enrolled: int
+    """Candidates who were enrolled."""
     contacted: int
+    """Candidates to whom a message was sent."""
     delivered: int
+    """Candidates whom a message reached."""
     responded: int
+    """Candidates who replied."""
     consented: int
+    """Candidates who agreed to the conversation."""
     enrichment_done: int
+    """Candidates who answered your questions."""
     skills_done: int
+    """Candidates who answered the questions about skills."""
     interest_done: int
+    """Candidates who said whether they are interested."""
     completed: int
+    """Candidates who completed the conversation."""
     qualified: int
+    """Candidates who meet all requirements."""
     interested: int
+    """Candidates who are interested in the job."""
 
 
 class AnalyticsOverviewLanguage(TypedDict):
     language: Language
     candidates: int
+    """Number of candidates."""
     completed: int
+    """How many of them completed the conversation."""
 
 
 class _AssessmentOptional(TypedDict, total=False):
     alreadyGenerated: Literal[True]
+    """Present if the questions were generated by an earlier request."""
 
 
 class Assessment(_AssessmentOptional):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     totalQuestions: int
+    """Number of questions."""
     questions: List[AssessmentQuestion]
+    """The questions, without the correct answers."""
 
 
 class AssessmentAnswersInput(TypedDict):
     answers: List[AssessmentAnswersInputAnswer]
+    """The answers of the student."""
 
 
 class AssessmentAnswersInputAnswer(TypedDict):
     questionId: str
+    """ID of the question."""
     option: str
     """The text of the chosen option. A question without an answer counts as wrong."""
 
 
 class AssessmentQuestion(TypedDict):
     questionId: str
+    """ID of the question."""
     skillId: str
     """The skill that the question is about."""
     question: str
+    """The text of the question."""
     options: List[str]
+    """The options, of which one is correct."""
 
 
 class AssessmentScore(TypedDict):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     score: int
+    """Share of correct answers in percent."""
     passed: bool
+    """Whether the attempt, or the skill, is passed."""
     passMark: int
+    """Score in percent that is needed to pass."""
     correct: int
+    """Number of correct answers."""
     totalQuestions: int
+    """Number of questions."""
     skills: List[AssessmentScoreSkill]
+    """The verdict on each assessed skill."""
     attempt: int
+    """Number of this attempt, from 1."""
     attemptsLeft: int
+    """Number of attempts that are left."""
     locked: bool
+    """Whether the assessment is closed because it is passed."""
 
 
 class AssessmentScoreSkill(TypedDict):
     skillId: str
+    """ID of the skill."""
     passed: bool
+    """Whether the attempt, or the skill, is passed."""
     correct: int
+    """Number of correct answers."""
     total: int
+    """Number of questions about the skill."""
+    unpilotedQuestions: int
+    """Number of questions that are still being tried out: fewer than 30 people have answered them. Their
+    answers weigh less.
+    """
     verdict: Literal["passed", "not_passed", "inconclusive"]
     """`passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and
     `inconclusive` if they allow neither.
@@ -351,30 +436,44 @@ class AssessmentScoreSkill(TypedDict):
 
 class _CampaignOptional(TypedDict, total=False):
     name: str
+    """Name of the campaign."""
+    test_clock_id: str
+    """The ID of the test clock whose time applies. Absent without one."""
 
 
 class Campaign(_CampaignOptional):
     campaign_id: str
+    """ID of the campaign."""
     created_via: CreatedVia
     mandate_id: str
+    """ID of the mandate."""
     job_id: Optional[str]
+    """Your own ID for the job; null if you sent none."""
     status: CampaignStatus
+    """Return only records with this status."""
     counts: CampaignCounts
+    """Number of candidates by status."""
     flow_version: int
     """Version of the questions that the most recently enrolled candidates are asked."""
     version: int
     """Increases with every change of the campaign."""
     starts_at: str
+    """When the campaign starts to contact candidates."""
     created_at: str
+    """When the record was created: ISO 8601, UTC."""
     updated_at: str
+    """When the record was last changed: ISO 8601, UTC."""
     completed_at: Optional[str]
+    """When the last candidate ended. Null before."""
 
 
 class CampaignCompletedEvent(TypedDict):
     """No candidate of the campaign is pending any more."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["campaign.completed"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -383,49 +482,70 @@ class CampaignCompletedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: Campaign
+    """The result of the request."""
 
 
 class CampaignCounts(TypedDict):
+    """Number of candidates by status."""
+
     candidates: int
+    """All candidates of the campaign."""
     pending: int
+    """Candidates who are still being contacted."""
     completed: int
+    """Candidates who completed the conversation."""
     declined: int
+    """Candidates who declined."""
     failed: int
+    """Candidates who could not be reached or did not respond."""
 
 
 class _CampaignEnrolmentOptional(TypedDict, total=False):
     enrolment: Enrolment
+    """How many of the candidates in the request were enrolled. Absent if the request had none."""
 
 
 class CampaignEnrolment(_CampaignEnrolmentOptional):
     campaign: Campaign
+    """The campaign."""
 
 
 class _CampaignInputOptional(TypedDict, total=False):
     name: str
+    """Name of the campaign, for your own lists."""
     starts_at: str
     """When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the
     future. Default: now.
     """
+    test_clock_id: str
+    """TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time."""
     candidates: List[CandidateInput]
+    """The candidates to enrol. Each costs one credit."""
 
 
 class CampaignInput(_CampaignInputOptional):
     mandate_id: str
+    """ID of the mandate."""
 
 
 class CampaignList(TypedDict):
     items: List[Campaign]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
 class Candidate(TypedDict):
     candidate_id: str
+    """ID of the candidate in this campaign."""
     external_candidate_id: str
+    """Your own ID for the candidate."""
     name: str
+    """Name of the candidate."""
     status: ResultStatus
+    """Return only records with this status."""
     result_id: str
+    """ID of the result."""
 
 
 class _CandidateInputOptional(TypedDict, total=False):
@@ -445,10 +565,12 @@ class CandidateInput(_CandidateInputOptional):
     external_candidate_id: str
     """Your own ID for the candidate."""
     name: str
+    """Name of the candidate."""
 
 
 class CandidateList(TypedDict):
     items: List[Candidate]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
@@ -462,21 +584,29 @@ class _CatalogueSkillOptional(TypedDict, total=False):
 
 class CatalogueSkill(_CatalogueSkillOptional):
     skill_id: str
+    """ID of the skill."""
 
 
 class CatalogueTotals(TypedDict):
     master_skills: int
+    """Number of master skills."""
     sub_skills: int
+    """Number of sub-skills."""
     skills: int
+    """Number of skills."""
     selected_skills: int
+    """Number of selections of all users."""
     users: int
     """Number of users who have selected at least one skill."""
     pending_skill_requests: int
+    """Number of skill requests that are not decided."""
 
 
 class _CertificateOptional(TypedDict, total=False):
     issuer: str
+    """Who issued the certificate."""
     description: str
+    """Description of the certificate."""
     url: str
     """An http or https URL."""
     issueDate: str
@@ -485,34 +615,47 @@ class _CertificateOptional(TypedDict, total=False):
 
 class Certificate(_CertificateOptional):
     externalCertificateId: str
+    """ID of the certificate in your system."""
     certificateName: str
+    """Name of the certificate."""
 
 
 class Choice(TypedDict):
     value: str
+    """The value to send."""
     label: str
+    """The text to show."""
 
 
 class ChoiceList(TypedDict):
     items: List[Choice]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
 class _CountedCandidateOptional(TypedDict, total=False):
     campaign_name: str
+    """Name of the campaign; null if it has none."""
     skills: List[CountedCandidateSkill]
     """The verdict on each skill of the mandate. Absent if the mandate does not verify skills."""
     interest: Optional[Literal["interested", "not_interested"]]
+    """Whether the candidate is interested in the job; null until answered."""
 
 
 class CountedCandidate(_CountedCandidateOptional):
     candidate_id: str
+    """ID of the candidate in this campaign."""
     campaign_id: str
+    """ID of the campaign."""
     mandate_id: str
+    """ID of the mandate."""
     result_id: str
+    """ID of the result."""
     name: str
+    """Name of the candidate."""
     external_candidate_id: str
+    """Your own ID for the candidate."""
     status: ResultStatus
     """The current status of the candidate's result."""
     reason: Optional[ResultReason]
@@ -536,13 +679,16 @@ class CountedCandidate(_CountedCandidateOptional):
 
 class CountedCandidateList(TypedDict):
     items: List[CountedCandidate]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
 class CountedCandidateSkill(TypedDict):
     skill_id: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     verdict: SkillVerdict
     correct: int
     """Number of correct answers."""
@@ -556,39 +702,56 @@ class CountedCandidateSkill(TypedDict):
 
 class Country(TypedDict):
     code: str
+    """ISO 3166-1 alpha-2 country code."""
     name: str
+    """Name of the country in English."""
 
 
 class CountryList(TypedDict):
     items: List[Country]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
 class Credential(TypedDict):
     credential_id: str
+    """ID of the credential."""
     url: str
     """The public page. With the extension `.json` or `.jwt`, the signed credential."""
     skill: CredentialSkill
+    """The skill that the credential is about."""
     method: Literal["assessment", "endorsement", "campaign"]
+    """How the skill was verified."""
     candidate_id: Optional[str]
+    """The candidate, if the skill was verified in a campaign; null otherwise."""
     verification_id: Optional[str]
+    """The verification, if the skill was verified in a session; null otherwise."""
     status: CredentialStatus
+    """Return only records with this status."""
     issued_at: str
+    """When the credential was issued."""
     valid_until: str
+    """When the credential expires."""
     revoked_at: Optional[str]
+    """When the credential was revoked; null if it was not."""
     revocation_reason: Optional[CredentialRevocationReason]
+    """Why the credential was revoked; null if it was not."""
     replaced_by: Optional[str]
+    """The newest credential that replaces this one; null if there is none."""
     version: int
     """Increases with every change."""
     updated_at: str
+    """When the record was last changed: ISO 8601, UTC."""
 
 
 class CredentialIssuedEvent(TypedDict):
     """A credential was issued to a person who wants it."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["credential.issued"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -597,10 +760,12 @@ class CredentialIssuedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: Credential
+    """The result of the request."""
 
 
 class CredentialList(TypedDict):
     items: List[Credential]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
@@ -609,7 +774,9 @@ class CredentialRevokedEvent(TypedDict):
     """A credential was revoked."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["credential.revoked"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -618,55 +785,76 @@ class CredentialRevokedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: Credential
+    """The result of the request."""
 
 
 class CredentialSkill(TypedDict):
     skill_id: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
 
 
 class CreditBalance(TypedDict):
     balance: int
+    """Number of credits."""
 
 
 class CreditEntry(TypedDict):
     entry_id: str
+    """ID of the entry."""
     amount: int
     """Number of credits: negative if spent, positive if granted or refunded."""
     reason: Literal["grant", "enrolment", "refund"]
+    """Why the balance changed."""
     campaign_id: Optional[str]
+    """The campaign for which credits were spent or refunded; null for a grant."""
     balance_after: int
+    """Number of credits after the change."""
     created_at: str
+    """When the record was created: ISO 8601, UTC."""
 
 
 class CreditEntryList(TypedDict):
     items: List[CreditEntry]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
 class Delivery(TypedDict):
     delivery_id: str
+    """ID of the delivery."""
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     event_type: EventType
+    """The type of the event."""
     status: DeliveryStatus
+    """Return only records with this status."""
     attempts: List[DeliveryAttempt]
     """The last 100 attempts to deliver the event, oldest first."""
     next_attempt_at: Optional[str]
+    """When the delivery is sent or retried; null if it is not."""
     created_at: str
+    """When the record was created: ISO 8601, UTC."""
 
 
 class DeliveryAttempt(TypedDict):
     attempted_at: str
+    """When the attempt was made."""
     status_code: Optional[int]
+    """HTTP status of the response; null if there was none."""
     latency_ms: float
+    """Duration of the attempt in milliseconds."""
     error: Optional[str]
+    """Why the attempt failed; null if it succeeded."""
     answer: str
     """The first 1,024 bytes of the response body. Empty if there was no response."""
 
 
 class DeliveryList(TypedDict):
     items: List[Delivery]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
@@ -680,8 +868,11 @@ class EnableWebhookInput(TypedDict, total=False):
 
 class EnrichmentAnswer(TypedDict):
     type: Literal["yes_no", "voice"]
+    """The type of the question."""
     answer: str
+    """The answer: `yes` or `no`, or the words of the candidate."""
     knocked_out: bool
+    """Whether the answer makes the candidate not qualified."""
 
 
 class _EnrichmentQuestionOptional(TypedDict, total=False):
@@ -704,16 +895,20 @@ class EnrichmentQuestion(_EnrichmentQuestionOptional):
 
 class Enrolment(TypedDict):
     accepted: int
+    """Number of candidates who were enrolled."""
     duplicates: int
     """Number of candidates who were skipped and not charged, because they were already in the campaign or
     appear earlier in the request.
     """
     credits_spent: int
+    """Number of credits that the enrolment cost."""
     credits_left: int
+    """Number of credits that are left."""
 
 
 class EnrolmentInput(TypedDict):
     candidates: List[CandidateInput]
+    """The candidates to enrol. Each costs one credit."""
 
 
 class ErrorDetail(TypedDict):
@@ -722,12 +917,14 @@ class ErrorDetail(TypedDict):
     `headers.Host`.
     """
     message: str
+    """What is wrong with the field."""
 
 
 class Event(TypedDict):
     """An event that you pull: the event that webhooks receive, and its delivery."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["result.completed", "result.declined", "result.failed", "mandate.ready", "mandate.failed", "mandate.question_retired", "campaign.completed", "skill_request.resolved", "verification.initiated", "verification.requested", "verification.completed", "verification.declined", "verification.failed", "verification.expired", "credential.issued", "credential.revoked", "webhook.test"]
     mode: Mode
     sequence: int
@@ -738,6 +935,7 @@ class Event(TypedDict):
     """ISO 8601, UTC."""
     data: Union[Result, Mandate, RetiredQuestion, Campaign, SkillRequest, VerificationChange, Credential, Webhook]
     delivery: EventDelivery
+    """How the event reached you."""
 
 
 class EventAcknowledgement(TypedDict):
@@ -749,6 +947,7 @@ class EventAcknowledgement(TypedDict):
 
 class EventAcknowledgementInput(TypedDict, total=False):
     event_ids: List[str]
+    """IDs of the events to acknowledge. Send `event_ids` or `up_to`."""
     up_to: str
     """Acknowledge the event with this ID and all events before it."""
     consumer: str
@@ -762,28 +961,36 @@ class EventDelivery(TypedDict):
     """How the event reached you. Only in events that you pull."""
 
     acknowledged_at: Optional[str]
+    """When the event was acknowledged; null before."""
     acknowledged_by: Optional[Literal["pull", "webhook"]]
+    """How the event was acknowledged; null before."""
     attempts: int
     """Number of attempts to deliver the event to webhook endpoints."""
     last_error: Optional[str]
+    """Error of the last failed attempt; null if none failed."""
 
 
 class EventList(TypedDict):
     items: List[Event]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
 class EvidenceReason(TypedDict):
     code: Literal["company_domain", "other_domain", "no_website", "free_mail", "disposable_mail", "saw_the_work", "peer_relation", "quick_answer", "mutual", "many_endorsements", "same_network", "same_device", "reviewer_is_student", "ring"]
+    """The reason. New codes may be added."""
     effect: Literal["supports", "neutral", "weakens"]
+    """How the reason changes the level."""
     text: str
     """The reason in English. New texts and codes may be added."""
 
 
 class ExperienceRange(TypedDict):
     min_years: int
+    """Minimum number of years."""
     max_years: int
+    """Maximum number of years; at least `min_years`."""
 
 
 class FollowUp(TypedDict):
@@ -799,27 +1006,35 @@ class InterestCollection(TypedDict, total=False):
     """
 
     other_roles: List[str]
+    """Titles of the other roles."""
 
 
 class IssuedCredential(TypedDict):
     credentialId: str
+    """ID of the credential."""
     skillId: str
+    """ID of the skill."""
     url: str
     """The public page of the credential."""
 
 
 class Item(TypedDict):
     item_id: str
+    """ID of the item."""
     external_id: Optional[str]
     """The ID in the imported file."""
     skill_id: str
+    """ID of the skill."""
     skill_name: str
+    """Name of the skill."""
     source: Literal["private", "ai"]
     """`private`: imported. `ai`: written by the AI writer."""
     kind: str
     """The kind of knowledge, such as `fault` or `tool`; `unspecified` without one."""
     languages: List[Literal["en", "hi", "bn", "ta", "te", "mr", "gu", "kn", "ml", "pa", "or", "as"]]
+    """The languages in which the item is available."""
     status: ItemStatus
+    """Return only records with this status."""
     retirement_reason: Optional[str]
     """Why the item is retired."""
     difficulty: float
@@ -833,11 +1048,14 @@ class Item(TypedDict):
     median_seconds: Optional[float]
     """Median time to answer."""
     created_at: str
+    """When the record was created: ISO 8601, UTC."""
     updated_at: str
+    """When the record was last changed: ISO 8601, UTC."""
 
 
 class ItemImport(TypedDict):
     dry_run: bool
+    """Whether the import was only checked, without storing anything."""
     items: int
     """Number of items in the file."""
     added: int
@@ -871,7 +1089,9 @@ class ItemImportInput(TypedDict, total=False):
 
 class ItemImportSkill(TypedDict):
     skill_id: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     active: int
     """Number of items that are asked and scored."""
     pilot: int
@@ -884,18 +1104,23 @@ class ItemImportSkill(TypedDict):
 
 class ItemImportWarning(TypedDict):
     path: str
+    """Position in the file."""
     message: str
+    """What looks weak."""
 
 
 class ItemList(TypedDict):
     items: List[Item]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
 class ItemSkill(TypedDict):
     skill_id: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     active: int
     """Number of items that are asked and scored."""
     pilot: int
@@ -910,25 +1135,71 @@ class ItemSkill(TypedDict):
 
 class ItemSkillList(TypedDict):
     items: List[ItemSkill]
+    """The items of this page."""
 
 
 class KnockoutAnswer(TypedDict):
     key: str
+    """Your key of the question."""
     question: str
     """The text of the question, in English if available."""
     answer: str
+    """The answer of the candidate."""
 
 
 class Location(TypedDict):
     city: str
+    """City or town."""
     district: str
+    """District."""
     state: str
+    """State or union territory."""
     pincode: str
     """A pincode of the place; the requested pincode if the query has one."""
 
 
 class LocationList(TypedDict):
     items: List[Location]
+    """The items of this page."""
+    next_cursor: Optional[str]
+    """Send it as `cursor` to get the next page. Null on the last page."""
+
+
+class LoggedRequest(TypedDict):
+    id: int
+    """Number of the entry. Increases with time."""
+    at: str
+    """When the response was sent: ISO 8601, UTC."""
+    api: Literal["partner", "verification", "ats"]
+    """The API that was called."""
+    key_id: Optional[str]
+    """ID of the key; null for callers without one."""
+    method: str
+    """HTTP method."""
+    route: str
+    """Path with parameter names, such as `/api/v1/partner/mandates/:mandate_id`."""
+    status: int
+    """HTTP status of the response."""
+    code: Optional[str]
+    """Error code of the response; null if the request succeeded."""
+    duration_ms: float
+    """Time from the request to the end of the response, in milliseconds."""
+    request_id: str
+    """The `x-request-id` of the response."""
+    differed: List[LoggedRequestDiffered]
+    """Why the signature of a TEST request did not match. Empty for other requests."""
+
+
+class LoggedRequestDiffered(TypedDict):
+    path: str
+    """The part of the request that differed."""
+    message: str
+    """How it differed."""
+
+
+class LoggedRequestList(TypedDict):
+    items: List[LoggedRequest]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
@@ -937,12 +1208,17 @@ class _MandateOptional(TypedDict, total=False):
     location_type: Literal["india", "abroad"]
     """Use `india` with `location`, and `abroad` with `countries`."""
     location: MandateLocation
+    """Where the job is, for a job in India."""
     countries: List[str]
     """ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning."""
     experience: ExperienceRange
+    """The required work experience."""
     openings: int
+    """Number of people to hire."""
     salary: Salary
+    """The salary range of the job."""
     description: str
+    """Description of the job."""
     shift: str
     """A value from `GET /shifts`. Other values cause a warning."""
     employment_type: str
@@ -955,17 +1231,25 @@ class _MandateOptional(TypedDict, total=False):
 
 class Mandate(_MandateOptional):
     mandate_id: str
+    """ID of the mandate."""
     job_id: Optional[str]
+    """Your own ID for the job; null if you sent none."""
     status: MandateStatus
+    """Return only records with this status."""
     flow_version: int
     """Version of the questions: 1 on creation, and increased by one with every accepted change."""
     methods: List[Method]
+    """The parts of the conversation."""
     changed: bool
     """False if the request changed nothing."""
     warnings: List[str]
+    """Advice about the mandate, such as a missing translation. The mandate is accepted nevertheless."""
     workflow_id: str
+    """ID of the workflow."""
     title: str
+    """Job title, as candidates see it."""
     company_name: str
+    """Name of the employer, as candidates see it."""
     skills: List[MandateSkill]
     """Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended."""
     created_via: CreatedVia
@@ -976,14 +1260,18 @@ class Mandate(_MandateOptional):
     version: int
     """Version of the mandate. Increases with every change, including when its questions are prepared."""
     created_at: str
+    """When the record was created: ISO 8601, UTC."""
     updated_at: str
+    """When the record was last changed: ISO 8601, UTC."""
 
 
 class MandateFailedEvent(TypedDict):
     """The questions of a mandate could not be prepared."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["mandate.failed"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -992,24 +1280,31 @@ class MandateFailedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: Mandate
+    """The result of the request."""
 
 
 class _MandateInputOptional(TypedDict, total=False):
     location_type: Literal["india", "abroad"]
     """Use `india` with `location`, and `abroad` with `countries`."""
     location: MandateLocation
+    """Where the job is, for a job in India."""
     countries: List[str]
     """ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning."""
     experience: ExperienceRange
+    """The required work experience."""
     openings: int
+    """Number of people to hire."""
     salary: Salary
+    """The salary range of the job."""
     description: str
+    """Description of the job."""
     shift: str
     """A value from `GET /shifts`. Other values cause a warning."""
     employment_type: str
     """A value from `GET /employment-types`. Other values cause a warning."""
     owner: Recruiter
     methods: List[Method]
+    """The parts of the conversation."""
     enrichment_questions: List[EnrichmentQuestion]
     """Up to 5 questions, or up to 10 if `data_enrichment` is the only method."""
     interest_collection: InterestCollection
@@ -1019,32 +1314,41 @@ class _MandateInputOptional(TypedDict, total=False):
 
 class MandateInput(_MandateInputOptional):
     workflow_id: str
+    """ID of the workflow."""
     title: str
+    """Job title, as candidates see it."""
     company_name: str
+    """Name of the employer, as candidates see it."""
     skills: List[MandateSkill]
     """Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended."""
 
 
 class MandateList(TypedDict):
     items: List[Mandate]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
 class _MandateLocationOptional(TypedDict, total=False):
     state: str
+    """State or union territory."""
     pincode: str
+    """Postal code of six digits."""
 
 
 class MandateLocation(_MandateLocationOptional):
     city: str
+    """City or town."""
 
 
 class MandateQuestionRetiredEvent(TypedDict):
     """A question that a prepared mandate asks was retired."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["mandate.question_retired"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -1053,13 +1357,16 @@ class MandateQuestionRetiredEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: RetiredQuestion
+    """The result of the request."""
 
 
 class MandateReadyEvent(TypedDict):
     """The questions of a mandate are prepared."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["mandate.ready"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -1068,24 +1375,31 @@ class MandateReadyEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: Mandate
+    """The result of the request."""
 
 
 class _MandateReplacementOptional(TypedDict, total=False):
     location_type: Literal["india", "abroad"]
     """Use `india` with `location`, and `abroad` with `countries`."""
     location: MandateLocation
+    """Where the job is, for a job in India."""
     countries: List[str]
     """ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning."""
     experience: ExperienceRange
+    """The required work experience."""
     openings: int
+    """Number of people to hire."""
     salary: Salary
+    """The salary range of the job."""
     description: str
+    """Description of the job."""
     shift: str
     """A value from `GET /shifts`. Other values cause a warning."""
     employment_type: str
     """A value from `GET /employment-types`. Other values cause a warning."""
     owner: Recruiter
     methods: List[Method]
+    """The parts of the conversation."""
     enrichment_questions: List[EnrichmentQuestion]
     """Up to 5 questions, or up to 10 if `data_enrichment` is the only method."""
     interest_collection: InterestCollection
@@ -1093,68 +1407,99 @@ class _MandateReplacementOptional(TypedDict, total=False):
 
 class MandateReplacement(_MandateReplacementOptional):
     workflow_id: str
+    """ID of the workflow."""
     title: str
+    """Job title, as candidates see it."""
     company_name: str
+    """Name of the employer, as candidates see it."""
     skills: List[MandateSkill]
     """Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended."""
 
 
 class MandateWriteResult(TypedDict):
     mandate_id: str
+    """ID of the mandate."""
     job_id: Optional[str]
+    """Your own ID for the job; null if you sent none."""
     status: MandateStatus
     flow_version: int
     """Version of the questions: 1 on creation, and increased by one with every accepted change."""
     methods: List[Method]
+    """The parts of the conversation."""
     changed: bool
     """False if the request changed nothing."""
     warnings: List[str]
+    """Advice about the mandate, such as a missing translation. The mandate is accepted nevertheless."""
 
 
 class MasterSkill(TypedDict):
     master_skill_id: str
+    """ID of the master skill."""
     master_skill_name: str
+    """Name of the master skill."""
     skills: int
     """Number of skills in this master skill or sub-skill."""
 
 
 class MasterSkillName(TypedDict):
     master_skill_id: str
+    """ID of the master skill."""
     name: str
+    """Name of the master skill."""
 
 
 class MasterSkillPage(TypedDict):
     data: List[MasterSkill]
+    """The result of the request."""
     page: int
+    """Number of the page, from 1."""
     limit: int
+    """Maximum number of items on the page."""
     count: int
     """Total number of items on all pages."""
 
 
 class MentionedSkill(TypedDict):
     skill_id: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     score: float
+    """How well the skill matches, from 0 to 1."""
     mentions: List[SkillMention]
+    """Where the text mentions the skill."""
 
 
 class NamedSelectedSkill(TypedDict):
     selected_skill_id: str
+    """ID of the selection."""
     user_id: str
+    """ID of the user in your system."""
     skill_id: str
+    """ID of the skill."""
     sub_skill_id: str
+    """ID of the sub-skill."""
     master_skill_id: str
+    """ID of the master skill."""
     skill_name: str
+    """Name of the skill."""
     sub_skill_name: str
+    """Name of the sub-skill."""
     master_skill_name: str
+    """Name of the master skill."""
     createdAt: str
+    """When the record was created: ISO 8601, UTC."""
     updatedAt: str
+    """When the record was last changed: ISO 8601, UTC."""
 
 
 class NamedSelectedSkillPage(TypedDict):
     data: List[NamedSelectedSkill]
+    """The result of the request."""
     page: int
+    """Number of the page, from 1."""
     limit: int
+    """Maximum number of items on the page."""
     count: int
     """Total number of items on all pages."""
 
@@ -1165,11 +1510,14 @@ class OpenedVerificationSession(TypedDict):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     serviceUserId: str
+    """ID of the student at Attestry, the same for all sessions of the student."""
     expiresAt: str
+    """When the session expires: ISO 8601, UTC."""
 
 
 class PendingSkill(TypedDict):
     name: str
+    """Name of the requested skill."""
     pending: Literal[True]
     """The skill was requested with `POST /skill-requests`. It cannot be verified yet."""
 
@@ -1178,16 +1526,21 @@ class PreparedQuestions(TypedDict):
     """The questions prepared for this `flow_version`, by language, without the correct answers."""
 
     enrichment: List[PreparedQuestionsEnrichment]
+    """Your questions about the candidate."""
     skills: List[PreparedQuestionsSkill]
+    """The skills to verify."""
     interest: bool
     """Whether candidates are asked if they are interested in the job."""
 
 
 class PreparedQuestionsEnrichment(TypedDict):
     key: str
+    """Your key of the question."""
     type: EnrichmentType
     required: bool
+    """Whether the candidate must answer."""
     text: TextByLanguage
+    """The question, by language."""
 
 
 class _PreparedQuestionsSkillOptional(TypedDict, total=False):
@@ -1198,11 +1551,14 @@ class _PreparedQuestionsSkillOptional(TypedDict, total=False):
     item_count: int
     """Number of items from which each candidate's items are drawn."""
     items_per_candidate: PreparedQuestionsSkillItemsPerCandidate
+    """How many items each candidate is asked."""
 
 
 class PreparedQuestionsSkill(_PreparedQuestionsSkillOptional):
     skill_id: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     items: List[PreparedQuestionsSkillItem]
     """Examples of the items. Each candidate is asked other items, with the options in another order. Empty
     for a private bank.
@@ -1211,18 +1567,27 @@ class PreparedQuestionsSkill(_PreparedQuestionsSkillOptional):
 
 class PreparedQuestionsSkillItem(TypedDict):
     difficulty: int
+    """Difficulty, from 1 (easy) to 3 (hard)."""
     stem: TextByLanguage
+    """The text of the item, by language."""
     options: TextsByLanguage
+    """The options of the item, by language."""
 
 
 class PreparedQuestionsSkillItemsPerCandidate(TypedDict):
+    """How many items each candidate is asked."""
+
     min: int
+    """Lowest number of items."""
     max: int
+    """Highest number of items."""
 
 
 class _ProjectOptional(TypedDict, total=False):
     role: str
+    """Role of the student."""
     description: str
+    """Description of the project."""
     url: str
     """An http or https URL."""
     startDate: str
@@ -1233,33 +1598,52 @@ class _ProjectOptional(TypedDict, total=False):
 
 class Project(_ProjectOptional):
     externalProjectId: str
+    """ID of the project in your system."""
     projectName: str
+    """Name of the project."""
 
 
 class PublicSkill(TypedDict):
     skill_id: str
+    """ID of the skill."""
     skill_name: str
+    """Name of the skill."""
     sub_skill_id: str
+    """ID of the sub-skill."""
     sub_skill_name: str
+    """Name of the sub-skill."""
     master_skill_id: str
+    """ID of the master skill."""
     master_skill_name: str
+    """Name of the master skill."""
 
 
 class PublicSkillDetails(TypedDict):
     skill_id: str
+    """ID of the skill."""
     skill_name: str
+    """Name of the skill."""
     sub_skill_id: str
+    """ID of the sub-skill."""
     sub_skill_name: str
+    """Name of the sub-skill."""
     master_skill_id: str
+    """ID of the master skill."""
     master_skill_name: str
+    """Name of the master skill."""
     description: str
+    """Description of the skill."""
     aliases: List[str]
+    """Other names of the skill."""
 
 
 class PublicSkillPage(TypedDict):
     data: List[PublicSkill]
+    """The result of the request."""
     page: int
+    """Number of the page, from 1."""
     limit: int
+    """Maximum number of items on the page."""
     count: int
     """Total number of items on all pages."""
 
@@ -1273,6 +1657,7 @@ class _QualificationReasonOptional(TypedDict, total=False):
 
 class QualificationReason(_QualificationReasonOptional):
     kind: Literal["knockout", "knockout_skipped", "skill_not_verified", "skill_inconclusive"]
+    """A knockout answer, a skipped knockout question, or a skill that is not verified or inconclusive."""
 
 
 _QuestionTranslationsOptionalKeywords = TypedDict("_QuestionTranslationsOptionalKeywords", {"or": "str", "as": "str"}, total=False)
@@ -1284,40 +1669,55 @@ class QuestionTranslations(_QuestionTranslationsOptionalKeywords, total=False):
     """
 
     hi: str
+    """The text in Hindi."""
     bn: str
+    """The text in Bengali."""
     ta: str
+    """The text in Tamil."""
     te: str
+    """The text in Telugu."""
     mr: str
+    """The text in Marathi."""
     gu: str
+    """The text in Gujarati."""
     kn: str
+    """The text in Kannada."""
     ml: str
+    """The text in Malayalam."""
     pa: str
+    """The text in Punjabi."""
 
 
 class RateLimitedAddress(TypedDict):
     ip: str
     """An IPv4 address, or the /64 network of an IPv6 address."""
     limit: Literal["global", "search", "scraping"]
+    """The limit that is used up."""
     until: str
     """Time from which requests of the address are accepted again."""
 
 
 class RateLimitedAddressPage(TypedDict):
     data: List[RateLimitedAddress]
+    """The result of the request."""
     page: int
+    """Number of the page, from 1."""
     limit: int
+    """Maximum number of items on the page."""
     count: int
     """Total number of items on all pages."""
 
 
 class _RecruiterOptional(TypedDict, total=False):
     name: str
+    """Name of the recruiter."""
 
 
 class Recruiter(_RecruiterOptional):
     """The recruiter, as identified in your system. Default: the recruiter in `x-on-behalf-of`."""
 
     external_user_id: str
+    """ID of the recruiter in your system."""
 
 
 class Replay(TypedDict):
@@ -1330,6 +1730,7 @@ _ReplayInputOptionalKeywords = TypedDict("_ReplayInputOptionalKeywords", {"from"
 
 class ReplayInput(_ReplayInputOptionalKeywords, total=False):
     event_ids: List[str]
+    """IDs of the events to send again."""
     to: str
     """Replay events recorded before this time."""
     only_failed: bool
@@ -1338,36 +1739,55 @@ class ReplayInput(_ReplayInputOptionalKeywords, total=False):
 
 class Result(TypedDict):
     result_id: str
+    """ID of the result."""
     campaign_id: str
+    """ID of the campaign."""
     mandate_id: str
+    """ID of the mandate."""
     job_id: Optional[str]
+    """Your own ID for the job; null if you sent none."""
     candidate: ResultCandidate
+    """The candidate."""
     status: ResultStatus
+    """Return only records with this status."""
     reason: Optional[ResultReason]
+    """Why the candidate declined or the conversation failed; null otherwise."""
     output: ResultOutput
+    """What the conversation showed."""
     flow_version: int
+    """Version of the questions that the candidate is asked."""
     version: int
     """Increases with every change of the result."""
     created_at: str
+    """When the record was created: ISO 8601, UTC."""
     started_at: Optional[str]
     """When the candidate was first contacted. Null before that."""
     completed_at: Optional[str]
     """When the result became `completed`, `declined` or `failed`. Null while it is pending."""
     updated_at: str
+    """When the record was last changed: ISO 8601, UTC."""
 
 
 class ResultCandidate(TypedDict):
+    """The candidate."""
+
     candidate_id: str
+    """ID of the candidate in this campaign."""
     external_candidate_id: str
+    """Your own ID for the candidate."""
     name: str
+    """Name of the candidate."""
     metadata: Dict[str, str]
+    """Your own data about the candidate, as sent when the candidate was enrolled."""
 
 
 class ResultCompletedEvent(TypedDict):
     """A candidate completed the conversation, qualified or not."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["result.completed"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -1376,11 +1796,14 @@ class ResultCompletedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: Result
+    """The result of the request."""
 
 
 class ResultCredential(TypedDict):
     skill_id: str
+    """ID of the skill."""
     credential_id: str
+    """ID of the credential."""
     credential_url: str
     """The public page of the credential."""
 
@@ -1389,7 +1812,9 @@ class ResultDeclinedEvent(TypedDict):
     """A candidate declined, or has opted out."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["result.declined"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -1398,13 +1823,16 @@ class ResultDeclinedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: Result
+    """The result of the request."""
 
 
 class ResultFailedEvent(TypedDict):
     """A candidate could not be reached or did not respond, or the campaign was archived."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["result.failed"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -1413,10 +1841,12 @@ class ResultFailedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: Result
+    """The result of the request."""
 
 
 class ResultList(TypedDict):
     items: List[Result]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
@@ -1425,7 +1855,9 @@ class _ResultOutputOptional(TypedDict, total=False):
     enrichment: Dict[str, EnrichmentAnswer]
     """Answers to the questions of the mandate, by the `key` of the question."""
     skills: List[VerifiedSkill]
+    """The verdict on each skill that was to be verified. Absent without such skills."""
     interest: Optional[Literal["interested", "not_interested"]]
+    """Whether the candidate is interested in the job; null until answered."""
     credentials: List[ResultCredential]
     """The credentials that were issued because the candidate wants them; absent if there are none. Issuing
     one does not change `updated_at` of the result; use the event `credential.issued`.
@@ -1443,29 +1875,39 @@ class ResultOutput(_ResultOutputOptional):
     """Why `qualified` is false, or null although the candidate finished."""
     language: Language
     channel: Optional[str]
+    """The channel on which the candidate was last reached or replied; null before."""
 
 
 class RetiredQuestion(TypedDict):
     mandate_id: str
+    """ID of the mandate."""
     skill_id: str
+    """ID of the skill."""
     item_id: str
+    """ID of the retired item."""
     reason: Literal["miskeyed", "leaked", "not_discriminating", "manual"]
+    """Why the item was retired."""
 
 
 class _ReviewDecisionOptional(TypedDict, total=False):
     rating: int
+    """Rating from 1 to 5."""
     comment: str
+    """Comment of the reviewer."""
 
 
 class ReviewDecision(_ReviewDecisionOptional):
     skillId: str
+    """ID of the skill."""
     endorsed: bool
+    """Whether the reviewer confirms the skill."""
 
 
 class _ReviewInputOptional(TypedDict, total=False):
     decisions: List[ReviewDecision]
     """Exactly one decision per skill. Required unless `declined` is true."""
     declined: bool
+    """Whether the reviewer declines to review the skills."""
     reason: str
     """Why the reviewer declines. Required if `declined` is true."""
 
@@ -1481,104 +1923,159 @@ class ReviewPage(TypedDict):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     endorserInfo: ReviewPageEndorserInfo
+    """The reviewer."""
     requesterInfo: ReviewPageRequesterInfo
+    """The student."""
     source: VerificationSource
+    """The work that the reviewer knows."""
     skills: List[SessionSkill]
+    """The skills to review."""
     endorsementType: EndorsementType
     status: VerificationStatus
+    """Return only records with this status."""
+    withdrawable: bool
+    """Whether the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`."""
     expiresAt: str
+    """When the link of the reviewer expires: ISO 8601, UTC."""
 
 
 class ReviewPageEndorserInfo(TypedDict):
+    """The reviewer."""
+
     name: str
+    """Name of the reviewer."""
     company: str
+    """Company or institution of the reviewer."""
     email: str
+    """Email address of the reviewer."""
 
 
 class ReviewPageRequesterInfo(TypedDict):
+    """The student."""
+
     name: str
+    """Name of the student."""
     email: str
+    """Email address of the student."""
     externalStudentId: str
+    """ID of the student in your system."""
 
 
 class _ReviewerOptional(TypedDict, total=False):
     website: str
+    """Website of the company, which is compared with the email address."""
 
 
 class Reviewer(_ReviewerOptional):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     name: str
+    """Name of the reviewer."""
     email: str
+    """Email address of the reviewer."""
     company: str
+    """Company or institution of the reviewer."""
 
 
 class _ReviewerInputOptional(TypedDict, total=False):
     website: Optional[str]
+    """Website of the company, which is compared with the email address."""
 
 
 class ReviewerInput(_ReviewerInputOptional):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     name: str
+    """Name of the reviewer."""
     email: str
+    """The reviewer's own email address."""
     company: str
+    """Company or institution of the reviewer."""
 
 
 class RevokeCredentialInput(TypedDict):
     reason: Literal["issued_in_error", "endorsement_withdrawn", "evidence_wrong", "other"]
+    """Why you revoke the credential."""
 
 
 class _SalaryOptional(TypedDict, total=False):
     currency: Literal["INR"]
+    """Currency of the salary."""
     period: Literal["month"]
+    """Period of the salary."""
 
 
 class Salary(_SalaryOptional):
     min: float
+    """Lowest salary."""
     max: float
+    """Highest salary; at least `min`."""
 
 
 class SelectedItems(TypedDict):
     projects: List[SelectedItemsProject]
+    """The selected projects."""
     experience: List[SelectedItemsExperience]
+    """The selected work experience."""
     certificates: List[SelectedItemsCertificate]
+    """The selected certificates."""
 
 
 class SelectedItemsCertificate(TypedDict):
     serviceCertificateId: str
+    """ID of the certificate at Attestry."""
     externalCertificateId: str
+    """ID of the certificate in your system."""
     certificateName: str
+    """Name of the certificate."""
 
 
 class SelectedItemsExperience(TypedDict):
     serviceExperienceId: str
+    """ID of the work experience at Attestry."""
     externalExperienceId: str
+    """ID of the work experience in your system."""
     companyName: str
+    """Name of the employer."""
     role: str
+    """Role of the student."""
 
 
 class SelectedItemsProject(TypedDict):
     serviceProjectId: str
+    """ID of the project at Attestry."""
     externalProjectId: str
+    """ID of the project in your system."""
     projectName: str
+    """Name of the project."""
 
 
 class SelectedSkill(TypedDict):
     selected_skill_id: str
+    """ID of the selection."""
     user_id: str
+    """ID of the user in your system."""
     skill_id: str
+    """ID of the skill."""
     sub_skill_id: str
+    """ID of the sub-skill."""
     master_skill_id: str
+    """ID of the master skill."""
     createdAt: str
+    """When the record was created: ISO 8601, UTC."""
     updatedAt: str
+    """When the record was last changed: ISO 8601, UTC."""
 
 
 class SelectedSkillInput(TypedDict):
     user_id: str
+    """ID of the user in your system."""
     skill_id: str
+    """ID of the skill."""
     sub_skill_id: str
+    """ID of the sub-skill."""
     master_skill_id: str
+    """ID of the master skill."""
 
 
 class _SessionConsentInputOptional(TypedDict, total=False):
@@ -1593,56 +2090,78 @@ class SessionConsentInput(_SessionConsentInputOptional):
 
 class SessionCredentialSkill(TypedDict):
     skillId: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
 
 
 class SessionCredentials(TypedDict):
     enabled: bool
     """Whether the organisation issues credentials."""
     wanted: Optional[bool]
+    """What the student decided; null before."""
     showName: bool
+    """Whether the credentials contain the student's name."""
     eligible: List[SessionCredentialsEligible]
     """Verified skills, for which a credential can be issued or was issued."""
     pending: List[SessionCredentialsPending]
     """Skills without an outcome yet. If they are verified, credentials are issued then."""
     credentials: List[SessionCredentialsCredential]
+    """The issued credentials."""
     profileUrl: Optional[str]
+    """The public profile; null while the student has it switched off."""
     manageUrl: Optional[str]
+    """A secret link for managing the credentials; null unless consent was just given."""
 
 
 class SessionCredentialsCredential(TypedDict):
     id: str
+    """ID of the credential."""
     url: str
+    """The public page of the credential."""
     skill: SessionCredentialSkill
+    """The skill."""
     status: CredentialStatus
+    """The status of the credential."""
 
 
 class SessionCredentialsEligible(TypedDict):
     skill: SessionCredentialSkill
+    """The skill."""
 
 
 class SessionCredentialsPending(TypedDict):
     skill: SessionCredentialSkill
+    """The skill."""
 
 
 class SessionEmailResponse(TypedDict):
     success: Literal[True]
+    """Always `true` in a response to a successful request."""
     email: str
+    """Email address of the student."""
     name: str
+    """Name of the student."""
     serviceUserId: str
+    """ID of the student at Attestry, the same for all sessions of the student."""
 
 
 class SessionItems(TypedDict):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     serviceUserId: str
+    """ID of the student at Attestry, the same for all sessions of the student."""
     stored: SelectedItems
+    """The items that were selected as evidence."""
 
 
 class _SessionItemsInputOptional(TypedDict, total=False):
     projectIds: List[str]
+    """Your IDs of the selected projects."""
     workExperienceIds: List[str]
+    """Your IDs of the selected work experience."""
     credentialIds: List[str]
+    """Your IDs of the selected certificates."""
 
 
 class SessionItemsInput(_SessionItemsInputOptional):
@@ -1652,14 +2171,18 @@ class SessionItemsInput(_SessionItemsInputOptional):
 
 class SessionSkill(TypedDict):
     skillId: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     proofUrl: List[str]
+    """Links that prove the skill."""
 
 
 class SessionSkills(TypedDict):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     skills: List[SessionSkill]
+    """The stored skills."""
     endorsementType: EndorsementType
 
 
@@ -1671,23 +2194,32 @@ class SessionSkillsInput(_SessionSkillsInputOptional):
     sessionToken: str
     """The session token, `vst_…`, returned by `POST /verify`."""
     skills: List[SessionSkillsInputSkill]
+    """The skills to verify."""
 
 
 class _SessionSkillsInputSkillOptional(TypedDict, total=False):
     proofUrl: List[str]
+    """Links that prove the skill."""
 
 
 class SessionSkillsInputSkill(_SessionSkillsInputSkillOptional):
     skillId: str
+    """ID of the skill."""
 
 
 class Skill(TypedDict):
     skill_id: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     description: str
+    """Description of the skill."""
     aliases: List[str]
+    """Other names of the skill."""
     sub_skill: SubSkillName
+    """The sub-skill that the skill belongs to."""
     master_skill: MasterSkillName
+    """The master skill that the sub-skill belongs to."""
     verifiable: bool
     """Whether the skill can be measured: the built-in bank or the bank of your organisation has at least
     12 active questions about it, or an AI writer is configured.
@@ -1698,7 +2230,13 @@ class SkillAssessment(TypedDict):
     """The last submitted attempt at the skill in this session. Absent without one."""
 
     correct: int
+    """Number of correct answers."""
     total: int
+    """Number of questions about the skill."""
+    unpilotedQuestions: int
+    """Number of questions that are still being tried out: fewer than 30 people have answered them. Their
+    answers weigh less.
+    """
     verdict: Literal["passed", "not_passed", "inconclusive"]
     """`passed` or `not_passed` if the answers show it with a certainty of at least 95 %, and
     `inconclusive` if they allow neither.
@@ -1711,6 +2249,7 @@ class SkillAssessment(TypedDict):
 
 class SkillExtraction(TypedDict):
     skills: List[MentionedSkill]
+    """The skills that the text mentions, best first."""
 
 
 class _SkillExtractionInputOptional(TypedDict, total=False):
@@ -1720,31 +2259,39 @@ class _SkillExtractionInputOptional(TypedDict, total=False):
 
 class SkillExtractionInput(_SkillExtractionInputOptional):
     text: str
+    """A text in which skills are mentioned, such as a job advertisement."""
 
 
 class SkillList(TypedDict):
     items: List[Skill]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
 class SkillLookup(TypedDict):
     found: List[Skill]
+    """The skills of the catalogue with these IDs or names."""
     missing: List[str]
     """Requested IDs or names that are not in the catalogue."""
 
 
 class SkillLookupInput(TypedDict, total=False):
     skill_ids: List[str]
+    """IDs of skills to find. Send `skill_ids` or `names`."""
     names: List[str]
     """Skill names, without aliases. Case and white space are ignored."""
 
 
 class SkillMatch(TypedDict):
     skill_id: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     score: float
+    """How well the skill matches, from 0 to 1."""
     method: Literal["exact", "alias", "fuzzy", "semantic"]
+    """How the skill was found: by its name, by an alias, despite spelling differences, or by meaning."""
 
 
 class _SkillMatchInputOptional(TypedDict, total=False):
@@ -1754,43 +2301,60 @@ class _SkillMatchInputOptional(TypedDict, total=False):
 
 class SkillMatchInput(_SkillMatchInputOptional):
     phrases: List[str]
+    """Skill names as your users write them."""
 
 
 class SkillMatches(TypedDict):
     matches: List[SkillMatchesMatch]
+    """One entry per phrase, in the order of the request."""
 
 
 class SkillMatchesMatch(TypedDict):
     phrase: str
+    """The phrase as sent."""
     candidates: List[SkillMatch]
+    """The skills that match the phrase, best first."""
 
 
 class SkillMention(TypedDict):
     """Offsets are in UTF-16 code units of the text as sent. `end` is exclusive."""
 
     start: int
+    """Offset of the first character."""
     end: int
+    """Offset after the last character."""
     text: str
+    """The words of the text that mention the skill."""
 
 
 class _SkillOutcomeOptional(TypedDict, total=False):
     rating: int
+    """Rating from 1 to 5."""
     comment: str
+    """Comment of the reviewer."""
     assessment: SkillAssessment
 
 
 class SkillOutcome(_SkillOutcomeOptional):
     skillId: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     outcome: VerificationOutcome
+    """The outcome of the verification for this skill."""
 
 
 class SkillRequest(TypedDict):
     request_id: str
+    """ID of the skill request."""
     name: str
+    """Name of the requested skill."""
     status: SkillRequestStatus
+    """Return only records with this status."""
     skill_id: Optional[str]
+    """ID of the new skill if the request was approved; null otherwise."""
     created_at: str
+    """When the record was created: ISO 8601, UTC."""
 
 
 class _SkillRequestInputOptional(TypedDict, total=False):
@@ -1800,10 +2364,12 @@ class _SkillRequestInputOptional(TypedDict, total=False):
 
 class SkillRequestInput(_SkillRequestInputOptional):
     name: str
+    """Name of the missing skill."""
 
 
 class SkillRequestList(TypedDict):
     items: List[SkillRequest]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
@@ -1812,7 +2378,9 @@ class SkillRequestResolvedEvent(TypedDict):
     """The operator approved or rejected a skill that you requested."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["skill_request.resolved"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -1821,38 +2389,53 @@ class SkillRequestResolvedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: SkillRequest
+    """The result of the request."""
 
 
 class SkillSearchResult(TypedDict):
     skill_id: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     description: str
+    """Description of the skill."""
     aliases: List[str]
+    """Other names of the skill."""
     sub_skill: SubSkillName
+    """The sub-skill that the skill belongs to."""
     master_skill: MasterSkillName
+    """The master skill that the sub-skill belongs to."""
     verifiable: bool
     """Whether the skill can be measured: the built-in bank or the bank of your organisation has at least
     12 active questions about it, or an AI writer is configured.
     """
     score: float
+    """How well the skill matches, from 0 to 1."""
 
 
 class SkillSearchResultList(TypedDict):
     items: List[SkillSearchResult]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
 class SkillSuggestion(TypedDict):
     skillId: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     subSkill: str
+    """Name of the sub-skill."""
     masterSkill: str
+    """Name of the master skill."""
     verifiable: bool
+    """Whether the skill can be assessed with questions."""
 
 
 class SkillSuggestions(TypedDict):
     skills: List[SkillSuggestion]
+    """The matching skills, best first."""
 
 
 class _StoredVerificationMethodOptional(TypedDict, total=False):
@@ -1866,36 +2449,50 @@ class StoredVerificationMethod(_StoredVerificationMethodOptional):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     verificationMethod: VerificationMethod
+    """The chosen method."""
 
 
 class _StudentOptional(TypedDict, total=False):
     phone: str
+    """Phone number of the student."""
 
 
 class Student(_StudentOptional):
     externalStudentId: str
+    """ID of the student in your system."""
     name: str
+    """Name of the student."""
     email: str
+    """Email address of the student."""
 
 
 class SubSkill(TypedDict):
     sub_skill_id: str
+    """ID of the sub-skill."""
     sub_skill_name: str
+    """Name of the sub-skill."""
     master_skill_id: str
+    """ID of the master skill."""
     master_skill_name: str
+    """Name of the master skill."""
     skills: int
     """Number of skills in this master skill or sub-skill."""
 
 
 class SubSkillName(TypedDict):
     sub_skill_id: str
+    """ID of the sub-skill."""
     name: str
+    """Name of the sub-skill."""
 
 
 class SubSkillPage(TypedDict):
     data: List[SubSkill]
+    """The result of the request."""
     page: int
+    """Number of the page, from 1."""
     limit: int
+    """Maximum number of items on the page."""
     count: int
     """Total number of items on all pages."""
 
@@ -1904,7 +2501,55 @@ class SubmittedReview(TypedDict):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     status: VerificationStatus
+    """Return only records with this status."""
     skills: List[SkillOutcome]
+    """The outcome of each skill."""
+
+
+class TestClock(TypedDict):
+    test_clock_id: str
+    """The ID of the test clock, `TC_…`."""
+    name: Optional[str]
+    """Your name for the clock, or null."""
+    status: Literal["ready", "advancing", "archived"]
+    """`ready`: the clock stands still. `advancing`: it moves to `advancing_to`. `archived`: it can no
+    longer be advanced.
+    """
+    starts_at: str
+    """The time that the clock showed at first."""
+    now: str
+    """The time of the clock."""
+    advancing_to: Optional[str]
+    """The end of the advance that is in progress; null if there is none."""
+    created_at: str
+    """When the clock was created, in real time."""
+    updated_at: str
+    """When the clock was last changed, in real time."""
+
+
+class TestClockAdvanceInput(TypedDict, total=False):
+    to: str
+    """The new time: ISO 8601 with a time zone, after the time of the clock and at most 366 days later.
+    Send either `to` or `seconds`.
+    """
+    seconds: int
+    """Number of seconds to advance the clock by, at most 366 days."""
+
+
+class TestClockInput(TypedDict, total=False):
+    name: str
+    """Your name for the clock."""
+    starts_at: str
+    """The time that the clock shows at first: ISO 8601 with a time zone, at most five years before or
+    after the current time. Default: now.
+    """
+
+
+class TestClockList(TypedDict):
+    items: List[TestClock]
+    """The items of this page."""
+    next_cursor: Optional[str]
+    """Send it as `cursor` to get the next page. Null on the last page."""
 
 
 _TextByLanguageOptionalKeywords = TypedDict("_TextByLanguageOptionalKeywords", {"or": "str", "as": "str"}, total=False)
@@ -1912,15 +2557,25 @@ _TextByLanguageOptionalKeywords = TypedDict("_TextByLanguageOptionalKeywords", {
 
 class TextByLanguage(_TextByLanguageOptionalKeywords, total=False):
     en: str
+    """The text in English."""
     hi: str
+    """The text in Hindi."""
     bn: str
+    """The text in Bengali."""
     ta: str
+    """The text in Tamil."""
     te: str
+    """The text in Telugu."""
     mr: str
+    """The text in Marathi."""
     gu: str
+    """The text in Gujarati."""
     kn: str
+    """The text in Kannada."""
     ml: str
+    """The text in Malayalam."""
     pa: str
+    """The text in Punjabi."""
 
 
 _TextsByLanguageOptionalKeywords = TypedDict("_TextsByLanguageOptionalKeywords", {"or": "List[str]", "as": "List[str]"}, total=False)
@@ -1928,27 +2583,43 @@ _TextsByLanguageOptionalKeywords = TypedDict("_TextsByLanguageOptionalKeywords",
 
 class TextsByLanguage(_TextsByLanguageOptionalKeywords, total=False):
     en: List[str]
+    """The texts in this language."""
     hi: List[str]
+    """The texts in this language."""
     bn: List[str]
+    """The texts in this language."""
     ta: List[str]
+    """The texts in this language."""
     te: List[str]
+    """The texts in this language."""
     mr: List[str]
+    """The texts in this language."""
     gu: List[str]
+    """The texts in this language."""
     kn: List[str]
+    """The texts in this language."""
     ml: List[str]
+    """The texts in this language."""
     pa: List[str]
+    """The texts in this language."""
 
 
 class TopSkill(TypedDict):
     skill_id: str
+    """ID of the skill."""
     skill_name: str
+    """Name of the skill."""
     selections: int
+    """Number of users who have selected the skill."""
 
 
 class TopSkillPage(TypedDict):
     data: List[TopSkill]
+    """The result of the request."""
     page: int
+    """Number of the page, from 1."""
     limit: int
+    """Maximum number of items on the page."""
     count: int
     """Total number of items on all pages."""
 
@@ -1961,12 +2632,19 @@ class VerdictEvidence(TypedDict):
     language: Language
     items: int
     """Number of scored questions."""
+    unpiloted_items: int
+    """Number of scored questions that are still being tried out: fewer than 30 people have answered them.
+    Their answers weigh less.
+    """
     median_seconds: Optional[int]
     """Median time between question and answer. Simulated for the test numbers, which reply at once."""
 
 
 class _VerificationOptional(TypedDict, total=False):
+    testClockId: str
+    """The ID of the test clock whose time applies. Absent without one."""
     source: VerificationSource
+    """The main item that was selected as evidence."""
     evidenceLevel: Literal["strong", "moderate", "weak"]
     """How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill.
     It can change later, for example if the student endorses the reviewer in return.
@@ -1974,25 +2652,37 @@ class _VerificationOptional(TypedDict, total=False):
     reasons: List[EvidenceReason]
     """The reasons for `evidenceLevel`."""
     completedAt: str
+    """When the verification ended; absent before."""
     declineReason: str
+    """Why the reviewer declined, or why the endorsement was withdrawn."""
+    withdrawnAt: str
+    """When the endorsement was withdrawn. Absent otherwise."""
+    withdrawnBy: Literal["reviewer", "organisation", "operator"]
 
 
 class Verification(_VerificationOptional):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     serviceUserId: str
+    """ID of the student at Attestry, the same for all sessions of the student."""
     externalStudentId: str
+    """ID of the student in your system."""
     status: VerificationStatus
+    """Return only records with this status."""
     verificationMethod: Optional[VerificationMethod]
+    """The chosen method; null before step 2."""
     endorsementType: EndorsementType
     skills: List[SkillOutcome]
+    """The outcome of each skill."""
     score: Optional[int]
+    """Score of the last assessment in percent; null without one."""
     credentials: List[IssuedCredential]
     """The credentials that were issued because the student wants them. Empty without consent."""
 
 
 class _VerificationChangeOptional(TypedDict, total=False):
     skills: List[SkillOutcome]
+    """The outcome of each skill. Only in events that end the verification."""
     evidenceLevel: Literal["strong", "moderate", "weak"]
     """How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill.
     It can change later, for example if the student endorses the reviewer in return.
@@ -2005,17 +2695,24 @@ class VerificationChange(_VerificationChangeOptional):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     serviceUserId: str
+    """ID of the student at Attestry, the same for all sessions of the student."""
     externalStudentId: str
+    """ID of the student in your system."""
     verificationMethod: Optional[VerificationMethod]
+    """The chosen method; null before step 2."""
     status: VerificationStatus
+    """Return only records with this status."""
     version: int
+    """Increases with every change of the verification."""
 
 
 class VerificationCompletedEvent(TypedDict):
     """The reviewer decided on the skills, or the assessment was passed."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["verification.completed"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -2024,13 +2721,16 @@ class VerificationCompletedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: VerificationChange
+    """The result of the request."""
 
 
 class VerificationDeclinedEvent(TypedDict):
     """The reviewer declined to review the skills."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["verification.declined"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -2039,13 +2739,16 @@ class VerificationDeclinedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: VerificationChange
+    """The result of the request."""
 
 
 class VerificationExpiredEvent(TypedDict):
     """The session or the reviewer's link expired."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["verification.expired"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -2054,13 +2757,16 @@ class VerificationExpiredEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: VerificationChange
+    """The result of the request."""
 
 
 class VerificationFailedEvent(TypedDict):
     """The attempts of an assessment are used up."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["verification.failed"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -2069,13 +2775,16 @@ class VerificationFailedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: VerificationChange
+    """The result of the request."""
 
 
 class VerificationInitiatedEvent(TypedDict):
     """The first questions of an assessment were generated."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["verification.initiated"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -2084,19 +2793,23 @@ class VerificationInitiatedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: VerificationChange
+    """The result of the request."""
 
 
 class VerificationMethodChoice(TypedDict):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     verificationMethod: VerificationMethod
+    """The method to use."""
 
 
 class VerificationRequestedEvent(TypedDict):
     """A reviewer was asked to review the skills for the first time."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["verification.requested"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -2105,6 +2818,7 @@ class VerificationRequestedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: VerificationChange
+    """The result of the request."""
 
 
 class _VerificationSessionOptional(TypedDict, total=False):
@@ -2118,52 +2832,82 @@ class _VerificationSessionOptional(TypedDict, total=False):
     """
     reasons: List[EvidenceReason]
     """The reasons for `evidenceLevel`."""
+    testClockId: str
+    """The ID of the test clock whose time applies. Absent without one."""
     returnUrl: str
+    """Where the page sends the student at the end."""
 
 
 class VerificationSession(_VerificationSessionOptional):
     serviceVerificationId: str
     """The verification ID, `SV_…`, returned by `POST /verify`."""
     serviceUserId: str
+    """ID of the student at Attestry, the same for all sessions of the student."""
     status: VerificationStatus
+    """Return only records with this status."""
     verificationMethod: Optional[VerificationMethod]
+    """The chosen method; null before step 2."""
     endorsementType: EndorsementType
     student: Student
+    """The student."""
     projects: List[Project]
+    """Projects of the student."""
     workExperiences: List[WorkExperience]
+    """Work experience of the student."""
     certificates: List[Certificate]
+    """Certificates of the student."""
     skills: List[SessionSkill]
+    """The skills to verify."""
     stored: SelectedItems
+    """The items that were selected as evidence."""
     reviewer: Optional[Reviewer]
+    """The reviewer; null before one is stored."""
     expiresAt: str
+    """When the session expires: ISO 8601, UTC."""
 
 
 class _VerificationSessionInputOptional(TypedDict, total=False):
     phone: str
+    """Phone number of the student."""
     projects: List[Project]
+    """Projects of the student."""
     workExperiences: List[WorkExperience]
+    """Work experience of the student."""
     certificates: List[Certificate]
+    """Certificates of the student."""
     returnUrl: str
     """An http or https URL."""
+    testClockId: str
+    """TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time."""
 
 
 class VerificationSessionInput(_VerificationSessionInputOptional):
     externalStudentId: str
+    """ID of the student in your system."""
     name: str
+    """Name of the student."""
     email: str
+    """Email address of the student."""
 
 
 class VerificationSource(TypedDict):
     type: Literal["experience", "project", "certificate"]
+    """The kind of the item."""
     title: str
+    """Name of the project, employer or certificate."""
     subtitle: Optional[str]
+    """Role or issuer; null without one."""
     meta: Optional[str]
+    """Dates of the item; null without any."""
     description: Optional[str]
+    """Description of the item; null without one."""
 
 
 class VerifiedSkill(TypedDict):
     skill_id: str
+    """ID of the skill."""
     name: str
+    """Name of the skill."""
     verdict: SkillVerdict
     correct: int
     """Number of correct answers."""
@@ -2174,26 +2918,34 @@ class VerifiedSkill(TypedDict):
     more likely verdict. Null without a verdict.
     """
     evidence: Optional[VerdictEvidence]
+    """What the verdict is based on; null without a verdict."""
 
 
 class _WebhookOptional(TypedDict, total=False):
     description: str
+    """Your own notes about the webhook."""
 
 
 class Webhook(_WebhookOptional):
     webhook_id: str
+    """ID of the webhook."""
     url: str
+    """The URL of the endpoint."""
     event_types: List[EventType]
+    """The event types that are sent."""
     status: WebhookStatus
     created_via: CreatedVia
     created_at: str
+    """When the record was created: ISO 8601, UTC."""
     updated_at: str
+    """When the record was last changed: ISO 8601, UTC."""
 
 
 class _WebhookInputOptional(TypedDict, total=False):
     event_types: List[EventType]
     """The event types to send. Default: all types, including types added in the future."""
     description: str
+    """Your own notes about the webhook."""
 
 
 class WebhookInput(_WebhookInputOptional):
@@ -2205,6 +2957,7 @@ class WebhookInput(_WebhookInputOptional):
 
 class WebhookList(TypedDict):
     items: List[Webhook]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
 
@@ -2218,7 +2971,9 @@ class WebhookTestEvent(TypedDict):
     """You requested a test event."""
 
     event_id: str
+    """ID of the event, identical in every delivery and response."""
     type: Literal["webhook.test"]
+    """The type of the event."""
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -2227,26 +2982,43 @@ class WebhookTestEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: Webhook
+    """The result of the request."""
 
 
 class _WebhookWithSecretOptional(TypedDict, total=False):
     description: str
+    """Your own notes about the webhook."""
 
 
 class WebhookWithSecret(_WebhookWithSecretOptional):
     webhook_id: str
+    """ID of the webhook."""
     url: str
+    """The URL of the endpoint."""
     event_types: List[EventType]
+    """The event types that are sent."""
     status: WebhookStatus
     created_via: CreatedVia
     created_at: str
+    """When the record was created: ISO 8601, UTC."""
     updated_at: str
+    """When the record was last changed: ISO 8601, UTC."""
     secret: str
     """The signing secret: `whsec_` followed by base64. Store it, because it is returned only once."""
 
 
+class WithdrawalInput(TypedDict):
+    serviceVerificationId: str
+    """The verification ID, `SV_…`, returned by `POST /verify`."""
+    token: str
+    """The token from the link in the email to the reviewer."""
+    reason: str
+    """Shown to the student and to the partner."""
+
+
 class _WorkExperienceOptional(TypedDict, total=False):
     description: str
+    """Description of the work."""
     startDate: str
     """A date in any format, for example `2024-06`. Shown to reviewers as sent."""
     endDate: str
@@ -2255,18 +3027,25 @@ class _WorkExperienceOptional(TypedDict, total=False):
 
 class WorkExperience(_WorkExperienceOptional):
     externalExperienceId: str
+    """ID of the work experience in your system."""
     companyName: str
+    """Name of the employer."""
     role: str
+    """Role of the student."""
 
 
 class _WorkflowOptional(TypedDict, total=False):
     description: str
+    """Your own notes about the workflow."""
 
 
 class Workflow(_WorkflowOptional):
     workflow_id: str
+    """ID of the workflow."""
     name: str
+    """Name of the workflow."""
     default_methods: List[Method]
+    """The methods of mandates that do not choose their own."""
     channels: List[Channel]
     """Channels in the order in which they are tried."""
     languages: List[Language]
@@ -2275,15 +3054,20 @@ class Workflow(_WorkflowOptional):
     """Messages to candidates who have not replied."""
     created_via: CreatedVia
     status: WorkflowStatus
+    """Return only records with this status."""
     mandates: int
     """Number of mandates that use the workflow and are not archived."""
     created_at: str
+    """When the record was created: ISO 8601, UTC."""
     updated_at: str
+    """When the record was last changed: ISO 8601, UTC."""
 
 
 class _WorkflowInputOptional(TypedDict, total=False):
     description: str
+    """Your own notes about the workflow."""
     default_methods: List[Method]
+    """The methods of mandates that do not choose their own."""
     channels: List[Channel]
     """Channels in the order in which they are tried."""
     languages: List[Language]
@@ -2294,9 +3078,11 @@ class _WorkflowInputOptional(TypedDict, total=False):
 
 class WorkflowInput(_WorkflowInputOptional):
     name: str
+    """Name of the workflow."""
 
 
 class WorkflowList(TypedDict):
     items: List[Workflow]
+    """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""

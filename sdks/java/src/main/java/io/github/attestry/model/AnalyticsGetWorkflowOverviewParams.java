@@ -9,6 +9,8 @@ import io.github.attestry.internal.JsonName;
  * @param from First day of the period, a calendar day in India. By default, the period is the 30 days that end
  *     with {@code to}.
  * @param to Last day of the period, a calendar day in India. Default: today.
+ * @param mandateId ID of the mandate.
+ * @param campaignId ID of the campaign.
  */
 public record AnalyticsGetWorkflowOverviewParams(
         String from,
@@ -55,11 +57,13 @@ public record AnalyticsGetWorkflowOverviewParams(
             return this;
         }
 
+        /** ID of the mandate. */
         public Builder mandateId(String value) {
             mandateId = value;
             return this;
         }
 
+        /** ID of the campaign. */
         public Builder campaignId(String value) {
             campaignId = value;
             return this;

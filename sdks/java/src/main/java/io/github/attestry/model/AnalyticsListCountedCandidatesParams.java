@@ -13,6 +13,9 @@ import io.github.attestry.internal.Required;
  * @param from First day of the period, a calendar day in India. By default, the period is the 30 days that end
  *     with {@code to}.
  * @param to Last day of the period, a calendar day in India. Default: today.
+ * @param workflowId ID of the workflow.
+ * @param mandateId ID of the mandate.
+ * @param campaignId ID of the campaign.
  * @param limit Maximum number of items on the page.
  * @param cursor The {@code next_cursor} of the previous page.
  */
@@ -84,16 +87,19 @@ public record AnalyticsListCountedCandidatesParams(
             return this;
         }
 
+        /** ID of the workflow. */
         public Builder workflowId(String value) {
             workflowId = value;
             return this;
         }
 
+        /** ID of the mandate. */
         public Builder mandateId(String value) {
             mandateId = value;
             return this;
         }
 
+        /** ID of the campaign. */
         public Builder campaignId(String value) {
             campaignId = value;
             return this;

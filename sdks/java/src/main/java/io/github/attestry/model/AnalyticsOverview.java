@@ -14,7 +14,9 @@ import java.util.List;
  *     of candidates who replied.
  * @param followUps For each follow-up of the workflow, numbered from 1 ({@code step}): messages sent, and
  *     candidates who first replied after it.
+ * @param calls Voice calls to candidates.
  * @param dropOffs Number of candidates who declined or failed, by the stage at which this happened.
+ * @param languages Candidates by the language of their conversation.
  * @param daily For each day of the period: candidates enrolled on that day, and results completed, declined or
  *     failed on that day.
  */

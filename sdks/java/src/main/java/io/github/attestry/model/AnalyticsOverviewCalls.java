@@ -4,8 +4,14 @@ package io.github.attestry.model;
 import io.github.attestry.internal.JsonName;
 
 /**
- * Object AnalyticsOverviewCalls of the API.
+ * Voice calls to candidates.
  *
+ * @param placed Calls that were made.
+ * @param answered Calls that were answered.
+ * @param noAnswer Calls that were not answered.
+ * @param busy Calls to a busy number.
+ * @param failed Calls that failed.
+ * @param totalSeconds Duration of all answered calls.
  * @param averageSeconds Average duration of answered calls, in seconds. 0 if no call was answered.
  */
 public record AnalyticsOverviewCalls(

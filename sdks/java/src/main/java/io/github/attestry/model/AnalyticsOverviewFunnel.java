@@ -7,6 +7,18 @@ import io.github.attestry.internal.JsonName;
  * Candidates enrolled in the period, and how many of them have reached each stage by now. From {@code
  * enrolled} to {@code completed}, no count is higher than the one before it: a stage that does not apply, or
  * was skipped after a knockout, counts as done.
+ *
+ * @param enrolled Candidates who were enrolled.
+ * @param contacted Candidates to whom a message was sent.
+ * @param delivered Candidates whom a message reached.
+ * @param responded Candidates who replied.
+ * @param consented Candidates who agreed to the conversation.
+ * @param enrichmentDone Candidates who answered your questions.
+ * @param skillsDone Candidates who answered the questions about skills.
+ * @param interestDone Candidates who said whether they are interested.
+ * @param completed Candidates who completed the conversation.
+ * @param qualified Candidates who meet all requirements.
+ * @param interested Candidates who are interested in the job.
  */
 public record AnalyticsOverviewFunnel(
         long enrolled,

@@ -4,7 +4,11 @@ package io.github.attestry.model;
 import io.github.attestry.internal.Required;
 import java.util.List;
 
-/** Object AssessmentAnswersInput of the API. */
+/**
+ * Object AssessmentAnswersInput of the API.
+ *
+ * @param answers The answers of the student.
+ */
 public record AssessmentAnswersInput(
         List<AssessmentAnswersInputAnswer> answers) {
     /** Returns an empty builder. */
@@ -26,11 +30,13 @@ public record AssessmentAnswersInput(
         private Builder() {
         }
 
+        /** The answers of the student. */
         public Builder answers(List<AssessmentAnswersInputAnswer> value) {
             answers = value;
             return this;
         }
 
+        /** The answers of the student. */
         public Builder answers(AssessmentAnswersInputAnswer... values) {
             return answers(List.of(values));
         }

@@ -6,6 +6,7 @@ import io.github.attestry.internal.Required;
 /**
  * Object AssessmentAnswersInputAnswer of the API.
  *
+ * @param questionId ID of the question.
  * @param option The text of the chosen option. A question without an answer counts as wrong.
  */
 public record AssessmentAnswersInputAnswer(
@@ -32,6 +33,7 @@ public record AssessmentAnswersInputAnswer(
         private Builder() {
         }
 
+        /** ID of the question. */
         public Builder questionId(String value) {
             questionId = value;
             return this;

@@ -4,6 +4,12 @@ package io.github.attestry.model;
 /**
  * Object AssessmentScoreSkill of the API.
  *
+ * @param skillId ID of the skill.
+ * @param passed Whether the attempt, or the skill, is passed.
+ * @param correct Number of correct answers.
+ * @param total Number of questions about the skill.
+ * @param unpilotedQuestions Number of questions that are still being tried out: fewer than 30 people have
+ *     answered them. Their answers weigh less.
  * @param verdict {@code passed} or {@code not_passed} if the answers show it with a certainty of at least 95
  *     %, and {@code inconclusive} if they allow neither.
  * @param confidence Probability that the verdict is right under the measurement model. For {@code
@@ -14,6 +20,7 @@ public record AssessmentScoreSkill(
         boolean passed,
         long correct,
         long total,
+        long unpilotedQuestions,
         AssessmentScoreSkillVerdict verdict,
         double confidence) {
 }

@@ -6,8 +6,19 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object Campaign of the API.
  *
+ * @param campaignId ID of the campaign.
+ * @param mandateId ID of the mandate.
+ * @param jobId Your own ID for the job; null if you sent none.
+ * @param name Name of the campaign.
+ * @param testClockId The ID of the test clock whose time applies. Absent without one.
+ * @param status Return only records with this status.
+ * @param counts Number of candidates by status.
  * @param flowVersion Version of the questions that the most recently enrolled candidates are asked.
  * @param version Increases with every change of the campaign.
+ * @param startsAt When the campaign starts to contact candidates.
+ * @param createdAt When the record was created: ISO 8601, UTC.
+ * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ * @param completedAt When the last candidate ended. Null before.
  */
 public record Campaign(
         @JsonName("campaign_id") String campaignId,
@@ -15,6 +26,7 @@ public record Campaign(
         @JsonName("mandate_id") String mandateId,
         @JsonName("job_id") String jobId,
         String name,
+        @JsonName("test_clock_id") String testClockId,
         CampaignStatus status,
         CampaignCounts counts,
         @JsonName("flow_version") long flowVersion,

@@ -8,13 +8,19 @@ import java.util.List;
 /**
  * Object CampaignInput of the API.
  *
+ * @param mandateId ID of the mandate.
+ * @param name Name of the campaign, for your own lists.
  * @param startsAt When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in
  *     the future. Default: now.
+ * @param testClockId TEST mode only: the ID of the test clock, {@code TC_…}, whose time applies instead of
+ *     real time.
+ * @param candidates The candidates to enrol. Each costs one credit.
  */
 public record CampaignInput(
         @JsonName("mandate_id") String mandateId,
         String name,
         @JsonName("starts_at") String startsAt,
+        @JsonName("test_clock_id") String testClockId,
         List<CandidateInput> candidates) {
     /** Returns an empty builder. */
     public static Builder builder() {
@@ -27,6 +33,7 @@ public record CampaignInput(
         builder.mandateId = mandateId;
         builder.name = name;
         builder.startsAt = startsAt;
+        builder.testClockId = testClockId;
         builder.candidates = candidates;
         return builder;
     }
@@ -36,16 +43,19 @@ public record CampaignInput(
         private String mandateId;
         private String name;
         private String startsAt;
+        private String testClockId;
         private List<CandidateInput> candidates;
 
         private Builder() {
         }
 
+        /** ID of the mandate. */
         public Builder mandateId(String value) {
             mandateId = value;
             return this;
         }
 
+        /** Name of the campaign, for your own lists. */
         public Builder name(String value) {
             name = value;
             return this;
@@ -60,11 +70,19 @@ public record CampaignInput(
             return this;
         }
 
+        /** TEST mode only: the ID of the test clock, {@code TC_…}, whose time applies instead of real time. */
+        public Builder testClockId(String value) {
+            testClockId = value;
+            return this;
+        }
+
+        /** The candidates to enrol. Each costs one credit. */
         public Builder candidates(List<CandidateInput> value) {
             candidates = value;
             return this;
         }
 
+        /** The candidates to enrol. Each costs one credit. */
         public Builder candidates(CandidateInput... values) {
             return candidates(List.of(values));
         }
@@ -75,6 +93,7 @@ public record CampaignInput(
                     Required.value(mandateId, "CampaignInput.mandateId"),
                     name,
                     startsAt,
+                    testClockId,
                     candidates);
         }
     }

@@ -4,7 +4,8 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of campaign status.
+ * {@code scheduled} until {@code starts_at}, then {@code running}; {@code completed} when no candidate is
+ * pending; {@code paused} and {@code archived} on request.
  * The server may add values.
  */
 public record CampaignStatus(String value) implements StringValue {

@@ -3,7 +3,15 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object Candidate of the API. */
+/**
+ * Object Candidate of the API.
+ *
+ * @param candidateId ID of the candidate in this campaign.
+ * @param externalCandidateId Your own ID for the candidate.
+ * @param name Name of the candidate.
+ * @param status Return only records with this status.
+ * @param resultId ID of the result.
+ */
 public record Candidate(
         @JsonName("candidate_id") String candidateId,
         @JsonName("external_candidate_id") String externalCandidateId,

@@ -9,6 +9,7 @@ import java.util.Map;
  * Object CandidateInput of the API.
  *
  * @param externalCandidateId Your own ID for the candidate.
+ * @param name Name of the candidate.
  * @param phone E.164. Required unless email is the workflow's only channel. In TEST mode, the numbers
  *     +919990000001 to +919990000011 reply automatically, each in a different way.
  * @param email Required if email is the workflow's only channel.
@@ -57,6 +58,7 @@ public record CandidateInput(
             return this;
         }
 
+        /** Name of the candidate. */
         public Builder name(String value) {
             name = value;
             return this;

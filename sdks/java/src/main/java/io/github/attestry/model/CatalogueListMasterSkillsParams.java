@@ -4,6 +4,7 @@ package io.github.attestry.model;
 /**
  * Query parameters of {@code CatalogueResource.listMasterSkills}.
  *
+ * @param page Number of the page, from 1.
  * @param limit Maximum number of items on the page.
  */
 public record CatalogueListMasterSkillsParams(
@@ -30,6 +31,7 @@ public record CatalogueListMasterSkillsParams(
         private Builder() {
         }
 
+        /** Number of the page, from 1. */
         public Builder page(long value) {
             page = value;
             return this;

@@ -7,6 +7,8 @@ import io.github.attestry.internal.Required;
 /**
  * Query parameters of {@code CatalogueResource.listSelectedSkills}.
  *
+ * @param userId ID of the user in your system.
+ * @param page Number of the page, from 1.
  * @param limit Maximum number of items on the page.
  */
 public record CatalogueListSelectedSkillsParams(
@@ -36,11 +38,13 @@ public record CatalogueListSelectedSkillsParams(
         private Builder() {
         }
 
+        /** ID of the user in your system. */
         public Builder userId(String value) {
             userId = value;
             return this;
         }
 
+        /** Number of the page, from 1. */
         public Builder page(long value) {
             page = value;
             return this;

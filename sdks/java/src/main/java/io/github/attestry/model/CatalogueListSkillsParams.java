@@ -6,6 +6,9 @@ import io.github.attestry.internal.JsonName;
 /**
  * Query parameters of {@code CatalogueResource.listSkills}.
  *
+ * @param masterSkillId ID of the master skill.
+ * @param subSkillId ID of the sub-skill.
+ * @param page Number of the page, from 1.
  * @param limit Maximum number of items on the page.
  */
 public record CatalogueListSkillsParams(
@@ -38,16 +41,19 @@ public record CatalogueListSkillsParams(
         private Builder() {
         }
 
+        /** ID of the master skill. */
         public Builder masterSkillId(String value) {
             masterSkillId = value;
             return this;
         }
 
+        /** ID of the sub-skill. */
         public Builder subSkillId(String value) {
             subSkillId = value;
             return this;
         }
 
+        /** Number of the page, from 1. */
         public Builder page(long value) {
             page = value;
             return this;

@@ -6,6 +6,8 @@ import io.github.attestry.internal.JsonName;
 /**
  * Query parameters of {@code CatalogueResource.listSubSkills}.
  *
+ * @param masterSkillId ID of the master skill.
+ * @param page Number of the page, from 1.
  * @param limit Maximum number of items on the page.
  */
 public record CatalogueListSubSkillsParams(
@@ -35,11 +37,13 @@ public record CatalogueListSubSkillsParams(
         private Builder() {
         }
 
+        /** ID of the master skill. */
         public Builder masterSkillId(String value) {
             masterSkillId = value;
             return this;
         }
 
+        /** Number of the page, from 1. */
         public Builder page(long value) {
             page = value;
             return this;

@@ -6,6 +6,8 @@ import io.github.attestry.internal.Required;
 /**
  * Query parameters of {@code CatalogueResource.searchSkills}.
  *
+ * @param keyword Text to search for: at least 3 characters.
+ * @param page Number of the page, from 1.
  * @param limit Maximum number of items on the page.
  */
 public record CatalogueSearchSkillsParams(
@@ -35,11 +37,13 @@ public record CatalogueSearchSkillsParams(
         private Builder() {
         }
 
+        /** Text to search for: at least 3 characters. */
         public Builder keyword(String value) {
             keyword = value;
             return this;
         }
 
+        /** Number of the page, from 1. */
         public Builder page(long value) {
             page = value;
             return this;

@@ -6,7 +6,12 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object CatalogueTotals of the API.
  *
+ * @param masterSkills Number of master skills.
+ * @param subSkills Number of sub-skills.
+ * @param skills Number of skills.
+ * @param selectedSkills Number of selections of all users.
  * @param users Number of users who have selected at least one skill.
+ * @param pendingSkillRequests Number of skill requests that are not decided.
  */
 public record CatalogueTotals(
         @JsonName("master_skills") long masterSkills,

@@ -6,6 +6,10 @@ import io.github.attestry.internal.Required;
 /**
  * Object Certificate of the API.
  *
+ * @param externalCertificateId ID of the certificate in your system.
+ * @param certificateName Name of the certificate.
+ * @param issuer Who issued the certificate.
+ * @param description Description of the certificate.
  * @param url An http or https URL.
  * @param issueDate A date in any format, for example {@code 2024-06}. Shown to reviewers as sent.
  */
@@ -45,21 +49,25 @@ public record Certificate(
         private Builder() {
         }
 
+        /** ID of the certificate in your system. */
         public Builder externalCertificateId(String value) {
             externalCertificateId = value;
             return this;
         }
 
+        /** Name of the certificate. */
         public Builder certificateName(String value) {
             certificateName = value;
             return this;
         }
 
+        /** Who issued the certificate. */
         public Builder issuer(String value) {
             issuer = value;
             return this;
         }
 
+        /** Description of the certificate. */
         public Builder description(String value) {
             description = value;
             return this;

@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of channel.
+ * A channel on which candidates are contacted.
  * The server may add values.
  */
 public record Channel(String value) implements StringValue {

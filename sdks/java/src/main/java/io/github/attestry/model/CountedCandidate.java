@@ -7,6 +7,13 @@ import java.util.List;
 /**
  * Object CountedCandidate of the API.
  *
+ * @param candidateId ID of the candidate in this campaign.
+ * @param campaignId ID of the campaign.
+ * @param campaignName Name of the campaign; null if it has none.
+ * @param mandateId ID of the mandate.
+ * @param resultId ID of the result.
+ * @param name Name of the candidate.
+ * @param externalCandidateId Your own ID for the candidate.
  * @param status The current status of the candidate's result.
  * @param reason Why the candidate declined or the conversation failed. Null otherwise.
  * @param qualified Whether the candidate meets all requirements of the mandate. False only after a knockout
@@ -17,6 +24,7 @@ import java.util.List;
  * @param knockedOutBy The question to which the candidate gave a knockout answer, and the answer. Null if
  *     there was none.
  * @param skills The verdict on each skill of the mandate. Absent if the mandate does not verify skills.
+ * @param interest Whether the candidate is interested in the job; null until answered.
  * @param times Number of times the candidate is counted. Each message or call counts once; for {@code
  *     calls.total_seconds}, each second counts once. The sum over the whole list equals the figure in the
  *     overview.

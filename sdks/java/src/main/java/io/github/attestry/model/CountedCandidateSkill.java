@@ -6,6 +6,8 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object CountedCandidateSkill of the API.
  *
+ * @param skillId ID of the skill.
+ * @param name Name of the skill.
  * @param correct Number of correct answers.
  * @param asked Number of scored questions: 4 to 8, as many as the verdict needs.
  * @param confidence Probability that the verdict is right under the measurement model. For {@code

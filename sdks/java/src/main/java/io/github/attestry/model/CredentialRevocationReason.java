@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of credential revocation reason.
+ * Why a credential was revoked.
  * The server may add values.
  */
 public record CredentialRevocationReason(String value) implements StringValue {

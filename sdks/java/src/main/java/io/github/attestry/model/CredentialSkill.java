@@ -3,7 +3,12 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object CredentialSkill of the API. */
+/**
+ * Object CredentialSkill of the API.
+ *
+ * @param skillId ID of the skill.
+ * @param name Name of the skill.
+ */
 public record CredentialSkill(
         @JsonName("skill_id") String skillId,
         String name) {

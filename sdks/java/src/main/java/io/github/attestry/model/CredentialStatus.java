@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of credential status.
+ * {@code revoked} credentials, and {@code expired} ones, are no longer valid.
  * The server may add values.
  */
 public record CredentialStatus(String value) implements StringValue {

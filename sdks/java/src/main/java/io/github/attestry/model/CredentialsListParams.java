@@ -6,7 +6,11 @@ import io.github.attestry.internal.JsonName;
 /**
  * Query parameters of {@code CredentialsResource.list}.
  *
+ * @param candidateId ID of the candidate in this campaign.
  * @param externalCandidateId The ID of the candidate or student in your system.
+ * @param verificationId ID of the verification.
+ * @param skillId ID of the skill.
+ * @param status Return only records with this status.
  * @param updatedSince Return only credentials issued or revoked at or after this time: ISO 8601 with a time
  *     zone.
  * @param limit Maximum number of items on the page.
@@ -54,6 +58,7 @@ public record CredentialsListParams(
         private Builder() {
         }
 
+        /** ID of the candidate in this campaign. */
         public Builder candidateId(String value) {
             candidateId = value;
             return this;
@@ -65,16 +70,19 @@ public record CredentialsListParams(
             return this;
         }
 
+        /** ID of the verification. */
         public Builder verificationId(String value) {
             verificationId = value;
             return this;
         }
 
+        /** ID of the skill. */
         public Builder skillId(String value) {
             skillId = value;
             return this;
         }
 
+        /** Return only records with this status. */
         public Builder status(CredentialStatus value) {
             status = value;
             return this;

@@ -6,7 +6,12 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object CreditEntry of the API.
  *
+ * @param entryId ID of the entry.
  * @param amount Number of credits: negative if spent, positive if granted or refunded.
+ * @param reason Why the balance changed.
+ * @param campaignId The campaign for which credits were spent or refunded; null for a grant.
+ * @param balanceAfter Number of credits after the change.
+ * @param createdAt When the record was created: ISO 8601, UTC.
  */
 public record CreditEntry(
         @JsonName("entry_id") String entryId,

@@ -7,7 +7,13 @@ import java.util.List;
 /**
  * Object Delivery of the API.
  *
+ * @param deliveryId ID of the delivery.
+ * @param eventId ID of the event, identical in every delivery and response.
+ * @param eventType The type of the event.
+ * @param status Return only records with this status.
  * @param attempts The last 100 attempts to deliver the event, oldest first.
+ * @param nextAttemptAt When the delivery is sent or retried; null if it is not.
+ * @param createdAt When the record was created: ISO 8601, UTC.
  */
 public record Delivery(
         @JsonName("delivery_id") String deliveryId,

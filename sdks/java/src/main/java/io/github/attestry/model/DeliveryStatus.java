@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of delivery status.
+ * {@code pending} until the endpoint accepts the event; {@code failed} if it is not retried any more.
  * The server may add values.
  */
 public record DeliveryStatus(String value) implements StringValue {

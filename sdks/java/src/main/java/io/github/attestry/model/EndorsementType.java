@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of endorsement type.
+ * How the reviewer knows the student.
  * The server may add values.
  */
 public record EndorsementType(String value) implements StringValue {

@@ -3,7 +3,13 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object EnrichmentAnswer of the API. */
+/**
+ * Object EnrichmentAnswer of the API.
+ *
+ * @param type The type of the question.
+ * @param answer The answer: {@code yes} or {@code no}, or the words of the candidate.
+ * @param knockedOut Whether the answer makes the candidate not qualified.
+ */
 public record EnrichmentAnswer(
         EnrichmentType type,
         String answer,

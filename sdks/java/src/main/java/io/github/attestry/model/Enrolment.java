@@ -6,8 +6,11 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object Enrolment of the API.
  *
+ * @param accepted Number of candidates who were enrolled.
  * @param duplicates Number of candidates who were skipped and not charged, because they were already in the
  *     campaign or appear earlier in the request.
+ * @param creditsSpent Number of credits that the enrolment cost.
+ * @param creditsLeft Number of credits that are left.
  */
 public record Enrolment(
         long accepted,

@@ -4,7 +4,11 @@ package io.github.attestry.model;
 import io.github.attestry.internal.Required;
 import java.util.List;
 
-/** Object EnrolmentInput of the API. */
+/**
+ * Object EnrolmentInput of the API.
+ *
+ * @param candidates The candidates to enrol. Each costs one credit.
+ */
 public record EnrolmentInput(
         List<CandidateInput> candidates) {
     /** Returns an empty builder. */
@@ -26,11 +30,13 @@ public record EnrolmentInput(
         private Builder() {
         }
 
+        /** The candidates to enrol. Each costs one credit. */
         public Builder candidates(List<CandidateInput> value) {
             candidates = value;
             return this;
         }
 
+        /** The candidates to enrol. Each costs one credit. */
         public Builder candidates(CandidateInput... values) {
             return candidates(List.of(values));
         }

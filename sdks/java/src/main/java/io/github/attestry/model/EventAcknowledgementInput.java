@@ -7,6 +7,7 @@ import java.util.List;
 /**
  * Object EventAcknowledgementInput of the API.
  *
+ * @param eventIds IDs of the events to acknowledge. Send {@code event_ids} or {@code up_to}.
  * @param upTo Acknowledge the event with this ID and all events before it.
  * @param consumer Your name for a program that pulls events; each consumer acknowledges events separately.
  *     Without it, the consumer is {@code default}: for this consumer, events that were delivered by webhook are
@@ -39,11 +40,13 @@ public record EventAcknowledgementInput(
         private Builder() {
         }
 
+        /** IDs of the events to acknowledge. Send {@code event_ids} or {@code up_to}. */
         public Builder eventIds(List<String> value) {
             eventIds = value;
             return this;
         }
 
+        /** IDs of the events to acknowledge. Send {@code event_ids} or {@code up_to}. */
         public Builder eventIds(String... values) {
             return eventIds(List.of(values));
         }

@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of event type.
+ * The type of the event.
  * The server may add values.
  */
 public record EventType(String value) implements StringValue {

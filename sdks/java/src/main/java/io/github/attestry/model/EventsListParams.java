@@ -10,10 +10,12 @@ import io.github.attestry.internal.JsonName;
  *     mandate.ready, mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved,
  *     verification.initiated, verification.requested, verification.completed, verification.declined,
  *     verification.failed, verification.expired, credential.issued, credential.revoked, webhook.test.
+ * @param acknowledged Return events that were not acknowledged, that were, or all.
  * @param consumer Your name for a program that pulls events; each consumer acknowledges events separately.
  *     Without it, the consumer is {@code default}: for this consumer, events that were delivered by webhook are
  *     acknowledged too, and acknowledging an event ends its deliveries.
  * @param after Return only events after the event with this ID.
+ * @param createdAfter Return only events that were recorded after this time.
  * @param limit Maximum number of items on the page.
  * @param cursor The {@code next_cursor} of the previous page.
  * @param waitSeconds Long polling: maximum number of seconds to hold the request open until an event arrives.
@@ -23,6 +25,7 @@ public record EventsListParams(
         ListEventsAcknowledged acknowledged,
         String consumer,
         String after,
+        @JsonName("created_after") String createdAfter,
         Long limit,
         String cursor,
         @JsonName("wait") Long waitSeconds) {
@@ -38,6 +41,7 @@ public record EventsListParams(
         builder.acknowledged = acknowledged;
         builder.consumer = consumer;
         builder.after = after;
+        builder.createdAfter = createdAfter;
         builder.limit = limit;
         builder.cursor = cursor;
         builder.waitSeconds = waitSeconds;
@@ -50,6 +54,7 @@ public record EventsListParams(
         private ListEventsAcknowledged acknowledged;
         private String consumer;
         private String after;
+        private String createdAfter;
         private Long limit;
         private String cursor;
         private Long waitSeconds;
@@ -68,6 +73,7 @@ public record EventsListParams(
             return this;
         }
 
+        /** Return events that were not acknowledged, that were, or all. */
         public Builder acknowledged(ListEventsAcknowledged value) {
             acknowledged = value;
             return this;
@@ -86,6 +92,12 @@ public record EventsListParams(
         /** Return only events after the event with this ID. */
         public Builder after(String value) {
             after = value;
+            return this;
+        }
+
+        /** Return only events that were recorded after this time. */
+        public Builder createdAfter(String value) {
+            createdAfter = value;
             return this;
         }
 
@@ -114,6 +126,7 @@ public record EventsListParams(
                     acknowledged,
                     consumer,
                     after,
+                    createdAfter,
                     limit,
                     cursor,
                     waitSeconds);

@@ -4,7 +4,12 @@ package io.github.attestry.model;
 import io.github.attestry.internal.JsonName;
 import io.github.attestry.internal.Required;
 
-/** Object ExperienceRange of the API. */
+/**
+ * Object ExperienceRange of the API.
+ *
+ * @param minYears Minimum number of years.
+ * @param maxYears Maximum number of years; at least {@code min_years}.
+ */
 public record ExperienceRange(
         @JsonName("min_years") long minYears,
         @JsonName("max_years") long maxYears) {
@@ -29,11 +34,13 @@ public record ExperienceRange(
         private Builder() {
         }
 
+        /** Minimum number of years. */
         public Builder minYears(long value) {
             minYears = value;
             return this;
         }
 
+        /** Maximum number of years; at least {@code min_years}. */
         public Builder maxYears(long value) {
             maxYears = value;
             return this;

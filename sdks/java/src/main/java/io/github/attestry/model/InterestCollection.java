@@ -7,6 +7,8 @@ import java.util.List;
 /**
  * Other roles for the candidates of this job. They are stored and returned, but do not change the questions
  * for candidates.
+ *
+ * @param otherRoles Titles of the other roles.
  */
 public record InterestCollection(
         @JsonName("other_roles") List<String> otherRoles) {
@@ -29,11 +31,13 @@ public record InterestCollection(
         private Builder() {
         }
 
+        /** Titles of the other roles. */
         public Builder otherRoles(List<String> value) {
             otherRoles = value;
             return this;
         }
 
+        /** Titles of the other roles. */
         public Builder otherRoles(String... values) {
             return otherRoles(List.of(values));
         }

@@ -4,6 +4,8 @@ package io.github.attestry.model;
 /**
  * Object IssuedCredential of the API.
  *
+ * @param credentialId ID of the credential.
+ * @param skillId ID of the skill.
  * @param url The public page of the credential.
  */
 public record IssuedCredential(

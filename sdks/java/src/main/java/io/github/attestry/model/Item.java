@@ -7,9 +7,14 @@ import java.util.List;
 /**
  * Object Item of the API.
  *
+ * @param itemId ID of the item.
  * @param externalId The ID in the imported file.
+ * @param skillId ID of the skill.
+ * @param skillName Name of the skill.
  * @param source {@code private}: imported. {@code ai}: written by the AI writer.
  * @param kind The kind of knowledge, such as {@code fault} or {@code tool}; {@code unspecified} without one.
+ * @param languages The languages in which the item is available.
+ * @param status Return only records with this status.
  * @param retirementReason Why the item is retired.
  * @param difficulty Difficulty in logits; 0 is medium.
  * @param responses Number of LIVE responses that the statistics are based on.
@@ -17,6 +22,8 @@ import java.util.List;
  * @param discrimination Correlation of a correct response with the ability that the other responses of the
  *     person show.
  * @param medianSeconds Median time to answer.
+ * @param createdAt When the record was created: ISO 8601, UTC.
+ * @param updatedAt When the record was last changed: ISO 8601, UTC.
  */
 public record Item(
         @JsonName("item_id") String itemId,

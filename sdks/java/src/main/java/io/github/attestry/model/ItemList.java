@@ -7,6 +7,7 @@ import java.util.List;
 /**
  * Object ItemList of the API.
  *
+ * @param items The items of this page.
  * @param nextCursor Send it as {@code cursor} to get the next page. Null on the last page.
  */
 public record ItemList(

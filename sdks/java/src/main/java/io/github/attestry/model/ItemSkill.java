@@ -6,6 +6,8 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object ItemSkill of the API.
  *
+ * @param skillId ID of the skill.
+ * @param name Name of the skill.
  * @param active Number of items that are asked and scored.
  * @param pilot Number of items that are asked without being scored, until their statistics are known.
  * @param retired Number of items that are not asked any more.

@@ -3,7 +3,11 @@ package io.github.attestry.model;
 
 import java.util.List;
 
-/** Object ItemSkillList of the API. */
+/**
+ * Object ItemSkillList of the API.
+ *
+ * @param items The items of this page.
+ */
 public record ItemSkillList(
         List<ItemSkill> items) {
 }

@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of item status.
+ * {@code pilot} items are asked but not scored; {@code retired} items are not asked any more.
  * The server may add values.
  */
 public record ItemStatus(String value) implements StringValue {

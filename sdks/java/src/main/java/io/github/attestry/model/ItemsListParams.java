@@ -8,6 +8,7 @@ import io.github.attestry.internal.JsonName;
  *
  * @param limit Maximum number of items on the page.
  * @param cursor The {@code next_cursor} of the previous page.
+ * @param skillId ID of the skill.
  * @param status Only items with this status.
  */
 public record ItemsListParams(
@@ -52,6 +53,7 @@ public record ItemsListParams(
             return this;
         }
 
+        /** ID of the skill. */
         public Builder skillId(String value) {
             skillId = value;
             return this;

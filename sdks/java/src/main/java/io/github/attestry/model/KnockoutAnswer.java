@@ -4,7 +4,9 @@ package io.github.attestry.model;
 /**
  * Object KnockoutAnswer of the API.
  *
+ * @param key Your key of the question.
  * @param question The text of the question, in English if available.
+ * @param answer The answer of the candidate.
  */
 public record KnockoutAnswer(
         String key,

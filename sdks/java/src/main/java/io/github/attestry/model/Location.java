@@ -4,6 +4,9 @@ package io.github.attestry.model;
 /**
  * Object Location of the API.
  *
+ * @param city City or town.
+ * @param district District.
+ * @param state State or union territory.
  * @param pincode A pincode of the place; the requested pincode if the query has one.
  */
 public record Location(

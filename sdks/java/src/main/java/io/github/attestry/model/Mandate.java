@@ -7,10 +7,24 @@ import java.util.List;
 /**
  * Object Mandate of the API.
  *
+ * @param mandateId ID of the mandate.
+ * @param jobId Your own ID for the job; null if you sent none.
+ * @param status Return only records with this status.
  * @param flowVersion Version of the questions: 1 on creation, and increased by one with every accepted change.
+ * @param methods The parts of the conversation.
  * @param changed False if the request changed nothing.
+ * @param warnings Advice about the mandate, such as a missing translation. The mandate is accepted
+ *     nevertheless.
+ * @param workflowId ID of the workflow.
+ * @param title Job title, as candidates see it.
+ * @param companyName Name of the employer, as candidates see it.
  * @param locationType Use {@code india} with {@code location}, and {@code abroad} with {@code countries}.
+ * @param location Where the job is, for a job in India.
  * @param countries ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning.
+ * @param experience The required work experience.
+ * @param openings Number of people to hire.
+ * @param salary The salary range of the job.
+ * @param description Description of the job.
  * @param shift A value from {@code GET /shifts}. Other values cause a warning.
  * @param employmentType A value from {@code GET /employment-types}. Other values cause a warning.
  * @param skills Up to 10 skills, of which up to 3 can have {@code verify: true}. 5 to 10 skills are
@@ -20,6 +34,8 @@ import java.util.List;
  * @param questions The prepared questions. Null until they are prepared.
  * @param version Version of the mandate. Increases with every change, including when its questions are
  *     prepared.
+ * @param createdAt When the record was created: ISO 8601, UTC.
+ * @param updatedAt When the record was last changed: ISO 8601, UTC.
  */
 public record Mandate(
         @JsonName("mandate_id") String mandateId,

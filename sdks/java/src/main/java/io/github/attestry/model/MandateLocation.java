@@ -3,7 +3,13 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.Required;
 
-/** Object MandateLocation of the API. */
+/**
+ * Object MandateLocation of the API.
+ *
+ * @param city City or town.
+ * @param state State or union territory.
+ * @param pincode Postal code of six digits.
+ */
 public record MandateLocation(
         String city,
         String state,
@@ -31,16 +37,19 @@ public record MandateLocation(
         private Builder() {
         }
 
+        /** City or town. */
         public Builder city(String value) {
             city = value;
             return this;
         }
 
+        /** State or union territory. */
         public Builder state(String value) {
             state = value;
             return this;
         }
 
+        /** Postal code of six digits. */
         public Builder pincode(String value) {
             pincode = value;
             return this;

@@ -8,10 +8,19 @@ import java.util.List;
 /**
  * Object MandateReplacement of the API.
  *
+ * @param workflowId ID of the workflow.
+ * @param title Job title, as candidates see it.
+ * @param companyName Name of the employer, as candidates see it.
  * @param locationType Use {@code india} with {@code location}, and {@code abroad} with {@code countries}.
+ * @param location Where the job is, for a job in India.
  * @param countries ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning.
+ * @param experience The required work experience.
+ * @param openings Number of people to hire.
+ * @param salary The salary range of the job.
+ * @param description Description of the job.
  * @param shift A value from {@code GET /shifts}. Other values cause a warning.
  * @param employmentType A value from {@code GET /employment-types}. Other values cause a warning.
+ * @param methods The parts of the conversation.
  * @param skills Up to 10 skills, of which up to 3 can have {@code verify: true}. 5 to 10 skills are
  *     recommended.
  * @param enrichmentQuestions Up to 5 questions, or up to 10 if {@code data_enrichment} is the only method.
@@ -85,16 +94,19 @@ public record MandateReplacement(
         private Builder() {
         }
 
+        /** ID of the workflow. */
         public Builder workflowId(String value) {
             workflowId = value;
             return this;
         }
 
+        /** Job title, as candidates see it. */
         public Builder title(String value) {
             title = value;
             return this;
         }
 
+        /** Name of the employer, as candidates see it. */
         public Builder companyName(String value) {
             companyName = value;
             return this;
@@ -106,6 +118,7 @@ public record MandateReplacement(
             return this;
         }
 
+        /** Where the job is, for a job in India. */
         public Builder location(MandateLocation value) {
             location = value;
             return this;
@@ -122,21 +135,25 @@ public record MandateReplacement(
             return countries(List.of(values));
         }
 
+        /** The required work experience. */
         public Builder experience(ExperienceRange value) {
             experience = value;
             return this;
         }
 
+        /** Number of people to hire. */
         public Builder openings(long value) {
             openings = value;
             return this;
         }
 
+        /** The salary range of the job. */
         public Builder salary(Salary value) {
             salary = value;
             return this;
         }
 
+        /** Description of the job. */
         public Builder description(String value) {
             description = value;
             return this;
@@ -159,11 +176,13 @@ public record MandateReplacement(
             return this;
         }
 
+        /** The parts of the conversation. */
         public Builder methods(List<Method> value) {
             methods = value;
             return this;
         }
 
+        /** The parts of the conversation. */
         public Builder methods(Method... values) {
             return methods(List.of(values));
         }

@@ -6,8 +6,10 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object MandateSkill of the API.
  *
+ * @param skillId ID of the skill.
  * @param verify Whether candidates are asked questions about this skill. Possible for up to 3 skills, which
  *     must be {@code verifiable}.
+ * @param name Name of the requested skill.
  * @param pending The skill was requested with {@code POST /skill-requests}. It cannot be verified yet.
  */
 public record MandateSkill(
@@ -40,6 +42,7 @@ public record MandateSkill(
         private Builder() {
         }
 
+        /** ID of the skill. */
         public Builder skillId(String value) {
             skillId = value;
             return this;
@@ -54,6 +57,7 @@ public record MandateSkill(
             return this;
         }
 
+        /** Name of the requested skill. */
         public Builder name(String value) {
             name = value;
             return this;

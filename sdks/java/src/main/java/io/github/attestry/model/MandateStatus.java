@@ -4,7 +4,8 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of mandate status.
+ * {@code preparing} until the questions are prepared, then {@code ready}; {@code failed} if they cannot be
+ * prepared; {@code archived} after a DELETE request.
  * The server may add values.
  */
 public record MandateStatus(String value) implements StringValue {

@@ -7,8 +7,13 @@ import java.util.List;
 /**
  * Object MandateWriteResult of the API.
  *
+ * @param mandateId ID of the mandate.
+ * @param jobId Your own ID for the job; null if you sent none.
  * @param flowVersion Version of the questions: 1 on creation, and increased by one with every accepted change.
+ * @param methods The parts of the conversation.
  * @param changed False if the request changed nothing.
+ * @param warnings Advice about the mandate, such as a missing translation. The mandate is accepted
+ *     nevertheless.
  */
 public record MandateWriteResult(
         @JsonName("mandate_id") String mandateId,

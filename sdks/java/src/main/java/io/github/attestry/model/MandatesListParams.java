@@ -6,6 +6,9 @@ import io.github.attestry.internal.JsonName;
 /**
  * Query parameters of {@code MandatesResource.list}.
  *
+ * @param status Return only records with this status.
+ * @param workflowId ID of the workflow.
+ * @param jobId Your own ID for the job; null if you sent none.
  * @param limit Maximum number of items on the page.
  * @param cursor The {@code next_cursor} of the previous page.
  */
@@ -42,16 +45,19 @@ public record MandatesListParams(
         private Builder() {
         }
 
+        /** Return only records with this status. */
         public Builder status(MandateStatus value) {
             status = value;
             return this;
         }
 
+        /** ID of the workflow. */
         public Builder workflowId(String value) {
             workflowId = value;
             return this;
         }
 
+        /** Your own ID for the job; null if you sent none. */
         public Builder jobId(String value) {
             jobId = value;
             return this;

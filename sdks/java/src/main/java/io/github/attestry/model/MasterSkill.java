@@ -6,6 +6,8 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object MasterSkill of the API.
  *
+ * @param masterSkillId ID of the master skill.
+ * @param masterSkillName Name of the master skill.
  * @param skills Number of skills in this master skill or sub-skill.
  */
 public record MasterSkill(

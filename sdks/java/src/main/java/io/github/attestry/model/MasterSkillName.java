@@ -3,7 +3,12 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object MasterSkillName of the API. */
+/**
+ * Object MasterSkillName of the API.
+ *
+ * @param masterSkillId ID of the master skill.
+ * @param name Name of the master skill.
+ */
 public record MasterSkillName(
         @JsonName("master_skill_id") String masterSkillId,
         String name) {

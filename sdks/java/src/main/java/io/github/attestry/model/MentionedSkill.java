@@ -4,7 +4,14 @@ package io.github.attestry.model;
 import io.github.attestry.internal.JsonName;
 import java.util.List;
 
-/** Object MentionedSkill of the API. */
+/**
+ * Object MentionedSkill of the API.
+ *
+ * @param skillId ID of the skill.
+ * @param name Name of the skill.
+ * @param score How well the skill matches, from 0 to 1.
+ * @param mentions Where the text mentions the skill.
+ */
 public record MentionedSkill(
         @JsonName("skill_id") String skillId,
         String name,

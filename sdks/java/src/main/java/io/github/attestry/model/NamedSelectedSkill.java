@@ -3,7 +3,20 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object NamedSelectedSkill of the API. */
+/**
+ * Object NamedSelectedSkill of the API.
+ *
+ * @param selectedSkillId ID of the selection.
+ * @param userId ID of the user in your system.
+ * @param skillId ID of the skill.
+ * @param subSkillId ID of the sub-skill.
+ * @param masterSkillId ID of the master skill.
+ * @param skillName Name of the skill.
+ * @param subSkillName Name of the sub-skill.
+ * @param masterSkillName Name of the master skill.
+ * @param createdAt When the record was created: ISO 8601, UTC.
+ * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ */
 public record NamedSelectedSkill(
         @JsonName("selected_skill_id") String selectedSkillId,
         @JsonName("user_id") String userId,

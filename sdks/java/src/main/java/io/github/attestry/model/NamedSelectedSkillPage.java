@@ -6,6 +6,9 @@ import java.util.List;
 /**
  * Object NamedSelectedSkillPage of the API.
  *
+ * @param data The result of the request.
+ * @param page Number of the page, from 1.
+ * @param limit Maximum number of items on the page.
  * @param count Total number of items on all pages.
  */
 public record NamedSelectedSkillPage(

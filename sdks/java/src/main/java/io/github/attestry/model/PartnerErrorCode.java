@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of partner error code.
+ * The error codes of the partner API.
  * The server may add values.
  */
 public record PartnerErrorCode(String value) implements StringValue {

@@ -6,6 +6,8 @@ import java.util.List;
 /**
  * The questions prepared for this {@code flow_version}, by language, without the correct answers.
  *
+ * @param enrichment Your questions about the candidate.
+ * @param skills The skills to verify.
  * @param interest Whether candidates are asked if they are interested in the job.
  */
 public record PreparedQuestions(

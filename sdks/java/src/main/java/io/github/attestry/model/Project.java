@@ -6,6 +6,10 @@ import io.github.attestry.internal.Required;
 /**
  * Object Project of the API.
  *
+ * @param externalProjectId ID of the project in your system.
+ * @param projectName Name of the project.
+ * @param role Role of the student.
+ * @param description Description of the project.
  * @param url An http or https URL.
  * @param startDate A date in any format, for example {@code 2024-06}. Shown to reviewers as sent.
  * @param endDate A date in any format, for example {@code 2024-06}. Shown to reviewers as sent.
@@ -49,21 +53,25 @@ public record Project(
         private Builder() {
         }
 
+        /** ID of the project in your system. */
         public Builder externalProjectId(String value) {
             externalProjectId = value;
             return this;
         }
 
+        /** Name of the project. */
         public Builder projectName(String value) {
             projectName = value;
             return this;
         }
 
+        /** Role of the student. */
         public Builder role(String value) {
             role = value;
             return this;
         }
 
+        /** Description of the project. */
         public Builder description(String value) {
             description = value;
             return this;

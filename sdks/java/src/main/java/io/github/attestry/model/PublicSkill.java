@@ -3,7 +3,16 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object PublicSkill of the API. */
+/**
+ * Object PublicSkill of the API.
+ *
+ * @param skillId ID of the skill.
+ * @param skillName Name of the skill.
+ * @param subSkillId ID of the sub-skill.
+ * @param subSkillName Name of the sub-skill.
+ * @param masterSkillId ID of the master skill.
+ * @param masterSkillName Name of the master skill.
+ */
 public record PublicSkill(
         @JsonName("skill_id") String skillId,
         @JsonName("skill_name") String skillName,

@@ -4,7 +4,18 @@ package io.github.attestry.model;
 import io.github.attestry.internal.JsonName;
 import java.util.List;
 
-/** Object PublicSkillDetails of the API. */
+/**
+ * Object PublicSkillDetails of the API.
+ *
+ * @param skillId ID of the skill.
+ * @param skillName Name of the skill.
+ * @param subSkillId ID of the sub-skill.
+ * @param subSkillName Name of the sub-skill.
+ * @param masterSkillId ID of the master skill.
+ * @param masterSkillName Name of the master skill.
+ * @param description Description of the skill.
+ * @param aliases Other names of the skill.
+ */
 public record PublicSkillDetails(
         @JsonName("skill_id") String skillId,
         @JsonName("skill_name") String skillName,

@@ -6,6 +6,7 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object QualificationReason of the API.
  *
+ * @param kind A knockout answer, a skipped knockout question, or a skill that is not verified or inconclusive.
  * @param key For {@code knockout} and {@code knockout_skipped}: the {@code key} of the question.
  * @param skillId For the other kinds: the skill.
  */

@@ -4,6 +4,18 @@ package io.github.attestry.model;
 /**
  * The question in other languages, such as {@code {"hi": "…"}}. Candidates who chose a language without a
  * translation get the question from the AI writer if one is configured, and otherwise in English.
+ *
+ * @param hi The text in Hindi.
+ * @param bn The text in Bengali.
+ * @param ta The text in Tamil.
+ * @param te The text in Telugu.
+ * @param mr The text in Marathi.
+ * @param gu The text in Gujarati.
+ * @param kn The text in Kannada.
+ * @param ml The text in Malayalam.
+ * @param pa The text in Punjabi.
+ * @param or The text in Odia.
+ * @param as The text in Assamese.
  */
 public record QuestionTranslations(
         String hi,
@@ -56,56 +68,67 @@ public record QuestionTranslations(
         private Builder() {
         }
 
+        /** The text in Hindi. */
         public Builder hi(String value) {
             hi = value;
             return this;
         }
 
+        /** The text in Bengali. */
         public Builder bn(String value) {
             bn = value;
             return this;
         }
 
+        /** The text in Tamil. */
         public Builder ta(String value) {
             ta = value;
             return this;
         }
 
+        /** The text in Telugu. */
         public Builder te(String value) {
             te = value;
             return this;
         }
 
+        /** The text in Marathi. */
         public Builder mr(String value) {
             mr = value;
             return this;
         }
 
+        /** The text in Gujarati. */
         public Builder gu(String value) {
             gu = value;
             return this;
         }
 
+        /** The text in Kannada. */
         public Builder kn(String value) {
             kn = value;
             return this;
         }
 
+        /** The text in Malayalam. */
         public Builder ml(String value) {
             ml = value;
             return this;
         }
 
+        /** The text in Punjabi. */
         public Builder pa(String value) {
             pa = value;
             return this;
         }
 
+        /** The text in Odia. */
         public Builder or(String value) {
             or = value;
             return this;
         }
 
+        /** The text in Assamese. */
         public Builder as(String value) {
             as = value;
             return this;

@@ -5,6 +5,7 @@ package io.github.attestry.model;
  * Object RateLimitedAddress of the API.
  *
  * @param ip An IPv4 address, or the /64 network of an IPv6 address.
+ * @param limit The limit that is used up.
  * @param until Time from which requests of the address are accepted again.
  */
 public record RateLimitedAddress(

@@ -4,7 +4,12 @@ package io.github.attestry.model;
 import io.github.attestry.internal.JsonName;
 import io.github.attestry.internal.Required;
 
-/** The recruiter, as identified in your system. Default: the recruiter in {@code x-on-behalf-of}. */
+/**
+ * The recruiter, as identified in your system. Default: the recruiter in {@code x-on-behalf-of}.
+ *
+ * @param externalUserId ID of the recruiter in your system.
+ * @param name Name of the recruiter.
+ */
 public record Recruiter(
         @JsonName("external_user_id") String externalUserId,
         String name) {
@@ -29,11 +34,13 @@ public record Recruiter(
         private Builder() {
         }
 
+        /** ID of the recruiter in your system. */
         public Builder externalUserId(String value) {
             externalUserId = value;
             return this;
         }
 
+        /** Name of the recruiter. */
         public Builder name(String value) {
             name = value;
             return this;

@@ -7,6 +7,7 @@ import java.util.List;
 /**
  * Object ReplayInput of the API.
  *
+ * @param eventIds IDs of the events to send again.
  * @param from Replay events recorded at this time or later.
  * @param to Replay events recorded before this time.
  * @param onlyFailed Replay only events that this endpoint has not accepted: their delivery failed or is being
@@ -42,11 +43,13 @@ public record ReplayInput(
         private Builder() {
         }
 
+        /** IDs of the events to send again. */
         public Builder eventIds(List<String> value) {
             eventIds = value;
             return this;
         }
 
+        /** IDs of the events to send again. */
         public Builder eventIds(String... values) {
             return eventIds(List.of(values));
         }

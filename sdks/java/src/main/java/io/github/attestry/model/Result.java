@@ -6,10 +6,21 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object Result of the API.
  *
+ * @param resultId ID of the result.
+ * @param campaignId ID of the campaign.
+ * @param mandateId ID of the mandate.
+ * @param jobId Your own ID for the job; null if you sent none.
+ * @param candidate The candidate.
+ * @param status Return only records with this status.
+ * @param reason Why the candidate declined or the conversation failed; null otherwise.
+ * @param output What the conversation showed.
+ * @param flowVersion Version of the questions that the candidate is asked.
  * @param version Increases with every change of the result.
+ * @param createdAt When the record was created: ISO 8601, UTC.
  * @param startedAt When the candidate was first contacted. Null before that.
  * @param completedAt When the result became {@code completed}, {@code declined} or {@code failed}. Null while
  *     it is pending.
+ * @param updatedAt When the record was last changed: ISO 8601, UTC.
  */
 public record Result(
         @JsonName("result_id") String resultId,

@@ -4,7 +4,14 @@ package io.github.attestry.model;
 import io.github.attestry.internal.JsonName;
 import java.util.Map;
 
-/** Object ResultCandidate of the API. */
+/**
+ * The candidate.
+ *
+ * @param candidateId ID of the candidate in this campaign.
+ * @param externalCandidateId Your own ID for the candidate.
+ * @param name Name of the candidate.
+ * @param metadata Your own data about the candidate, as sent when the candidate was enrolled.
+ */
 public record ResultCandidate(
         @JsonName("candidate_id") String candidateId,
         @JsonName("external_candidate_id") String externalCandidateId,

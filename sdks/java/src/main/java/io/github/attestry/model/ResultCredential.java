@@ -6,6 +6,8 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object ResultCredential of the API.
  *
+ * @param skillId ID of the skill.
+ * @param credentialId ID of the credential.
  * @param credentialUrl The public page of the credential.
  */
 public record ResultCredential(

@@ -13,8 +13,11 @@ import java.util.Map;
  *     although skills are to be verified.
  * @param reasons Why {@code qualified} is false, or null although the candidate finished.
  * @param enrichment Answers to the questions of the mandate, by the {@code key} of the question.
+ * @param skills The verdict on each skill that was to be verified. Absent without such skills.
+ * @param interest Whether the candidate is interested in the job; null until answered.
  * @param credentials The credentials that were issued because the candidate wants them; absent if there are
  *     none. Issuing one does not change {@code updated_at} of the result; use the event {@code credential.issued}.
+ * @param channel The channel on which the candidate was last reached or replied; null before.
  */
 public record ResultOutput(
         Boolean qualified,

@@ -4,7 +4,8 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of result status.
+ * {@code pending} until the candidate completes the conversation, declines, or cannot be reached ({@code
+ * failed}).
  * The server may add values.
  */
 public record ResultStatus(String value) implements StringValue {

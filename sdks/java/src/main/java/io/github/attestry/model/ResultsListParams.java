@@ -6,6 +6,10 @@ import io.github.attestry.internal.JsonName;
 /**
  * Query parameters of {@code ResultsResource.list}.
  *
+ * @param campaignId ID of the campaign.
+ * @param mandateId ID of the mandate.
+ * @param jobId Your own ID for the job; null if you sent none.
+ * @param status Return only records with this status.
  * @param updatedAfter Return only results updated after this time: ISO 8601 with a time zone.
  * @param limit Maximum number of items on the page.
  * @param cursor The {@code next_cursor} of the previous page.
@@ -49,21 +53,25 @@ public record ResultsListParams(
         private Builder() {
         }
 
+        /** ID of the campaign. */
         public Builder campaignId(String value) {
             campaignId = value;
             return this;
         }
 
+        /** ID of the mandate. */
         public Builder mandateId(String value) {
             mandateId = value;
             return this;
         }
 
+        /** Your own ID for the job; null if you sent none. */
         public Builder jobId(String value) {
             jobId = value;
             return this;
         }
 
+        /** Return only records with this status. */
         public Builder status(ResultStatus value) {
             status = value;
             return this;

@@ -3,7 +3,14 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object RetiredQuestion of the API. */
+/**
+ * Object RetiredQuestion of the API.
+ *
+ * @param mandateId ID of the mandate.
+ * @param skillId ID of the skill.
+ * @param itemId ID of the retired item.
+ * @param reason Why the item was retired.
+ */
 public record RetiredQuestion(
         @JsonName("mandate_id") String mandateId,
         @JsonName("skill_id") String skillId,

@@ -3,7 +3,14 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.Required;
 
-/** Object ReviewDecision of the API. */
+/**
+ * Object ReviewDecision of the API.
+ *
+ * @param skillId ID of the skill.
+ * @param endorsed Whether the reviewer confirms the skill.
+ * @param rating Rating from 1 to 5.
+ * @param comment Comment of the reviewer.
+ */
 public record ReviewDecision(
         String skillId,
         boolean endorsed,
@@ -34,21 +41,25 @@ public record ReviewDecision(
         private Builder() {
         }
 
+        /** ID of the skill. */
         public Builder skillId(String value) {
             skillId = value;
             return this;
         }
 
+        /** Whether the reviewer confirms the skill. */
         public Builder endorsed(boolean value) {
             endorsed = value;
             return this;
         }
 
+        /** Rating from 1 to 5. */
         public Builder rating(long value) {
             rating = value;
             return this;
         }
 
+        /** Comment of the reviewer. */
         public Builder comment(String value) {
             comment = value;
             return this;

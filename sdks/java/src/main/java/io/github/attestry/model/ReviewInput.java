@@ -10,6 +10,7 @@ import java.util.List;
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
  * @param token The token from the link in the email to the reviewer.
  * @param decisions Exactly one decision per skill. Required unless {@code declined} is true.
+ * @param declined Whether the reviewer declines to review the skills.
  * @param reason Why the reviewer declines. Required if {@code declined} is true.
  */
 public record ReviewInput(
@@ -68,6 +69,7 @@ public record ReviewInput(
             return decisions(List.of(values));
         }
 
+        /** Whether the reviewer declines to review the skills. */
         public Builder declined(boolean value) {
             declined = value;
             return this;

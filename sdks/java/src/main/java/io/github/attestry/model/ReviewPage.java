@@ -7,6 +7,14 @@ import java.util.List;
  * Object ReviewPage of the API.
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
+ * @param endorserInfo The reviewer.
+ * @param requesterInfo The student.
+ * @param source The work that the reviewer knows.
+ * @param skills The skills to review.
+ * @param status Return only records with this status.
+ * @param withdrawable Whether the reviewer has endorsed a skill, and can withdraw the endorsement until {@code
+ *     expiresAt}.
+ * @param expiresAt When the link of the reviewer expires: ISO 8601, UTC.
  */
 public record ReviewPage(
         String serviceVerificationId,
@@ -16,5 +24,6 @@ public record ReviewPage(
         List<SessionSkill> skills,
         EndorsementType endorsementType,
         VerificationStatus status,
+        boolean withdrawable,
         String expiresAt) {
 }

@@ -5,6 +5,10 @@ package io.github.attestry.model;
  * Object Reviewer of the API.
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
+ * @param name Name of the reviewer.
+ * @param email Email address of the reviewer.
+ * @param company Company or institution of the reviewer.
+ * @param website Website of the company, which is compared with the email address.
  */
 public record Reviewer(
         String serviceVerificationId,

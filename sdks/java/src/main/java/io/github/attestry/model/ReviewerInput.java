@@ -7,6 +7,10 @@ import io.github.attestry.internal.Required;
  * Object ReviewerInput of the API.
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
+ * @param name Name of the reviewer.
+ * @param email The reviewer's own email address.
+ * @param company Company or institution of the reviewer.
+ * @param website Website of the company, which is compared with the email address.
  */
 public record ReviewerInput(
         String serviceVerificationId,
@@ -47,21 +51,25 @@ public record ReviewerInput(
             return this;
         }
 
+        /** Name of the reviewer. */
         public Builder name(String value) {
             name = value;
             return this;
         }
 
+        /** The reviewer's own email address. */
         public Builder email(String value) {
             email = value;
             return this;
         }
 
+        /** Company or institution of the reviewer. */
         public Builder company(String value) {
             company = value;
             return this;
         }
 
+        /** Website of the company, which is compared with the email address. */
         public Builder website(String value) {
             website = value;
             return this;

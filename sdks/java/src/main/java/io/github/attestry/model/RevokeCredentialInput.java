@@ -3,7 +3,11 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.Required;
 
-/** Object RevokeCredentialInput of the API. */
+/**
+ * Object RevokeCredentialInput of the API.
+ *
+ * @param reason Why you revoke the credential.
+ */
 public record RevokeCredentialInput(
         RevokeCredentialInputReason reason) {
     /** Returns an empty builder. */
@@ -25,6 +29,7 @@ public record RevokeCredentialInput(
         private Builder() {
         }
 
+        /** Why you revoke the credential. */
         public Builder reason(RevokeCredentialInputReason value) {
             reason = value;
             return this;

@@ -3,7 +3,14 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.Required;
 
-/** Object Salary of the API. */
+/**
+ * Object Salary of the API.
+ *
+ * @param min Lowest salary.
+ * @param max Highest salary; at least {@code min}.
+ * @param currency Currency of the salary.
+ * @param period Period of the salary.
+ */
 public record Salary(
         double min,
         double max,
@@ -34,21 +41,25 @@ public record Salary(
         private Builder() {
         }
 
+        /** Lowest salary. */
         public Builder min(double value) {
             min = value;
             return this;
         }
 
+        /** Highest salary; at least {@code min}. */
         public Builder max(double value) {
             max = value;
             return this;
         }
 
+        /** Currency of the salary. */
         public Builder currency(String value) {
             currency = value;
             return this;
         }
 
+        /** Period of the salary. */
         public Builder period(String value) {
             period = value;
             return this;

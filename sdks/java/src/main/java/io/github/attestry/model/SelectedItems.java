@@ -3,7 +3,13 @@ package io.github.attestry.model;
 
 import java.util.List;
 
-/** Object SelectedItems of the API. */
+/**
+ * Object SelectedItems of the API.
+ *
+ * @param projects The selected projects.
+ * @param experience The selected work experience.
+ * @param certificates The selected certificates.
+ */
 public record SelectedItems(
         List<SelectedItemsProject> projects,
         List<SelectedItemsExperience> experience,

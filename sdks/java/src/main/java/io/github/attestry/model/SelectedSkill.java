@@ -3,7 +3,17 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object SelectedSkill of the API. */
+/**
+ * Object SelectedSkill of the API.
+ *
+ * @param selectedSkillId ID of the selection.
+ * @param userId ID of the user in your system.
+ * @param skillId ID of the skill.
+ * @param subSkillId ID of the sub-skill.
+ * @param masterSkillId ID of the master skill.
+ * @param createdAt When the record was created: ISO 8601, UTC.
+ * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ */
 public record SelectedSkill(
         @JsonName("selected_skill_id") String selectedSkillId,
         @JsonName("user_id") String userId,

@@ -4,7 +4,14 @@ package io.github.attestry.model;
 import io.github.attestry.internal.JsonName;
 import io.github.attestry.internal.Required;
 
-/** Object SelectedSkillInput of the API. */
+/**
+ * Object SelectedSkillInput of the API.
+ *
+ * @param userId ID of the user in your system.
+ * @param skillId ID of the skill.
+ * @param subSkillId ID of the sub-skill.
+ * @param masterSkillId ID of the master skill.
+ */
 public record SelectedSkillInput(
         @JsonName("user_id") String userId,
         @JsonName("skill_id") String skillId,
@@ -35,21 +42,25 @@ public record SelectedSkillInput(
         private Builder() {
         }
 
+        /** ID of the user in your system. */
         public Builder userId(String value) {
             userId = value;
             return this;
         }
 
+        /** ID of the skill. */
         public Builder skillId(String value) {
             skillId = value;
             return this;
         }
 
+        /** ID of the sub-skill. */
         public Builder subSkillId(String value) {
             subSkillId = value;
             return this;
         }
 
+        /** ID of the master skill. */
         public Builder masterSkillId(String value) {
             masterSkillId = value;
             return this;

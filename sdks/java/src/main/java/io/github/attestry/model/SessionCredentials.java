@@ -7,8 +7,13 @@ import java.util.List;
  * Object SessionCredentials of the API.
  *
  * @param enabled Whether the organisation issues credentials.
+ * @param wanted What the student decided; null before.
+ * @param showName Whether the credentials contain the student's name.
  * @param eligible Verified skills, for which a credential can be issued or was issued.
  * @param pending Skills without an outcome yet. If they are verified, credentials are issued then.
+ * @param credentials The issued credentials.
+ * @param profileUrl The public profile; null while the student has it switched off.
+ * @param manageUrl A secret link for managing the credentials; null unless consent was just given.
  */
 public record SessionCredentials(
         boolean enabled,

@@ -5,6 +5,8 @@ package io.github.attestry.model;
  * Object SessionItems of the API.
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
+ * @param serviceUserId ID of the student at Attestry, the same for all sessions of the student.
+ * @param stored The items that were selected as evidence.
  */
 public record SessionItems(
         String serviceVerificationId,

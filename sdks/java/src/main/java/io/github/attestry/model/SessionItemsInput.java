@@ -8,6 +8,9 @@ import java.util.List;
  * Object SessionItemsInput of the API.
  *
  * @param sessionToken The session token, {@code vst_…}, returned by {@code POST /verify}.
+ * @param projectIds Your IDs of the selected projects.
+ * @param workExperienceIds Your IDs of the selected work experience.
+ * @param credentialIds Your IDs of the selected certificates.
  */
 public record SessionItemsInput(
         String sessionToken,
@@ -45,29 +48,35 @@ public record SessionItemsInput(
             return this;
         }
 
+        /** Your IDs of the selected projects. */
         public Builder projectIds(List<String> value) {
             projectIds = value;
             return this;
         }
 
+        /** Your IDs of the selected projects. */
         public Builder projectIds(String... values) {
             return projectIds(List.of(values));
         }
 
+        /** Your IDs of the selected work experience. */
         public Builder workExperienceIds(List<String> value) {
             workExperienceIds = value;
             return this;
         }
 
+        /** Your IDs of the selected work experience. */
         public Builder workExperienceIds(String... values) {
             return workExperienceIds(List.of(values));
         }
 
+        /** Your IDs of the selected certificates. */
         public Builder credentialIds(List<String> value) {
             credentialIds = value;
             return this;
         }
 
+        /** Your IDs of the selected certificates. */
         public Builder credentialIds(String... values) {
             return credentialIds(List.of(values));
         }

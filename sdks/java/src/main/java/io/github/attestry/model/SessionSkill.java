@@ -3,7 +3,13 @@ package io.github.attestry.model;
 
 import java.util.List;
 
-/** Object SessionSkill of the API. */
+/**
+ * Object SessionSkill of the API.
+ *
+ * @param skillId ID of the skill.
+ * @param name Name of the skill.
+ * @param proofUrl Links that prove the skill.
+ */
 public record SessionSkill(
         String skillId,
         String name,

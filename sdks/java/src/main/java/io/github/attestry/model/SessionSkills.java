@@ -7,6 +7,7 @@ import java.util.List;
  * Object SessionSkills of the API.
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
+ * @param skills The stored skills.
  */
 public record SessionSkills(
         String serviceVerificationId,

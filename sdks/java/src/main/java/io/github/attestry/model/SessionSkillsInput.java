@@ -8,6 +8,7 @@ import java.util.List;
  * Object SessionSkillsInput of the API.
  *
  * @param sessionToken The session token, {@code vst_…}, returned by {@code POST /verify}.
+ * @param skills The skills to verify.
  */
 public record SessionSkillsInput(
         String sessionToken,
@@ -42,11 +43,13 @@ public record SessionSkillsInput(
             return this;
         }
 
+        /** The skills to verify. */
         public Builder skills(List<SessionSkillsInputSkill> value) {
             skills = value;
             return this;
         }
 
+        /** The skills to verify. */
         public Builder skills(SessionSkillsInputSkill... values) {
             return skills(List.of(values));
         }

@@ -4,7 +4,12 @@ package io.github.attestry.model;
 import io.github.attestry.internal.Required;
 import java.util.List;
 
-/** Object SessionSkillsInputSkill of the API. */
+/**
+ * Object SessionSkillsInputSkill of the API.
+ *
+ * @param skillId ID of the skill.
+ * @param proofUrl Links that prove the skill.
+ */
 public record SessionSkillsInputSkill(
         String skillId,
         List<String> proofUrl) {
@@ -29,16 +34,19 @@ public record SessionSkillsInputSkill(
         private Builder() {
         }
 
+        /** ID of the skill. */
         public Builder skillId(String value) {
             skillId = value;
             return this;
         }
 
+        /** Links that prove the skill. */
         public Builder proofUrl(List<String> value) {
             proofUrl = value;
             return this;
         }
 
+        /** Links that prove the skill. */
         public Builder proofUrl(String... values) {
             return proofUrl(List.of(values));
         }

@@ -3,7 +3,12 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.Required;
 
-/** Query parameters of {@code SessionsResource.searchSkills}. */
+/**
+ * Query parameters of {@code SessionsResource.searchSkills}.
+ *
+ * @param q Text to search for: at least 3 characters.
+ * @param limit Maximum number of items on the page.
+ */
 public record SessionsSearchSkillsParams(
         String q,
         Long limit) {
@@ -28,11 +33,13 @@ public record SessionsSearchSkillsParams(
         private Builder() {
         }
 
+        /** Text to search for: at least 3 characters. */
         public Builder q(String value) {
             q = value;
             return this;
         }
 
+        /** Maximum number of items on the page. */
         public Builder limit(long value) {
             limit = value;
             return this;

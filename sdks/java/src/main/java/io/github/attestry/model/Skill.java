@@ -7,6 +7,12 @@ import java.util.List;
 /**
  * Object Skill of the API.
  *
+ * @param skillId ID of the skill.
+ * @param name Name of the skill.
+ * @param description Description of the skill.
+ * @param aliases Other names of the skill.
+ * @param subSkill The sub-skill that the skill belongs to.
+ * @param masterSkill The master skill that the sub-skill belongs to.
  * @param verifiable Whether the skill can be measured: the built-in bank or the bank of your organisation has
  *     at least 12 active questions about it, or an AI writer is configured.
  */

@@ -4,6 +4,10 @@ package io.github.attestry.model;
 /**
  * The last submitted attempt at the skill in this session. Absent without one.
  *
+ * @param correct Number of correct answers.
+ * @param total Number of questions about the skill.
+ * @param unpilotedQuestions Number of questions that are still being tried out: fewer than 30 people have
+ *     answered them. Their answers weigh less.
  * @param verdict {@code passed} or {@code not_passed} if the answers show it with a certainty of at least 95
  *     %, and {@code inconclusive} if they allow neither.
  * @param confidence Probability that the verdict is right under the measurement model. For {@code
@@ -12,6 +16,7 @@ package io.github.attestry.model;
 public record SkillAssessment(
         long correct,
         long total,
+        long unpilotedQuestions,
         SkillAssessmentVerdict verdict,
         double confidence) {
 }

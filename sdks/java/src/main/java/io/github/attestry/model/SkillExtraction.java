@@ -3,7 +3,11 @@ package io.github.attestry.model;
 
 import java.util.List;
 
-/** Object SkillExtraction of the API. */
+/**
+ * Object SkillExtraction of the API.
+ *
+ * @param skills The skills that the text mentions, best first.
+ */
 public record SkillExtraction(
         List<MentionedSkill> skills) {
 }

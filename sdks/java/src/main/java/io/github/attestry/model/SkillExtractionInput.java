@@ -6,6 +6,7 @@ import io.github.attestry.internal.Required;
 /**
  * Object SkillExtractionInput of the API.
  *
+ * @param text A text in which skills are mentioned, such as a job advertisement.
  * @param limit Maximum number of skills in the response.
  */
 public record SkillExtractionInput(
@@ -32,6 +33,7 @@ public record SkillExtractionInput(
         private Builder() {
         }
 
+        /** A text in which skills are mentioned, such as a job advertisement. */
         public Builder text(String value) {
             text = value;
             return this;

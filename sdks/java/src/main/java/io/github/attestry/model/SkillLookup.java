@@ -6,6 +6,7 @@ import java.util.List;
 /**
  * Object SkillLookup of the API.
  *
+ * @param found The skills of the catalogue with these IDs or names.
  * @param missing Requested IDs or names that are not in the catalogue.
  */
 public record SkillLookup(

@@ -7,6 +7,7 @@ import java.util.List;
 /**
  * Object SkillLookupInput of the API.
  *
+ * @param skillIds IDs of skills to find. Send {@code skill_ids} or {@code names}.
  * @param names Skill names, without aliases. Case and white space are ignored.
  */
 public record SkillLookupInput(
@@ -33,11 +34,13 @@ public record SkillLookupInput(
         private Builder() {
         }
 
+        /** IDs of skills to find. Send {@code skill_ids} or {@code names}. */
         public Builder skillIds(List<String> value) {
             skillIds = value;
             return this;
         }
 
+        /** IDs of skills to find. Send {@code skill_ids} or {@code names}. */
         public Builder skillIds(String... values) {
             return skillIds(List.of(values));
         }

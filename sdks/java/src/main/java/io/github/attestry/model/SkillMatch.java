@@ -3,7 +3,15 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object SkillMatch of the API. */
+/**
+ * Object SkillMatch of the API.
+ *
+ * @param skillId ID of the skill.
+ * @param name Name of the skill.
+ * @param score How well the skill matches, from 0 to 1.
+ * @param method How the skill was found: by its name, by an alias, despite spelling differences, or by
+ *     meaning.
+ */
 public record SkillMatch(
         @JsonName("skill_id") String skillId,
         String name,

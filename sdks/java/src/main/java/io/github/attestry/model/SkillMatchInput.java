@@ -7,6 +7,7 @@ import java.util.List;
 /**
  * Object SkillMatchInput of the API.
  *
+ * @param phrases Skill names as your users write them.
  * @param limit Maximum number of skills per phrase.
  */
 public record SkillMatchInput(
@@ -33,11 +34,13 @@ public record SkillMatchInput(
         private Builder() {
         }
 
+        /** Skill names as your users write them. */
         public Builder phrases(List<String> value) {
             phrases = value;
             return this;
         }
 
+        /** Skill names as your users write them. */
         public Builder phrases(String... values) {
             return phrases(List.of(values));
         }

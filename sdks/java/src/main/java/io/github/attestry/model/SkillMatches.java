@@ -3,7 +3,11 @@ package io.github.attestry.model;
 
 import java.util.List;
 
-/** Object SkillMatches of the API. */
+/**
+ * Object SkillMatches of the API.
+ *
+ * @param matches One entry per phrase, in the order of the request.
+ */
 public record SkillMatches(
         List<SkillMatchesMatch> matches) {
 }

@@ -3,7 +3,12 @@ package io.github.attestry.model;
 
 import java.util.List;
 
-/** Object SkillMatchesMatch of the API. */
+/**
+ * Object SkillMatchesMatch of the API.
+ *
+ * @param phrase The phrase as sent.
+ * @param candidates The skills that match the phrase, best first.
+ */
 public record SkillMatchesMatch(
         String phrase,
         List<SkillMatch> candidates) {

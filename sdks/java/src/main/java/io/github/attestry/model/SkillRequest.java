@@ -3,7 +3,15 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object SkillRequest of the API. */
+/**
+ * Object SkillRequest of the API.
+ *
+ * @param requestId ID of the skill request.
+ * @param name Name of the requested skill.
+ * @param status Return only records with this status.
+ * @param skillId ID of the new skill if the request was approved; null otherwise.
+ * @param createdAt When the record was created: ISO 8601, UTC.
+ */
 public record SkillRequest(
         @JsonName("request_id") String requestId,
         String name,

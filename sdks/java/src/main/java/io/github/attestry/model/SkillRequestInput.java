@@ -6,6 +6,7 @@ import io.github.attestry.internal.Required;
 /**
  * Object SkillRequestInput of the API.
  *
+ * @param name Name of the missing skill.
  * @param context A description of the skill and its use, for the operator who decides on the request.
  */
 public record SkillRequestInput(
@@ -32,6 +33,7 @@ public record SkillRequestInput(
         private Builder() {
         }
 
+        /** Name of the missing skill. */
         public Builder name(String value) {
             name = value;
             return this;

@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of skill request status.
+ * {@code pending} until the operator decides; {@code duplicate} if the skill existed already.
  * The server may add values.
  */
 public record SkillRequestStatus(String value) implements StringValue {

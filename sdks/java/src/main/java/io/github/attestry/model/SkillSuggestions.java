@@ -3,7 +3,11 @@ package io.github.attestry.model;
 
 import java.util.List;
 
-/** Object SkillSuggestions of the API. */
+/**
+ * Object SkillSuggestions of the API.
+ *
+ * @param skills The matching skills, best first.
+ */
 public record SkillSuggestions(
         List<SkillSuggestion> skills) {
 }

@@ -6,6 +6,8 @@ import io.github.attestry.internal.JsonName;
 /**
  * Query parameters of {@code SkillsResource.browse}.
  *
+ * @param masterSkillId ID of the master skill.
+ * @param subSkillId ID of the sub-skill.
  * @param limit Maximum number of items on the page.
  * @param cursor The {@code next_cursor} of the previous page.
  */
@@ -39,11 +41,13 @@ public record SkillsBrowseParams(
         private Builder() {
         }
 
+        /** ID of the master skill. */
         public Builder masterSkillId(String value) {
             masterSkillId = value;
             return this;
         }
 
+        /** ID of the sub-skill. */
         public Builder subSkillId(String value) {
             subSkillId = value;
             return this;

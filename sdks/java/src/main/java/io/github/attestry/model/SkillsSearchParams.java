@@ -6,6 +6,7 @@ import io.github.attestry.internal.Required;
 /**
  * Query parameters of {@code SkillsResource.search}.
  *
+ * @param q Text to search for: at least 3 characters.
  * @param limit Maximum number of items on the page.
  * @param cursor The {@code next_cursor} of the previous page.
  */
@@ -36,6 +37,7 @@ public record SkillsSearchParams(
         private Builder() {
         }
 
+        /** Text to search for: at least 3 characters. */
         public Builder q(String value) {
             q = value;
             return this;

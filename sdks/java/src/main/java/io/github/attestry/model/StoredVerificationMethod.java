@@ -7,6 +7,7 @@ import java.util.List;
  * Object StoredVerificationMethod of the API.
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
+ * @param verificationMethod The chosen method.
  * @param notAssessable With the method {@code assessment}: IDs of the chosen skills that cannot be assessed,
  *     because there are too few questions about them.
  */

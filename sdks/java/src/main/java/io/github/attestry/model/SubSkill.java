@@ -6,6 +6,10 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object SubSkill of the API.
  *
+ * @param subSkillId ID of the sub-skill.
+ * @param subSkillName Name of the sub-skill.
+ * @param masterSkillId ID of the master skill.
+ * @param masterSkillName Name of the master skill.
  * @param skills Number of skills in this master skill or sub-skill.
  */
 public record SubSkill(

@@ -3,7 +3,12 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object SubSkillName of the API. */
+/**
+ * Object SubSkillName of the API.
+ *
+ * @param subSkillId ID of the sub-skill.
+ * @param name Name of the sub-skill.
+ */
 public record SubSkillName(
         @JsonName("sub_skill_id") String subSkillId,
         String name) {

@@ -7,6 +7,8 @@ import java.util.List;
  * Object SubmittedReview of the API.
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
+ * @param status Return only records with this status.
+ * @param skills The outcome of each skill.
  */
 public record SubmittedReview(
         String serviceVerificationId,

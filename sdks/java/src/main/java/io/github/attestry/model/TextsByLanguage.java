@@ -3,7 +3,22 @@ package io.github.attestry.model;
 
 import java.util.List;
 
-/** Object TextsByLanguage of the API. */
+/**
+ * Object TextsByLanguage of the API.
+ *
+ * @param en The texts in this language.
+ * @param hi The texts in this language.
+ * @param bn The texts in this language.
+ * @param ta The texts in this language.
+ * @param te The texts in this language.
+ * @param mr The texts in this language.
+ * @param gu The texts in this language.
+ * @param kn The texts in this language.
+ * @param ml The texts in this language.
+ * @param pa The texts in this language.
+ * @param or The texts in this language.
+ * @param as The texts in this language.
+ */
 public record TextsByLanguage(
         List<String> en,
         List<String> hi,

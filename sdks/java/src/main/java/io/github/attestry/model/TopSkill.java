@@ -3,7 +3,13 @@ package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
 
-/** Object TopSkill of the API. */
+/**
+ * Object TopSkill of the API.
+ *
+ * @param skillId ID of the skill.
+ * @param skillName Name of the skill.
+ * @param selections Number of users who have selected the skill.
+ */
 public record TopSkill(
         @JsonName("skill_id") String skillId,
         @JsonName("skill_name") String skillName,

@@ -9,6 +9,8 @@ import io.github.attestry.internal.JsonName;
  * @param itemSource Where the questions come from: the public {@code bank}, the {@code private} bank of your
  *     organisation, or the {@code ai} writer.
  * @param items Number of scored questions.
+ * @param unpilotedItems Number of scored questions that are still being tried out: fewer than 30 people have
+ *     answered them. Their answers weigh less.
  * @param medianSeconds Median time between question and answer. Simulated for the test numbers, which reply at
  *     once.
  */
@@ -16,5 +18,6 @@ public record VerdictEvidence(
         @JsonName("item_source") VerdictEvidenceItemSource itemSource,
         Language language,
         long items,
+        @JsonName("unpiloted_items") long unpilotedItems,
         @JsonName("median_seconds") Long medianSeconds) {
 }

@@ -7,9 +7,20 @@ import java.util.List;
  * Object Verification of the API.
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
+ * @param serviceUserId ID of the student at Attestry, the same for all sessions of the student.
+ * @param externalStudentId ID of the student in your system.
+ * @param status Return only records with this status.
+ * @param verificationMethod The chosen method; null before step 2.
+ * @param testClockId The ID of the test clock whose time applies. Absent without one.
+ * @param source The main item that was selected as evidence.
+ * @param skills The outcome of each skill.
  * @param evidenceLevel How well the endorsement supports the skills. Present if the reviewer endorsed at least
  *     one skill. It can change later, for example if the student endorses the reviewer in return.
  * @param reasons The reasons for {@code evidenceLevel}.
+ * @param score Score of the last assessment in percent; null without one.
+ * @param completedAt When the verification ended; absent before.
+ * @param declineReason Why the reviewer declined, or why the endorsement was withdrawn.
+ * @param withdrawnAt When the endorsement was withdrawn. Absent otherwise.
  * @param credentials The credentials that were issued because the student wants them. Empty without consent.
  */
 public record Verification(
@@ -19,6 +30,7 @@ public record Verification(
         VerificationStatus status,
         VerificationMethod verificationMethod,
         EndorsementType endorsementType,
+        String testClockId,
         VerificationSource source,
         List<SkillOutcome> skills,
         VerificationEvidenceLevel evidenceLevel,
@@ -26,5 +38,7 @@ public record Verification(
         Long score,
         String completedAt,
         String declineReason,
+        String withdrawnAt,
+        VerificationWithdrawnBy withdrawnBy,
         List<IssuedCredential> credentials) {
 }

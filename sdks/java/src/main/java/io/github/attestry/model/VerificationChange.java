@@ -7,9 +7,15 @@ import java.util.List;
  * Object VerificationChange of the API.
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
+ * @param serviceUserId ID of the student at Attestry, the same for all sessions of the student.
+ * @param externalStudentId ID of the student in your system.
+ * @param verificationMethod The chosen method; null before step 2.
+ * @param status Return only records with this status.
+ * @param skills The outcome of each skill. Only in events that end the verification.
  * @param evidenceLevel How well the endorsement supports the skills. Present if the reviewer endorsed at least
  *     one skill. It can change later, for example if the student endorses the reviewer in return.
  * @param reasons The reasons for {@code evidenceLevel}.
+ * @param version Increases with every change of the verification.
  */
 public record VerificationChange(
         String serviceVerificationId,

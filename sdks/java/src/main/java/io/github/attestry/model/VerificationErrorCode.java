@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of verification error code.
+ * The error codes of the verification API.
  * The server may add values.
  */
 public record VerificationErrorCode(String value) implements StringValue {
@@ -40,6 +40,7 @@ public record VerificationErrorCode(String value) implements StringValue {
     public static final VerificationErrorCode DUPLICATE_REVIEWER_EMAIL = new VerificationErrorCode("DUPLICATE_REVIEWER_EMAIL");
     public static final VerificationErrorCode DUPLICATE_SKILLS_IN_BUNDLE = new VerificationErrorCode("DUPLICATE_SKILLS_IN_BUNDLE");
     public static final VerificationErrorCode MAX_SKILLS_PER_SOURCE = new VerificationErrorCode("MAX_SKILLS_PER_SOURCE");
+    public static final VerificationErrorCode NOTHING_TO_WITHDRAW = new VerificationErrorCode("NOTHING_TO_WITHDRAW");
     public static final VerificationErrorCode NO_OPEN_ATTEMPT = new VerificationErrorCode("NO_OPEN_ATTEMPT");
     public static final VerificationErrorCode REVIEWER_UNREACHABLE = new VerificationErrorCode("REVIEWER_UNREACHABLE");
     public static final VerificationErrorCode SESSION_LOCKED = new VerificationErrorCode("SESSION_LOCKED");

@@ -7,6 +7,7 @@ import io.github.attestry.internal.Required;
  * Object VerificationMethodChoice of the API.
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
+ * @param verificationMethod The method to use.
  */
 public record VerificationMethodChoice(
         String serviceVerificationId,
@@ -38,6 +39,7 @@ public record VerificationMethodChoice(
             return this;
         }
 
+        /** The method to use. */
         public Builder verificationMethod(VerificationMethod value) {
             verificationMethod = value;
             return this;

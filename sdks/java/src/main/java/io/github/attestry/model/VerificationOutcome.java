@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of verification outcome.
+ * The outcome for one skill: {@code endorsed} by a reviewer, or {@code passed} in an assessment.
  * The server may add values.
  */
 public record VerificationOutcome(String value) implements StringValue {

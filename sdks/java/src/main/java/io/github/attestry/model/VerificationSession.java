@@ -7,11 +7,24 @@ import java.util.List;
  * Object VerificationSession of the API.
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
+ * @param serviceUserId ID of the student at Attestry, the same for all sessions of the student.
+ * @param status Return only records with this status.
+ * @param verificationMethod The chosen method; null before step 2.
+ * @param student The student.
+ * @param projects Projects of the student.
+ * @param workExperiences Work experience of the student.
+ * @param certificates Certificates of the student.
+ * @param skills The skills to verify.
  * @param notAssessable With the method {@code assessment}: IDs of the chosen skills that cannot be assessed,
  *     because there are too few questions about them.
+ * @param stored The items that were selected as evidence.
+ * @param reviewer The reviewer; null before one is stored.
  * @param evidenceLevel How well the endorsement supports the skills. Present if the reviewer endorsed at least
  *     one skill. It can change later, for example if the student endorses the reviewer in return.
  * @param reasons The reasons for {@code evidenceLevel}.
+ * @param expiresAt When the session expires: ISO 8601, UTC.
+ * @param testClockId The ID of the test clock whose time applies. Absent without one.
+ * @param returnUrl Where the page sends the student at the end.
  */
 public record VerificationSession(
         String serviceVerificationId,
@@ -30,5 +43,6 @@ public record VerificationSession(
         VerificationSessionEvidenceLevel evidenceLevel,
         List<EvidenceReason> reasons,
         String expiresAt,
+        String testClockId,
         String returnUrl) {
 }

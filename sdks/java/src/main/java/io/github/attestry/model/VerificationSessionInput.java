@@ -7,7 +7,16 @@ import java.util.List;
 /**
  * Object VerificationSessionInput of the API.
  *
+ * @param externalStudentId ID of the student in your system.
+ * @param name Name of the student.
+ * @param email Email address of the student.
+ * @param phone Phone number of the student.
+ * @param projects Projects of the student.
+ * @param workExperiences Work experience of the student.
+ * @param certificates Certificates of the student.
  * @param returnUrl An http or https URL.
+ * @param testClockId TEST mode only: the ID of the test clock, {@code TC_…}, whose time applies instead of
+ *     real time.
  */
 public record VerificationSessionInput(
         String externalStudentId,
@@ -17,7 +26,8 @@ public record VerificationSessionInput(
         List<Project> projects,
         List<WorkExperience> workExperiences,
         List<Certificate> certificates,
-        String returnUrl) {
+        String returnUrl,
+        String testClockId) {
     /** Returns an empty builder. */
     public static Builder builder() {
         return new Builder();
@@ -34,6 +44,7 @@ public record VerificationSessionInput(
         builder.workExperiences = workExperiences;
         builder.certificates = certificates;
         builder.returnUrl = returnUrl;
+        builder.testClockId = testClockId;
         return builder;
     }
 
@@ -47,53 +58,64 @@ public record VerificationSessionInput(
         private List<WorkExperience> workExperiences;
         private List<Certificate> certificates;
         private String returnUrl;
+        private String testClockId;
 
         private Builder() {
         }
 
+        /** ID of the student in your system. */
         public Builder externalStudentId(String value) {
             externalStudentId = value;
             return this;
         }
 
+        /** Name of the student. */
         public Builder name(String value) {
             name = value;
             return this;
         }
 
+        /** Email address of the student. */
         public Builder email(String value) {
             email = value;
             return this;
         }
 
+        /** Phone number of the student. */
         public Builder phone(String value) {
             phone = value;
             return this;
         }
 
+        /** Projects of the student. */
         public Builder projects(List<Project> value) {
             projects = value;
             return this;
         }
 
+        /** Projects of the student. */
         public Builder projects(Project... values) {
             return projects(List.of(values));
         }
 
+        /** Work experience of the student. */
         public Builder workExperiences(List<WorkExperience> value) {
             workExperiences = value;
             return this;
         }
 
+        /** Work experience of the student. */
         public Builder workExperiences(WorkExperience... values) {
             return workExperiences(List.of(values));
         }
 
+        /** Certificates of the student. */
         public Builder certificates(List<Certificate> value) {
             certificates = value;
             return this;
         }
 
+        /** Certificates of the student. */
         public Builder certificates(Certificate... values) {
             return certificates(List.of(values));
         }
@@ -101,6 +123,12 @@ public record VerificationSessionInput(
         /** An http or https URL. */
         public Builder returnUrl(String value) {
             returnUrl = value;
+            return this;
+        }
+
+        /** TEST mode only: the ID of the test clock, {@code TC_…}, whose time applies instead of real time. */
+        public Builder testClockId(String value) {
+            testClockId = value;
             return this;
         }
 
@@ -114,7 +142,8 @@ public record VerificationSessionInput(
                     projects,
                     workExperiences,
                     certificates,
-                    returnUrl);
+                    returnUrl,
+                    testClockId);
         }
     }
 }

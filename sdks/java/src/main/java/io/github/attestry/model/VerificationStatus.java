@@ -4,7 +4,8 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of verification status.
+ * {@code open} during the steps; then {@code pending_review} or {@code in_assessment}; the other values are
+ * final.
  * The server may add values.
  */
 public record VerificationStatus(String value) implements StringValue {

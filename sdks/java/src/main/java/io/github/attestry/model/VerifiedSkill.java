@@ -6,10 +6,13 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object VerifiedSkill of the API.
  *
+ * @param skillId ID of the skill.
+ * @param name Name of the skill.
  * @param correct Number of correct answers.
  * @param asked Number of scored questions: 4 to 8, as many as the verdict needs.
  * @param confidence Probability that the verdict is right under the measurement model. For {@code
  *     inconclusive}, that of the more likely verdict. Null without a verdict.
+ * @param evidence What the verdict is based on; null without a verdict.
  */
 public record VerifiedSkill(
         @JsonName("skill_id") String skillId,

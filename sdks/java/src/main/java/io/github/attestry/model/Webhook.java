@@ -4,7 +4,16 @@ package io.github.attestry.model;
 import io.github.attestry.internal.JsonName;
 import java.util.List;
 
-/** Object Webhook of the API. */
+/**
+ * Object Webhook of the API.
+ *
+ * @param webhookId ID of the webhook.
+ * @param url The URL of the endpoint.
+ * @param eventTypes The event types that are sent.
+ * @param description Your own notes about the webhook.
+ * @param createdAt When the record was created: ISO 8601, UTC.
+ * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ */
 public record Webhook(
         @JsonName("webhook_id") String webhookId,
         String url,

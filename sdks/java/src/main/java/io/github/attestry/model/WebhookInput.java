@@ -11,6 +11,7 @@ import java.util.List;
  * @param url An http or https URL. LIVE endpoints must use https. Private addresses are rejected unless the
  *     operator allows them.
  * @param eventTypes The event types to send. Default: all types, including types added in the future.
+ * @param description Your own notes about the webhook.
  */
 public record WebhookInput(
         String url,
@@ -59,6 +60,7 @@ public record WebhookInput(
             return eventTypes(List.of(values));
         }
 
+        /** Your own notes about the webhook. */
         public Builder description(String value) {
             description = value;
             return this;

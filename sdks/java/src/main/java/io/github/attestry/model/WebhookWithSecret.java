@@ -7,6 +7,12 @@ import java.util.List;
 /**
  * Object WebhookWithSecret of the API.
  *
+ * @param webhookId ID of the webhook.
+ * @param url The URL of the endpoint.
+ * @param eventTypes The event types that are sent.
+ * @param description Your own notes about the webhook.
+ * @param createdAt When the record was created: ISO 8601, UTC.
+ * @param updatedAt When the record was last changed: ISO 8601, UTC.
  * @param secret The signing secret: {@code whsec_} followed by base64. Store it, because it is returned only
  *     once.
  */

@@ -4,6 +4,7 @@ package io.github.attestry.model;
 /**
  * Query parameters of {@code WebhooksResource.listDeliveries}.
  *
+ * @param status Return only records with this status.
  * @param limit Maximum number of items on the page.
  * @param cursor The {@code next_cursor} of the previous page.
  */
@@ -34,6 +35,7 @@ public record WebhooksListDeliveriesParams(
         private Builder() {
         }
 
+        /** Return only records with this status. */
         public Builder status(DeliveryStatus value) {
             status = value;
             return this;

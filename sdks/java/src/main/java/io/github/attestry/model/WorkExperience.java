@@ -6,6 +6,10 @@ import io.github.attestry.internal.Required;
 /**
  * Object WorkExperience of the API.
  *
+ * @param externalExperienceId ID of the work experience in your system.
+ * @param companyName Name of the employer.
+ * @param role Role of the student.
+ * @param description Description of the work.
  * @param startDate A date in any format, for example {@code 2024-06}. Shown to reviewers as sent.
  * @param endDate A date in any format, for example {@code 2024-06}. Shown to reviewers as sent.
  */
@@ -45,21 +49,25 @@ public record WorkExperience(
         private Builder() {
         }
 
+        /** ID of the work experience in your system. */
         public Builder externalExperienceId(String value) {
             externalExperienceId = value;
             return this;
         }
 
+        /** Name of the employer. */
         public Builder companyName(String value) {
             companyName = value;
             return this;
         }
 
+        /** Role of the student. */
         public Builder role(String value) {
             role = value;
             return this;
         }
 
+        /** Description of the work. */
         public Builder description(String value) {
             description = value;
             return this;

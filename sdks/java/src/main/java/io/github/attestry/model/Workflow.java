@@ -7,10 +7,17 @@ import java.util.List;
 /**
  * Object Workflow of the API.
  *
+ * @param workflowId ID of the workflow.
+ * @param name Name of the workflow.
+ * @param description Your own notes about the workflow.
+ * @param defaultMethods The methods of mandates that do not choose their own.
  * @param channels Channels in the order in which they are tried.
  * @param languages Languages of the conversation with candidates. The first language is the default.
  * @param followUps Messages to candidates who have not replied.
+ * @param status Return only records with this status.
  * @param mandates Number of mandates that use the workflow and are not archived.
+ * @param createdAt When the record was created: ISO 8601, UTC.
+ * @param updatedAt When the record was last changed: ISO 8601, UTC.
  */
 public record Workflow(
         @JsonName("workflow_id") String workflowId,

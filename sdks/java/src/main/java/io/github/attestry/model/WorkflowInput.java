@@ -8,6 +8,9 @@ import java.util.List;
 /**
  * Object WorkflowInput of the API.
  *
+ * @param name Name of the workflow.
+ * @param description Your own notes about the workflow.
+ * @param defaultMethods The methods of mandates that do not choose their own.
  * @param channels Channels in the order in which they are tried.
  * @param languages Languages of the conversation with candidates. The first language is the default.
  * @param followUps Messages to candidates who have not replied.
@@ -48,21 +51,25 @@ public record WorkflowInput(
         private Builder() {
         }
 
+        /** Name of the workflow. */
         public Builder name(String value) {
             name = value;
             return this;
         }
 
+        /** Your own notes about the workflow. */
         public Builder description(String value) {
             description = value;
             return this;
         }
 
+        /** The methods of mandates that do not choose their own. */
         public Builder defaultMethods(List<Method> value) {
             defaultMethods = value;
             return this;
         }
 
+        /** The methods of mandates that do not choose their own. */
         public Builder defaultMethods(Method... values) {
             return defaultMethods(List.of(values));
         }

@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Values of workflow status.
+ * An {@code archived} workflow cannot be used for new mandates.
  * The server may add values.
  */
 public record WorkflowStatus(String value) implements StringValue {

@@ -29,8 +29,8 @@ public final class CampaignsResource {
      *
      * <p>The mandate must be {@code ready}. Each candidate costs one credit. If one candidate is invalid, the
      * whole request is rejected, and no candidate is enrolled or charged. Candidates are contacted from {@code
-     * starts_at}, between 09:00 and 20:00 IST. Scope: {@code campaigns:write}. Rate limit class: {@code
-     * campaignWrites}.
+     * starts_at}, between 09:00 and 20:00 IST; in TEST mode at any time, unless the campaign has a test clock.
+     * Scope: {@code campaigns:write}. Rate limit class: {@code campaignWrites}.
      *
      * @throws io.github.attestry.ApiException for an error response
      */

@@ -10,6 +10,7 @@ import io.github.attestry.model.ReviewPage;
 import io.github.attestry.model.Reviewer;
 import io.github.attestry.model.ReviewerInput;
 import io.github.attestry.model.SubmittedReview;
+import io.github.attestry.model.WithdrawalInput;
 
 /** The reviewer, the review page and the review. */
 public final class EndorsementsResource {
@@ -29,8 +30,9 @@ public final class EndorsementsResource {
      * address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no
      * email is sent to these reviewers, who act automatically: endorse&#64;test.attestry.example endorses all
      * skills and refuse&#64;test.attestry.example declines, both after two seconds;
-     * silent&#64;test.attestry.example never responds, and the review expires after 30 seconds. Other
-     * addresses of this domain, and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.
+     * silent&#64;test.attestry.example never responds, and the review expires after 30 seconds (with a test
+     * clock, after 30 days of its time). Other addresses of this domain, and all of them in LIVE mode, are
+     * rejected with 400 INVALID_EMAIL.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
@@ -99,5 +101,25 @@ public final class EndorsementsResource {
     /** Submit the review. */
     public SubmittedReview submitReview(ReviewInput body) {
         return submitReview(body, RequestOptions.NONE);
+    }
+
+    /**
+     * Withdraw an endorsement.
+     *
+     * <p>For the reviewer, with the token from the link in the email, for 90 days after the review. The status
+     * of the verification becomes {@code declined}, no skill is endorsed any more, and credentials that depend
+     * on the endorsement are revoked. Withdrawing again changes nothing.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public SubmittedReview withdraw(WithdrawalInput body, RequestOptions options) {
+        var operation = new Operation("POST", "/api/v1/humanverification/withdraw", Authentication.NONE)
+                .body(body);
+        return caller.sendForData(operation, options, SubmittedReview.class);
+    }
+
+    /** Withdraw an endorsement. */
+    public SubmittedReview withdraw(WithdrawalInput body) {
+        return withdraw(body, RequestOptions.NONE);
     }
 }

@@ -41,6 +41,7 @@ public final class EventsResource {
             operation.query("acknowledged", params.acknowledged());
             operation.query("consumer", params.consumer());
             operation.query("after", params.after());
+            operation.query("created_after", params.createdAfter());
             operation.query("limit", params.limit());
             operation.query("cursor", params.cursor());
             operation.query("wait", params.waitSeconds());

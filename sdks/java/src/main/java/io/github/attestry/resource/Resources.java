@@ -18,11 +18,13 @@ public abstract class Resources {
     private final ItemsResource items;
     private final LocationsResource locations;
     private final MandatesResource mandates;
+    private final RequestLogResource requestLog;
     private final ResultsResource results;
     private final SessionsResource sessions;
     private final ShiftsResource shifts;
     private final SkillRequestsResource skillRequests;
     private final SkillsResource skills;
+    private final TestClocksResource testClocks;
     private final VerificationsResource verifications;
     private final WebhooksResource webhooks;
     private final WorkflowsResource workflows;
@@ -41,11 +43,13 @@ public abstract class Resources {
         items = new ItemsResource(caller);
         locations = new LocationsResource(caller);
         mandates = new MandatesResource(caller);
+        requestLog = new RequestLogResource(caller);
         results = new ResultsResource(caller);
         sessions = new SessionsResource(caller);
         shifts = new ShiftsResource(caller);
         skillRequests = new SkillRequestsResource(caller);
         skills = new SkillsResource(caller);
+        testClocks = new TestClocksResource(caller);
         verifications = new VerificationsResource(caller);
         webhooks = new WebhooksResource(caller);
         workflows = new WorkflowsResource(caller);
@@ -119,6 +123,10 @@ public abstract class Resources {
         return mandates;
     }
 
+    public RequestLogResource requestLog() {
+        return requestLog;
+    }
+
     /** The outcome of the conversation with each candidate. */
     public ResultsResource results() {
         return results;
@@ -142,6 +150,14 @@ public abstract class Resources {
     /** Search, browse, match and extract skills of the catalogue. */
     public SkillsResource skills() {
         return skills;
+    }
+
+    /**
+     * Clocks that the campaigns and verification sessions of TEST mode can run on. You move their time,
+     * instead of waiting for it.
+     */
+    public TestClocksResource testClocks() {
+        return testClocks;
     }
 
     /** Open and read verification sessions. */

@@ -1,0 +1,38 @@
+import type { OrgScope } from '../access/caller.ts'
+import { type EmailDeps, queueEmail } from '../mail/mail.ts'
+import type { Tx } from '../platform/database/database.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
+import { translator } from './pages/texts.ts'
+
+interface ManageLink {
+  scope: OrgScope
+  address: string
+  url: string
+  language: string
+}
+
+/** Emails a person the link with which they manage their credentials, in their language. Only its hash is stored elsewhere. */
+export async function emailManageLink(
+  tx: Tx,
+  deps: EmailDeps,
+  { scope, address, url, language }: ManageLink,
+): Promise<void> {
+  const translate = translator(LANGUAGES.find((each) => each === language) ?? 'en')
+  const subject = translate('consent_manage')
+  const note = translate('consent_manage_note')
+  await queueEmail(tx, deps, {
+    kind: 'notice',
+    to: { address },
+    scope,
+    subject: `${subject} · Attestry`,
+    text: [`${subject}:\n${url}`, note].join('\n\n'),
+    html: `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head><body>
+<p><a href="${escapeHtml(url)}">${escapeHtml(subject)}</a></p>
+<p>${escapeHtml(note)}</p>
+</body></html>`,
+  })
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}

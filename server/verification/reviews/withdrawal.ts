@@ -1,0 +1,94 @@
+import { problem } from '../../api/problem.ts'
+import { recordEvent } from '../../events/record.ts'
+import { type EmailDeps, queueEmail } from '../../mail/mail.ts'
+import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Tx } from '../../platform/database/database.ts'
+import { endorsementWithdrawn } from '../credential-hooks.ts'
+import { mainSourceOf } from '../items.ts'
+import { eventData, skillOutcomes } from '../outcome.ts'
+import type { SkillOutcome } from '../schema.ts'
+import { changeSession, lockVerification, type Session, verificationNotFoundProblem } from '../sessions.ts'
+import { reviewOutcomeEmail } from './emails.ts'
+import { findReview, isWithdrawable, type Review, type WithdrawnBy } from './reviews.ts'
+
+interface Withdrawal {
+  by: WithdrawnBy
+  /** Shown to the student and the partner. */
+  reason: string
+}
+
+interface ReviewedSession {
+  session: Session
+  review: Review
+}
+
+/** Locks a verification with its review, for a withdrawal by the organisation or an operator. */
+export async function lockReviewed(tx: Tx, clock: Clock, id: string): Promise<ReviewedSession> {
+  const session = await lockVerification(tx, clock, id)
+  const review = session && (await findReview(tx, id))
+  if (!session || !review) throw verificationNotFoundProblem()
+  return { session, review }
+}
+
+/**
+ * Withdraws an endorsement: the verification is declined, its skills are no longer endorsed, and credentials that depend on it are
+ * revoked in the same transaction. Withdrawing it again changes nothing. Without `emailDeps`, which commands do not have, the student is
+ * not emailed.
+ */
+export async function withdrawEndorsement(
+  tx: Tx,
+  { session, review }: ReviewedSession,
+  withdrawal: Withdrawal,
+  emailDeps?: EmailDeps,
+): Promise<{ session: Session; skills: SkillOutcome[] }> {
+  if (review.withdrawnAt !== undefined)
+    return { session, skills: skillOutcomes(session, session.status, review, undefined) }
+  if (!isWithdrawable(session, review))
+    throw problem('NOTHING_TO_WITHDRAW', 'This verification has no endorsement that can be withdrawn.')
+  const { clock } = session
+  const now = clock.now()
+  const { by, reason } = withdrawal
+  await tx
+    .updateTable('verification_reviews')
+    // Without endorsed skills, the job that adds missing endorsements does not add this one again.
+    .set({ withdrawn_at: new Date(now), withdrawn_by: by, decline_reason: reason, endorsed: [] })
+    .where('verification_id', '=', session.id)
+    .execute()
+  // A withdrawn endorsement no longer links the reviewer and the student.
+  await tx.deleteFrom('endorsements').where('verification_id', '=', session.id).execute()
+  const changedSession = await changeSession(tx, session, now, { status: 'declined' })
+  const withdrawn: Review = { ...review, withdrawnAt: now, withdrawnBy: by, declineReason: reason }
+  const skills = skillOutcomes(changedSession, 'declined', withdrawn, undefined)
+  await recordEvent(tx, session.scope, clock, 'verification.declined', {
+    ...eventData(changedSession, skills),
+    withdrawnAt: new Date(now).toISOString(),
+    withdrawnBy: by,
+  })
+  await endorsementWithdrawn.run(tx, session.id, clock)
+  if (emailDeps) await emailStudent(tx, emailDeps, { session, review }, withdrawal)
+  return { session: changedSession, skills }
+}
+
+async function emailStudent(
+  tx: Tx,
+  deps: EmailDeps,
+  { session, review }: ReviewedSession,
+  { by, reason }: Withdrawal,
+): Promise<void> {
+  const unsubscribeLink = createUnsubscribeLink(deps.config)
+  await queueEmail(tx, deps, {
+    ...reviewOutcomeEmail({
+      student: session.student,
+      reviewer: review,
+      source: mainSourceOf(session.items, session.sources)!,
+      skills: [],
+      withdrawn: { byReviewer: by === 'reviewer', reason },
+      unsubscribeUrl: unsubscribeLink.url,
+    }),
+    to: { name: session.student.name, address: session.student.email },
+    scope: session.scope,
+    subjectId: session.id,
+    unsubscribeLink,
+  })
+}
