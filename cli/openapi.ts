@@ -23,7 +23,7 @@ interface MediaType {
 
 /** Reads the description of the partner API from the server that is called. */
 export async function readOpenApi(baseUrl: string): Promise<OpenApi> {
-  const url = `${baseUrl}/docs/openapi/partner.json`
+  const url = new URL('docs/openapi/partner.json', `${baseUrl}/`)
   const response = await fetch(url, { signal: AbortSignal.timeout(20_000) }).catch((error) => {
     throw new Error(`Connecting to ${baseUrl} failed: ${error.cause?.code ?? error.message}. Is the server running?`)
   })

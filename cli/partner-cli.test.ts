@@ -49,11 +49,11 @@ test('the key comes from the environment or .env, and the server is never guesse
   const { url, keyId, secret, cli } = await setUp()
   const envFile = join(cli.folder, '.env')
   t.after(() => rmSync(envFile, { force: true }))
-  assert.match((await cli.run(['request', 'GET', '/shifts'])).errors, /^attestry: no API key found: set ATTESTRY_URL/)
+  assert.match((await cli.run(['request', 'GET', '/shifts'])).errors, /^attestry: no API key found: set ATTESTRY_URL/m)
   writeFileSync(envFile, `ATTESTRY_KEY_ID=${keyId}\nATTESTRY_SECRET="${secret}"\nDATABASE_URL=postgres://ignored\n`)
   assert.match(
     (await cli.run(['request', 'GET', '/shifts'])).errors,
-    /^attestry: the file \.env has a key but no server: set ATTESTRY_URL/,
+    /^attestry: the file \.env has a key but no server: set ATTESTRY_URL/m,
   )
   writeFileSync(envFile, `ATTESTRY_URL=${url}\nATTESTRY_KEY_ID=${keyId}\nATTESTRY_SECRET="${secret}"\n`)
   const response = await cli.run(['request', 'GET', '/shifts'])

@@ -85,7 +85,8 @@ test('a command that exceeds a rate limit waits, retries, and prints a message',
   ])
   assert.equal(requested.code, 0, requested.stderr)
   assert.match(requested.stdout, /^v1=[0-9a-f]{64}\n$/, 'standard output contains only the response')
-  assert.equal(requested.stderr, 'Rate limit exceeded; retrying in 1 s.\n')
+  const profileLine = `Using the TEST key VFN_TEST_1 of the environment, server ${url}.\n`
+  assert.equal(requested.stderr, `${profileLine}Rate limit exceeded; retrying in 1 s.\n`)
   assert.deepEqual([listed.code, listed.stderr], [0, requested.stderr])
 })
 
@@ -104,8 +105,12 @@ test('a command fails immediately if the wait is too long, or with --no-wait', a
     runCli(app.url, key, 'events', 'list', '--no-wait'),
   ])
   assert.deepEqual([request.code, JSON.parse(request.stdout).error.code], [1, 'RATE_LIMITED'])
-  assert.match(request.stderr, /^Rate limit exceeded; not retrying in \d+ s, because a command waits at most 30 s\.\n$/)
-  assert.deepEqual([requestNoWait.code, requestNoWait.stderr], [1, ''])
+  assert.match(
+    request.stderr,
+    /^Using the TEST key .*\nRate limit exceeded; not retrying in \d+ s, because a command waits at most 30 s\.\n$/,
+  )
+  assert.equal(requestNoWait.code, 1)
+  assert.match(requestNoWait.stderr, /^Using the TEST key .*\n$/)
   assert.deepEqual([events.code, eventsNoWait.code], [1, 1])
   assert.match(events.stderr, /Rate limit exceeded; .* at most 30 s/)
   assert.doesNotMatch(eventsNoWait.stderr, /retrying/)

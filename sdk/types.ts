@@ -360,6 +360,10 @@ export interface CatalogueError {
   message: string
   /** The same text as `message`. */
   error: string
+  /** ID of the request, as in the header `x-request-id`. Include it when you report a problem. */
+  requestId: string
+  /** Address of the section of the documentation that describes the error. */
+  docUrl: string
 }
 
 export interface CatalogueSkill {
@@ -1512,6 +1516,10 @@ export interface PartnerError {
     message: string
     /** One item per validation error. Empty for other errors. */
     details: ErrorDetail[]
+    /** ID of the request, as in the header `x-request-id`. Include it when you report a problem. */
+    request_id: string
+    /** Address of the section of the documentation that describes the error. */
+    doc_url: string
   }
 }
 
@@ -2378,7 +2386,6 @@ export interface SkillOutcome {
 }
 
 export interface SkillRequest {
-  /** ID of the skill request. */
   request_id: string
   /** Name of the requested skill. */
   name: string
@@ -2838,6 +2845,10 @@ export interface VerificationError {
     code: VerificationErrorCode
     /** A message for developers. It can change; use `code` in programs. */
     message: string
+    /** ID of the request, as in the header `x-request-id`. Include it when you report a problem. */
+    requestId: string
+    /** Address of the section of the documentation that describes the error. */
+    docUrl: string
   }
 }
 

@@ -10,7 +10,11 @@ import { itemRetired } from './items/item-status.ts'
 import { isMemberAddress } from './mail/mail.ts'
 import { beforeMandateArchived } from './mandates/mandates.ts'
 import { defineHook, type Hook } from './platform/hook.ts'
-import { findVerificationCredentials, verificationEnded } from './verification/credential-hooks.ts'
+import {
+  endorsementWithdrawn,
+  findVerificationCredentials,
+  verificationEnded,
+} from './verification/credential-hooks.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
 import { mandateCounts } from './workflows/workflows.ts'
 
@@ -23,6 +27,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics', 'credentials', 'ats'] },
   itemRetired: { hook: itemRetired, modules: ['credentials'] },
   verificationEnded: { hook: verificationEnded, modules: ['credentials'] },
+  endorsementWithdrawn: { hook: endorsementWithdrawn, modules: ['credentials'] },
   findVerificationCredentials: { hook: findVerificationCredentials, modules: ['credentials'] },
   isMemberAddress: { hook: isMemberAddress, modules: ['console'] },
   endpointFailing: { hook: endpointFailing, modules: ['console'] },

@@ -21,7 +21,7 @@ test('credits can be granted and shown while a server runs; the demo organisatio
   assert.equal(unknownOrganisation.code, 1)
   assert.match(
     unknownOrganisation.stderr,
-    /^attestry: Organisation ORG_NOBODY not found\.\nTo list .*`npx attestry org list`\.\n$/,
+    /^attestry: Organisation ORG_NOBODY not found\.\nTo list .*`npx attestry org list`\.\n$/m,
   )
   if (external) return
   const demoKeys = JSON.parse(await readFile(join(dataDir, 'demo-keys.json'), 'utf8'))

@@ -2571,7 +2571,6 @@ type SkillOutcome struct {
 
 // SkillRequest is an object of the API.
 type SkillRequest struct {
-	// ID of the skill request.
 	RequestID string `json:"request_id"`
 	// Name of the requested skill.
 	Name string `json:"name"`

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { errorEnvelope } from '../api/envelope.ts'
+import { type ErrorOrigin, errorEnvelope } from '../api/envelope.ts'
 import { Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { DAY } from '../platform/clock.ts'
 import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Tx } from '../platform/database/database.ts'
+import { errorOrigin } from '../platform/http/server.ts'
 import { defineJob } from '../platform/jobs/queue.ts'
 import type { Caller } from './caller.ts'
 
@@ -57,7 +58,7 @@ export async function runIdempotent(
         : storedRecord.body!
       return { status: storedRecord.status, body: JSON.parse(bodyJson) as object, replayed: true }
     }
-    const { response, failure } = await runInSavepoint(tx, () => runWork(tx))
+    const { response, failure } = await runInSavepoint(tx, errorOrigin(request), () => runWork(tx))
     if (failure && !shouldStore(response.status, failure)) throw failure
     await insertRecord(tx, response)
     return { ...response, replayed: false }
@@ -120,6 +121,7 @@ async function dryRun(db: Context['db'], work: (tx: Tx) => Promise<HandlerRespon
 /** Runs the work in a savepoint. A problem rolls its writes back and becomes a response that can be stored. */
 async function runInSavepoint(
   tx: Tx,
+  origin: ErrorOrigin,
   work: () => Promise<HandlerResponse>,
 ): Promise<{ response: HandlerResponse; failure?: Problem }> {
   await sql`savepoint work`.execute(tx)
@@ -128,7 +130,7 @@ async function runInSavepoint(
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     await sql`rollback to savepoint work`.execute(tx)
-    const { status, body } = errorEnvelope('partner', error)
+    const { status, body } = errorEnvelope('partner', error, origin)
     return { response: { status, body }, failure: error }
   }
 }

@@ -129,7 +129,10 @@ test('all authentication failures return the same response', async (t) => {
           details: [{ path: `headers.${name}`, message: 'is missing' }],
         }
       : { message: UNAUTHORIZED_MESSAGE, details: [] }
-    assert.deepEqual(body, { success: false, error: { code: 'UNAUTHORIZED', ...error } }, cause)
+    const { request_id, doc_url, ...shown } = body.error
+    assert.deepEqual([body.success, shown], [false, { code: 'UNAUTHORIZED', ...error }], cause)
+    assert.match(doc_url, /^http:\/\/127\.0\.0\.1:\d+\/docs\/errors#partner-UNAUTHORIZED$/)
+    assert.match(request_id, /^req_/)
   }
 })
 

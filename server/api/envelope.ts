@@ -1,3 +1,4 @@
+import { errorDocPath } from './error-docs.ts'
 import {
   catalogueErrorCodes,
   consoleErrorCodes,
@@ -62,11 +63,20 @@ export interface ErrorResponse {
   body: object
 }
 
+/** The values of a request that its error body contains. */
+export interface ErrorOrigin {
+  requestId: string
+  /** Address of the server, for the link to the documentation. */
+  baseUrl: string
+}
+
 /** Returns the error response for a problem in the envelope of an API. A code that the API does not document is a bug and becomes an unexpected error. */
-export function errorEnvelope(api: Api, error: Problem): ErrorResponse {
-  const status = statusByCode[api][error.code]
-  if (status === undefined) return errorEnvelope(api, unexpectedProblem(api))
-  return { status: error.status ?? status, code: error.code, body: errorBody(api, error) }
+export function errorEnvelope(api: Api, error: Problem, origin: ErrorOrigin): ErrorResponse {
+  const defaultStatus = statusByCode[api][error.code]
+  if (defaultStatus === undefined) return errorEnvelope(api, unexpectedProblem(api), origin)
+  const status = error.status ?? defaultStatus
+  const docUrl = origin.baseUrl + errorDocPath(api, error.code, status)
+  return { status, code: error.code, body: errorBody(api, error, origin.requestId, docUrl) }
 }
 
 export function unexpectedProblem(api: Api): Problem {
@@ -76,11 +86,12 @@ export function unexpectedProblem(api: Api): Problem {
   )
 }
 
-function errorBody(api: Api, { code, message, details }: Problem): object {
-  if (api === 'partner' || api === 'console') return { success: false, error: { code, message, details } }
-  if (api === 'verification') return { success: false, error: { code, message: listFields(message, details) } }
+function errorBody(api: Api, { code, message, details }: Problem, requestId: string, docUrl: string): object {
+  if (api === 'partner' || api === 'console')
+    return { success: false, error: { code, message, details, request_id: requestId, doc_url: docUrl } }
   const messageWithFields = listFields(message, details)
-  return { success: false, message: messageWithFields, error: messageWithFields }
+  if (api === 'verification') return { success: false, error: { code, message: messageWithFields, requestId, docUrl } }
+  return { success: false, message: messageWithFields, error: messageWithFields, requestId, docUrl }
 }
 
 /** Lists the invalid fields in the message, for envelopes without `details`. */

@@ -8,6 +8,11 @@ const successFalse = Type.Literal(false)
 const message = Type.String({ description: 'A message for developers. It can change; use `code` in programs.' })
 const codeSchema = <Code extends string>(codes: Record<Code, number>) => Type.Enum(Object.keys(codes) as Code[])
 
+const requestId = Type.String({
+  description: 'ID of the request, as in the header `x-request-id`. Include it when you report a problem.',
+})
+const docUrl = Type.String({ description: 'Address of the section of the documentation that describes the error.' })
+
 const ErrorDetail = named(
   'ErrorDetail',
   Type.Object({
@@ -27,6 +32,8 @@ export const PartnerError = named(
       code: named('PartnerErrorCode', codeSchema(partnerErrorCodes)),
       message,
       details: Type.Array(ErrorDetail, { description: 'One item per validation error. Empty for other errors.' }),
+      request_id: requestId,
+      doc_url: docUrl,
     }),
   }),
 )
@@ -35,7 +42,12 @@ export const VerificationError = named(
   'VerificationError',
   Type.Object({
     success: successFalse,
-    error: Type.Object({ code: named('VerificationErrorCode', codeSchema(verificationErrorCodes)), message }),
+    error: Type.Object({
+      code: named('VerificationErrorCode', codeSchema(verificationErrorCodes)),
+      message,
+      requestId,
+      docUrl,
+    }),
   }),
 )
 
@@ -45,5 +57,7 @@ export const CatalogueError = named(
     success: successFalse,
     message: Type.String({ description: 'A message for developers. It can change.' }),
     error: Type.String({ description: 'The same text as `message`.' }),
+    requestId,
+    docUrl,
   }),
 )

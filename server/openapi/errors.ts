@@ -160,6 +160,8 @@ const exampleDetails: Partial<Record<ErrorCode, Detail[]>> = {
   ],
 }
 
+const exampleOrigin = { requestId: 'req_JWHYGSZ0W3000000l', baseUrl: 'https://verify.example.com' }
+
 /** Returns one error body of each code of an API, for `components.examples`. */
 export function errorExamples(api: PublishedApi): Record<string, { summary: string; value: object }> {
   const codes = Object.keys(statusByApi[api]) as ErrorCode[]
@@ -167,7 +169,11 @@ export function errorExamples(api: PublishedApi): Record<string, { summary: stri
     codes.map((code) => {
       const message = exampleMessages[`${api}.${code}`] ?? exampleMessages[code]
       if (message === undefined) throw new Error(`Add an example of ${code} to exampleMessages.`)
-      const { body } = errorEnvelope(api, problem(code, message, { details: exampleDetails[code] ?? [] }))
+      const { body } = errorEnvelope(
+        api,
+        problem(code, message, { details: exampleDetails[code] ?? [] }),
+        exampleOrigin,
+      )
       return [code, { summary: code, value: body }]
     }),
   )

@@ -274,6 +274,13 @@ export const propertyNotes: Record<string, PropertyNote> = {
   'LoggedRequest.differed.path': ['The part of the request that differed.', 'x-timestamp'],
   'LoggedRequest.differed.message': ['How it differed.', 'is 400 s older than the time of the server'],
 
+  // Errors
+  doc_url: ['', 'https://verify.example.com/docs/errors#partner-VALIDATION_FAILED'],
+  docUrl: ['', 'https://verify.example.com/docs/errors#verification-NOT_FOUND'],
+  'CatalogueError.docUrl': ['', 'https://verify.example.com/docs/errors#catalogue-404'],
+  'PartnerError.error.request_id': ['', 'req_JWHYGSZ0W3000000l'],
+  requestId: ['', 'req_JWHYGSZ0W3000000l'],
+
   // Withdrawals
   withdrawnAt: ['', '2026-03-14T09:30:00.000Z'],
   withdrawnBy: ['', 'reviewer'],

@@ -44,6 +44,44 @@ export const schemaExamples: Record<string, unknown> = {
     ].join('\n'),
     dry_run: true,
   },
+  VerificationSessionInput: {
+    externalStudentId: 'stu-1',
+    name: 'Asha Rao',
+    email: 'asha@example.com',
+    phone: '+919990000001',
+    projects: [
+      {
+        externalProjectId: 'prj-1',
+        projectName: 'Wiring of the hostel',
+        role: 'Electrician trainee',
+        description: 'Wiring and earthing of 40 rooms.',
+        url: 'https://example.com/hostel',
+        startDate: '2024-06',
+        endDate: '2025-03',
+      },
+    ],
+    workExperiences: [
+      {
+        externalExperienceId: 'exp-1',
+        companyName: 'Metro Ltd',
+        role: 'Electrician trainee',
+        description: 'Wiring and maintenance of switchboards.',
+        startDate: '2024-06',
+        endDate: '2025-03',
+      },
+    ],
+    certificates: [
+      {
+        externalCertificateId: 'crt-1',
+        certificateName: 'ITI Electrician',
+        issuer: 'ITI Pune',
+        description: 'Two-year trade certificate.',
+        url: 'https://example.com/certificates/crt-1',
+        issueDate: '2024-06',
+      },
+    ],
+    returnUrl: 'https://college.example/profile',
+  },
   ReviewInput: {
     serviceVerificationId: 'SV_7K2M9QX4B8RNT5WZC3HJ6VDPGA',
     token: 'vrt_4Jw8sQmXb2Lk9RtYc6VnHd3PfGaEzU7oKi5SjTq1BxM',

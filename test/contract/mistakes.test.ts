@@ -129,6 +129,16 @@ test('mistakes in a path or a query are explained', async () => {
       `Unknown endpoint: GET ${path}. Did you mean /api/v1/partner/mandates?`,
     )
   }
+  const hints: [method: string, path: string, hint: string][] = [
+    ['POST', '/shifts', 'This path has GET.'],
+    ['PATCH', '/mandates/JM_1', 'This path has DELETE, GET, PUT. Use PUT, which replaces the whole resource.'],
+    ['GET', '/mandate/JM_1', 'Did you mean /api/v1/partner/mandates/JM_1?'],
+    ['GET', '/campaigns/CP_1/candidate', 'Did you mean /api/v1/partner/campaigns/CP_1/candidates?'],
+  ]
+  for (const [method, path, hint] of hints) {
+    const { body } = await app.fetch(`/api/v1/partner${path}`, { method })
+    assert.equal(body.error.message, `Unknown endpoint: ${method} /api/v1/partner${path}. ${hint}`)
+  }
   const unknownPathResponse = await app.fetch('/api/skills/a/b')
   assert.equal(
     unknownPathResponse.body.error,

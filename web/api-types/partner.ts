@@ -1063,6 +1063,10 @@ export interface PartnerError {
     message: string
     /** One item per validation error. Empty for other errors. */
     details: ErrorDetail[]
+    /** ID of the request, as in the header `x-request-id`. Include it when you report a problem. */
+    request_id: string
+    /** Address of the section of the documentation that describes the error. */
+    doc_url: string
   }
 }
 
@@ -1468,7 +1472,6 @@ export interface SkillOutcome {
 }
 
 export interface SkillRequest {
-  /** ID of the skill request. */
   request_id: string
   /** Name of the requested skill. */
   name: string

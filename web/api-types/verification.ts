@@ -484,6 +484,10 @@ export interface VerificationError {
     code: VerificationErrorCode
     /** A message for developers. It can change; use `code` in programs. */
     message: string
+    /** ID of the request, as in the header `x-request-id`. Include it when you report a problem. */
+    requestId: string
+    /** Address of the section of the documentation that describes the error. */
+    docUrl: string
   }
 }
 

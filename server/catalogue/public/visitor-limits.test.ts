@@ -27,7 +27,9 @@ async function assertRejected(get: FetchFunction, path: string, waitSeconds: num
   assert.equal(headers.get('ratelimit-remaining'), '0')
   assert.equal(headers.get('ratelimit-reset'), String(waitSeconds))
   assert.match(body.error, /^Too many requests/)
-  assert.deepEqual(body, { success: false, message: body.error, error: body.error })
+  const { requestId, docUrl, ...shown } = body
+  assert.deepEqual(shown, { success: false, message: body.error, error: body.error })
+  assert.deepEqual([requestId, docUrl.endsWith('/docs/errors#catalogue-429')], [headers.get('x-request-id'), true])
   return { headers, body }
 }
 

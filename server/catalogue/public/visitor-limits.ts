@@ -57,7 +57,7 @@ export function limitPublicRequests(app: App, context: Context): void {
     // Callers without the key cannot find out which admin routes exist.
     if (request.method === 'GET' && pathOf(request.raw.url!).startsWith('/api/admin/'))
       await requireAdmin(context, request)
-    throw notFoundProblem(app, request)
+    throw notFoundProblem(app.routeList, request)
   })
 }
 

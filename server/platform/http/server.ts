@@ -12,7 +12,7 @@ import fastify, {
   type RawServerDefault,
 } from 'fastify'
 import packageJson from '../../../package.json' with { type: 'json' }
-import { apiOfPath, errorEnvelope, pathOf, unexpectedProblem } from '../../api/envelope.ts'
+import { apiOfPath, type ErrorOrigin, errorEnvelope, pathOf, unexpectedProblem } from '../../api/envelope.ts'
 import { invalid } from '../../api/invalid.ts'
 import { type Detail, type ErrorCode, Problem, problem } from '../../api/problem.ts'
 import { isDatabaseUnavailable, isWithoutEffect } from '../database/outage.ts'
@@ -21,7 +21,7 @@ import { errorText } from '../error-text.ts'
 import { randomCode } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { notFoundProblem } from './not-found.ts'
+import { notFoundProblem, RouteList } from './not-found.ts'
 import { createProxyCheck } from './proxies.ts'
 import { createLazySerializers } from './serializers.ts'
 import { createTransportCheck, type TransportOptions } from './transport-checks.ts'
@@ -36,6 +36,11 @@ export type App = FastifyInstance<
 >
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** PUBLIC_URL. */
+    publicUrl: string | undefined
+    routeList: RouteList
+  }
   interface FastifyContextConfig {
     validator?: RequestValidator
     /** Codes of errors that the handler returns, in addition to those of the guards; the API reference lists them. */
@@ -97,13 +102,15 @@ export function createHttp({ log, metrics, trustProxy, transport }: HttpOptions)
     routerOptions: { maxParamLength: MAX_HEADER_BYTES, caseSensitive: true },
     rewriteUrl: ({ url }) => escapeInvalidPath(url!),
     frameworkErrors: sendBadUrl,
-    clientErrorHandler: sendProtocolError as never,
+    clientErrorHandler: ((error: Error, socket: Socket) =>
+      sendProtocolError(error, socket, transport.publicUrl)) as never,
     exposeHeadRoutes: true,
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
 
   // Ignore unknown Expect headers, for which Node.js would respond with 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  app.decorate('publicUrl', transport.publicUrl)
   app.decorateRequest('rawBody', null as unknown as Buffer)
   app.decorateRequest('errorCode', undefined)
   app.decorateRequest('tenant', null as never)
@@ -157,8 +164,10 @@ export function createHttp({ log, metrics, trustProxy, transport }: HttpOptions)
     }
     done()
   })
+  app.decorate('routeList', new RouteList())
+  app.addHook('onRoute', ({ method, url }) => app.routeList.add([method].flat(), url))
   app.setNotFoundHandler(async (request) => {
-    throw notFoundProblem(app, request)
+    throw notFoundProblem(app.routeList, request)
   })
   app.setErrorHandler(sendError)
   return app
@@ -287,9 +296,15 @@ export function toProblem(error: unknown, request: FastifyRequest): Problem {
   return knownProblem ?? unexpectedProblem(apiOfPath(request.raw.url ?? '/'))
 }
 
+/** Returns the request ID and the address of the server: PUBLIC_URL, or the one that was called. */
+export function errorOrigin(request: FastifyRequest): ErrorOrigin {
+  const baseUrl = request.server.publicUrl ?? `${request.protocol}://${request.host}`
+  return { requestId: request.id, baseUrl }
+}
+
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const problem = toProblem(error, request)
-  const { status, code, body } = errorEnvelope(apiOfPath(request.raw.url ?? '/'), problem)
+  const { status, code, body } = errorEnvelope(apiOfPath(request.raw.url ?? '/'), problem, errorOrigin(request))
   request.errorCode = code
   if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter)
   return reply.status(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
@@ -355,16 +370,22 @@ function sendBadUrl(error: FastifyError, request: FastifyRequest, reply: Fastify
 }
 
 /** Responds to bytes that Node.js could not parse as HTTP. There is no request object, only the first line of the raw bytes. */
-function sendProtocolError(error: Error & { code?: string; rawPacket?: Buffer }, socket: Socket) {
+function sendProtocolError(
+  error: Error & { code?: string; rawPacket?: Buffer },
+  socket: Socket,
+  publicUrl: string | undefined,
+) {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const target = /^[A-Z]+ (\/\S{0,2000})/.exec(error.rawPacket?.subarray(0, 2048).toString('latin1') ?? '')?.[1]
-  const { status, body } = errorEnvelope(apiOfPath(target ?? '/'), protocolProblem(error.code))
+  const requestId = nextRequestId()
+  const origin = { requestId, baseUrl: publicUrl ?? '' }
+  const { status, body } = errorEnvelope(apiOfPath(target ?? '/'), protocolProblem(error.code), origin)
   const bodyJson = JSON.stringify(body)
   const headLines = [
     `HTTP/1.1 ${status} ${reasonPhrases[status] ?? 'Bad Request'}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(bodyJson)}`,
-    `x-request-id: ${nextRequestId()}`,
+    `x-request-id: ${requestId}`,
     ...Object.entries(commonHeaders).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ]

@@ -2346,7 +2346,6 @@ class SkillOutcome(_SkillOutcomeOptional):
 
 class SkillRequest(TypedDict):
     request_id: str
-    """ID of the skill request."""
     name: str
     """Name of the requested skill."""
     status: SkillRequestStatus
