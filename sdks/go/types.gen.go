@@ -120,6 +120,14 @@ const (
 	DeliveryStatusFailed    DeliveryStatus = "failed"
 )
 
+// DuplicateRowReason is one of external_candidate_id or phone. The server may add values.
+type DuplicateRowReason string
+
+const (
+	DuplicateRowReasonExternalCandidateID DuplicateRowReason = "external_candidate_id"
+	DuplicateRowReasonPhone               DuplicateRowReason = "phone"
+)
+
 // EndorsementType is one of manager, mentor, peer, client or faculty. How the reviewer knows the student. The server
 // may add values.
 type EndorsementType string
@@ -960,8 +968,8 @@ type CandidateInput struct {
 	ExternalCandidateID string `json:"external_candidate_id"`
 	// Name of the candidate.
 	Name string `json:"name"`
-	// E.164. Required unless email is the workflow's only channel. In TEST mode, the numbers +919990000001 to
-	// +919990000011 reply automatically, each in a different way.
+	// A dialable number in E.164 format. Required unless email is the workflow's only channel. In TEST mode, the numbers
+	// +919990000001 to +919990000011 reply automatically, each in a different way.
 	Phone *string `json:"phone,omitempty"`
 	// Required if email is the workflow's only channel.
 	Email *string `json:"email,omitempty"`
@@ -1222,6 +1230,22 @@ type DeliveryList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// DuplicateRow is an object of the API.
+type DuplicateRow struct {
+	// Position of the skipped candidate in `candidates`, from 0.
+	Index int64 `json:"index"`
+	// Your own ID of the skipped candidate.
+	ExternalCandidateID string `json:"external_candidate_id"`
+	// The field that has the same value as that of the kept candidate.
+	Reason DuplicateRowReason `json:"reason"`
+	// Position in `candidates` of the row that was enrolled instead. Absent if the person was in the campaign before the
+	// request.
+	KeptIndex *int64 `json:"kept_index,omitempty"`
+	// ID of the candidate who was in the campaign before the request. Absent if another row of the request was enrolled
+	// instead.
+	KeptCandidateID *string `json:"kept_candidate_id,omitempty"`
+}
+
 // EnableWebhookInput is an object of the API.
 type EnableWebhookInput struct {
 	// Send all events that were held for the endpoint while it was disabled. Otherwise, their deliveries become `failed`.
@@ -1260,6 +1284,9 @@ type Enrolment struct {
 	// Number of candidates who were skipped and not charged, because they were already in the campaign or appear earlier
 	// in the request.
 	Duplicates int64 `json:"duplicates"`
+	// The skipped candidates, in the order of the request. Absent only if the stored response of an older server is
+	// returned.
+	DuplicateRows []DuplicateRow `json:"duplicate_rows,omitempty"`
 	// Number of credits that the enrolment cost.
 	CreditsSpent int64 `json:"credits_spent"`
 	// Number of credits that are left.
@@ -2571,6 +2598,7 @@ type SkillOutcome struct {
 
 // SkillRequest is an object of the API.
 type SkillRequest struct {
+	// ID of the skill request.
 	RequestID string `json:"request_id"`
 	// Name of the requested skill.
 	Name string `json:"name"`
@@ -2883,7 +2911,8 @@ type Verification struct {
 	// Why the reviewer declined, or why the endorsement was withdrawn.
 	DeclineReason *string `json:"declineReason,omitempty"`
 	// When the endorsement was withdrawn. Absent otherwise.
-	WithdrawnAt *string                  `json:"withdrawnAt,omitempty"`
+	WithdrawnAt *string `json:"withdrawnAt,omitempty"`
+	// Who withdrew the endorsement.
 	WithdrawnBy *VerificationWithdrawnBy `json:"withdrawnBy,omitempty"`
 	// The credentials that were issued because the student wants them. Empty without consent.
 	Credentials []IssuedCredential `json:"credentials"`

@@ -1,4 +1,4 @@
-import { PHONE_PATTERN, withoutTrunkPrefix } from '../campaigns/phone-number.ts'
+import { dialableNumber } from '../campaigns/phone-number.ts'
 
 /** Calling codes by country code (ISO 3166-1). Of the countries that share +1, only CA and US have an entry. */
 const CALLING_CODES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -26,7 +26,7 @@ export function callingCodeOf(country: string): string | undefined {
 
 /**
  * Returns a phone number as people write it in E.164 format: "098123 45678" with the country IN becomes +919812345678. Undefined if
- * it cannot be a phone number.
+ * it is not a number that can be dialled.
  */
 export function normalisePhone(text: string, country: string): string | undefined {
   // Everything after an extension is dialled later and cannot receive messages.
@@ -36,9 +36,7 @@ export function normalisePhone(text: string, country: string): string | undefine
   const compact = withoutExtension.replace(/^(\+|00)([^()]*)\(0\)/, '$1$2').replace(/[^\d+]/g, '')
   if (!/^\+?\d+$/.test(compact)) return undefined
   const number = compact.startsWith('+') ? compact : internationalNumber(compact, country)
-  if (number === undefined) return undefined
-  const normalised = withoutTrunkPrefix(number)
-  return new RegExp(PHONE_PATTERN).test(normalised) ? normalised : undefined
+  return number === undefined ? undefined : dialableNumber(number)
 }
 
 function internationalNumber(digits: string, country: string): string | undefined {

@@ -58,7 +58,13 @@ test('campaigns are created, read and listed', async () => {
       completed_at: null,
     },
   )
-  assert.deepEqual(created.enrolment, { accepted: 2, duplicates: 0, credits_spent: 2, credits_left: 998 })
+  assert.deepEqual(created.enrolment, {
+    accepted: 2,
+    duplicates: 0,
+    duplicate_rows: [],
+    credits_spent: 2,
+    credits_left: 998,
+  })
   const withoutCandidates = await createCampaign(mandate_id)
   assert.equal(withoutCandidates.enrolment, undefined)
   assert.equal('name' in withoutCandidates.campaign, false)
@@ -248,8 +254,11 @@ test('each field of a candidate is validated', async () => {
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']))
   for (const [overrides, expected] of [
     [{ phone: '+919876543210' }, 'valid'],
-    [{ phone: '+1234567' }, 'valid'],
-    [{ phone: '+123456789012345' }, 'valid'],
+    [{ phone: '+67720000' }, 'valid'],
+    [{ phone: '+1234567' }, 'candidates[0].phone'],
+    [{ phone: '+123456789012345' }, 'candidates[0].phone'],
+    [{ phone: '+911111111111' }, 'candidates[0].phone'],
+    [{ phone: '+919990000011' }, 'valid'],
     [{ phone: '+1234567890123456' }, 'candidates[0].phone'],
     [{ phone: '919876543210' }, 'candidates[0].phone'],
     [{ phone: '+0919876543' }, 'candidates[0].phone'],
@@ -281,22 +290,28 @@ test('each field of a candidate is validated', async () => {
     assert.equal(await errorPathFor(overrides), expected, JSON.stringify(overrides).slice(0, 80))
 })
 
-test('a phone number has one spelling: others are rejected with an explanation', async () => {
+test('phone numbers that cannot be dialled or have another spelling are rejected with an explanation', async () => {
   const { app } = await setUp()
   const { post, createMandate } = await createCampaignPartner(app)
   const { mandate_id } = await createMandate()
-  const candidates = ['+919876543210', '+9109876543210', '0091 98765 43210'].map((phone, index) => ({
-    ...aCandidate(index),
-    phone,
-  }))
+  const phones = ['+919876543210', '+9109876543210', '0091 98765 43210', '+911111111111', '+99912345678']
+  const candidates = phones.map((phone, index) => ({ ...aCandidate(index), phone }))
   const rejectedResponse = await post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
   assert.equal(rejectedResponse.status, 400)
   const messagesByPath = Object.fromEntries(
     rejectedResponse.body.error.details.map(({ path, message }: any) => [path, message]),
   )
-  assert.deepEqual(Object.keys(messagesByPath).sort(), ['candidates[1].phone', 'candidates[2].phone'])
+  assert.deepEqual(
+    Object.keys(messagesByPath).sort(),
+    [1, 2, 3, 4].map((index) => `candidates[${index}].phone`),
+  )
   assert.match(messagesByPath['candidates[1].phone'], /without the 0 after \+91.*: \+919876543210$/)
   assert.match(messagesByPath['candidates[2].phone'], /E\.164 format: a \+ and 7 to 15 digits/)
+  assert.match(
+    messagesByPath['candidates[3].phone'],
+    /can be dialled; \+911111111111 is not .* \+91\. Check the digits/,
+  )
+  assert.match(messagesByPath['candidates[4].phone'], /must begin with \+ and a country code/)
 })
 
 test('the email address is required if email is the only channel', async () => {
@@ -311,7 +326,7 @@ test('the email address is required if email is the only channel', async () => {
 
 test('candidates who are already in the campaign are skipped and not charged', async () => {
   const { app } = await setUp()
-  const { get, enrol, createMandate, createCampaign } = await createCampaignPartner(app)
+  const { get, post, enrol, createMandate, createCampaign } = await createCampaignPartner(app)
   const { mandate_id } = await createMandate()
   const { campaign: created, enrolment } = await createCampaign(mandate_id, [
     aCandidate(1),
@@ -319,23 +334,53 @@ test('candidates who are already in the campaign are skipped and not charged', a
     { ...aCandidate(2), phone: aCandidate(1).phone },
     { ...aCandidate(3), external_candidate_id: 'ext-1' },
   ])
-  assert.deepEqual(enrolment, { accepted: 1, duplicates: 3, credits_spent: 1, credits_left: 999 })
-  const withOneNewCandidate = await enrol(created.campaign_id, [
+  assert.deepEqual(enrolment, {
+    accepted: 1,
+    duplicates: 3,
+    duplicate_rows: [
+      { index: 1, external_candidate_id: 'ext-1', reason: 'external_candidate_id', kept_index: 0 },
+      { index: 2, external_candidate_id: 'ext-2', reason: 'phone', kept_index: 0 },
+      { index: 3, external_candidate_id: 'ext-1', reason: 'external_candidate_id', kept_index: 0 },
+    ],
+    credits_spent: 1,
+    credits_left: 999,
+  })
+  const listed = await get(`/campaigns/${created.campaign_id}/candidates`)
+  const kept_candidate_id = listed.body.data.items[0].candidate_id
+  const candidates = [
     { ...aCandidate(9), phone: aCandidate(1).phone },
     { ...aCandidate(8), external_candidate_id: 'ext-1' },
     aCandidate(7),
-  ])
+  ]
+  const enrolOnce = () =>
+    post(`/campaigns/${created.campaign_id}/candidates`, { candidates }, { idempotencyKey: 'second-enrolment' })
+  const withOneNewCandidate = await enrolOnce()
   assert.equal(withOneNewCandidate.status, 202)
   assert.deepEqual(withOneNewCandidate.body.data.enrolment, {
     accepted: 1,
     duplicates: 2,
+    duplicate_rows: [
+      { index: 0, external_candidate_id: 'ext-9', reason: 'phone', kept_candidate_id },
+      { index: 1, external_candidate_id: 'ext-1', reason: 'external_candidate_id', kept_candidate_id },
+    ],
     credits_spent: 1,
     credits_left: 998,
   })
-  const withoutNewCandidates = await enrol(created.campaign_id, [aCandidate(7)])
+  assert.deepEqual((await enrolOnce()).body, withOneNewCandidate.body, 'a repeated request gets the same response')
+  // Rows that repeat a skipped row name the candidate who was kept.
+  const withoutNewCandidates = await enrol(created.campaign_id, [
+    aCandidate(1),
+    { ...aCandidate(6), phone: aCandidate(1).phone },
+    aCandidate(6),
+  ])
   assert.deepEqual(withoutNewCandidates.body.data.enrolment, {
     accepted: 0,
-    duplicates: 1,
+    duplicates: 3,
+    duplicate_rows: [
+      { index: 0, external_candidate_id: 'ext-1', reason: 'external_candidate_id', kept_candidate_id },
+      { index: 1, external_candidate_id: 'ext-6', reason: 'phone', kept_candidate_id },
+      { index: 2, external_candidate_id: 'ext-6', reason: 'external_candidate_id', kept_candidate_id },
+    ],
     credits_spent: 0,
     credits_left: 998,
   })

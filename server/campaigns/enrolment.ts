@@ -33,9 +33,25 @@ export interface CandidateInput {
   metadata?: Record<string, string>
 }
 
+/** Fields by which duplicates are recognised, in the order in which they are compared. */
+export const duplicateReasons = ['external_candidate_id', 'phone'] as const
+
+/** A row of the request that was skipped, with the candidate that was kept instead. */
+interface DuplicateRow {
+  index: number
+  external_candidate_id: string
+  /** The field that has the same value. */
+  reason: (typeof duplicateReasons)[number]
+  /** Index of the row that was enrolled; absent if `kept_candidate_id` is set. */
+  kept_index?: number
+  /** ID of the candidate who was in the campaign before; absent if `kept_index` is set. */
+  kept_candidate_id?: string
+}
+
 export interface Enrolment {
   accepted: number
   duplicates: number
+  duplicate_rows: DuplicateRow[]
   credits_spent: number
   credits_left: number
 }
@@ -104,7 +120,8 @@ export async function enrolCandidates(
   const workflow = await getWorkflow(tx, caller, campaign.workflow_id)
   const errors = candidateRuleErrors(candidates, workflow, options)
   if (errors.length > 0) throw invalid(errors)
-  const rows = withoutDuplicates(candidates)
+  const { keptIndexes, repeats } = findRepeats(candidates)
+  const rows = keptIndexes.map((index) => candidates[index]!)
   const now = clock.now()
   const flow = await flowOf(tx, caller, campaign.mandate_id, campaign.flow_version)
   const fallbackLanguage = flow.languages[0] ?? workflow.languages[0]!
@@ -142,6 +159,7 @@ export async function enrolCandidates(
     select candidate_id, phone, email from added`.execute(tx)
 
   const acceptedCount = addedCandidates.length
+  const addedIds = new Set(addedCandidates.map(({ candidate_id }) => candidate_id))
   requireCampaignCapacity(campaign, acceptedCount, caller.key.limits.scale)
   await countDailyPeople(tx, deps.clock, caller, addedCandidates)
   const updatedCampaign = await addToCampaignCounts(tx, campaign, acceptedCount, enrolledAt)
@@ -149,6 +167,13 @@ export async function enrolCandidates(
   const enrolment = {
     accepted: acceptedCount,
     duplicates: candidates.length - acceptedCount,
+    duplicate_rows: await listDuplicateRows(
+      tx,
+      campaign,
+      candidates,
+      repeats,
+      keptIndexes.filter((_, position) => !addedIds.has(candidateIds[position]!)),
+    ),
     credits_spent: acceptedCount,
     credits_left: creditsLeft,
   }
@@ -243,16 +268,77 @@ export function candidateRuleErrors(
   return details
 }
 
-/** Keeps the first candidate with each phone number and each external ID. */
-function withoutDuplicates(rows: CandidateInput[]): CandidateInput[] {
-  const phones = new Set<string>()
-  const externalIds = new Set<string>()
-  return rows.filter(({ phone, external_candidate_id }) => {
-    const isRepeated = externalIds.has(external_candidate_id) || (phone !== undefined && phones.has(phone))
-    externalIds.add(external_candidate_id)
-    if (phone !== undefined) phones.add(phone)
-    return !isRepeated
+interface Repeat {
+  index: number
+  reason: DuplicateRow['reason']
+  keptIndex: number
+}
+
+/** Keeps the first candidate with each phone number and each external ID. Rows that are like a skipped row are skipped too. */
+function findRepeats(rows: CandidateInput[]): { keptIndexes: number[]; repeats: Repeat[] } {
+  const keptByPhone = new Map<string, number>()
+  const keptByExternalId = new Map<string, number>()
+  const keptIndexes: number[] = []
+  const repeats: Repeat[] = []
+  rows.forEach(({ phone, external_candidate_id }, index) => {
+    const sameExternalId = keptByExternalId.get(external_candidate_id)
+    const keptIndex = sameExternalId ?? (phone === undefined ? undefined : keptByPhone.get(phone))
+    if (keptIndex === undefined) keptIndexes.push(index)
+    else repeats.push({ index, reason: sameExternalId === undefined ? 'phone' : 'external_candidate_id', keptIndex })
+    if (sameExternalId === undefined) keptByExternalId.set(external_candidate_id, keptIndex ?? index)
+    if (phone !== undefined && !keptByPhone.has(phone)) keptByPhone.set(phone, keptIndex ?? index)
   })
+  return { keptIndexes, repeats }
+}
+
+/** Lists the skipped rows by index: those that repeat a row of the request, and those of candidates who were in the campaign before. */
+async function listDuplicateRows(
+  tx: Tx,
+  { campaign_id }: Pick<Campaign, 'campaign_id'>,
+  candidates: CandidateInput[],
+  repeats: Repeat[],
+  enrolledBefore: number[],
+): Promise<DuplicateRow[]> {
+  const rowsInCampaign = await findInCampaign(tx, campaign_id, candidates, enrolledBefore)
+  const rowsInRequest = repeats.map(({ index, reason, keptIndex }): DuplicateRow => {
+    const { external_candidate_id } = candidates[index]!
+    // The first of the equal rows may have been skipped too.
+    const kept_candidate_id = rowsInCampaign.get(keptIndex)?.kept_candidate_id
+    const kept = kept_candidate_id === undefined ? { kept_index: keptIndex } : { kept_candidate_id }
+    return { index, external_candidate_id, reason, ...kept }
+  })
+  return [...rowsInCampaign.values(), ...rowsInRequest].sort((a, b) => a.index - b.index)
+}
+
+/** Finds the candidates of the campaign who have the external ID or the phone number of the rows with these indexes. */
+async function findInCampaign(
+  tx: Tx,
+  campaignId: string,
+  candidates: CandidateInput[],
+  indexes: number[],
+): Promise<Map<number, DuplicateRow>> {
+  const duplicates = new Map<number, DuplicateRow>()
+  if (indexes.length === 0) return duplicates
+  const rows = indexes.map((index) => candidates[index]!)
+  const { rows: existing } = await sql<{ candidate_id: string; external_candidate_id: string; phone: string | null }>`
+    select candidate_id, external_candidate_id, phone from candidates
+    where campaign_id = ${campaignId} and external_candidate_id = any(${rows.map((row) => row.external_candidate_id)}::text[])
+    union
+    select candidate_id, external_candidate_id, phone from candidates
+    where campaign_id = ${campaignId} and phone = any(${rows.flatMap(({ phone }) => phone ?? [])}::text[])`.execute(tx)
+  const idsByExternalId = new Map(existing.map((row) => [row.external_candidate_id, row.candidate_id]))
+  const idsByPhone = new Map(existing.map((row) => [row.phone, row.candidate_id]))
+  for (const index of indexes) {
+    const { external_candidate_id, phone = null } = candidates[index]!
+    const sameExternalId = idsByExternalId.get(external_candidate_id)
+    duplicates.set(index, {
+      index,
+      external_candidate_id,
+      reason: sameExternalId === undefined ? 'phone' : 'external_candidate_id',
+      kept_candidate_id: sameExternalId ?? idsByPhone.get(phone)!,
+    })
+  }
+  return duplicates
 }
 
 function requireCampaignCapacity({ candidates }: Campaign, acceptedCount: number, scale: 'test' | 'live') {

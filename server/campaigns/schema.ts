@@ -7,6 +7,7 @@ import { Language } from '../workflows/schema.ts'
 import { campaignStatuses } from './campaigns.ts'
 import { resultReasons, resultStatuses } from './candidacy.ts'
 import { creditReasons } from './credits.ts'
+import { duplicateReasons, MAX_CANDIDATES_PER_REQUEST } from './enrolment.ts'
 import { PHONE_FORMAT_MESSAGE, PHONE_PATTERN } from './phone-number.ts'
 
 const closed = { additionalProperties: false }
@@ -43,7 +44,7 @@ const CandidateBody = named(
         Type.String({
           pattern: describePattern(PHONE_PATTERN, PHONE_FORMAT_MESSAGE),
           description:
-            "E.164. Required unless email is the workflow's only channel. In TEST mode, the numbers +919990000001 to +919990000011 reply automatically, each in a different way.",
+            "A dialable number in E.164 format. Required unless email is the workflow's only channel. In TEST mode, the numbers +919990000001 to +919990000011 reply automatically, each in a different way.",
           examples: ['+919990000001'],
         }),
       ),
@@ -122,6 +123,17 @@ export const CampaignRecord = named(
   }),
 )
 
+const DuplicateRow = named(
+  'DuplicateRow',
+  Type.Object({
+    index: count,
+    external_candidate_id: Type.String(),
+    reason: Type.Enum([...duplicateReasons]),
+    kept_index: Type.Optional(count),
+    kept_candidate_id: Type.Optional(Type.String()),
+  }),
+)
+
 const EnrolmentSchema = named(
   'Enrolment',
   Type.Object({
@@ -131,6 +143,14 @@ const EnrolmentSchema = named(
       description:
         'Number of candidates who were skipped and not charged, because they were already in the campaign or appear earlier in the request.',
     }),
+    // Optional, because a stored response of an older server has no list, and is sent again for the same Idempotency-Key.
+    duplicate_rows: Type.Optional(
+      Type.Array(DuplicateRow, {
+        maxItems: MAX_CANDIDATES_PER_REQUEST.live,
+        description:
+          'The skipped candidates, in the order of the request. Absent only if the stored response of an older server is returned.',
+      }),
+    ),
     credits_spent: count,
     credits_left: count,
   }),

@@ -283,7 +283,9 @@ export const propertyNotes: Record<string, PropertyNote> = {
 
   // Withdrawals
   withdrawnAt: ['', '2026-03-14T09:30:00.000Z'],
-  withdrawnBy: ['', 'reviewer'],
+  withdrawnBy: ['Who withdrew the endorsement.', 'reviewer'],
+  'WithdrawalInput.token': ['', 'vrt_4Jw8sQmXb2Lk9RtYc6VnHd3PfGaEzU7oKi5SjTq1BxM'],
+  'WithdrawalInput.reason': ['', 'I reviewed the work of another person.'],
   'RetiredQuestion.item_id': ['ID of the retired item.', '2001.1.1-Xk3v9A'],
   'RetiredQuestion.reason': ['Why the item was retired.', 'miskeyed'],
 
@@ -302,7 +304,19 @@ export const propertyNotes: Record<string, PropertyNote> = {
   campaign: ['The campaign.'],
   enrolment: ['How many of the candidates in the request were enrolled. Absent if the request had none.'],
   accepted: ['Number of candidates who were enrolled.', 3],
-  duplicates: ['', 0],
+  duplicates: ['', 1],
+  duplicate_rows: [''],
+  'DuplicateRow.index': ['Position of the skipped candidate in `candidates`, from 0.', 3],
+  'DuplicateRow.external_candidate_id': ['Your own ID of the skipped candidate.', 'APP-90214'],
+  'DuplicateRow.reason': ['The field that has the same value as that of the kept candidate.', 'phone'],
+  'DuplicateRow.kept_index': [
+    'Position in `candidates` of the row that was enrolled instead. Absent if the person was in the campaign before the request.',
+    1,
+  ],
+  'DuplicateRow.kept_candidate_id': [
+    'ID of the candidate who was in the campaign before the request. Absent if another row of the request was enrolled instead.',
+    'CD_01KKDSD0J0P26SYTR42FVC31EN',
+  ],
   credits_spent: ['Number of credits that the enrolment cost.', 3],
   credits_left: ['Number of credits that are left.', 997],
   'CampaignInput.candidates': ['The candidates to enrol. Each costs one credit.'],

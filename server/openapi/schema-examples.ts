@@ -33,6 +33,7 @@ export const schemaExamples: Record<string, unknown> = {
   EnrolmentInput: {
     candidates: [{ external_candidate_id: 'APP-90212', name: 'Meena Iyer', phone: '+919990000002' }],
   },
+  DuplicateRow: { index: 3, external_candidate_id: 'APP-90214', reason: 'phone', kept_index: 1 },
   SkillLookupInput: { names: ['House wiring'] },
   EventAcknowledgementInput: { event_ids: ['EV_01KKDSD0J0P26SYTR42FVC31EK'] },
   ReplayInput: { from: '2026-03-11T00:00:00.000Z', only_failed: true },

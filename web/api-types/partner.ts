@@ -201,7 +201,7 @@ export interface CandidateInput {
   external_candidate_id: string
   /** Name of the candidate. */
   name: string
-  /** E.164. Required unless email is the workflow's only channel. In TEST mode, the numbers +919990000001 to +919990000011 reply automatically, each in a different way. */
+  /** A dialable number in E.164 format. Required unless email is the workflow's only channel. In TEST mode, the numbers +919990000001 to +919990000011 reply automatically, each in a different way. */
   phone?: string
   /** Required if email is the workflow's only channel. */
   email?: string
@@ -472,6 +472,19 @@ export interface DeliveryList {
 /** `pending` until the endpoint accepts the event; `failed` if it is not retried any more. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed'
 
+export interface DuplicateRow {
+  /** Position of the skipped candidate in `candidates`, from 0. */
+  index: number
+  /** Your own ID of the skipped candidate. */
+  external_candidate_id: string
+  /** The field that has the same value as that of the kept candidate. */
+  reason: 'external_candidate_id' | 'phone'
+  /** Position in `candidates` of the row that was enrolled instead. Absent if the person was in the campaign before the request. */
+  kept_index?: number
+  /** ID of the candidate who was in the campaign before the request. Absent if another row of the request was enrolled instead. */
+  kept_candidate_id?: string
+}
+
 export interface EnableWebhookInput {
   /** Send all events that were held for the endpoint while it was disabled. Otherwise, their deliveries become `failed`. */
   recover?: boolean
@@ -507,6 +520,8 @@ export interface Enrolment {
   accepted: number
   /** Number of candidates who were skipped and not charged, because they were already in the campaign or appear earlier in the request. */
   duplicates: number
+  /** The skipped candidates, in the order of the request. Absent only if the stored response of an older server is returned. */
+  duplicate_rows?: DuplicateRow[]
   /** Number of credits that the enrolment cost. */
   credits_spent: number
   /** Number of credits that are left. */
@@ -1472,6 +1487,7 @@ export interface SkillOutcome {
 }
 
 export interface SkillRequest {
+  /** ID of the skill request. */
   request_id: string
   /** Name of the requested skill. */
   name: string

@@ -470,6 +470,7 @@ export interface Verification {
   declineReason?: string
   /** When the endorsement was withdrawn. Absent otherwise. */
   withdrawnAt?: string
+  /** Who withdrew the endorsement. */
   withdrawnBy?: 'reviewer' | 'organisation' | 'operator'
   /** The credentials that were issued because the student wants them. Empty without consent. */
   credentials: IssuedCredential[]

@@ -541,7 +541,13 @@ test('STOP applies to the phone number and the email address in the whole organi
     aCandidate(3),
   ])
   assert.deepEqual(laterCampaign.campaign.counts, { candidates: 3, pending: 1, completed: 0, declined: 2, failed: 0 })
-  assert.deepEqual(laterCampaign.enrolment, { accepted: 3, duplicates: 0, credits_spent: 3, credits_left: 997 })
+  assert.deepEqual(laterCampaign.enrolment, {
+    accepted: 3,
+    duplicates: 0,
+    duplicate_rows: [],
+    credits_spent: 3,
+    credits_left: 997,
+  })
   await contactNow(context)
   assert.deepEqual(
     sentMessages.map(({ to }) => to),

@@ -14,8 +14,9 @@ final class CandidateInput implements \JsonSerializable
     /**
      * @param string $externalCandidateId Your own ID for the candidate.
      * @param string $name Name of the candidate.
-     * @param string|null $phone E.164. Required unless email is the workflow's only channel. In TEST mode, the
-     *     numbers +919990000001 to +919990000011 reply automatically, each in a different way.
+     * @param string|null $phone A dialable number in E.164 format. Required unless email is the workflow's
+     *     only channel. In TEST mode, the numbers +919990000001 to +919990000011 reply automatically, each in a
+     *     different way.
      * @param string|null $email Required if email is the workflow's only channel.
      * @param Language::*|null $language The candidate's language: one of the workflow's languages.
      * @param array<string, string>|null $metadata Your own data about the candidate, which is returned with

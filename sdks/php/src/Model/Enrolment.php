@@ -17,12 +17,15 @@ final class Enrolment implements \JsonSerializable
      *     in the campaign or appear earlier in the request.
      * @param int $creditsSpent Number of credits that the enrolment cost.
      * @param int $creditsLeft Number of credits that are left.
+     * @param list<DuplicateRow>|null $duplicateRows The skipped candidates, in the order of the request.
+     *     Absent only if the stored response of an older server is returned.
      */
     public function __construct(
         public readonly int $accepted,
         public readonly int $duplicates,
         public readonly int $creditsSpent,
         public readonly int $creditsLeft,
+        public readonly ?array $duplicateRows = null,
     ) {
     }
 
@@ -37,6 +40,7 @@ final class Enrolment implements \JsonSerializable
             duplicates: (int) ($data['duplicates'] ?? 0),
             creditsSpent: (int) ($data['credits_spent'] ?? 0),
             creditsLeft: (int) ($data['credits_left'] ?? 0),
+            duplicateRows: isset($data['duplicate_rows']) ? array_map(static fn (mixed $item): DuplicateRow => DuplicateRow::fromArray((array) $item), array_values((array) $data['duplicate_rows'])) : null,
         );
     }
 
@@ -45,6 +49,7 @@ final class Enrolment implements \JsonSerializable
         return Json::object([
             'accepted' => $this->accepted,
             'duplicates' => $this->duplicates,
+            'duplicate_rows' => $this->duplicateRows,
             'credits_spent' => $this->creditsSpent,
             'credits_left' => $this->creditsLeft,
         ]);

@@ -12,6 +12,7 @@ use Attestry\Json;
 final class SkillRequest implements \JsonSerializable
 {
     /**
+     * @param string $requestId ID of the skill request.
      * @param string $name Name of the requested skill.
      * @param SkillRequestStatus::* $status Return only records with this status.
      * @param string $createdAt When the record was created: ISO 8601, UTC.

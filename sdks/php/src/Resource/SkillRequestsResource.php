@@ -98,6 +98,7 @@ final class SkillRequestsResource
      *
      * Scope: `skills:request`. Rate limit class: `reads`.
      *
+     * @param string $requestId ID of the skill request.
      * @throws \Attestry\ApiException for an error response
      */
     public function get(

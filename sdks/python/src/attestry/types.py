@@ -550,8 +550,8 @@ class Candidate(TypedDict):
 
 class _CandidateInputOptional(TypedDict, total=False):
     phone: str
-    """E.164. Required unless email is the workflow's only channel. In TEST mode, the numbers +919990000001
-    to +919990000011 reply automatically, each in a different way.
+    """A dialable number in E.164 format. Required unless email is the workflow's only channel. In TEST
+    mode, the numbers +919990000001 to +919990000011 reply automatically, each in a different way.
     """
     email: str
     """Required if email is the workflow's only channel."""
@@ -859,6 +859,26 @@ class DeliveryList(TypedDict):
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
+class _DuplicateRowOptional(TypedDict, total=False):
+    kept_index: int
+    """Position in `candidates` of the row that was enrolled instead. Absent if the person was in the
+    campaign before the request.
+    """
+    kept_candidate_id: str
+    """ID of the candidate who was in the campaign before the request. Absent if another row of the request
+    was enrolled instead.
+    """
+
+
+class DuplicateRow(_DuplicateRowOptional):
+    index: int
+    """Position of the skipped candidate in `candidates`, from 0."""
+    external_candidate_id: str
+    """Your own ID of the skipped candidate."""
+    reason: Literal["external_candidate_id", "phone"]
+    """The field that has the same value as that of the kept candidate."""
+
+
 class EnableWebhookInput(TypedDict, total=False):
     recover: bool
     """Send all events that were held for the endpoint while it was disabled. Otherwise, their deliveries
@@ -893,7 +913,14 @@ class EnrichmentQuestion(_EnrichmentQuestionOptional):
     """The question, in English."""
 
 
-class Enrolment(TypedDict):
+class _EnrolmentOptional(TypedDict, total=False):
+    duplicate_rows: List[DuplicateRow]
+    """The skipped candidates, in the order of the request. Absent only if the stored response of an older
+    server is returned.
+    """
+
+
+class Enrolment(_EnrolmentOptional):
     accepted: int
     """Number of candidates who were enrolled."""
     duplicates: int
@@ -2346,6 +2373,7 @@ class SkillOutcome(_SkillOutcomeOptional):
 
 class SkillRequest(TypedDict):
     request_id: str
+    """ID of the skill request."""
     name: str
     """Name of the requested skill."""
     status: SkillRequestStatus
@@ -2657,6 +2685,7 @@ class _VerificationOptional(TypedDict, total=False):
     withdrawnAt: str
     """When the endorsement was withdrawn. Absent otherwise."""
     withdrawnBy: Literal["reviewer", "organisation", "operator"]
+    """Who withdrew the endorsement."""
 
 
 class Verification(_VerificationOptional):

@@ -10,8 +10,8 @@ import java.util.Map;
  *
  * @param externalCandidateId Your own ID for the candidate.
  * @param name Name of the candidate.
- * @param phone E.164. Required unless email is the workflow's only channel. In TEST mode, the numbers
- *     +919990000001 to +919990000011 reply automatically, each in a different way.
+ * @param phone A dialable number in E.164 format. Required unless email is the workflow's only channel. In
+ *     TEST mode, the numbers +919990000001 to +919990000011 reply automatically, each in a different way.
  * @param email Required if email is the workflow's only channel.
  * @param language The candidate's language: one of the workflow's languages.
  * @param metadata Your own data about the candidate, which is returned with the result.
@@ -65,8 +65,8 @@ public record CandidateInput(
         }
 
         /**
-         * E.164. Required unless email is the workflow's only channel. In TEST mode, the numbers +919990000001
-         * to +919990000011 reply automatically, each in a different way.
+         * A dialable number in E.164 format. Required unless email is the workflow's only channel. In TEST
+         * mode, the numbers +919990000001 to +919990000011 reply automatically, each in a different way.
          */
         public Builder phone(String value) {
             phone = value;

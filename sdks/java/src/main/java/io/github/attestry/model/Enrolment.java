@@ -2,6 +2,7 @@
 package io.github.attestry.model;
 
 import io.github.attestry.internal.JsonName;
+import java.util.List;
 
 /**
  * Object Enrolment of the API.
@@ -9,12 +10,15 @@ import io.github.attestry.internal.JsonName;
  * @param accepted Number of candidates who were enrolled.
  * @param duplicates Number of candidates who were skipped and not charged, because they were already in the
  *     campaign or appear earlier in the request.
+ * @param duplicateRows The skipped candidates, in the order of the request. Absent only if the stored response
+ *     of an older server is returned.
  * @param creditsSpent Number of credits that the enrolment cost.
  * @param creditsLeft Number of credits that are left.
  */
 public record Enrolment(
         long accepted,
         long duplicates,
+        @JsonName("duplicate_rows") List<DuplicateRow> duplicateRows,
         @JsonName("credits_spent") long creditsSpent,
         @JsonName("credits_left") long creditsLeft) {
 }

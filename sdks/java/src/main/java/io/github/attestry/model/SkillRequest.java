@@ -6,6 +6,7 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object SkillRequest of the API.
  *
+ * @param requestId ID of the skill request.
  * @param name Name of the requested skill.
  * @param status Return only records with this status.
  * @param skillId ID of the new skill if the request was approved; null otherwise.
