@@ -115,6 +115,25 @@ test('listen forwards only new events unless --from is given, and signs every ru
   second.kill('SIGINT')
 })
 
+test('trigger lists the event types and sends a signed sample', async (t) => {
+  const { cli } = await setUp()
+  const receiver = await startReceiver(t)
+  const types = (await cli.run(['trigger', '--profile', 'acme'])).output.trim().split('\n')
+  assert.ok(types.includes('result.completed') && types.includes('verification.expired'), types.join())
+  const secret = `whsec_${Buffer.from('a secret of the test').toString('base64')}`
+  const target = ['--forward-to', receiver.url, '--secret', secret, '--profile', 'acme']
+  const sent = await cli.run(['trigger', 'result.completed', ...target])
+  assert.deepEqual([sent.code, /^The target responded with 204/.test(sent.output)], [0, true], sent.errors)
+  const { text, headers } = receiver.received[0]!
+  const event = await verifyWebhook<{ type: string; data: { output: object } }>(text, headers, secret)
+  assert.equal(event.type, 'result.completed')
+  assert.ok(event.data.output)
+  receiver.respond = () => 500
+  assert.equal((await cli.run(['trigger', 'result.failed', ...target])).code, 1)
+  const unknown = await cli.run(['trigger', 'result.unknown', ...target])
+  assert.match(unknown.errors, /^attestry: unknown event type result\.unknown; expected one of campaign\.completed, /)
+})
+
 test('completion scripts offer commands, subcommands and options', async () => {
   const { cli } = await setUp()
   const { output } = await cli.run(['completion', 'bash'])

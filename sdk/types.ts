@@ -402,7 +402,7 @@ export interface Certificate {
   externalCertificateId: string
   /** Name of the certificate. */
   certificateName: string
-  /** Who issued the certificate. */
+  /** The issuer of the certificate. */
   issuer?: string
   /** Description of the certificate. */
   description?: string
@@ -798,7 +798,7 @@ export interface EnrolmentInput {
 export interface ErrorDetail {
   /** The path of the invalid field, for example `skills[2].skill_id`, `query.limit`, `path.mandate_id` or `headers.Host`. */
   path: string
-  /** What is wrong with the field. */
+  /** Description of the error in the field. */
   message: string
 }
 
@@ -1025,7 +1025,7 @@ export interface ItemImportResponse {
 export interface ItemImportWarning {
   /** Position in the file. */
   path: string
-  /** What looks weak. */
+  /** Description of the weakness. */
   message: string
 }
 
@@ -1795,7 +1795,7 @@ export interface Result {
   status: ResultStatus
   /** Why the candidate declined or the conversation failed; null otherwise. */
   reason: ResultReason | null
-  /** What the conversation showed. */
+  /** The outcome of the conversation. */
   output: ResultOutput
   /** Version of the questions that the candidate is asked. */
   flow_version: number
@@ -2129,7 +2129,7 @@ export interface SessionCredentialSkill {
 export interface SessionCredentials {
   /** Whether the organisation issues credentials. */
   enabled: boolean
-  /** What the student decided; null before. */
+  /** Decision of the student; null before it. */
   wanted: boolean | null
   /** Whether the credentials contain the student's name. */
   showName: boolean
@@ -2796,7 +2796,7 @@ export interface Verification {
   declineReason?: string
   /** When the endorsement was withdrawn. Absent otherwise. */
   withdrawnAt?: string
-  /** Who withdrew the endorsement. */
+  /** The person or role that withdrew the endorsement. */
   withdrawnBy?: 'reviewer' | 'organisation' | 'operator'
   /** The credentials that were issued because the student wants them. Empty without consent. */
   credentials: IssuedCredential[]
@@ -3102,7 +3102,7 @@ export interface VerifiedSkill {
   asked: number
   /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. Null without a verdict. */
   confidence: number | null
-  /** What the verdict is based on; null without a verdict. */
+  /** The basis of the verdict; null without a verdict. */
   evidence: VerdictEvidence | null
 }
 

@@ -24,7 +24,7 @@ import { holderRoutes } from './credentials/holder-routes.ts'
 import { credentialPageRoutes } from './credentials/pages/page-routes.ts'
 import { issuerRoutes } from './credentials/public-routes.ts'
 import { credentialRoutes } from './credentials/routes.ts'
-import { docsRoutes } from './docs.ts'
+import { docsRoutes } from './docs/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { itemRoutes } from './items/routes.ts'
 import { reportRoutes } from './mail/report-routes.ts'
@@ -165,7 +165,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
       isDraining,
     })
     securityTextRoutes(scope as App, context)
-    docsRoutes(scope as App)
+    docsRoutes(scope as App, context)
     issuerRoutes(scope as App, context)
     const pages = pageRoutes(scope as App)
     candidatePageRoutes(scope as App, context, pages)

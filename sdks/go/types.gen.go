@@ -1009,7 +1009,7 @@ type Certificate struct {
 	ExternalCertificateID string `json:"externalCertificateId"`
 	// Name of the certificate.
 	CertificateName string `json:"certificateName"`
-	// Who issued the certificate.
+	// The issuer of the certificate.
 	Issuer *string `json:"issuer,omitempty"`
 	// Description of the certificate.
 	Description *string `json:"description,omitempty"`
@@ -1304,7 +1304,7 @@ type ErrorDetail struct {
 	// The path of the invalid field, for example `skills[2].skill_id`, `query.limit`, `path.mandate_id` or
 	// `headers.Host`.
 	Path string `json:"path"`
-	// What is wrong with the field.
+	// Description of the error in the field.
 	Message string `json:"message"`
 }
 
@@ -1469,7 +1469,7 @@ type ItemImportSkill struct {
 type ItemImportWarning struct {
 	// Position in the file.
 	Path string `json:"path"`
-	// What looks weak.
+	// Description of the weakness.
 	Message string `json:"message"`
 }
 
@@ -2068,7 +2068,7 @@ type Result struct {
 	Status ResultStatus `json:"status"`
 	// Why the candidate declined or the conversation failed; null otherwise.
 	Reason *ResultReason `json:"reason"`
-	// What the conversation showed.
+	// The outcome of the conversation.
 	Output ResultOutput `json:"output"`
 	// Version of the questions that the candidate is asked.
 	FlowVersion int64 `json:"flow_version"`
@@ -2353,7 +2353,7 @@ type SessionCredentialSkill struct {
 type SessionCredentials struct {
 	// Whether the organisation issues credentials.
 	Enabled bool `json:"enabled"`
-	// What the student decided; null before.
+	// Decision of the student; null before it.
 	Wanted *bool `json:"wanted"`
 	// Whether the credentials contain the student's name.
 	ShowName bool `json:"showName"`
@@ -2912,7 +2912,7 @@ type Verification struct {
 	DeclineReason *string `json:"declineReason,omitempty"`
 	// When the endorsement was withdrawn. Absent otherwise.
 	WithdrawnAt *string `json:"withdrawnAt,omitempty"`
-	// Who withdrew the endorsement.
+	// The person or role that withdrew the endorsement.
 	WithdrawnBy *VerificationWithdrawnBy `json:"withdrawnBy,omitempty"`
 	// The credentials that were issued because the student wants them. Empty without consent.
 	Credentials []IssuedCredential `json:"credentials"`
@@ -3040,7 +3040,7 @@ type VerifiedSkill struct {
 	// Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely
 	// verdict. Null without a verdict.
 	Confidence *float64 `json:"confidence"`
-	// What the verdict is based on; null without a verdict.
+	// The basis of the verdict; null without a verdict.
 	Evidence *VerdictEvidence `json:"evidence"`
 }
 

@@ -77,7 +77,7 @@ export const SessionCredentials = named(
   'SessionCredentials',
   Type.Object({
     enabled: Type.Boolean({ description: 'Whether the organisation issues credentials.' }),
-    wanted: orNull(Type.Boolean({ description: 'What the student decided; null before.' })),
+    wanted: orNull(Type.Boolean({ description: 'Decision of the student; null before it.' })),
     showName: Type.Boolean(),
     eligible: Type.Array(Type.Object({ skill: SessionCredentialSkill }), {
       description: 'Verified skills, for which a credential can be issued or was issued.',

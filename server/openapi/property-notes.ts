@@ -71,7 +71,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
   'CatalogueError.error': ['', 'Skill sk_999 not found.'],
   'ErrorDetail.path': ['', 'skills[2].skill_id'],
   'ErrorDetail.message': [
-    'What is wrong with the field.',
+    'Description of the error in the field.',
     'must be a skill ID such as sk_2001; find it with GET /skills/search',
   ],
 
@@ -225,7 +225,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
   'ItemImportInput.content_base64': ['', 'UEsDBBQAAAAIAA=='],
   dry_run: ['Whether the import was only checked, without storing anything.', false],
   'ItemImportWarning.path': ['Position in the file.', 'line 14, column stem'],
-  'ItemImportWarning.message': ['What looks weak.', 'has fewer than 4 options'],
+  'ItemImportWarning.message': ['Description of the weakness.', 'has fewer than 4 options'],
   'ItemImport.items': ['', 24],
   'ItemImport.added': ['', 20],
   'ItemImport.replaced': ['', 1],
@@ -283,7 +283,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
 
   // Withdrawals
   withdrawnAt: ['', '2026-03-14T09:30:00.000Z'],
-  withdrawnBy: ['Who withdrew the endorsement.', 'reviewer'],
+  withdrawnBy: ['The person or role that withdrew the endorsement.', 'reviewer'],
   'WithdrawalInput.token': ['', 'vrt_4Jw8sQmXb2Lk9RtYc6VnHd3PfGaEzU7oKi5SjTq1BxM'],
   'WithdrawalInput.reason': ['', 'I reviewed the work of another person.'],
   'RetiredQuestion.item_id': ['ID of the retired item.', '2001.1.1-Xk3v9A'],
@@ -335,7 +335,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
   // Results
   candidate: ['The candidate.'],
   'Result.reason': ['Why the candidate declined or the conversation failed; null otherwise.', 'no_response'],
-  output: ['What the conversation showed.'],
+  output: ['The outcome of the conversation.'],
   enrichment: ['', { licence: { type: 'yes_no', answer: 'yes', knocked_out: false } }],
   'EnrichmentAnswer.type': ['The type of the question.'],
   'EnrichmentAnswer.answer': ['The answer: `yes` or `no`, or the words of the candidate.', 'yes'],
@@ -352,7 +352,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
   correct: ['Number of correct answers.', 5],
   asked: ['', 6],
   confidence: ['', 0.97],
-  evidence: ['What the verdict is based on; null without a verdict.'],
+  evidence: ['The basis of the verdict; null without a verdict.'],
   'VerdictEvidence.items': ['', 6],
   interest: ['Whether the candidate is interested in the job; null until answered.', 'interested'],
   'ResultOutput.channel': ['The channel on which the candidate was last reached or replied; null before.', 'whatsapp'],
@@ -478,7 +478,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
   externalCertificateId: ['ID of the certificate in your system.', 'crt-1'],
   certificateName: ['Name of the certificate.', 'ITI Electrician'],
   role: ['Role of the student.', 'Electrician trainee'],
-  issuer: ['Who issued the certificate.', 'ITI Pune'],
+  issuer: ['The issuer of the certificate.', 'ITI Pune'],
   startDate: ['', '2024-06'],
   endDate: ['', '2025-03'],
   issueDate: ['', '2024-06'],
@@ -578,7 +578,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
   'SkillSuggestion.masterSkill': ['Name of the master skill.', 'Electrical work'],
   'SkillSuggestion.verifiable': ['Whether the skill can be assessed with questions.'],
   'SkillSuggestions.skills': ['The matching skills, best first.'],
-  'SessionCredentials.wanted': ['What the student decided; null before.'],
+  'SessionCredentials.wanted': ['Decision of the student; null before it.'],
   showName: ["Whether the credentials contain the student's name.", false],
   'SessionCredentials.eligible.skill': ['The skill.'],
   'SessionCredentials.pending.skill': ['The skill.'],

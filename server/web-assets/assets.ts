@@ -41,11 +41,15 @@ const CONTENT_TYPES: Record<string, string> = {
   png: 'image/png',
 }
 
-interface Asset {
-  type: string
+/** A response body in the encodings that a browser may accept. */
+export interface EncodedBody {
   plain: Buffer
   br: Buffer | undefined
   gzip: Buffer | undefined
+}
+
+interface Asset extends EncodedBody {
+  type: string
 }
 
 interface PageParts {
@@ -112,7 +116,7 @@ export function servePages(app: App): Pages {
           'content-security-policy': allowFrames ? `${policy}; frame-src 'self'` : policy,
           vary: 'accept-encoding',
         })
-      return sendEncoded(request, reply, compressHtml(html))
+      return sendEncoded(request, reply, compressText(html))
     },
   }
 
@@ -164,25 +168,29 @@ async function readAsset(name: string): Promise<Asset> {
   }
 }
 
-/** Compresses pages although they are only a few kilobytes, because fewer packets matter on a slow connection. Quality 5 is fast. */
-function compressHtml(html: string): Pick<Asset, 'plain' | 'br' | 'gzip'> {
-  const plainBytes = Buffer.from(html)
+/**
+ * Compresses pages although they are only a few kilobytes, because fewer packets matter on a slow connection. Quality 5 is fast. Each
+ * encoding is computed when it is first sent.
+ */
+export function compressText(text: string): EncodedBody {
+  const plainBytes = Buffer.from(text)
+  let br: Buffer | undefined
+  let gzip: Buffer | undefined
   return {
     plain: plainBytes,
     get br() {
-      return brotliCompressSync(plainBytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
+      br ??= brotliCompressSync(plainBytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
+      return br
     },
     get gzip() {
-      return gzipSync(plainBytes)
+      gzip ??= gzipSync(plainBytes)
+      return gzip
     },
   }
 }
 
-function sendEncoded(
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-  asset: Pick<Asset, 'plain' | 'br' | 'gzip'>,
-): FastifyReply {
+/** Sends a body in the best encoding that the client accepts. The caller sets `vary`. */
+export function sendEncoded({ headers }: FastifyRequest, reply: FastifyReply, asset: EncodedBody): FastifyReply {
   const acceptEncoding = String(headers['accept-encoding'] ?? '')
   for (const [name, pattern] of [['br', /\bbr\b/] as const, ['gzip', /\bgzip\b/] as const]) {
     const bytes = pattern.test(acceptEncoding) ? asset[name] : undefined

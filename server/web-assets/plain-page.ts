@@ -8,6 +8,16 @@ export interface PlainPage {
   title: string
   /** Escaped markup. */
   body: string
+  /** Escaped markup of the head, before and after the main part. */
+  head?: string
+  beforeMain?: string
+  afterMain?: string
+}
+
+/** Renders plain pages of one kind, and lists the headers that their responses need. */
+interface PlainPageRenderer {
+  headers: Record<string, string>
+  render(page: PlainPage): string
 }
 
 const BASE_STYLE = `:root{color-scheme:light dark}
@@ -19,33 +29,42 @@ button{min-height:48px;padding:8px 24px;border:0;border-radius:6px;background:#1
 @media print{:root{color-scheme:light}body{padding:0;font-size:11pt;color:#000;background:#fff}}`
 
 /**
- * Returns a function that sends plain pages. `style` is added to the common style sheet. The Content-Security-Policy allows only this
- * style, and forms that are sent to the same server.
+ * Returns a renderer of plain pages. `style` is added to the common style sheet. The Content-Security-Policy allows only this style, and
+ * forms that are sent to the same server.
  */
-export function createPlainPageSender(style = '') {
+export function createPlainPageRenderer(style = ''): PlainPageRenderer {
   const styleSheet = `${BASE_STYLE}${style}`
-  const headers = {
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(styleSheet).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
-    'referrer-policy': 'no-referrer',
-    'x-robots-tag': 'noindex',
-  }
-  return (reply: FastifyReply, status: number, { language, title, body }: PlainPage): FastifyReply => {
-    const html = `<!doctype html>
+  return {
+    headers: {
+      'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(styleSheet).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+      'referrer-policy': 'no-referrer',
+    },
+    render: ({ language, title, body, head = '', beforeMain = '', afterMain = '' }) => `<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
-<style>${styleSheet}</style>
+${head}<style>${styleSheet}</style>
 </head>
 <body>
-<main>
+${beforeMain}<main id="main">
 <h1>${escapeHtml(title)}</h1>
 ${body}
 </main>
-</body>
+${afterMain}</body>
 </html>
-`
-    return reply.status(status).type('text/html; charset=utf-8').headers(headers).send(html)
+`,
   }
+}
+
+/** Returns a function that sends plain pages, which search engines must not list. */
+export function createPlainPageSender(style = '') {
+  const { headers, render } = createPlainPageRenderer(style)
+  return (reply: FastifyReply, status: number, page: PlainPage): FastifyReply =>
+    reply
+      .status(status)
+      .type('text/html; charset=utf-8')
+      .headers({ ...headers, 'x-robots-tag': 'noindex' })
+      .send(render(page))
 }

@@ -7,7 +7,7 @@ import { startApp } from '../support/app.ts'
 test('the API reference opens in a browser and shows the three APIs', async (t) => {
   const { url } = await startApp(t)
   const page = await newPage(t, { width: 1280, height: 900 })
-  await page.goto(`${url}/docs`)
+  await page.goto(`${url}/docs/api/`)
   await page.getByRole('heading', { name: 'Attestry partner API' }).first().waitFor({ timeout: 30_000 })
   await page.getByText('Lookups').first().waitFor({ timeout: 30_000 })
   const text = (await page.locator('body').textContent()) ?? ''
@@ -17,7 +17,7 @@ test('the API reference opens in a browser and shows the three APIs', async (t) 
     ['verification', 'Attestry verification sessions'],
     ['catalogue', 'Attestry skill catalogue'],
   ]) {
-    await page.goto(`${url}/docs/?api=${slug}`)
+    await page.goto(`${url}/docs/api/?api=${slug}`)
     await page.getByRole('heading', { name: title! }).first().waitFor({ timeout: 30_000 })
   }
 })
@@ -25,7 +25,7 @@ test('the API reference opens in a browser and shows the three APIs', async (t) 
 test('the signing recipe fits on a phone screen', async (t) => {
   const { url } = await startApp(t)
   const page = await newPage(t, { width: 360, height: 800 })
-  await page.goto(`${url}/docs`)
+  await page.goto(`${url}/docs/api/`)
   const recipe = page.locator('pre').filter({ hasText: /^VFN1/ }).first()
   await recipe.waitFor({ timeout: 30_000 })
   const clippedElementCount = await recipe.evaluate(
@@ -40,7 +40,7 @@ test('the signing recipe fits on a phone screen', async (t) => {
 
 test('the script of the reference runs in a sandbox, and inline scripts are allowed by their hashes', async (t) => {
   const { url, fetch } = await startApp(t)
-  const [firstPolicy, secondPolicy] = [await fetch('/docs/'), await (await startApp(t)).fetch('/docs/')].map(
+  const [firstPolicy, secondPolicy] = [await fetch('/docs/api/'), await (await startApp(t)).fetch('/docs/api/')].map(
     ({ headers }) => headers.get('content-security-policy')!,
   )
   assert.equal(firstPolicy, secondPolicy, 'the same in every process')
@@ -53,7 +53,7 @@ test('the script of the reference runs in a sandbox, and inline scripts are allo
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
   await page.goto(`${url}/`)
   await page.evaluate("localStorage.setItem('secret', 'of the console')")
-  await page.goto(`${url}/docs/`)
+  await page.goto(`${url}/docs/api/`)
   await page.getByText('Lookups').first().waitFor({ timeout: 30_000 })
   assert.deepEqual(errors, [])
   assert.equal(await page.evaluate('origin'), 'null')

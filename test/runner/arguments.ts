@@ -30,6 +30,8 @@ export function parseTestArguments(args: string[]): TestArguments {
  * commands, whose functions have tests of their own; or they kill the server but not the database, which takes minutes.
  */
 const PATHS_WITHOUT_EXTERNAL_DATABASE = [
+  'cli/mcp/',
+  'cli/partner-cli.test.ts',
   'bench/',
   'cli/commands/',
   'scripts/',

@@ -536,7 +536,7 @@ export interface EnrolmentInput {
 export interface ErrorDetail {
   /** The path of the invalid field, for example `skills[2].skill_id`, `query.limit`, `path.mandate_id` or `headers.Host`. */
   path: string
-  /** What is wrong with the field. */
+  /** Description of the error in the field. */
   message: string
 }
 
@@ -727,7 +727,7 @@ export interface ItemImportInput {
 export interface ItemImportWarning {
   /** Position in the file. */
   path: string
-  /** What looks weak. */
+  /** Description of the weakness. */
   message: string
 }
 
@@ -1242,7 +1242,7 @@ export interface Result {
   status: ResultStatus
   /** Why the candidate declined or the conversation failed; null otherwise. */
   reason: ResultReason | null
-  /** What the conversation showed. */
+  /** The outcome of the conversation. */
   output: ResultOutput
   /** Version of the questions that the candidate is asked. */
   flow_version: number
@@ -1812,7 +1812,7 @@ export interface VerifiedSkill {
   asked: number
   /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. Null without a verdict. */
   confidence: number | null
-  /** What the verdict is based on; null without a verdict. */
+  /** The basis of the verdict; null without a verdict. */
   evidence: VerdictEvidence | null
 }
 

@@ -75,7 +75,7 @@ export interface Certificate {
   externalCertificateId: string
   /** Name of the certificate. */
   certificateName: string
-  /** Who issued the certificate. */
+  /** The issuer of the certificate. */
   issuer?: string
   /** Description of the certificate. */
   description?: string
@@ -284,7 +284,7 @@ export interface SessionCredentialSkill {
 export interface SessionCredentials {
   /** Whether the organisation issues credentials. */
   enabled: boolean
-  /** What the student decided; null before. */
+  /** Decision of the student; null before it. */
   wanted: boolean | null
   /** Whether the credentials contain the student's name. */
   showName: boolean
@@ -470,7 +470,7 @@ export interface Verification {
   declineReason?: string
   /** When the endorsement was withdrawn. Absent otherwise. */
   withdrawnAt?: string
-  /** Who withdrew the endorsement. */
+  /** The person or role that withdrew the endorsement. */
   withdrawnBy?: 'reviewer' | 'organisation' | 'operator'
   /** The credentials that were issued because the student wants them. Empty without consent. */
   credentials: IssuedCredential[]

@@ -44,7 +44,7 @@ function assertError(
   ...expectedTexts: (string | RegExp)[]
 ) {
   assert.equal(status, expectedStatus, JSON.stringify(body))
-  assert.deepEqual(Object.keys(body), ['success', 'message', 'error'])
+  assert.deepEqual(Object.keys(body), ['success', 'message', 'error', 'requestId', 'docUrl'])
   assert.equal(body.success, false)
   assert.equal(body.message, body.error)
   for (const text of expectedTexts) assert.ok(body.message.match(text), `"${body.message}" must contain ${text}`)

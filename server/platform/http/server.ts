@@ -296,10 +296,14 @@ export function toProblem(error: unknown, request: FastifyRequest): Problem {
   return knownProblem ?? unexpectedProblem(apiOfPath(request.raw.url ?? '/'))
 }
 
-/** Returns the request ID and the address of the server: PUBLIC_URL, or the one that was called. */
+/** Returns the request ID and the address of the server: PUBLIC_URL, or the one that received the request. The caller chooses the Host header. */
 export function errorOrigin(request: FastifyRequest): ErrorOrigin {
-  const baseUrl = request.server.publicUrl ?? `${request.protocol}://${request.host}`
-  return { requestId: request.id, baseUrl }
+  return { requestId: request.id, baseUrl: request.server.publicUrl ?? socketUrl(request.raw.socket) }
+}
+
+function socketUrl({ localAddress = '127.0.0.1', localPort }: Socket): string {
+  const address = localAddress.replace(/^::ffff:/, '')
+  return `http://${address.includes(':') ? `[${address}]` : address}:${localPort}`
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {

@@ -83,7 +83,7 @@ export function Frame({ session, context, section, path, onSession, children }: 
           </p>
           <ZoneSwitch />
           <p class="row">
-            <a href="/docs/">API reference</a>
+            <a href="/docs/api/">API reference</a>
             <button type="button" class="plain flush small" onClick={() => void signOut()}>
               Sign out
             </button>

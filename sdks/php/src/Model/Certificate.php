@@ -14,7 +14,7 @@ final class Certificate implements \JsonSerializable
     /**
      * @param string $externalCertificateId ID of the certificate in your system.
      * @param string $certificateName Name of the certificate.
-     * @param string|null $issuer Who issued the certificate.
+     * @param string|null $issuer The issuer of the certificate.
      * @param string|null $description Description of the certificate.
      * @param string|null $url An http or https URL.
      * @param string|null $issueDate A date in any format, for example `2024-06`. Shown to reviewers as sent.

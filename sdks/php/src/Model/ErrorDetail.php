@@ -14,7 +14,7 @@ final class ErrorDetail implements \JsonSerializable
     /**
      * @param string $path The path of the invalid field, for example `skills[2].skill_id`, `query.limit`,
      *     `path.mandate_id` or `headers.Host`.
-     * @param string $message What is wrong with the field.
+     * @param string $message Description of the error in the field.
      */
     public function __construct(
         public readonly string $path,

@@ -13,7 +13,7 @@ final class ItemImportWarning implements \JsonSerializable
 {
     /**
      * @param string $path Position in the file.
-     * @param string $message What looks weak.
+     * @param string $message Description of the weakness.
      */
     public function __construct(
         public readonly string $path,

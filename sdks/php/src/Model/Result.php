@@ -17,7 +17,7 @@ final class Result implements \JsonSerializable
      * @param string $mandateId ID of the mandate.
      * @param ResultCandidate $candidate The candidate.
      * @param ResultStatus::* $status Return only records with this status.
-     * @param ResultOutput $output What the conversation showed.
+     * @param ResultOutput $output The outcome of the conversation.
      * @param int $flowVersion Version of the questions that the candidate is asked.
      * @param int $version Increases with every change of the result.
      * @param string $createdAt When the record was created: ISO 8601, UTC.

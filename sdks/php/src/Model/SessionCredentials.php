@@ -19,7 +19,7 @@ final class SessionCredentials implements \JsonSerializable
      * @param list<SessionCredentialsPending> $pending Skills without an outcome yet. If they are verified,
      *     credentials are issued then.
      * @param list<SessionCredentialsCredential> $credentials The issued credentials.
-     * @param bool|null $wanted What the student decided; null before.
+     * @param bool|null $wanted Decision of the student; null before it.
      * @param string|null $profileUrl The public profile; null while the student has it switched off.
      * @param string|null $manageUrl A secret link for managing the credentials; null unless consent was just
      *     given.

@@ -31,7 +31,7 @@ final class Verification implements \JsonSerializable
      * @param string|null $completedAt When the verification ended; absent before.
      * @param string|null $declineReason Why the reviewer declined, or why the endorsement was withdrawn.
      * @param string|null $withdrawnAt When the endorsement was withdrawn. Absent otherwise.
-     * @param VerificationWithdrawnBy::*|null $withdrawnBy Who withdrew the endorsement.
+     * @param VerificationWithdrawnBy::*|null $withdrawnBy The person or role that withdrew the endorsement.
      */
     public function __construct(
         public readonly string $serviceVerificationId,

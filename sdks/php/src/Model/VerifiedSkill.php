@@ -19,7 +19,7 @@ final class VerifiedSkill implements \JsonSerializable
      * @param int $asked Number of scored questions: 4 to 8, as many as the verdict needs.
      * @param float|null $confidence Probability that the verdict is right under the measurement model. For
      *     `inconclusive`, that of the more likely verdict. Null without a verdict.
-     * @param VerdictEvidence|null $evidence What the verdict is based on; null without a verdict.
+     * @param VerdictEvidence|null $evidence The basis of the verdict; null without a verdict.
      */
     public function __construct(
         public readonly string $skillId,

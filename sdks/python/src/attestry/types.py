@@ -604,7 +604,7 @@ class CatalogueTotals(TypedDict):
 
 class _CertificateOptional(TypedDict, total=False):
     issuer: str
-    """Who issued the certificate."""
+    """The issuer of the certificate."""
     description: str
     """Description of the certificate."""
     url: str
@@ -944,7 +944,7 @@ class ErrorDetail(TypedDict):
     `headers.Host`.
     """
     message: str
-    """What is wrong with the field."""
+    """Description of the error in the field."""
 
 
 class Event(TypedDict):
@@ -1133,7 +1133,7 @@ class ItemImportWarning(TypedDict):
     path: str
     """Position in the file."""
     message: str
-    """What looks weak."""
+    """Description of the weakness."""
 
 
 class ItemList(TypedDict):
@@ -1780,7 +1780,7 @@ class Result(TypedDict):
     reason: Optional[ResultReason]
     """Why the candidate declined or the conversation failed; null otherwise."""
     output: ResultOutput
-    """What the conversation showed."""
+    """The outcome of the conversation."""
     flow_version: int
     """Version of the questions that the candidate is asked."""
     version: int
@@ -2126,7 +2126,7 @@ class SessionCredentials(TypedDict):
     enabled: bool
     """Whether the organisation issues credentials."""
     wanted: Optional[bool]
-    """What the student decided; null before."""
+    """Decision of the student; null before it."""
     showName: bool
     """Whether the credentials contain the student's name."""
     eligible: List[SessionCredentialsEligible]
@@ -2685,7 +2685,7 @@ class _VerificationOptional(TypedDict, total=False):
     withdrawnAt: str
     """When the endorsement was withdrawn. Absent otherwise."""
     withdrawnBy: Literal["reviewer", "organisation", "operator"]
-    """Who withdrew the endorsement."""
+    """The person or role that withdrew the endorsement."""
 
 
 class Verification(_VerificationOptional):
@@ -2946,7 +2946,7 @@ class VerifiedSkill(TypedDict):
     more likely verdict. Null without a verdict.
     """
     evidence: Optional[VerdictEvidence]
-    """What the verdict is based on; null without a verdict."""
+    """The basis of the verdict; null without a verdict."""
 
 
 class _WebhookOptional(TypedDict, total=False):

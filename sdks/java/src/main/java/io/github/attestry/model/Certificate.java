@@ -8,7 +8,7 @@ import io.github.attestry.internal.Required;
  *
  * @param externalCertificateId ID of the certificate in your system.
  * @param certificateName Name of the certificate.
- * @param issuer Who issued the certificate.
+ * @param issuer The issuer of the certificate.
  * @param description Description of the certificate.
  * @param url An http or https URL.
  * @param issueDate A date in any format, for example {@code 2024-06}. Shown to reviewers as sent.
@@ -61,7 +61,7 @@ public record Certificate(
             return this;
         }
 
-        /** Who issued the certificate. */
+        /** The issuer of the certificate. */
         public Builder issuer(String value) {
             issuer = value;
             return this;

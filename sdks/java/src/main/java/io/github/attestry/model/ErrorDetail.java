@@ -6,7 +6,7 @@ package io.github.attestry.model;
  *
  * @param path The path of the invalid field, for example {@code skills[2].skill_id}, {@code query.limit},
  *     {@code path.mandate_id} or {@code headers.Host}.
- * @param message What is wrong with the field.
+ * @param message Description of the error in the field.
  */
 public record ErrorDetail(
         String path,

@@ -5,7 +5,7 @@ package io.github.attestry.model;
  * Object ItemImportWarning of the API.
  *
  * @param path Position in the file.
- * @param message What looks weak.
+ * @param message Description of the weakness.
  */
 public record ItemImportWarning(
         String path,

@@ -13,7 +13,7 @@ import io.github.attestry.internal.JsonName;
  * @param candidate The candidate.
  * @param status Return only records with this status.
  * @param reason Why the candidate declined or the conversation failed; null otherwise.
- * @param output What the conversation showed.
+ * @param output The outcome of the conversation.
  * @param flowVersion Version of the questions that the candidate is asked.
  * @param version Increases with every change of the result.
  * @param createdAt When the record was created: ISO 8601, UTC.

@@ -7,7 +7,7 @@ import java.util.List;
  * Object SessionCredentials of the API.
  *
  * @param enabled Whether the organisation issues credentials.
- * @param wanted What the student decided; null before.
+ * @param wanted Decision of the student; null before it.
  * @param showName Whether the credentials contain the student's name.
  * @param eligible Verified skills, for which a credential can be issued or was issued.
  * @param pending Skills without an outcome yet. If they are verified, credentials are issued then.

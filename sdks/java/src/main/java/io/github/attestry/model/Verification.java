@@ -21,7 +21,7 @@ import java.util.List;
  * @param completedAt When the verification ended; absent before.
  * @param declineReason Why the reviewer declined, or why the endorsement was withdrawn.
  * @param withdrawnAt When the endorsement was withdrawn. Absent otherwise.
- * @param withdrawnBy Who withdrew the endorsement.
+ * @param withdrawnBy The person or role that withdrew the endorsement.
  * @param credentials The credentials that were issued because the student wants them. Empty without consent.
  */
 public record Verification(

@@ -12,7 +12,7 @@ import io.github.attestry.internal.JsonName;
  * @param asked Number of scored questions: 4 to 8, as many as the verdict needs.
  * @param confidence Probability that the verdict is right under the measurement model. For {@code
  *     inconclusive}, that of the more likely verdict. Null without a verdict.
- * @param evidence What the verdict is based on; null without a verdict.
+ * @param evidence The basis of the verdict; null without a verdict.
  */
 public record VerifiedSkill(
         @JsonName("skill_id") String skillId,

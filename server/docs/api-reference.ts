@@ -4,12 +4,15 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import fastify from 'fastify'
 import { Type } from 'typebox'
-import type { App } from './platform/http/server.ts'
+import type { App } from '../platform/http/server.ts'
 
-const apiDescriptions = [
-  { title: 'Partner API', slug: 'partner', url: 'openapi/partner.json' },
-  { title: 'Verification sessions', slug: 'verification', url: 'openapi/verification.json' },
-  { title: 'Skill catalogue', slug: 'catalogue', url: 'openapi/catalogue.json' },
+/** Path of the API reference. `?api=SLUG` selects one of the APIs. */
+export const API_REFERENCE_PATH = '/docs/api/'
+
+export const apiDescriptions = [
+  { title: 'Partner API', slug: 'partner', url: '/docs/openapi/partner.json' },
+  { title: 'Verification sessions', slug: 'verification', url: '/docs/openapi/verification.json' },
+  { title: 'Skill catalogue', slug: 'catalogue', url: '/docs/openapi/catalogue.json' },
 ]
 
 interface ApiReference {
@@ -19,16 +22,16 @@ interface ApiReference {
 }
 
 /** Serves the API reference, rendered from openapi/. The page and its script are large, so they are loaded on the first request. */
-export function docsRoutes(app: App): void {
+export function apiReferenceRoutes(app: App): void {
   let loadingReference: Promise<ApiReference> | undefined
   const getReference = () => {
     loadingReference ??= loadReference()
     return loadingReference
   }
 
-  app.get('/docs', async (_request, reply) => reply.redirect('/docs/', 302))
+  app.get('/docs/api', async (_request, reply) => reply.redirect(API_REFERENCE_PATH, 302))
 
-  app.get('/docs/', async (_request, reply) => {
+  app.get(API_REFERENCE_PATH, async (_request, reply) => {
     const { page, policy } = await getReference()
     return reply
       .type('text/html; charset=utf-8')
@@ -36,7 +39,7 @@ export function docsRoutes(app: App): void {
       .send(page)
   })
 
-  app.get('/docs/js/scalar.js', async (_request, reply) => {
+  app.get(`${API_REFERENCE_PATH}js/scalar.js`, async (_request, reply) => {
     const { script } = await getReference()
     return reply
       .type('text/javascript; charset=utf-8')
@@ -48,7 +51,7 @@ export function docsRoutes(app: App): void {
     '/docs/openapi/:name',
     { schema: { params: Type.Object({ name: Type.Enum(['partner.json', 'verification.json', 'catalogue.json']) }) } },
     async (request, reply) => {
-      const openApiJson = await readFile(new URL(`../openapi/${request.params.name}`, import.meta.url))
+      const openApiJson = await readFile(new URL(`../../openapi/${request.params.name}`, import.meta.url))
       // The page is sandboxed and therefore has no origin, so that the browser treats its requests as those of another site.
       return reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(openApiJson)
     },
@@ -79,7 +82,7 @@ async function loadReference(): Promise<ApiReference> {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const referenceApp = fastify()
   await referenceApp.register(scalar, {
-    routePrefix: '/docs',
+    routePrefix: '/docs/api',
     configuration: {
       sources: apiDescriptions,
       pageTitle: 'Attestry API reference',
@@ -92,8 +95,8 @@ async function loadReference(): Promise<ApiReference> {
       showDeveloperTools: 'never',
     } as object,
   })
-  const pageResponse = await referenceApp.inject('/docs/')
-  const script = await referenceApp.inject('/docs/js/scalar.js')
+  const pageResponse = await referenceApp.inject(API_REFERENCE_PATH)
+  const script = await referenceApp.inject(`${API_REFERENCE_PATH}js/scalar.js`)
   await referenceApp.close()
   const page = pageResponse.body.replace('</head>', () => `<script>${STORAGE_SCRIPT}</script></head>`)
   return { page, script: await promisify(gzip)(script.rawPayload), policy: contentSecurityPolicy(page) }

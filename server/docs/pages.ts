@@ -1,0 +1,90 @@
+import { glob, readFile } from 'node:fs/promises'
+import { posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT_FOLDER = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Files of the repository that are pages of the documentation. */
+const PAGE_FILES = [
+  'docs/*.md',
+  'docs/{guides,reference,decisions}/*.md',
+  'sdk/README.md',
+  'sdks/*/README.md',
+  'CHANGELOG.md',
+]
+
+export const OVERVIEW_FILE = 'docs/README.md'
+export const ERRORS_FILE = 'docs/reference/errors.md'
+
+/** Paths that do not follow from the name of the file. */
+const SPECIAL_PATHS: Record<string, string> = {
+  [OVERVIEW_FILE]: '/docs',
+  // `doc_url` of errors: short, and independent of the folders.
+  [ERRORS_FILE]: '/docs/errors',
+  'sdk/README.md': '/docs/sdks/typescript',
+  'CHANGELOG.md': '/docs/changelog',
+}
+
+export interface DocsPage {
+  /** Path of the file in the repository. */
+  file: string
+  /** Path of the page on the server; the Markdown has the same path with `.md`. */
+  path: string
+  title: string
+  markdown: string
+}
+
+/** All pages, by file and by path. */
+export interface PageSet {
+  byFile: Map<string, DocsPage>
+  byPath: Map<string, DocsPage>
+}
+
+export async function loadPages(): Promise<PageSet> {
+  const files: string[] = []
+  for await (const file of glob(PAGE_FILES, { cwd: ROOT_FOLDER })) files.push(file)
+  const pages = await Promise.all(
+    files.sort().map(async (file): Promise<DocsPage> => {
+      const markdown = await readFile(posix.join(ROOT_FOLDER, file), 'utf8')
+      return { file, path: pathOfFile(file), title: /^# (.+)$/m.exec(markdown)?.[1] ?? file, markdown }
+    }),
+  )
+  return {
+    byFile: new Map(pages.map((page) => [page.file, page])),
+    byPath: new Map(pages.map((page) => [page.path, page])),
+  }
+}
+
+function pathOfFile(file: string): string {
+  return SPECIAL_PATHS[file] ?? `/${file.replace(/^sdks\//, 'docs/sdks/').replace(/(\/README)?\.md$/, '')}`
+}
+
+/** The target of a link: an address, or the file of the repository that is not a page. */
+type LinkTarget = { url: string; page?: DocsPage; hash?: string } | { file: string }
+
+/** Resolves a link of a Markdown file. Links between files become links between pages. */
+export function resolveLink({ byFile }: PageSet, from: DocsPage, href: string): LinkTarget {
+  if (/^(https?:\/\/|mailto:|#)/.test(href)) return { url: href }
+  const [path = '', hash] = href.split('#')
+  const file = posix.join(posix.dirname(from.file), path).replace(/\/$/, '')
+  const page = byFile.get(file) ?? byFile.get(`${file}/README.md`)
+  if (!page) return { file }
+  const suffix = hash === undefined ? '' : `#${hash}`
+  return { url: page.path + suffix, page, hash: suffix }
+}
+
+/** Returns the Markdown of a page with links to the Markdown of other pages, as paths of this server. */
+export function linkMarkdown(pages: PageSet, page: DocsPage): string {
+  let isCode = false
+  return page.markdown
+    .split('\n')
+    .map((line) => {
+      if (/^\s*```/.test(line)) isCode = !isCode
+      if (isCode) return line
+      return line.replace(/\]\(([^)\s]+)\)/g, (link, href: string) => {
+        const target = resolveLink(pages, page, href)
+        return 'page' in target && target.page ? `](${target.page.path}.md${target.hash})` : link
+      })
+    })
+    .join('\n')
+}

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Marked } from 'marked'
+import type { Config } from '../config.ts'
+import type { App } from '../platform/http/server.ts'
+import { compressText, type EncodedBody, escapeHtml, sendEncoded } from '../web-assets/assets.ts'
+import { API_REFERENCE_PATH, apiReferenceRoutes } from './api-reference.ts'
+import { type ContentsGroup, readContents } from './contents.ts'
+import { docsPageHeaders, renderApiLinks, renderLayout, renderPageContents, renderSearchResults } from './layout.ts'
+import { renderLlmsText } from './llms.ts'
+import { parsePage, renderPage } from './markdown.ts'
+import { type DocsPage, linkMarkdown, loadPages, OVERVIEW_FILE, type PageSet } from './pages.ts'
+import { createSearchEntries, queryWords, searchSections } from './search.ts'
+
+/** The Markdown files and their table of contents. */
+interface Site {
+  newMarked: () => Marked
+  pages: PageSet
+  contents: ContentsGroup[]
+}
+
+interface CachedBody extends EncodedBody {
+  etag: string
+}
+
+const REDIRECTS: Record<string, string> = {
+  '/docs/reference/errors': '/docs/errors',
+  '/docs/reference/errors.md': '/docs/errors.md',
+  '/docs/guides': '/docs#guides',
+  '/docs/reference': '/docs#reference',
+}
+
+/**
+ * Serves the documentation: the pages of docs/ as HTML and as Markdown, the search, the index for language models, and the API reference.
+ * Files and the Markdown parser are loaded on the first request; rendered pages are cached until the server stops.
+ */
+export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicUrl'> }): void {
+  const getSite = once(loadSite)
+  const getSearchEntries = once(async () => loadSearchEntries(await getSite()))
+  const bodiesByPath = new Map<string, CachedBody>()
+
+  apiReferenceRoutes(app)
+
+  app.get('/docs', async (request, reply) => sendPath(request, reply, '/docs'))
+  app.get('/docs.md', async (request, reply) => sendPath(request, reply, '/docs.md'))
+  // Until version 0.1.0, the API reference was here, with the same parameter.
+  app.get('/docs/', async ({ query }, reply) => {
+    const api = readParameter(query, 'api')
+    return reply.redirect(api ? `${API_REFERENCE_PATH}?api=${encodeURIComponent(api)}` : '/docs', 302)
+  })
+
+  app.get('/docs/search', async (request, reply) => {
+    const query = readParameter(request.query, 'q').slice(0, 200)
+    const words = queryWords(query)
+    const { contents } = await getSite()
+    const results = words.length > 0 ? searchSections(await getSearchEntries(), words) : []
+    const title = query ? `Search: ${query}` : 'Search'
+    const body = renderSearchResults(query, words, results)
+    return sendHtml(request, reply, compressText(renderLayout({ title, body, contents, query })))
+  })
+
+  app.get('/docs/*', async (request, reply) => {
+    const { '*': rest } = request.params as { '*': string }
+    return sendPath(request, reply, `/docs/${rest}`)
+  })
+
+  app.get('/llms.txt', async (request, reply) => {
+    const { pages, contents } = await getSite()
+    const body = compressText(renderLlmsText(pages, contents, config.publicUrl?.replace(/\/+$/, '') ?? ''))
+    reply.type('text/plain; charset=utf-8').header('vary', 'accept-encoding')
+    return sendEncoded(request, reply, body)
+  })
+
+  async function sendPath(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
+    const redirect = REDIRECTS[path.replace(/\/+$/, '')]
+    if (redirect) return reply.redirect(redirect, 302)
+    const site = await getSite()
+    const isMarkdown = path.endsWith('.md')
+    const page = site.pages.byPath.get(isMarkdown ? path.slice(0, -'.md'.length) : path)
+    if (!page) {
+      const withoutSlash = path.replace(/\/+$/, '')
+      if (site.pages.byPath.has(withoutSlash)) return reply.redirect(withoutSlash, 302)
+      return sendHtml(request, reply.status(404), compressText(renderNotFound(site, path)))
+    }
+    let body = bodiesByPath.get(path)
+    if (!body) {
+      const text = isMarkdown ? linkMarkdown(site.pages, page) : renderDocsPage(site, page)
+      const etag = `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
+      body = Object.assign(compressText(text), { etag })
+      bodiesByPath.set(path, body)
+    }
+    reply.headers({ etag: body.etag, 'cache-control': 'no-cache' })
+    if (request.headers['if-none-match'] === body.etag) return reply.status(304).send()
+    if (!isMarkdown) return sendHtml(request, reply, body)
+    reply.type('text/markdown; charset=utf-8').header('vary', 'accept-encoding')
+    return sendEncoded(request, reply, body)
+  }
+}
+
+/** Returns a function that calls `load` once and then returns the same promise, unless loading failed. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  return () => {
+    loading ??= load().catch((error) => {
+      loading = undefined
+      throw error
+    })
+    return loading
+  }
+}
+
+async function loadSite(): Promise<Site> {
+  const [{ Marked }, pages] = await Promise.all([import('marked'), loadPages()])
+  const newMarked = () => new Marked()
+  return { newMarked, pages, contents: readContents(newMarked(), pages) }
+}
+
+async function loadSearchEntries({ newMarked, pages }: Site) {
+  const marked = newMarked()
+  const entries = []
+  for (const page of pages.byPath.values()) {
+    entries.push(...createSearchEntries(page, parsePage(marked, page).sections))
+    // Parsing all pages takes too long to delay other requests until it is complete.
+    await setImmediate()
+  }
+  return entries
+}
+
+function renderDocsPage({ newMarked, pages, contents }: Site, page: DocsPage): string {
+  const marked = newMarked()
+  const parsed = parsePage(marked, page)
+  const start = page.file === OVERVIEW_FILE ? renderApiLinks() : renderPageContents(parsed)
+  const body = start + renderPage(marked, pages, page, parsed)
+  return renderLayout({ title: page.title, body, contents, currentPage: page })
+}
+
+function renderNotFound({ contents }: Site, path: string): string {
+  const body = `<p>The documentation has no page <code>${escapeHtml(path.slice(0, 200))}</code>. Search for it, or open the <a href="/docs">overview</a>.</p>`
+  return renderLayout({ title: 'Page not found', body, contents })
+}
+
+function sendHtml(request: FastifyRequest, reply: FastifyReply, body: EncodedBody): FastifyReply {
+  reply.type('text/html; charset=utf-8').headers({ ...docsPageHeaders, vary: 'accept-encoding' })
+  return sendEncoded(request, reply, body)
+}
+
+/** Returns a query parameter; an empty text if it is missing, and the first value if it is repeated. */
+function readParameter(query: unknown, name: string): string {
+  const value = (query as Record<string, string | string[] | undefined>)[name]
+  return (Array.isArray(value) ? value[0] : value) ?? ''
+}

@@ -1,0 +1,91 @@
+import type { Section } from './markdown.ts'
+import type { DocsPage } from './pages.ts'
+
+const MAX_QUERY_LENGTH = 200
+const MAX_QUERY_WORDS = 8
+const MAX_RESULTS = 30
+const MAX_RESULTS_PER_PAGE = 3
+const EXCERPT_LENGTH = 220
+
+/** A section with its text in lower case, prepared for the search. */
+interface SearchEntry extends Section {
+  page: DocsPage
+  pageTitleLower: string
+  headingLower: string
+  textLower: string
+}
+
+export interface SearchResult {
+  page: DocsPage
+  heading: string
+  anchor: string
+  /** Text around the first word of the query. */
+  excerpt: string
+}
+
+export function createSearchEntries(page: DocsPage, sections: Section[]): SearchEntry[] {
+  return sections.map(({ heading, anchor, text }) => {
+    const compactText = text.replace(/\s+/g, ' ').trim()
+    return {
+      page,
+      heading,
+      anchor,
+      text: compactText,
+      pageTitleLower: page.title.toLowerCase(),
+      headingLower: heading.toLowerCase(),
+      textLower: compactText.toLowerCase(),
+    }
+  })
+}
+
+/** Splits a query into words. The length is limited, because anyone can search. */
+export function queryWords(query: string): string[] {
+  const words =
+    query
+      .slice(0, MAX_QUERY_LENGTH)
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}_]+/gu) ?? []
+  return [...new Set(words)].slice(0, MAX_QUERY_WORDS)
+}
+
+/** Returns the sections that contain every word, those with words in their heading or title first. */
+export function searchSections(entries: SearchEntry[], words: string[]): SearchResult[] {
+  if (words.length === 0) return []
+  const ranked = entries
+    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+  const countsByPage = new Map<DocsPage, number>()
+  const results: SearchResult[] = []
+  for (const { entry } of ranked) {
+    const count = countsByPage.get(entry.page) ?? 0
+    if (count === MAX_RESULTS_PER_PAGE) continue
+    countsByPage.set(entry.page, count + 1)
+    const { page, heading, anchor } = entry
+    if (results.push({ page, heading, anchor, excerpt: excerptOf(entry, words) }) === MAX_RESULTS) break
+  }
+  return results
+}
+
+/** Returns 0 if a word is missing. Decision records and the changelog count half: most readers look for instructions. */
+function scoreOf({ page, pageTitleLower, headingLower, textLower, anchor }: SearchEntry, words: string[]): number {
+  let score = 0
+  for (const word of words) {
+    const wordScore =
+      (headingLower.includes(word) ? 8 : 0) +
+      // The title counts once per page, for its introduction.
+      (pageTitleLower.includes(word) ? (anchor === '' ? 10 : 3) : 0) +
+      Math.min(textLower.split(word).length - 1, 4)
+    if (wordScore === 0) return 0
+    score += wordScore
+  }
+  return /^\/docs\/(decisions|changelog)/.test(page.path) ? score / 2 : score
+}
+
+function excerptOf({ text, textLower }: SearchEntry, words: string[]): string {
+  const positions = words.map((word) => textLower.indexOf(word)).filter((position) => position >= 0)
+  const first = positions.length > 0 ? Math.min(...positions) : 0
+  const start = first < 60 ? 0 : text.indexOf(' ', first - 60) + 1
+  const excerpt = text.slice(start, start + EXCERPT_LENGTH)
+  return `${start > 0 ? '… ' : ''}${excerpt}${start + EXCERPT_LENGTH < text.length ? ' …' : ''}`
+}
