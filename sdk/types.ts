@@ -534,6 +534,8 @@ export interface Credential {
   skill: CredentialSkill
   /** How the skill was verified. */
   method: 'assessment' | 'endorsement' | 'campaign'
+  /** Your own ID for the candidate. */
+  external_candidate_id: string | null
   /** The candidate, if the skill was verified in a campaign; null otherwise. */
   candidate_id: string | null
   /** The verification, if the skill was verified in a session; null otherwise. */

@@ -21,9 +21,11 @@ import type { Context } from './context.ts'
 import { credentialCheckRoutes } from './credentials/check-routes.ts'
 import { candidateCredentialRoutes, sessionCredentialRoutes } from './credentials/consent-routes.ts'
 import { holderRoutes } from './credentials/holder-routes.ts'
+import { linkRequestRoutes } from './credentials/link-requests/routes.ts'
 import { credentialPageRoutes } from './credentials/pages/page-routes.ts'
 import { issuerRoutes } from './credentials/public-routes.ts'
 import { credentialRoutes } from './credentials/routes.ts'
+import { walletRoutes } from './credentials/wallet/routes.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { itemRoutes } from './items/routes.ts'
@@ -143,6 +145,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
   )
   app.register(async (scope) => holderRoutes(scope as App, context), { prefix: VERIFICATION_BASE })
   app.register(async (scope) => credentialCheckRoutes(scope as App, context))
+  app.register(async (scope) => linkRequestRoutes(scope as App, context))
   app.register(async (scope) => inboundRoutes(scope as App, context, createInboundHandler(context)), {
     prefix: HOOKS_BASE,
   })
@@ -168,6 +171,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     docsRoutes(scope as App, context)
     issuerRoutes(scope as App, context)
     const pages = pageRoutes(scope as App)
+    scope.register(async (walletScope) => walletRoutes(walletScope as App, context, pages))
     candidatePageRoutes(scope as App, context, pages)
     credentialPageRoutes(scope as App, context, pages)
     consolePageRoutes(scope as App, pages)

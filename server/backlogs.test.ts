@@ -26,7 +26,17 @@ test('work that waits too long is visible in the metrics and raises an alarm onc
     values ('EV_1', 'ORG_1', 'test', 'mandate.ready', '{}', ${new Date(clock.now() - HOUR)})`.execute(
     context.db.queries,
   )
+  await sql`insert into credential_holders
+      (holder_id, org_id, mode, contact_kind, contact_hash, external_id, profile_slug, created_at, updated_at)
+    values ('CH_1', ${partner.orgId}, 'test', 'email', '\\x00', 'x', 'X', now(), now())`.execute(context.db.queries)
+  await sql`insert into credential_consents
+      (source_kind, source_id, org_id, mode, holder_id, wanted, show_name, language, text_version, given_at, issue_due_at)
+    values ('session', 'SV_1', ${partner.orgId}, 'test', 'CH_1', true, false, 'en', 1, now(), ${new Date(clock.now() - HOUR)})`.execute(
+    context.db.queries,
+  )
+  await until(() => alarmLines('backlog_credentials').length > 0)
   const { body } = await app.fetch('/metrics')
+  assert.match(body, /attestry_backlog_rows\{backlog="credentials"\} 1/)
   assert.match(body, /attestry_backlog_rows\{backlog="contacts"\} 2/)
   assert.match(body, /attestry_backlog_oldest_seconds\{backlog="contacts"\} 3600/)
   for (const name of ['events', 'deliveries', 'reports', 'sends', 'mandates', 'dead_letters'])

@@ -18,6 +18,7 @@ const backlogs = {
   reports: { maxAgeSeconds: 300, meaning: 'reports to applicant tracking systems whose attempt is overdue' },
   contacts: { maxAgeSeconds: 600, meaning: 'candidates whose contact is overdue' },
   sends: { maxAgeSeconds: 600, meaning: 'messages to candidates whose send is overdue' },
+  credentials: { maxAgeSeconds: 600, meaning: 'sessions and candidates whose credentials are due' },
   mandates: { maxAgeSeconds: 600, meaning: 'mandates that are being prepared' },
   dead_letters: { maxAgeSeconds: Number.POSITIVE_INFINITY, meaning: 'rows that could not be processed' },
 } as const
@@ -74,6 +75,14 @@ export async function readBacklogs(queries: Queries, now: number): Promise<Backl
       select m.due_at from messages m join campaigns g using (campaign_id)
       where m.state = 'queued' and m.due_at <= ${time} and g.hold is distinct from 'paused' and g.test_clock_id is null
       order by m.due_at limit ${MAX_COUNTED_ROWS}
+    ) as waiting
+    union all
+    select 'credentials', count(*)::int, min(issue_due_at) from (
+      select issue_due_at from credential_consents
+      where issue_due_at <= ${time} and ${isNoDeadLetter('issue-credentials', sql`source_id`)}
+        and not exists (select from organisations o where o.org_id = credential_consents.org_id and o.paused_since is not null)
+        and not exists (select from service_switch where paused_since is not null)
+      order by issue_due_at limit ${MAX_COUNTED_ROWS}
     ) as waiting
     union all
     select 'mandates', count(*)::int, min(updated_at) from (

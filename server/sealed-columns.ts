@@ -5,6 +5,7 @@ import { sealedAtsCredentials } from './ats/connections.ts'
 import { sealedCandidateTokens } from './campaigns/enrolment.ts'
 import { sealedCredentials } from './channels/credentials.ts'
 import { sealedCredentialKeys } from './credentials/issuers.ts'
+import { sealedLinkRequests } from './credentials/link-requests/link-requests.ts'
 import { sealedItemSets } from './items/item-sets.ts'
 import { sealedSkillItems } from './items/item-store.ts'
 import { sealedEmails } from './mail/mail.ts'
@@ -26,6 +27,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedSkillItems,
   sealedItemSets,
   sealedCredentialKeys,
+  sealedLinkRequests,
   sealedMacKeys,
   sealedAtsKeys,
   sealedAtsCredentials,

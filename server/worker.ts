@@ -7,6 +7,7 @@ import { campaignJobs, handleCampaignJobs } from './campaigns/jobs.ts'
 import { consoleJobs, handleConsoleJobs } from './console/jobs.ts'
 import type { Context } from './context.ts'
 import { startCredentialEngine } from './credentials/engine.ts'
+import { credentialJobs, handleCredentialJobs } from './credentials/jobs.ts'
 import { eventJobs, handleEventJobs } from './events/jobs.ts'
 import { handleItemJobs, itemJobs } from './items/jobs.ts'
 import { emailJobs, handleEmailJobs } from './mail/jobs.ts'
@@ -23,6 +24,7 @@ export const jobs: Job<object>[] = [
   ...accessJobs,
   ...campaignJobs,
   ...consoleJobs,
+  ...credentialJobs,
   ...eventJobs,
   ...itemJobs,
   ...emailJobs,
@@ -44,6 +46,7 @@ export function registerWork(worker: Worker, context: Context): void {
   handleEmailJobs(worker, context)
   handleVerificationJobs(worker, context)
   worker.run(() => startTestReviewers(context))
+  handleCredentialJobs(worker, context)
   worker.run(() => startCredentialEngine(context))
   worker.run(() => startPreparation(context))
   handleCampaignJobs(worker, context)

@@ -5,6 +5,8 @@ export type ApiResult<T> =
 
 export interface ApiCallOptions {
   body?: unknown
+  /** A file that is sent as it is, instead of a JSON body. */
+  file?: File
   method?: string
   headers?: Record<string, string>
   timeoutMs?: number
@@ -27,19 +29,20 @@ export async function call<T>(path: string, options: ApiCallOptions = {}): Promi
 
 async function callOnce<T>(
   path: string,
-  { body, method, headers, timeoutMs = 20_000 }: ApiCallOptions,
+  { body, file, method, headers, timeoutMs = 20_000 }: ApiCallOptions,
 ): Promise<{ result: ApiResult<T>; retryAfterSeconds: number }> {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), timeoutMs)
   try {
     const response = await fetch(path, {
-      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      method: method ?? (body === undefined && !file ? 'GET' : 'POST'),
       headers: {
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(file ? { 'content-type': file.type || 'application/octet-stream' } : {}),
         ...headers,
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: file ?? (body === undefined ? null : JSON.stringify(body)),
       signal: controller.signal,
       credentials: 'same-origin',
     })

@@ -16,6 +16,7 @@ export const paths = {
   credentialHolder: (id: string) => `/credentials/${encodeURIComponent(id)}/holder`,
   credentialTexts: (language: string) => `/credentials/texts/${language}`,
   checkCredential: '/credentials/verify',
+  holderLinks: '/credentials/links',
   holder: `${VERIFICATION_API}/holder`,
   learnerRecord: `${VERIFICATION_API}/holder/clr`,
   sessionCredentials: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}/credentials`,

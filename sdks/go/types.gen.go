@@ -1122,6 +1122,8 @@ type Credential struct {
 	Skill CredentialSkill `json:"skill"`
 	// How the skill was verified.
 	Method CredentialMethod `json:"method"`
+	// Your own ID for the candidate.
+	ExternalCandidateID *string `json:"external_candidate_id"`
 	// The candidate, if the skill was verified in a campaign; null otherwise.
 	CandidateID *string `json:"candidate_id"`
 	// The verification, if the skill was verified in a session; null otherwise.

@@ -80,6 +80,7 @@ export function credentialRecord(row: CredentialRow, now: number) {
     url: row.url,
     skill: { skill_id: skillId(row.skill_number), name: row.skill_name },
     method: row.method,
+    external_candidate_id: row.external_id || null,
     candidate_id: row.source_kind === 'candidate' ? row.source_id : null,
     verification_id: row.source_kind === 'session' ? row.source_id : null,
     status: credentialStatusAt(row, now),

@@ -9,16 +9,19 @@ interface ManageLink {
   address: string
   url: string
   language: string
+  /** The name of the organisation, for a person who has credentials of several ones. */
+  organisation?: string
 }
 
 /** Emails a person the link with which they manage their credentials, in their language. Only its hash is stored elsewhere. */
 export async function emailManageLink(
   tx: Tx,
   deps: EmailDeps,
-  { scope, address, url, language }: ManageLink,
+  { scope, address, url, language, organisation }: ManageLink,
 ): Promise<void> {
   const translate = translator(LANGUAGES.find((each) => each === language) ?? 'en')
-  const subject = translate('consent_manage')
+  const issuer = organisation && (scope.mode === 'test' ? `${organisation} (TEST)` : organisation)
+  const subject = translate('consent_manage') + (issuer ? ` · ${issuer}` : '')
   const note = translate('consent_manage_note')
   await queueEmail(tx, deps, {
     kind: 'notice',

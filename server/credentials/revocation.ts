@@ -119,8 +119,9 @@ export async function revokeCredentialsOfHolder(
   const now = new Date(deps.clock.now())
   await sql`update credential_consents set wanted = false, show_name = false, withdrawn_at = ${now}, issue_due_at = null
     where ${isErased} and wanted`.execute(tx)
-  const revoked = await revokeCredentials(tx, deps, isErased, 'person_erased')
+  // First, so that the events do not contain the ID.
   await sql`update credentials set external_id = '', updated_at = ${now} where ${isErased}`.execute(tx)
+  const revoked = await revokeCredentials(tx, deps, isErased, 'person_erased')
   await sql`delete from credential_holder_links where ${isErased}`.execute(tx)
   await sql`update credential_holders set is_profile_public = false, updated_at = ${now}, external_id = '',
     contact_hash = sha256(convert_to(holder_id, 'UTF8')) where ${isErased}`.execute(tx)

@@ -25,6 +25,11 @@ export const CredentialRecord = named(
     url: Type.String({ description: 'The public page. With the extension `.json` or `.jwt`, the signed credential.' }),
     skill: CredentialSkill,
     method: Type.Enum([...methods]),
+    external_candidate_id: orNull(
+      Type.String({
+        description: 'The ID of the candidate or student in your system; null after the person was erased.',
+      }),
+    ),
     candidate_id: orNull(Type.String({ description: 'The candidate, if the skill was verified in a campaign.' })),
     verification_id: orNull(Type.String({ description: 'The verification, if the skill was verified in a session.' })),
     status: CredentialStatusSchema,
@@ -196,6 +201,17 @@ export const HolderCheckBody = Type.Object(
 )
 
 export type HolderCheckBody = Static<typeof HolderCheckBody>
+
+/** A request of a person who lost the link to their credentials. */
+export const LinkRequestBody = Type.Object(
+  {
+    email: Type.String({ minLength: 3, maxLength: 254 }),
+    language: Type.Optional(Type.String({ maxLength: 10 })),
+  },
+  closed,
+)
+
+export type LinkRequestBody = Static<typeof LinkRequestBody>
 
 export const CredentialPolicySchema = named(
   'CredentialPolicy',

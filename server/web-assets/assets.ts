@@ -143,7 +143,10 @@ export function servePages(app: App): Pages {
 }
 
 async function readShell(page: string, inlineStyles: boolean): Promise<PageShell> {
-  const html = await readFile(join(DIST_FOLDER, page, 'index.html'), 'utf8')
+  const html = await readFile(join(DIST_FOLDER, page, 'index.html'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    throw new Error(`The page ${page} is missing in web/dist. Restart the server to build the pages.`)
+  })
   if (!inlineStyles) return { html }
   const linkPattern = /\s*<link rel="stylesheet"[^>]*? href="\/assets\/([\w.-]+\.css)"[^>]*>/g
   // The bundler does not keep the order of the imports. The page's own sheet must follow the shared ones, which it overrides.

@@ -81,7 +81,7 @@ export function CheckPage({ texts }: { texts: Texts }) {
           {texts.verify_file}
           <input
             type="file"
-            accept=".json,.jwt,.jsonld,.txt,application/json,application/ld+json,application/vc,application/vc+jwt"
+            accept=".json,.jwt,.jsonld,.txt,.png,.svg,image/png,image/svg+xml,application/json,application/ld+json,application/vc,application/vc+jwt"
             onChange={(event) => void readFile(event.currentTarget.files?.[0])}
           />
         </label>
@@ -100,20 +100,23 @@ export function CheckPage({ texts }: { texts: Texts }) {
     if (!file) return
     setResult(undefined)
     if (file.size > MAX_BYTES) return setError(texts.verify_too_large!)
-    const content = await file.text()
-    setText(content)
-    await check(content)
+    const isPicture = await startsLikePng(file)
+    setText(isPicture ? '' : await file.text())
+    await check(isPicture ? file : await file.text())
   }
 
-  async function check(input: string) {
+  /** Checks a text, or a picture, which is sent as it is. */
+  async function check(input: string | File) {
     if (busy) return
     setResult(undefined)
-    if (input.trim() === '') return setError(texts.verify_empty!)
-    if (new Blob([input]).size > MAX_BYTES) return setError(texts.verify_too_large!)
+    if (typeof input === 'string') {
+      if (input.trim() === '') return setError(texts.verify_empty!)
+      if (new Blob([input]).size > MAX_BYTES) return setError(texts.verify_too_large!)
+    }
     setError('')
     setBusy(true)
     const response = await call<CredentialCheck>(paths.checkCredential, {
-      body: { credential: input },
+      ...(typeof input === 'string' ? { body: { credential: input } } : { file: input }),
       timeoutMs: 45_000,
     })
     setBusy(false)
@@ -123,6 +126,11 @@ export function CheckPage({ texts }: { texts: Texts }) {
     } else if (response.status === 0) setError(texts.offline!)
     else setError(response.status === 429 ? texts.rate_limited! : response.message || texts.failed!)
   }
+}
+
+async function startsLikePng(file: File): Promise<boolean> {
+  const bytes = new Uint8Array(await file.slice(0, 4).arrayBuffer())
+  return String.fromCharCode(...bytes.slice(1)) === 'PNG'
 }
 
 function Outcome({ result, texts }: { result: CredentialCheck; texts: Texts }) {

@@ -111,13 +111,15 @@ export function CredentialConsent({ language, load, decide }: Props) {
               {t.consent_manage}
             </button>
           )}
-          {!isAsking && (
+        </div>
+        {manageUrl && <p class="small soft">{t.consent_manage_note}</p>}
+        {!isAsking && (
+          <div class="row">
             <button type="button" onClick={() => setIsAsking(true)}>
               {t.consent_withdraw}
             </button>
-          )}
-        </div>
-        {manageUrl && <p class="small soft">{t.consent_manage_note}</p>}
+          </div>
+        )}
         {isAsking && (
           <div class="notice bad stack-tight" role="alertdialog" aria-label={t.consent_withdraw_sure}>
             <p>{t.consent_withdraw_sure}</p>

@@ -23,10 +23,13 @@ export function MyCredentials({ token, texts }: { token: string; texts: Texts })
 
   if (!view) {
     return error ? (
-      <section class="card stack-tight" role="alert">
-        <h1>{texts.mine_title}</h1>
-        <p>{error}</p>
-      </section>
+      <>
+        <section class="card stack-tight" role="alert">
+          <h1>{texts.mine_title}</h1>
+          <p>{error}</p>
+        </section>
+        {error === texts.mine_unknown && <LinkRequest texts={texts} />}
+      </>
     ) : (
       <h1 aria-busy="true">{texts.mine_title}</h1>
     )
@@ -98,6 +101,61 @@ export function MyCredentials({ token, texts }: { token: string; texts: Texts })
   function errorText(status: number): string {
     if (status === 0) return texts.offline!
     if (status === 401) return texts.mine_unknown!
+    return status === 429 ? texts.rate_limited! : texts.failed!
+  }
+}
+
+/** The form with which a person who lost the link gets a new one by email. */
+function LinkRequest({ texts }: { texts: Texts }) {
+  const [email, setEmail] = useState('')
+  const [message, setMessage] = useState<{ text: string; isError: boolean }>()
+  const [busy, setBusy] = useState(false)
+  return (
+    <section class="card stack-tight" aria-labelledby="resend-title">
+      <h2 id="resend-title">{texts.mine_resend_title}</h2>
+      <p class="soft">{texts.mine_resend_note}</p>
+      <form
+        class="stack-tight"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void send()
+        }}
+      >
+        <label>
+          {texts.mine_resend_label}
+          <input
+            type="email"
+            autocomplete="email"
+            maxLength={254}
+            value={email}
+            onInput={(event) => setEmail(event.currentTarget.value)}
+          />
+        </label>
+        <button class={`primary ${busy ? 'busy' : ''}`} type="submit">
+          {texts.mine_resend_button}
+        </button>
+        <div aria-live="polite">
+          {message && <p class={`notice ${message.isError ? 'bad' : ''}`}>{message.text}</p>}
+        </div>
+      </form>
+    </section>
+  )
+
+  async function send() {
+    if (busy) return
+    setBusy(true)
+    setMessage(undefined)
+    const body = { email: email.trim(), language: document.documentElement.lang }
+    const result = await call(paths.holderLinks, { body })
+    setBusy(false)
+    if (result.ok) setMessage({ text: texts.mine_resend_done!, isError: false })
+    else setMessage({ text: errorText(result.status), isError: true })
+  }
+
+  function errorText(status: number): string {
+    if (status === 0) return texts.offline!
+    if (status === 400) return texts.mine_resend_invalid!
     return status === 429 ? texts.rate_limited! : texts.failed!
   }
 }

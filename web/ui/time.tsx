@@ -31,6 +31,21 @@ export function Time({ at }: { at: string | null | undefined }) {
   )
 }
 
+const dayFormat = { year: 'numeric', month: 'short', day: 'numeric' } as const
+const localDayFormat = new Intl.DateTimeFormat(undefined, dayFormat)
+const indiaDayFormat = new Intl.DateTimeFormat('en-IN', { ...dayFormat, ...indiaZone })
+
+/** Shows the day of a time in the chosen zone, always with the year; the tooltip shows the time. */
+export function Day({ of }: { of: string }) {
+  const [zone] = useZone()
+  const date = new Date(of)
+  return (
+    <time dateTime={of} title={zone === 'here' ? localFormat.format(date) : `${indiaFormat.format(date)} IST`}>
+      {(zone === 'here' ? localDayFormat : indiaDayFormat).format(date)}
+    </time>
+  )
+}
+
 /** Returns a time in Indian time, as a hint for an input in local time; empty if the local zone is India's. */
 export function indianTimeHint(at: Date): string {
   return isIndianTimeZone || Number.isNaN(at.getTime()) ? '' : `${indiaFormat.format(at)} IST`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readCredentialFile } from './baked-image.ts'
+import { bakeCredential, readCredentialFile } from './baked-image.ts'
 
 const CREDENTIAL = '{"name":"Käse & Brot"}'
 
@@ -25,6 +25,15 @@ test('a credential is read from a PNG image', () => {
     CREDENTIAL,
   )
   assert.equal(readCredentialFile(pngWith(header, ['IEND', Buffer.alloc(0)])), '')
+})
+
+test('a credential that is baked into a PNG image can be read again', () => {
+  const png = pngWith(['IHDR', Buffer.alloc(13)], ['IEND', Buffer.alloc(0)])
+  const baked = bakeCredential(png, CREDENTIAL)
+  assert.equal(readCredentialFile(baked), CREDENTIAL)
+  assert.ok(baked.subarray(0, 33).equals(png.subarray(0, 33)), 'the header stays first')
+  assert.equal(baked.toString('latin1', 37, 41), 'iTXt')
+  assert.equal(baked.readUInt32BE(baked.length - 16), 343_789_236) // computed with another program
 })
 
 test('a damaged PNG image has no credential', () => {

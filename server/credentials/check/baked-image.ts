@@ -1,3 +1,5 @@
+import { crc32 } from 'node:zlib'
+
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 const PNG_KEYWORD = 'openbadgecredential'
 
@@ -9,6 +11,18 @@ export function readCredentialFile(bytes: Buffer): string {
   if (bytes.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) return readPng(bytes) ?? ''
   const text = bytes.toString()
   return /^\s*<(\?xml|!--|svg)/i.test(text) ? (readSvg(text) ?? '') : text
+}
+
+/** Returns a PNG image with the credential in it, as Open Badges 3.0 defines: an international text after the header of the image. */
+export function bakeCredential(png: Buffer, credential: string): Buffer {
+  // Keyword, no compression, and neither a language nor a translated keyword.
+  const data = Buffer.from(`iTXt${PNG_KEYWORD}\0\0\0\0\0${credential}`)
+  const chunk = Buffer.alloc(data.length + 8)
+  chunk.writeUInt32BE(data.length - 4)
+  data.copy(chunk, 4)
+  chunk.writeUInt32BE(crc32(data), data.length + 4)
+  const headerEnd = PNG_SIGNATURE.length + 12 + png.readUInt32BE(PNG_SIGNATURE.length)
+  return Buffer.concat([png.subarray(0, headerEnd), chunk, png.subarray(headerEnd)])
 }
 
 /** Returns the international text (iTXt) of the image that contains the credential. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { exportJWK, generateKeyPair as generateJoseKeyPair, SignJWT } from 'jose'
 import { changeOneByte, createIssuer, ISSUED_AT, sampleCredential } from '../../../test/support/credentials.ts'
 import type { JsonObject } from '../../platform/json.ts'
@@ -185,6 +186,54 @@ test('unsupported kinds of status are unknown; a credential without one is valid
   const { verdict, steps } = await check(await sign({ credentialStatus: undefined }))
   assert.equal(verdict, 'valid')
   assert.match(steps.at(-1)!.message, /cannot revoke it/)
+})
+
+test('lists of the draft StatusList2021 are read too, as VC-JWT and with a proof', async () => {
+  const { issuer, documents, check } = await createWorld()
+  // The context of the draft cannot be combined with the data model 2.0.
+  const contexts = [
+    'https://www.w3.org/2018/credentials/v1',
+    'https://w3id.org/vc/status-list/2021/v1',
+    'https://w3id.org/security/data-integrity/v2',
+  ]
+  const entry = { ...(sampleCredential(issuer).credentialStatus as JsonObject), type: 'StatusList2021Entry' }
+  const credential = await signAsJwt({ ...sampleCredential(issuer), credentialStatus: entry }, issuer.key)
+  setStatus(issuer.bits, 2)
+  for (const encoding of ['base64url', 'base64'] as const)
+    for (const isRevoked of [false, true]) {
+      const bits = issuer.bits.slice()
+      if (isRevoked) setStatus(bits, 1)
+      const list = {
+        '@context': contexts,
+        id: STATUS_URL,
+        type: ['VerifiableCredential', 'StatusList2021Credential'],
+        issuer: issuer.key.did,
+        issuanceDate: '2026-01-01T00:00:00Z',
+        credentialSubject: {
+          id: `${STATUS_URL}#list`,
+          type: 'StatusList2021',
+          statusPurpose: 'revocation',
+          encodedList: gzipSync(bits).toString(encoding),
+        },
+      }
+      for (const signedList of [
+        await signCredential(list, issuer.key, ISSUED_AT),
+        await signAsJwt({ ...list, '@context': ['https://www.w3.org/ns/credentials/v2'] }, issuer.key),
+      ]) {
+        documents.set(STATUS_URL, signedList)
+        const result = await check(credential)
+        assert.equal(result.verdict, isRevoked ? 'revoked' : 'valid', failedSteps(result).join())
+      }
+    }
+  // A list of the other kind would be decoded wrongly.
+  documents.set(STATUS_URL, await issuer.signStatusList())
+  assert.match(failedSteps(await check(credential)).join(), /is not a StatusList2021Credential/)
+  for (const statusListIndex of ['-1', '1e3', '0x10', '', null]) {
+    const wrong = await check(
+      await signAsJwt({ ...sampleCredential(issuer), credentialStatus: { ...entry, statusListIndex } }, issuer.key),
+    )
+    assert.match(failedSteps(wrong).join(), /needs a statusListCredential and a statusListIndex/)
+  }
 })
 
 test('a list of revoked IDs is supported', async () => {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../platform/json.ts'
-import { decodeStatusList, isStatusSet, MIN_STATUS_LIST_SIZE } from '../proof/status-list.ts'
+import { decodeStatusList, decodeStatusList2021, isStatusSet, MIN_STATUS_LIST_SIZE } from '../proof/status-list.ts'
 import { asArray, FormatError, parseCredential } from './credential-text.ts'
 import { FetchError } from './fetch-document.ts'
 import { findSigningKey, IssuerError, type IssuerSources, resolveIssuer } from './issuers.ts'
@@ -19,6 +19,23 @@ class StatusError extends Error {}
 const MAX_STATUS_LIST_BYTES = 1024 * 1024
 /** A credential may have several entries, for example for revocation and suspension. */
 const MAX_ENTRIES = 4
+
+/** The kinds of lists of bits: the W3C recommendation, and the draft that preceded it, which many issuers still use. */
+const LIST_KINDS = [
+  {
+    entryType: 'BitstringStatusListEntry',
+    listType: 'BitstringStatusListCredential',
+    subjectType: 'BitstringStatusList',
+    decode: decodeStatusList,
+  },
+  {
+    entryType: 'StatusList2021Entry',
+    listType: 'StatusList2021Credential',
+    subjectType: 'StatusList2021',
+    decode: decodeStatusList2021,
+  },
+] as const
+type ListKind = (typeof LIST_KINDS)[number]
 
 /** Checks whether the issuer revoked or suspended a credential. */
 export async function checkStatus(document: JsonObject, sources: IssuerSources, now: Date): Promise<StatusResult> {
@@ -42,24 +59,30 @@ export async function checkStatus(document: JsonObject, sources: IssuerSources, 
 /** Returns why the credential is not in effect any more, or undefined if the entry does not revoke it. */
 async function findRevocation(document: JsonObject, entry: JsonObject, sources: IssuerSources, now: Date) {
   if (asArray(entry.type).includes('1EdTechRevocationList')) return findInRevocationList(document, entry, sources)
-  if (!asArray(entry.type).includes('BitstringStatusListEntry'))
+  const kind = LIST_KINDS.find(({ entryType }) => asArray(entry.type).includes(entryType))
+  if (!kind)
     throw new StatusError(`The kind of status list, ${String(asArray(entry.type)[0]).slice(0, 100)}, is not supported.`)
   const { statusPurpose, statusListCredential: url } = entry
   if (typeof statusPurpose !== 'string')
     throw new StatusError('The status entry of the credential has no statusPurpose.')
   // Other purposes, such as messages, do not affect the validity.
   if (statusPurpose !== 'revocation' && statusPurpose !== 'suspension') return undefined
-  const index = Number(entry.statusListIndex)
-  if (typeof url !== 'string' || !Number.isInteger(index) || index < 0)
+  const index = readIndex(entry.statusListIndex)
+  if (typeof url !== 'string' || index === undefined)
     throw new StatusError(
       'The status entry of the credential is not valid: it needs a statusListCredential and a statusListIndex.',
     )
-  const bits = readList(await loadStatusList(url, sources, now), url, statusPurpose, now)
+  const bits = readList(await loadStatusList(url, sources, now), kind, url, statusPurpose, now)
   if (index >= bits.length * 8) throw new StatusError(`The status list ${url} has no entry ${index}.`)
   if (!isStatusSet(bits, index)) return undefined
   return statusPurpose === 'revocation'
     ? 'The issuer has revoked the credential.'
     : 'The issuer has suspended the credential.'
+}
+
+/** Returns the index of an entry, which is written as decimal digits; undefined if it is not valid. */
+function readIndex(value: unknown): number | undefined {
+  return /^\d{1,9}$/.test(String(value)) ? Number(value) : undefined
 }
 
 /** Returns the verified credential of a status list. */
@@ -82,15 +105,18 @@ async function loadStatusList(url: string, sources: IssuerSources, now: Date): P
   }
 }
 
-function readList({ credentialSubject, validUntil }: JsonObject, url: string, purpose: string, now: Date): Uint8Array {
+function readList(list: JsonObject, kind: ListKind, url: string, purpose: string, now: Date): Uint8Array {
+  const { credentialSubject, type, validUntil = list.expirationDate } = list
   if (typeof validUntil === 'string' && Date.parse(validUntil) <= now.getTime())
     throw new StatusError(`The status list ${url} expired at ${validUntil}; the issuer has to publish a new one.`)
   const subject = isJsonObject(credentialSubject) ? credentialSubject : {}
+  if (!asArray(type).includes(kind.listType) || !asArray(subject.type).includes(kind.subjectType))
+    throw new StatusError(`The status list ${url} is not a ${kind.listType}, as the credential states.`)
   if (!asArray(subject.statusPurpose).includes(purpose))
     throw new StatusError(`The status list ${url} is not a list for the purpose ${purpose}.`)
   let bits: Uint8Array
   try {
-    bits = decodeStatusList(String(subject.encodedList))
+    bits = kind.decode(String(subject.encodedList))
   } catch {
     throw new StatusError(`The status list ${url} cannot be decoded.`)
   }

@@ -66,14 +66,19 @@ ${renderAlignments(details.alignments, url, t)}
 </section>
 ${state === 'valid' ? renderMeaning(t, credential.organisation.name) : ''}
 ${renderHolderForm(t)}
-${state === 'valid' ? await renderShare(credential, skill, issuer, url, t) : ''}
+${state === 'valid' ? await renderShare(credential, skill, issuer, url, t, language) : ''}
 <p class="small soft">${escapeHtml(t('credential_id'))}: <code>${escapeHtml(credential.id)}</code></p>
 </main>
 <footer class="small"><a href="/credentials/verify">${escapeHtml(t('check_another'))}</a></footer>
 </div>
 ${jsonBlock('credential', { id: credential.id, jwt: credential.jwt, texts: pickTexts(language, [...SCRIPT_TEXTS, ...FORM_TEXTS]) })}`
   return {
-    head: renderHead(title, `${t('verified_skill')}: ${skill}. ${t('issued_by')} ${issuer}.`, url, `${url}.png`),
+    head: renderHead(
+      title,
+      `${t('verified_skill')}: ${skill}. ${t('issued_by')} ${issuer}.`,
+      url,
+      `${url}.preview.png`,
+    ),
     body,
   }
 }
@@ -187,13 +192,16 @@ async function renderShare(
   issuer: string,
   url: string,
   t: Translate,
+  language: Language,
 ): Promise<string> {
   const file = `/credentials/${credential.id}`
   return `<section class="card share" aria-labelledby="share-title">
 <div class="stack-tight"><h2 id="share-title">${escapeHtml(t('share_title'))}</h2>
 <div class="row"><button type="button" id="copy" class="primary" hidden>${escapeHtml(t('copy_link'))}</button>
 <a class="button" href="${escapeHtml(linkedInUrl(credential, skill, issuer, url))}" rel="noopener" target="_blank">${escapeHtml(t('linkedin'))}</a>
+<form method="post" action="${file}/wallet?lang=${language}"><button>${escapeHtml(t('wallet_add'))}</button></form>
 <a class="button" href="${file}.pdf">${escapeHtml(t('download_pdf'))}</a>
+<a class="button" href="${file}.png" download>${escapeHtml(t('download_png'))}</a>
 <a class="button" href="${file}.json" download>${escapeHtml(t('download_json'))}</a>
 <a class="button" href="${file}.jwt" download>${escapeHtml(t('download_jwt'))}</a></div>
 <p class="small soft">${escapeHtml(t('download_note'))}</p></div>

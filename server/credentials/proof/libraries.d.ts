@@ -27,6 +27,10 @@ declare module '@digitalbazaar/data-integrity' {
   }
 }
 
+declare module '@digitalbazaar/vc-status-list-context' {
+  export const contexts: Map<string, object>
+}
+
 declare module '@digitalbazaar/eddsa-rdfc-2022-cryptosuite' {
   export interface Cryptosuite {
     name: string

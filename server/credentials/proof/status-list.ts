@@ -38,7 +38,17 @@ export function encodeStatusList(bits: Uint8Array): string {
 /** Returns the list in an `encodedList`. Throws if the text is not a list or expands to more than the maximum. */
 export function decodeStatusList(text: string): Uint8Array {
   if (!/^u[\w-]+$/.test(text)) throw new Error('The encoded status list must be base64url with the prefix "u".')
-  return new Uint8Array(gunzipSync(Buffer.from(text.slice(1), 'base64url'), { maxOutputLength: MAX_LIST_BYTES }))
+  return gunzipList(text.slice(1))
+}
+
+/** Returns the list in an `encodedList` of a StatusList2021, which has no prefix and, in older lists, the alphabet of base64. */
+export function decodeStatusList2021(text: string): Uint8Array {
+  if (!/^[\w+/-]+={0,2}$/.test(text)) throw new Error('The encoded status list must be base64url.')
+  return gunzipList(text)
+}
+
+function gunzipList(text: string): Uint8Array {
+  return new Uint8Array(gunzipSync(Buffer.from(text, 'base64url'), { maxOutputLength: MAX_LIST_BYTES }))
 }
 
 /** The data of a status list credential. */

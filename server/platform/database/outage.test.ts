@@ -15,11 +15,19 @@ test('an error of the server, the socket or the driver counts as an outage only 
     assert.equal(isDatabaseUnavailable(databaseError(code)), false, code)
 
   const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' })
+  const missingSocket = Object.assign(new Error('connect ENOENT'), { code: 'ENOENT', syscall: 'connect' })
+  const missingFile = Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open' })
   const fileError = Object.assign(new Error('permission denied'), { code: 'EACCES', syscall: 'open' })
   const lostConnection = new Error('Connection terminated unexpectedly')
-  for (const error of [refused, lostConnection, new AggregateError([refused, lostConnection])])
+  for (const error of [refused, missingSocket, lostConnection, new AggregateError([refused, lostConnection])])
     assert.equal(isDatabaseUnavailable(error), true, error.message)
-  for (const error of [fileError, new AggregateError([refused, fileError]), new AggregateError([]), 'text'])
+  for (const error of [
+    fileError,
+    missingFile,
+    new AggregateError([refused, fileError]),
+    new AggregateError([]),
+    'text',
+  ])
     assert.equal(isDatabaseUnavailable(error), false, String(error))
 })
 

@@ -22,7 +22,6 @@ const SOCKET_CODES = new Set([
   'ECONNRESET',
   'EPIPE',
   'ETIMEDOUT',
-  'ENOENT',
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ENOTFOUND',
@@ -42,6 +41,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { code, syscall } = error as { code?: string; syscall?: string }
   if (error instanceof pg.DatabaseError)
     return code !== undefined && (UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CODES.has(code.slice(0, 2)))
+  // A missing file has the code of a missing Unix socket.
+  if (code === 'ENOENT') return syscall === 'connect'
   if (code !== undefined && syscall !== undefined) return SOCKET_CODES.has(code)
   return DRIVER_MESSAGES.test(error.message)
 }

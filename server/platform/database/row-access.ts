@@ -28,6 +28,7 @@ export const TABLES_WITHOUT_POLICY: Record<string, string> = {
   console_links: 'belongs to a person who signs in, before an organisation is chosen',
   console_operators: 'operators belong to no organisation',
   console_sessions: 'belongs to a person, who can be a member of several organisations',
+  credential_link_requests: 'requests of people who lost a link, before it is known whether they have credentials',
   data_keys: 'encryption keys of the deployment',
   endorsement_rings: 'rings have members in several organisations',
   event_ledger: 'a single row: the state of the ledger',

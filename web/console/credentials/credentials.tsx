@@ -3,7 +3,7 @@ import type { Credential, RevokeCredentialInput } from '../../api-types/partner.
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Day } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
@@ -93,15 +93,21 @@ export default function Credentials() {
           { name: 'Method', cell: ({ method }) => METHOD_NAMES[method] },
           {
             name: 'Person',
-            cell: ({ candidate_id, verification_id }) =>
-              candidate_id ? (
-                <Link to={context.pagePath(`/candidates/${candidate_id}`)}>Candidate</Link>
-              ) : (
-                <Link to={context.pagePath(`/verifications/${verification_id}`)}>Student</Link>
-              ),
+            cell: ({ external_candidate_id, candidate_id, verification_id }) => (
+              <>
+                <Link
+                  to={context.pagePath(
+                    candidate_id ? `/candidates/${candidate_id}` : `/verifications/${verification_id}`,
+                  )}
+                >
+                  {external_candidate_id ?? 'Erased person'}
+                </Link>
+                <div class="soft small">{candidate_id ? 'Candidate' : 'Student'}</div>
+              </>
+            ),
           },
-          { name: 'Issued', cell: ({ issued_at }) => <Time at={issued_at} /> },
-          { name: 'Valid until', cell: ({ valid_until }) => <Time at={valid_until} /> },
+          { name: 'Issued', cell: ({ issued_at }) => <Day of={issued_at} /> },
+          { name: 'Valid until', cell: ({ valid_until }) => <Day of={valid_until} /> },
           ...(context.can('owner')
             ? [
                 {

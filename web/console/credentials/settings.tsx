@@ -6,7 +6,7 @@ import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Day } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
@@ -128,9 +128,9 @@ function KeyTable({ path, keys, isOwner, onChanged }: KeyTableProps) {
         columns={[
           { name: 'Key', cell: ({ name }) => <code>{name}</code> },
           { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
-          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: 'Retired', cell: ({ retired_at }) => (retired_at ? <Time at={retired_at} /> : '–') },
-          { name: 'Revoked', cell: ({ revoked_at }) => (revoked_at ? <Time at={revoked_at} /> : '–') },
+          { name: 'Created', cell: ({ created_at }) => <Day of={created_at} /> },
+          { name: 'Retired', cell: ({ retired_at }) => (retired_at ? <Day of={retired_at} /> : '–') },
+          { name: 'Revoked', cell: ({ revoked_at }) => (revoked_at ? <Day of={revoked_at} /> : '–') },
           ...(isOwner
             ? [
                 {

@@ -21,6 +21,7 @@ final class Credential implements \JsonSerializable
      * @param string $validUntil When the credential expires.
      * @param int $version Increases with every change.
      * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string|null $externalCandidateId Your own ID for the candidate.
      * @param string|null $candidateId The candidate, if the skill was verified in a campaign; null otherwise.
      * @param string|null $verificationId The verification, if the skill was verified in a session; null
      *     otherwise.
@@ -39,6 +40,7 @@ final class Credential implements \JsonSerializable
         public readonly string $validUntil,
         public readonly int $version,
         public readonly string $updatedAt,
+        public readonly ?string $externalCandidateId = null,
         public readonly ?string $candidateId = null,
         public readonly ?string $verificationId = null,
         public readonly ?string $revokedAt = null,
@@ -63,6 +65,7 @@ final class Credential implements \JsonSerializable
             validUntil: (string) ($data['valid_until'] ?? ''),
             version: (int) ($data['version'] ?? 0),
             updatedAt: (string) ($data['updated_at'] ?? ''),
+            externalCandidateId: isset($data['external_candidate_id']) ? (string) $data['external_candidate_id'] : null,
             candidateId: isset($data['candidate_id']) ? (string) $data['candidate_id'] : null,
             verificationId: isset($data['verification_id']) ? (string) $data['verification_id'] : null,
             revokedAt: isset($data['revoked_at']) ? (string) $data['revoked_at'] : null,
@@ -78,6 +81,7 @@ final class Credential implements \JsonSerializable
             'url' => $this->url,
             'skill' => $this->skill,
             'method' => $this->method,
+            'external_candidate_id' => $this->externalCandidateId,
             'candidate_id' => $this->candidateId,
             'verification_id' => $this->verificationId,
             'status' => $this->status,

@@ -723,6 +723,8 @@ class Credential(TypedDict):
     """The skill that the credential is about."""
     method: Literal["assessment", "endorsement", "campaign"]
     """How the skill was verified."""
+    external_candidate_id: Optional[str]
+    """Your own ID for the candidate."""
     candidate_id: Optional[str]
     """The candidate, if the skill was verified in a campaign; null otherwise."""
     verification_id: Optional[str]
