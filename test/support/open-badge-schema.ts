@@ -5,7 +5,8 @@ import addFormats from 'ajv-formats'
  * The structural rules of Open Badges 3.0 and Comprehensive Learner Record 2.0 that concern the credentials of this project. They state
  * the classes, multiplicities and enumerations of 1EdTech's data model in its form for Verifiable Credentials 2.0. 1EdTech's own JSON
  * Schema is in no package; a benchmark run can use a downloaded copy. These rules are stricter: they reject properties that are not
- * listed, although the standard allows extensions, and leave out the properties that we do not use and that have a class of their own.
+ * listed, although the standard allows extensions (compared in part with a copy of the schema for the data model 1.1 in 1EdTech's repository
+ * openbadges-specification), and leave out the properties that we do not use and that have a class of their own.
  */
 
 const text = { type: 'string', minLength: 1 }
