@@ -12,7 +12,11 @@ import type { Queries } from '../../platform/database/database.ts'
 export async function connectionRecord(queries: Queries, scope: OrgScope, connection: AtsConnection) {
   const { connection_id, mode, adapter, name, state, country, consent_basis, mandate_ids, created_at } = connection
   const keys = await listAtsKeys(queries, connection_id)
-  const lastUses = keys.flatMap(({ last_used_at }) => last_used_at?.getTime() ?? [])
+  const checks = await orderChecks(queries, connection_id)
+  // An order is a call too. The use of a key is stored up to a second later.
+  const calledAt = [...keys.map(({ last_used_at }) => last_used_at?.toISOString()), checks.ordered_at]
+    .filter((time) => typeof time === 'string')
+    .sort()
   return {
     connection_id,
     mode,
@@ -32,8 +36,8 @@ export async function connectionRecord(queries: Queries, scope: OrgScope, connec
     })),
     checks: {
       tests: (await listTests(queries, scope, connection_id)).length,
-      called_at: lastUses.length > 0 ? new Date(Math.max(...lastUses)).toISOString() : null,
-      ...(await orderChecks(queries, connection_id)),
+      called_at: calledAt.at(-1) ?? null,
+      ...checks,
     },
   }
 }

@@ -78,6 +78,9 @@ test('recruiters see the orders of their organisation and send reports again', a
   const { mandate_id } = await partner.createMandate()
   const { assessmentId } = await ats.order('order-1', mandate_id, aPerson(1, 6))
   const recruiter = await signInMember(app, partner.orgId, 'recruiter')
+  await sql`delete from key_uses`.execute(app.context.db.queries)
+  const { checks } = (await recruiter.get(`/orgs/${partner.orgId}/test/ats/connections/${connectionId}`)).body.data
+  assert.deepEqual([checks.called_at !== null, checks.called_at], [true, checks.ordered_at], 'an order is a call')
   const path = `/orgs/${partner.orgId}/test/ats`
   const { body } = await recruiter.get(`${path}/connections/${connectionId}/orders`)
   assert.equal(body.data.items[0].order_id, assessmentId)

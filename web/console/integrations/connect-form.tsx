@@ -9,6 +9,7 @@ import { SubmitButton } from '../../ui/submit-button.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
+import { MandatePicker } from './mandate-picker.tsx'
 
 const DEFAULT_CONSENT_BASIS = 'The candidate agreed to be contacted when they applied.'
 
@@ -28,13 +29,13 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
   const [token, setToken] = useState('')
   const [country, setCountry] = useState(connection?.country ?? 'IN')
   const [consentBasis, setConsentBasis] = useState(connection?.consent_basis ?? DEFAULT_CONSENT_BASIS)
-  const [mandates, setMandates] = useState(connection?.mandate_ids?.join('\n') ?? '')
+  const [mandateIds, setMandateIds] = useState<string[] | null>(connection?.mandate_ids ?? null)
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
   const system = systems.data?.items.find((each) => each.adapter === adapter)
   const errorAt = (path: string) => error?.details.find((each) => each.path.startsWith(path))?.message
   const hasCredential = Boolean(connection || !system?.credential || token.trim())
-  const isReady = Boolean(system && consentBasis.trim() && country.trim() && hasCredential)
+  const isReady = Boolean(system && consentBasis.trim() && country.trim() && hasCredential && mandateIds?.length !== 0)
   return (
     <Dialog title={connection ? 'Edit connection' : 'Connect an ATS'} onClose={onClose}>
       <form class="stack" noValidate onSubmit={(event) => void save(event)}>
@@ -111,21 +112,11 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
             />
           )}
         </Field>
-        <Field
-          id="ats-mandates"
-          label="Mandates (optional)"
-          hint="Mandate IDs, one per line. Leave empty to offer all mandates that are ready."
+        <MandatePicker
+          chosen={mandateIds}
           error={errorAt('mandate_ids')}
-        >
-          {(attributes) => (
-            <textarea
-              {...attributes}
-              rows={2}
-              value={mandates}
-              onInput={(event) => change(() => setMandates(event.currentTarget.value))}
-            />
-          )}
-        </Field>
+          onChange={(ids) => change(() => setMandateIds(ids))}
+        />
         <SubmitButton class="primary" busy={busy} ready={isReady}>
           {connection ? 'Save' : 'Connect'}
         </SubmitButton>
@@ -141,7 +132,6 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
   async function save(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const mandateIds = mandates.split(/[\s,]+/).filter((part) => part !== '')
     const path = context.apiPath(`/ats/connections${connection ? `/${connection.connection_id}` : ''}`)
     const response = await api<CreatedAtsConnection>(path, {
       method: connection ? 'PUT' : 'POST',
@@ -151,7 +141,7 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
         country: country.trim(),
         consent_basis: consentBasis.trim(),
         ...(token.trim() ? { token: token.trim() } : {}),
-        mandate_ids: mandateIds.length > 0 ? mandateIds : null,
+        mandate_ids: mandateIds,
       },
     })
     setBusy(false)

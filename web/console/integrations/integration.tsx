@@ -99,7 +99,9 @@ export default function Integration({ params }: { params: Params }) {
       <DescriptionList>
         <DescriptionItem name="ATS">{data.title}</DescriptionItem>
         <DescriptionItem name="Tests">
-          {data.mandate_ids ? `${data.mandate_ids.length} chosen mandates` : 'all mandates that are ready'}
+          {data.mandate_ids
+            ? `${data.mandate_ids.length} chosen ${data.mandate_ids.length === 1 ? 'mandate' : 'mandates'}`
+            : 'all mandates that are ready'}
         </DescriptionItem>
         <DescriptionItem name="Country of phone numbers">{data.country}</DescriptionItem>
         <DescriptionItem name="Why you may contact the candidates">{data.consent_basis}</DescriptionItem>
