@@ -10,6 +10,7 @@ import type { Context } from '../context.ts'
 import { formatWait } from '../platform/clock.ts'
 import { readRawBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
+import { findExcess } from '../platform/http/json-limits.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../platform/json.ts'
 import { type Contact, hashIdentity } from './build-credential.ts'
@@ -97,8 +98,11 @@ function readSubmission(text: string): string | JsonObject {
         message: 'must be a credential: JSON with a proof, a VC-JWT, or a PNG or SVG image that contains one',
       },
     ])
+  // The check states what is wrong with other texts, and with those that take long to parse.
+  if (!text.trimStart().startsWith('{') || findExcess(Buffer.from(text))) return text
   const body = parseJsonOrUndefined(text)
-  if (!isJsonObject(body) || '@context' in body || !('credential' in body)) return text
+  if (!isJsonObject(body)) return text
+  if ('@context' in body || !('credential' in body)) return body
   const { credential } = body
   if (typeof credential === 'string' || isJsonObject(credential)) return credential
   throw invalid([{ path: 'credential', message: 'must be a JSON object or a text' }])

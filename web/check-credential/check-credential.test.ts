@@ -56,6 +56,13 @@ test('anyone can paste or choose a credential and see each check', async (t) => 
   })
   await page.getByText('Not valid. Do not rely on this credential.').waitFor()
   assert.equal(await page.locator('.steps .failed').count(), 1)
+  const picture = await fetch(`${calls.app.url}${path}.png`)
+  await page.getByLabel('Choose a file').setInputFiles({
+    name: 'badge.png',
+    mimeType: 'image/png',
+    buffer: Buffer.from(await picture.arrayBuffer()),
+  })
+  await page.getByText('Valid. The issuer signed it, and it is neither revoked nor expired.').waitFor()
   await page.getByLabel('Choose a file').setInputFiles({
     name: 'large.json',
     mimeType: 'application/json',

@@ -60,6 +60,16 @@ test('a credential is read from an SVG image', () => {
   assert.equal(readCredentialFile(svg('')), '')
 })
 
+test('files with very many chunks or entities are not read, because that takes long', () => {
+  const chunks = (count: number) => Array.from({ length: count }, (): [string, Buffer] => ['tEXt', Buffer.alloc(0)])
+  assert.equal(readCredentialFile(pngWith(...chunks(900), ['iTXt', bakedText(CREDENTIAL)])), CREDENTIAL)
+  assert.equal(readCredentialFile(pngWith(...chunks(1000), ['iTXt', bakedText(CREDENTIAL)])), '')
+  const svg = (entities: number) =>
+    Buffer.from(`<svg><openbadges:credential>${'&lt;'.repeat(entities)}</openbadges:credential></svg>`)
+  assert.equal(readCredentialFile(svg(20_000)), '<'.repeat(20_000))
+  assert.equal(readCredentialFile(svg(20_001)), '')
+})
+
 test('other files are read as text', () => {
   assert.equal(readCredentialFile(Buffer.from(CREDENTIAL)), CREDENTIAL)
   assert.equal(readCredentialFile(Buffer.from('a.b.c\n')), 'a.b.c\n')

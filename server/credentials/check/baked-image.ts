@@ -1,6 +1,10 @@
 import { crc32 } from 'node:zlib'
 
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+/** Images have a few dozen chunks; a hostile file could have one for every twelve bytes. */
+const MAX_CHUNKS = 1000
+/** The type iTXt. */
+const INTERNATIONAL_TEXT = 0x69545874
 const PNG_KEYWORD = 'openbadgecredential'
 
 /**
@@ -27,12 +31,11 @@ export function bakeCredential(png: Buffer, credential: string): Buffer {
 
 /** Returns the international text (iTXt) of the image that contains the credential. */
 function readPng(bytes: Buffer): string | undefined {
-  for (let offset = PNG_SIGNATURE.length; offset + 12 <= bytes.length; ) {
+  let offset = PNG_SIGNATURE.length
+  for (let count = 0; count < MAX_CHUNKS && offset + 12 <= bytes.length; count++) {
     const length = bytes.readUInt32BE(offset)
-    const type = bytes.toString('latin1', offset + 4, offset + 8)
-    const data = bytes.subarray(offset + 8, offset + 8 + length)
-    if (type === 'iTXt') {
-      const text = readInternationalText(data)
+    if (bytes.readUInt32BE(offset + 4) === INTERNATIONAL_TEXT) {
+      const text = readInternationalText(bytes.subarray(offset + 8, offset + 8 + length))
       if (text !== undefined) return text
     }
     offset += 12 + length
@@ -64,7 +67,17 @@ function readSvg(text: string): string | undefined {
     : decodeXml(content)
 }
 
+/** A credential within the limits of the check has fewer quotation marks and other characters that are written as entities. */
+const MAX_ENTITIES = 20_000
+
 function decodeXml(text: string): string {
-  const characters: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
-  return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => characters[name]!)
+  let entities = 0
+  for (let index = text.indexOf('&'); index >= 0; index = text.indexOf('&', index + 1))
+    if (++entities > MAX_ENTITIES) return ''
+  // The ampersand is last, because it is part of the others.
+  const characters = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'", '&amp;': '&' }
+  return Object.entries(characters).reduce(
+    (decoded, [entity, character]) => decoded.replaceAll(entity, character),
+    text,
+  )
 }

@@ -168,6 +168,13 @@ test('a status that cannot be determined is never reported as valid', async () =
     [await signList({ credentialSubject: { ...subject, statusPurpose: 'suspension' } }), /for the purpose revocation/],
     [await signList({ validUntil: '2026-02-01T00:00:00Z' }), /expired at 2026-02-01/],
     [await signList({ credentialSubject: { ...subject, encodedList: 'uAAAA' } }), /cannot be decoded/],
+    // 64 MB of zeros in 64 KB, which must not be expanded.
+    [
+      await signList({
+        credentialSubject: { ...subject, encodedList: `u${gzipSync(Buffer.alloc(2 ** 26)).toString('base64url')}` },
+      }),
+      /cannot be decoded/,
+    ],
   ]
   for (const [document, message] of cases) {
     documents.set(STATUS_URL, document)
@@ -234,6 +241,34 @@ test('lists of the draft StatusList2021 are read too, as VC-JWT and with a proof
     )
     assert.match(failedSteps(wrong).join(), /needs a statusListCredential and a statusListIndex/)
   }
+})
+
+test('values that take long to process are rejected before', async () => {
+  const { issuer, check, sign } = await createWorld()
+  const credential = await sign()
+  const long = 'x'.repeat(200_000)
+  const issuerProfile = credential.issuer as JsonObject
+  const types = ['VerifiableCredential', ...Array.from({ length: 10_000 }, () => 'Other')]
+  const cases: [string | JsonObject, RegExp][] = [
+    [{ ...credential, id: `https://issuer.example/${'x'.repeat(5000)}` }, /^schema: id has more than 4096 characters/],
+    [
+      { ...credential, issuer: { ...issuerProfile, id: `did:web:${'x:'.repeat(5000)}` } },
+      /^schema: issuer\.id has more than 4096 characters/,
+    ],
+    [{ ...credential, validFrom: `2026-01-01T00:00:00.${'1'.repeat(5000)}Z` }, /^schema: validFrom must be a date/],
+    [{ ...credential, description: long }, /^format: .* more than 32768 characters \(description\)/],
+    [
+      await signAsJwt({ ...sampleCredential(issuer), type: types }, issuer.key),
+      /^schema: type has more than 16 entries/,
+    ],
+    [long, /^format: The input is not a credential/],
+    [JSON.stringify('\\"'.repeat(60_000)), /^format: The input is not a credential/],
+    ['a.'.repeat(100_000), /^format: The input is not a credential/],
+  ]
+  for (const [input, message] of cases) assert.match(failedSteps(await check(input)).join(), message)
+  // Pictures are longer than other texts.
+  const withPicture = await sign({ image: { id: `data:image/png;base64,${'A'.repeat(60_000)}`, type: 'Image' } })
+  assert.equal((await check(withPicture)).verdict, 'valid')
 })
 
 test('a list of revoked IDs is supported', async () => {

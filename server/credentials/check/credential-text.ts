@@ -16,7 +16,8 @@ const MAX_VALUES = 2000
 /** The time to expand a list grows with the square of its length. */
 const MAX_LIST_LENGTH = 500
 /** Every context and every type is a set of terms that is processed for each object. */
-const MAX_TYPES = 16
+export const MAX_TYPES = 16
+const MAX_TEXT_CHARACTERS = 32_768
 const MAX_DEPTH = 20
 const MAX_JWT_HEADER_CHARACTERS = 8192
 
@@ -38,13 +39,22 @@ export function parseCredential(input: string | JsonObject, maxBytes = MAX_CREDE
 /** Returns the object in a JSON text, or the text itself if it is a JWT. */
 function parseText(text: string, maxBytes: number): JsonObject | string {
   if (Buffer.byteLength(text) > maxBytes) throw new FormatError(`The credential is larger than ${maxBytes / 1024} KB.`)
-  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return text
-  const value = parseBoundedJson(text)
-  // Some wallets export a JWT as a JSON string.
-  if (typeof value === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value)) return value
+  if (looksLikeJwt(text)) return text
+  // Some wallets export a JWT as a JSON string, whose characters need no escapes.
+  if (text.startsWith('"') && text.endsWith('"') && looksLikeJwt(text.slice(1, -1))) return text.slice(1, -1)
+  const value = /^[{[]/.test(text) ? parseBoundedJson(text) : undefined
   if (!isJsonObject(value))
     throw new FormatError('The input is not a credential. Send JSON with a proof, a VC-JWT, or a badge as PNG or SVG.')
   return value
+}
+
+/** Returns whether a text has the three parts of a JWT. Searches for the dots first, because a long text takes longer to match. */
+function looksLikeJwt(text: string): boolean {
+  const headerEnd = text.indexOf('.')
+  const payloadEnd = text.indexOf('.', headerEnd + 1)
+  const hasThreeParts =
+    headerEnd > 0 && payloadEnd > headerEnd + 1 && payloadEnd < text.length - 1 && !text.includes('.', payloadEnd + 1)
+  return hasThreeParts && !/[^\w.-]/.test(text)
 }
 
 function parseBoundedJson(text: string): unknown {
@@ -53,11 +63,14 @@ function parseBoundedJson(text: string): unknown {
   return parseJsonOrUndefined(text)
 }
 
+const JWT_DATA_URL = 'data:application/vc+jwt,'
+
 /** Returns the JWT in an EnvelopedVerifiableCredential, whose ID is a data URL. */
 function unwrapEnvelope({ type, id }: JsonObject): string | undefined {
   if (!asArray(type).includes('EnvelopedVerifiableCredential')) return undefined
-  const jwt = typeof id === 'string' ? /^data:application\/vc\+jwt,([\w.-]+)$/.exec(id)?.[1] : undefined
-  if (!jwt) throw new FormatError('The enveloped credential has no data URL of the type application/vc+jwt.')
+  const jwt = typeof id === 'string' && id.startsWith(JWT_DATA_URL) ? id.slice(JWT_DATA_URL.length) : ''
+  if (!looksLikeJwt(jwt))
+    throw new FormatError('The enveloped credential has no data URL of the type application/vc+jwt.')
   return jwt
 }
 
@@ -94,16 +107,15 @@ function checkLimits(document: JsonObject) {
   let values = 0
   walk(document, 0)
 
-  function walk(value: unknown, depth: number) {
+  function walk(value: unknown, depth: number, name = '') {
     if (++values > MAX_VALUES) throw new FormatError(`The credential has more than ${MAX_VALUES} values.`)
-    if (typeof value === 'string' && value.startsWith('_:'))
-      throw new FormatError('The credential names a blank node (_:…), which is not allowed.')
+    if (typeof value === 'string') checkString(value, name)
     if (typeof value !== 'object' || value === null) return
     if (depth > MAX_DEPTH) throw new FormatError(`The credential is nested more than ${MAX_DEPTH} levels deep.`)
     if (Array.isArray(value)) {
       if (value.length > MAX_LIST_LENGTH)
         throw new FormatError(`The credential has a list with more than ${MAX_LIST_LENGTH} entries.`)
-      for (const entry of value) walk(entry, depth + 1)
+      for (const entry of value) walk(entry, depth + 1, name)
       return
     }
     if (++objects > MAX_OBJECTS) throw new FormatError(`The credential has more than ${MAX_OBJECTS} objects.`)
@@ -112,9 +124,16 @@ function checkLimits(document: JsonObject) {
         throw new FormatError(`The credential has a property ${name.slice(0, 100)}, which is not allowed.`)
       if (TERM_LISTS.has(name) && Array.isArray(entry) && entry.length > MAX_TYPES)
         throw new FormatError(`The property ${name} has more than ${MAX_TYPES} entries.`)
-      walk(entry, depth + 1)
+      walk(entry, depth + 1, name)
     }
   }
+}
+
+function checkString(value: string, name: string) {
+  if (value.startsWith('_:')) throw new FormatError('The credential names a blank node (_:…), which is not allowed.')
+  // Embedded pictures and status lists are longer.
+  if (value.length > MAX_TEXT_CHARACTERS && name !== 'encodedList' && !value.startsWith('data:'))
+    throw new FormatError(`The credential has a text with more than ${MAX_TEXT_CHARACTERS} characters (${name}).`)
 }
 
 export function asArray(value: unknown): unknown[] {

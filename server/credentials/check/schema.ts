@@ -1,11 +1,16 @@
 import { isJsonObject, type JsonObject } from '../../platform/json.ts'
-import { asArray } from './credential-text.ts'
+import { asArray, MAX_TYPES } from './credential-text.ts'
 
 /** Contexts of the data models 2.0 and 1.1; one of them must be the first context. */
 const BASE_CONTEXTS = ['https://www.w3.org/ns/credentials/v2', 'https://www.w3.org/2018/credentials/v1']
 
 /** Types of an Open Badge; the second one is an alias that the specification allows. */
 const OPEN_BADGE_TYPES = ['OpenBadgeCredential', 'AchievementCredential']
+
+/** Long addresses take long to parse. A did:jwk with a large RSA key has about 1,000 characters. */
+const MAX_URI_CHARACTERS = 4096
+
+const MAX_TIME_CHARACTERS = 40
 
 /** The document does not have the structure of a credential. */
 class StructureError extends Error {}
@@ -89,12 +94,15 @@ function requireText(value: unknown, path: string) {
 
 function requireUri(value: unknown, path: string) {
   requireText(value, path)
+  if ((value as string).length > MAX_URI_CHARACTERS)
+    throw new StructureError(`${path} has more than ${MAX_URI_CHARACTERS} characters.`)
   if (!URL.canParse(value as string)) throw new StructureError(`${path} must be a URI.`)
 }
 
 function requireDateTime(value: unknown, path: string) {
   requireText(value, path)
   if (
+    (value as string).length > MAX_TIME_CHARACTERS ||
     !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value as string) ||
     Number.isNaN(Date.parse(value as string))
   )
@@ -102,5 +110,6 @@ function requireDateTime(value: unknown, path: string) {
 }
 
 function requireType({ type }: JsonObject, expected: string, path: string) {
+  if (asArray(type).length > MAX_TYPES) throw new StructureError(`${path} has more than ${MAX_TYPES} entries.`)
   if (!asArray(type).includes(expected)) throw new StructureError(`${path} must include ${expected}.`)
 }
