@@ -2,6 +2,7 @@ import { type CommandLoader, partnerCommands, withCompletion } from './partner-c
 
 /** The commands in the order of the help. A command's module is loaded when the command runs; the help loads all of them. */
 export const commands: Record<string, CommandLoader> = withCompletion({
+  init: async () => (await import('./commands/init.ts')).initCommand(),
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
   migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
   org: async () => (await import('./commands/org.ts')).orgCommand(),

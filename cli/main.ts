@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander'
 import { Problem } from '../server/api/problem.ts'
 import { ConfigError } from '../server/config.ts'
+import { loadEnvironment } from '../server/env-file.ts'
 import { errorText } from '../server/platform/error-text.ts'
 import { commands } from './commands.ts'
 import { messageWithDetails } from './print.ts'
@@ -11,9 +12,22 @@ const CONNECTION_LOST_CODES = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', 
 
 const program = createProgram(
   'Manages an Attestry deployment. Commands also work while the server is running, and their changes take effect within a second.',
-).addHelpText(
-  'after',
-  `
+)
+  .option(
+    '--env-file <path>',
+    'file with the configuration of the server (default: attestry.env or .env in the current folder)',
+  )
+  .hook('preAction', (program, command) => {
+    const { envFile } = program.opts<{ envFile?: string }>()
+    // "attestry init" writes the file.
+    if (command.name() !== 'init') Object.assign(process.env, loadEnvironment(process.env, envFile).environment)
+  })
+  .addHelpText(
+    'after',
+    `
+Configuration:
+  the environment, and the file that --env-file or ATTESTRY_ENV_FILE names, or else attestry.env or .env in the current folder
+
 Database:
   DATABASE_URL, or the embedded database in DATA_DIR (default: ./.attestry)
 
@@ -21,7 +35,7 @@ Examples:
   $ npx attestry org create --name "Acme Staffing"
   $ npx attestry key create --org ORG_… --mode test
   $ npx attestry request GET /shifts`,
-)
+  )
 await runProgram(program, commands, reportError)
 
 function describeError(error: Error & { code?: string }): string {

@@ -13,6 +13,9 @@ export function createProgram(description: string): Command {
     .configureHelp({ sortSubcommands: false })
 }
 
+/** Options that can precede the command and have a value. */
+const VALUE_OPTIONS = ['--profile', '--env-file']
+
 /** Loads the command that the arguments name, or all of them for the help, and runs it. `reportError` returns the exit code. */
 export async function runProgram(
   program: Command,
@@ -21,7 +24,7 @@ export async function runProgram(
 ): Promise<void> {
   const args = process.argv.slice(2)
   const commandName = args.find(
-    (argument, index) => args[index - 1] !== '--profile' && Object.hasOwn(commands, argument),
+    (argument, index) => !VALUE_OPTIONS.includes(args[index - 1] ?? '') && Object.hasOwn(commands, argument),
   )
   for (const load of commandName ? [commands[commandName]!] : Object.values(commands)) program.addCommand(await load())
   try {

@@ -18,6 +18,7 @@ import { openStore } from '../../server/store.ts'
 import { openEmailDomains } from '../../server/verification/endorsements/email-domains.ts'
 import { examples } from '../examples.ts'
 import { print } from '../print.ts'
+import { nameDatabase, requireDatabase } from '../store.ts'
 import { tryConnect } from '../try-connect.ts'
 
 interface Finding {
@@ -39,6 +40,8 @@ export function doctorCommand(): Command {
       const addFinding = (check: string, state: Finding['state'], message: string) =>
         findings.push({ check, state, message })
       const config = readConfig(process.env) // throws a ConfigError with one line per invalid variable
+      requireDatabase(config)
+      nameDatabase(config)
       addFinding('configuration', 'ok', 'all variables are valid')
       await checkDatabase(config, addFinding)
       await checkRedis(config, addFinding)

@@ -6,12 +6,14 @@ import { withStore } from '../store.ts'
 
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .description('Apply missing database migrations (the server also does this when it starts)')
+    .description(
+      'Apply missing database migrations (the server also does this when it starts). Creates the embedded database if DATA_DIR is set and contains none',
+    )
     .addHelpText(...examples('migrate'))
     .action(async (_options: object, command: Command) => {
       const migrations = await readMigrations()
       // Opening the store applies missing migrations.
-      await withStore(async () => {})
+      await withStore(async () => {}, { createsDatabase: Boolean(process.env.DATA_DIR) })
       print(
         command,
         { migrations: migrations.map(({ name }) => name) },

@@ -27,13 +27,23 @@ export async function replaceMasterKey(dataDir: string, masterKey: Buffer): Prom
 async function readOrCreate(path: string, create: () => string): Promise<string> {
   const existingSecret = await readIfExists(path)
   if (existingSecret !== undefined) return existingSecret
-  const draftPath = await writeDraftFile(path, create())
-  // Linking fails if the file exists, so two processes that start together use the same secret: that of the first one.
-  await link(draftPath, path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-  await rm(draftPath)
+  await createPrivateFile(path, create())
   return (await readIfExists(path))!
+}
+
+/** Creates a file that only its owner can read, completely or not at all. Returns false if the file exists, which is not changed. */
+export async function createPrivateFile(path: string, text: string): Promise<boolean> {
+  const draftPath = await writeDraftFile(path, text)
+  try {
+    // Linking fails if the file exists, so of two processes that start together, both use the file of the first one.
+    await link(draftPath, path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return false
+  } finally {
+    await rm(draftPath)
+  }
 }
 
 async function readIfExists(path: string): Promise<string | undefined> {

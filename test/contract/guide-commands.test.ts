@@ -7,7 +7,7 @@ import type { Command } from 'commander'
 import { commands } from '../../cli/commands.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const GLOBAL_OPTIONS = ['--profile', '--json', '--help', '--version']
+const GLOBAL_OPTIONS = ['--profile', '--env-file', '--json', '--help', '--version']
 
 /** Returns the commands in a page: lines of code blocks and inline code that start with `attestry`, without `npx`. */
 function findCommandLines(text: string): string[] {

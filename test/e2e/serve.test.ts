@@ -132,6 +132,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     await exited
     await until(() => !isAlive(postmasterPid))
     await assert.rejects(fetch(`${server.url}/healthz`))
+    assert.doesNotMatch(server.output(), /"stack"|\n\s+at /, 'stopping prints no stack trace')
   })
 }
 

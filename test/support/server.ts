@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { partnerCommands } from '../../cli/partner-commands.ts'
 import { identifyProcess } from '../../server/platform/postgres/processes.ts'
 import { ADMIN_KEY, cloneDatabase } from './app.ts'
 import type { Cleanup } from './cleanup.ts'
@@ -32,8 +34,24 @@ interface ServerProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Creates a deployment on the external database if the tests run with one, otherwise on the embedded database. */
-export async function createDeployment(t: Cleanup, options: { embedded?: boolean } = {}): Promise<Deployment> {
+/** Commands that do not need a database. */
+const COMMANDS_WITHOUT_DATABASE = [
+  ...Object.keys(partnerCommands),
+  'init',
+  'migrate',
+  'restore',
+  'completion',
+  '--help',
+]
+
+/**
+ * Creates a deployment on the external database if the tests run with one, otherwise on the embedded database. The embedded database is
+ * created by the first server or command, unless the folder is to stay `empty`.
+ */
+export async function createDeployment(
+  t: Cleanup,
+  options: { embedded?: boolean; empty?: boolean } = {},
+): Promise<Deployment> {
   const external = process.env.TEST_EXTERNAL === '1' && !options.embedded
   const dataDir = await mkdtemp(join(tmpdir(), 'attestry-e2e-'))
   const runningProcesses = new Set<ChildProcess>()
@@ -77,6 +95,8 @@ export async function createDeployment(t: Cleanup, options: { embedded?: boolean
     env,
     external,
     async cli(...args) {
+      const needsDatabase = !options.empty && !args.some((argument) => COMMANDS_WITHOUT_DATABASE.includes(argument))
+      if (!external && needsDatabase && !existsSync(join(dataDir, 'postgres'))) await deployment.cli('migrate')
       const child = spawn(process.execPath, [join(root, 'cli/main.ts'), ...args], { env, cwd: root })
       const [stdout, stderr] = [collectOutput(child.stdout), collectOutput(child.stderr)]
       const [code] = (await once(child, 'close')) as [number | null]
