@@ -55,7 +55,7 @@ export function nameDatabase(config: Config): void {
 }
 
 /** Returns the database of a deployment for messages, without user name and password. */
-function describeDatabase({ databaseUrl, dataDir }: Config): string {
+export function describeDatabase({ databaseUrl, dataDir }: Config): string {
   if (!databaseUrl) return `embedded, ${dataDir}`
   const url = URL.parse(databaseUrl)
   return url ? `${url.host}${url.pathname}` : 'DATABASE_URL'

@@ -57,6 +57,18 @@ export interface Config {
   securityContacts: string[]
   /** Maximum lifetime of new LIVE keys, which then must have an expiry time. Undefined: they need not expire. */
   keyMaxDays: number | undefined
+  backup: {
+    /** Encrypts backups. */
+    key: Buffer | undefined
+    /** Folder, or s3://BUCKET/PREFIX, that backups are written to. */
+    to: string | undefined
+    /** Cron expression in Indian time; undefined: no backup is made on a schedule. */
+    schedule: string | undefined
+    /** Number of backups, and their age in days, beyond which old ones are removed. Undefined: unlimited. */
+    keepCount: number | undefined
+    keepDays: number | undefined
+    s3: { endpoint: string; region: string; accessKeyId: string; secretAccessKey: string } | undefined
+  }
   roles: Role[]
   /** How long the server, when it is told to stop, reports that it is not ready and still accepts connections. */
   drainSeconds: number
@@ -91,6 +103,8 @@ const SECRET_VARIABLES = [
   'SMTP_URL',
   'AI_API_KEY',
   'METRICS_TOKEN',
+  'BACKUP_KEY',
+  'BACKUP_S3_SECRET_ACCESS_KEY',
 ] as const
 
 /** Reads the configuration; no other code reads the environment. An empty variable counts as unset. */
@@ -173,6 +187,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
       'a comma-separated list of email addresses and of https:, mailto: or tel: URLs',
     ),
     keyMaxDays: read('KEY_MAX_DAYS', undefined, wholeNumberParser(1, 3650), 'a whole number from 1 to 3650'),
+    backup: readBackup(),
     roles: read('ROLES', ['api', 'worker'], parseRoles, 'api, worker, or api,worker'),
     drainSeconds: read(
       'DRAIN_SECONDS',
@@ -238,6 +253,36 @@ export function readConfig(environment: Environment, isTerminal = false): Config
         `${source} (value not shown) has target_session_attrs=${sessionAttributes}, but the server needs a database that accepts writes: remove the parameter, or set it to read-write`,
       )
     return url
+  }
+
+  function readBackup(): Config['backup'] {
+    const region = read('BACKUP_S3_REGION', 'us-east-1', parseRegion, 'a region such as ap-south-1')
+    const endpoint = readHttpUrl('BACKUP_S3_ENDPOINT', 'https://s3.ap-south-1.amazonaws.com')
+    const accessKeyId = env.BACKUP_S3_ACCESS_KEY_ID
+    const secretAccessKey = env.BACKUP_S3_SECRET_ACCESS_KEY
+    if (Boolean(accessKeyId) !== Boolean(secretAccessKey))
+      errorLines.push('set both BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY, or neither')
+    const backup: Config['backup'] = {
+      key: readSecret('BACKUP_KEY', parseMasterKey, MASTER_KEY_FORMAT),
+      to: read('BACKUP_TO', undefined, parseBackupAddress, 'a folder, or s3://BUCKET/PREFIX'),
+      schedule: read('BACKUP_SCHEDULE', undefined, parseCron, 'a cron expression with five fields such as 30 2 * * *'),
+      keepCount: read('BACKUP_KEEP_COUNT', undefined, wholeNumberParser(1, 10_000), 'a whole number from 1 to 10000'),
+      keepDays: read('BACKUP_KEEP_DAYS', undefined, wholeNumberParser(1, 3650), 'a whole number from 1 to 3650'),
+      s3:
+        accessKeyId && secretAccessKey
+          ? { endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`, region, accessKeyId, secretAccessKey }
+          : undefined,
+    }
+    if (backup.to?.startsWith('s3://') && !backup.s3)
+      errorLines.push(
+        'BACKUP_TO names S3 storage, but BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY are not set',
+      )
+    if (backup.schedule) {
+      for (const name of ['BACKUP_KEY', 'BACKUP_TO'])
+        if (!env[name] && !env[`${name}_FILE`])
+          errorLines.push(`${name} is not set: it is required with BACKUP_SCHEDULE`)
+    }
+    return backup
   }
 
   function readAi(): Config['ai'] {
@@ -371,6 +416,22 @@ function parseMailbox(text: string) {
 
 function parseAddress(text: string) {
   return /^[^\s@<>+]+@[^\s@<>]+$/.test(text) ? text : undefined
+}
+
+function parseRegion(text: string) {
+  return /^[a-z0-9-]{1,64}$/.test(text) ? text : undefined
+}
+
+function parseBackupAddress(text: string) {
+  if (/^s3:\/\//.test(text))
+    return /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w!.*'()/-]*)?$/.test(text) ? text : undefined
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? undefined : resolve(text)
+}
+
+function parseCron(text: string) {
+  return /^\s*([\d*,/-]+\s+){2}([\d*,/-]+\s+)([\dA-Za-z*,/-]+\s+)([\dA-Za-z*,/#-]+)\s*$/.test(text)
+    ? text.trim()
+    : undefined
 }
 
 function parseMailHookToken(text: string) {

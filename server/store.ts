@@ -9,6 +9,7 @@ import { setVault } from './platform/database/database-vault.ts'
 import { migrate, readMigrations } from './platform/database/migrate.ts'
 import { waitForDatabase } from './platform/database/outage.ts'
 import { requireOwnSessions } from './platform/database/pooler-check.ts'
+import { requireFinishedRestore } from './platform/database/restore-marker.ts'
 import { currentRole, grantRowAccess } from './platform/database/row-access.ts'
 import { installQueue } from './platform/jobs/queue.ts'
 import { loadLocalSecrets } from './platform/local-secrets.ts'
@@ -57,6 +58,7 @@ export async function openStore(
     await waitForDatabase(db, DATABASE_WAIT_MS, (text) => (progress ?? ((line) => log.warn(line)))(text))
   if (config.databaseUrl) await requireOwnSessions(connection)
   await db.asOwner(async (owner) => {
+    await requireFinishedRestore(owner.pool)
     const appliedMigrations = await migrate(owner.pool, await readMigrations())
     if (appliedMigrations.length > 0) {
       progress?.('Migrating the database…')

@@ -2,6 +2,7 @@ import { accessJobs, handleAccessJobs } from './access/jobs.ts'
 import { startAggregationWorker } from './analytics/aggregation-worker.ts'
 import { startReporter } from './ats/reports/reporter.ts'
 import { watchBacklogs } from './backlogs.ts'
+import { backupJobs, handleBackupJobs } from './backup/jobs.ts'
 import { campaignTimedWork, startContactEngine } from './campaigns/contact/engine.ts'
 import { campaignJobs, handleCampaignJobs } from './campaigns/jobs.ts'
 import { consoleJobs, handleConsoleJobs } from './console/jobs.ts'
@@ -22,6 +23,7 @@ import { handleWebhookJobs, webhookJobs } from './webhooks/jobs.ts'
 /** Every kind of job. */
 export const jobs: Job<object>[] = [
   ...accessJobs,
+  ...backupJobs,
   ...campaignJobs,
   ...consoleJobs,
   ...credentialJobs,
@@ -38,6 +40,7 @@ export const timedWorks: TimedWork[] = [campaignTimedWork, verificationTimedWork
 /** Registers every job handler, schedule and engine. */
 export function registerWork(worker: Worker, context: Context): void {
   handleAccessJobs(worker, context)
+  handleBackupJobs(worker, context)
   handleEventJobs(worker, context)
   handleItemJobs(worker, context)
   handleWebhookJobs(worker, context)

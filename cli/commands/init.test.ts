@@ -32,10 +32,11 @@ test('init writes the configuration and new secrets to a private file once, and 
   ]
   const first = await run(args)
   assert.equal(first.code, 0, first.stderr)
-  assert.match(first.stdout, /Store a copy of MASTER_KEY/)
+  assert.match(first.stdout, /Store copies of two keys.*MASTER_KEY in .*BACKUP_KEY in /s)
   const text = await readFile(file, 'utf8')
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   assert.match(text, /^MASTER_KEY=[A-Za-z0-9+/]{43}=$/m)
+  assert.match(text, /^BACKUP_KEY=[A-Za-z0-9+/]{43}=$/m)
   assert.match(text, /^ADMIN_API_KEY=adm_[\w-]{43}$/m)
   assert.match(text, /^DATABASE_URL='postgres:\/\/attestry:p%27w@db\.internal\/attestry\?sslmode=require'$/m)
   assert.ok(!first.stdout.includes(/^MASTER_KEY=(.*)$/m.exec(text)![1]!), 'no secret is printed')

@@ -31,7 +31,7 @@ export function initCommand(): Command {
     .option('--operator-email <email>', 'email address of the first operator')
     .addHelpText(
       'after',
-      '\nSecrets on the command line can be read by other users of this machine while the command runs. The variables DATABASE_URL,\nDATABASE_OWNER_URL, ADMIN_API_KEY and MASTER_KEY of the environment are taken over instead.',
+      '\nSecrets on the command line can be read by other users of this machine while the command runs. The variables DATABASE_URL,\nDATABASE_OWNER_URL, ADMIN_API_KEY, MASTER_KEY and BACKUP_KEY of the environment are taken over instead.',
     )
     .addHelpText(
       ...examples(
@@ -58,9 +58,9 @@ async function runInit(options: InitOptions, command: Command): Promise<void> {
     [
       `Wrote ${path}. Only you can read it.`,
       '',
-      databaseUrl
-        ? 'Store a copy of MASTER_KEY in a safe place that is not on this machine and not next to the backups of the database, such as a password manager. Without it, the server cannot read its secrets.'
-        : `The master key is in ${secretsPath}. Store a copy in a safe place that is not on this machine and not next to the backups, such as a password manager. Without it, the server cannot read its secrets.`,
+      'Store copies of two keys in a safe place that is not on this machine and not next to the backups, such as a password manager:',
+      `  the master key, ${databaseUrl ? `MASTER_KEY in ${path}` : `in ${secretsPath}`}: without it, the server cannot read its secrets`,
+      `  the backup key, BACKUP_KEY in ${path}: without it, backups cannot be restored`,
       '',
       path === resolve(DEFAULT_FILE)
         ? 'The server and the attestry command find this file when they are started in this folder.'
@@ -85,11 +85,13 @@ function chosenVariables(options: InitOptions, environment: Environment): Enviro
 
 /** Adds the secrets of an external database, or the folder of the embedded one, which has the secrets in files. */
 function withSecrets(variables: Environment, environment: Environment): Environment {
-  if (!variables.DATABASE_URL) return { DATA_DIR: resolve('.attestry'), ...variables }
+  const backupKey = environment.BACKUP_KEY || randomBytes(32).toString('base64')
+  if (!variables.DATABASE_URL) return { DATA_DIR: resolve('.attestry'), ...variables, BACKUP_KEY: backupKey }
   return {
     ...variables,
     ADMIN_API_KEY: environment.ADMIN_API_KEY || `adm_${randomBytes(32).toString('base64url')}`,
     MASTER_KEY: environment.MASTER_KEY || randomBytes(32).toString('base64'),
+    BACKUP_KEY: backupKey,
   }
 }
 

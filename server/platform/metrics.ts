@@ -11,6 +11,8 @@ export interface Metrics {
   jobs: Histogram<'queue' | 'outcome'>
   /** Counts conditions that need the attention of an operator, by name. */
   alarms: Counter<'alarm'>
+  /** Time of the last backup that this process made, by its location. Absent until then. */
+  lastBackup: Gauge<'location'>
 }
 
 export function createMetrics(): Metrics {
@@ -36,6 +38,12 @@ export function createMetrics(): Metrics {
       name: 'attestry_alarms_total',
       help: 'Number of detected conditions that need the attention of an operator, by name.',
       labelNames: ['alarm'],
+      registers: [registry],
+    }),
+    lastBackup: new Gauge({
+      name: 'attestry_last_backup_timestamp_seconds',
+      help: 'Time of the last scheduled backup that this process made, in seconds since 1970.',
+      labelNames: ['location'],
       registers: [registry],
     }),
   }

@@ -126,6 +126,8 @@ export function openDatabase({
       await notifications.flush()
       stopWatching()
       await queries.destroy()
+      // Kysely ends the pool only if it has run a query.
+      if (!pool.ending) await pool.end()
     },
   }
   return database

@@ -70,7 +70,7 @@ export function checkVersion(paths: ClusterPaths, { major }: Binaries): void {
   if (version === String(major)) return
   throw new PostgresFailure(
     'BROKEN',
-    `The database in ${paths.folder} was created by PostgreSQL ${version}, but version ${major} is installed: dump it with the old version and restore it into a new DATA_DIR, or set DATABASE_URL.`,
+    `The database in ${paths.folder} was created by PostgreSQL ${version}, but version ${major} is installed: make a backup with the release of Attestry that you used before, and restore it into an empty DATA_DIR (docs/guides/back-up-and-restore.md).`,
   )
 }
 
