@@ -28,7 +28,11 @@ const TEST_TIMEOUT_MS = 240_000
 
 const options = parseTestArguments(process.argv.slice(2))
 const files = withoutMissingBrowser(
-  selectFiles(globSync('{server,cli,sdk,test,scripts,web}/**/*.test.ts'), options, needsBrowser),
+  selectFiles(
+    globSync('{server,cli,sdk,test,scripts,web}/**/*.test.ts', { exclude: ['**/node_modules/**'] }),
+    options,
+    needsBrowser,
+  ),
 )
 if (files.length === 0) {
   console.error(`no test file matches ${options.paths.join(' ')}`)

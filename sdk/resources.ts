@@ -754,7 +754,10 @@ export class CatalogueResource {
     )
   }
 
-  /** Get a selected skill. */
+  /**
+   * Get a selected skill.
+   * Returns one selection of a user by its ID.
+   */
   getSelectedSkill(selectedSkillId: string, options?: CallOptions): Promise<NamedSelectedSkill> {
     return this.#transport.send(
       { method: 'GET', path: `/api/selected-skills/${pathSegment('selectedSkillId', selectedSkillId)}`, auth: 'none' },
@@ -762,7 +765,10 @@ export class CatalogueResource {
     )
   }
 
-  /** Delete a selected skill. */
+  /**
+   * Delete a selected skill.
+   * Removes the skill from the selection of its user. The skill itself stays in the catalogue.
+   */
   deleteSelectedSkill(selectedSkillId: string, options?: CallOptions): Promise<SelectedSkill> {
     return this.#transport.send(
       {
@@ -774,12 +780,18 @@ export class CatalogueResource {
     )
   }
 
-  /** Get catalogue totals. */
+  /**
+   * Get catalogue totals.
+   * Returns the size of the catalogue, the number of selected skills and their users, and the number of open skill requests.
+   */
   getTotals(options?: CallOptions): Promise<CatalogueTotals> {
     return this.#transport.send({ method: 'GET', path: '/api/admin/counts', auth: 'adminKey' }, options)
   }
 
-  /** List the most selected skills. */
+  /**
+   * List the most selected skills.
+   * Returns skills with the number of users who selected them, the highest number first.
+   */
   listTopSkills(query: CatalogueListTopSkillsQuery = {}, options?: CallOptions): List<TopSkill, TopSkillPage> {
     return new List(
       this.#transport,
@@ -788,7 +800,10 @@ export class CatalogueResource {
     )
   }
 
-  /** List rate-limited IP addresses. */
+  /**
+   * List rate-limited IP addresses.
+   * Returns the IP addresses whose requests are rejected at the moment, with the end of the limit.
+   */
   listLimitedAddresses(
     query: CatalogueListLimitedVisitorsQuery = {},
     options?: CallOptions,
@@ -1198,6 +1213,7 @@ export class MandatesResource {
   }
 }
 
+/** The requests of your organisation, with the errors that they received. */
 export class RequestLogResource {
   readonly #transport: Transport
 
@@ -1266,7 +1282,10 @@ export class SessionsResource {
     return this.#transport.send({ method: 'POST', path: '/api/v1/verify', auth: 'sessionKey', body }, options)
   }
 
-  /** Get a session. */
+  /**
+   * Get a session.
+   * Returns the session of the token in the path, with everything that the student has chosen so far.
+   */
   get(sessionToken: string, options?: CallOptions): Promise<VerificationSession> {
     return this.#transport.send(
       { method: 'GET', path: `/api/v1/verify/${pathSegment('sessionToken', sessionToken)}`, auth: 'none' },
@@ -1290,7 +1309,10 @@ export class SessionsResource {
     )
   }
 
-  /** Search skills. */
+  /**
+   * Search skills.
+   * Returns the skills that match a part of a name, the best match first, for a search field that suggests skills.
+   */
   searchSkills(
     sessionToken: string,
     query: VerificationSearchSkillsQuery,
@@ -1795,7 +1817,7 @@ export class WebhooksResource {
   }
 }
 
-/** How candidates are contacted: methods, channels, languages and follow-ups shared by mandates. */
+/** The methods, channels, languages and follow-ups with which candidates are contacted, shared by mandates. */
 export class WorkflowsResource {
   readonly #transport: Transport
 
@@ -1899,6 +1921,7 @@ export class Resources {
   readonly locations: LocationsResource
   /** Jobs for which candidates are verified. */
   readonly mandates: MandatesResource
+  /** The requests of your organisation, with the errors that they received. */
   readonly requestLog: RequestLogResource
   /** The outcome of the conversation with each candidate. */
   readonly results: ResultsResource
@@ -1916,7 +1939,7 @@ export class Resources {
   readonly verifications: VerificationsResource
   /** Endpoints to which events are sent, and their deliveries. */
   readonly webhooks: WebhooksResource
-  /** How candidates are contacted: methods, channels, languages and follow-ups shared by mandates. */
+  /** The methods, channels, languages and follow-ups with which candidates are contacted, shared by mandates. */
   readonly workflows: WorkflowsResource
 
   constructor(transport: Transport) {

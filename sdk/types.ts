@@ -69,7 +69,7 @@ export interface AnalyticsOverview {
   }
   /** Number of candidates who declined or failed, by the stage at which this happened. */
   drop_offs: {
-    /** Where the candidates stopped. */
+    /** The point of the conversation at which the candidates stopped. */
     at: 'no_response' | 'consent' | 'language' | 'enrichment' | 'skills' | 'interest'
     /** Number of candidates. */
     candidates: number
@@ -79,7 +79,7 @@ export interface AnalyticsOverview {
     language: Language
     /** Number of candidates. */
     candidates: number
-    /** How many of them completed the conversation. */
+    /** Number of them that completed the conversation. */
     completed: number
   }[]
   /** For each day of the period: candidates enrolled on that day, and results completed, declined or failed on that day. */
@@ -154,7 +154,7 @@ export interface AssessmentScore {
   serviceVerificationId: string
   /** Share of correct answers in percent. */
   score: number
-  /** Whether the attempt, or the skill, is passed. */
+  /** True if the attempt, or the skill, is passed. */
   passed: boolean
   /** Score in percent that is needed to pass. */
   passMark: number
@@ -166,7 +166,7 @@ export interface AssessmentScore {
   skills: {
     /** ID of the skill. */
     skillId: string
-    /** Whether the attempt, or the skill, is passed. */
+    /** True if the attempt, or the skill, is passed. */
     passed: boolean
     /** Number of correct answers. */
     correct: number
@@ -183,7 +183,7 @@ export interface AssessmentScore {
   attempt: number
   /** Number of attempts that are left. */
   attemptsLeft: number
-  /** Whether the assessment is closed because it is passed. */
+  /** True if the assessment is closed because it is passed. */
   locked: boolean
 }
 
@@ -227,13 +227,13 @@ export interface Campaign {
   flow_version: number
   /** Increases with every change of the campaign. */
   version: number
-  /** When the campaign starts to contact candidates. */
+  /** Time at which the campaign starts to contact candidates. */
   starts_at: string
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
-  /** When the last candidate ended. Null before. */
+  /** Time at which the last candidate ended. Null before. */
   completed_at: string | null
 }
 
@@ -255,7 +255,7 @@ export interface CampaignCompletedEvent {
 export interface CampaignEnrolment {
   /** The campaign. */
   campaign: Campaign
-  /** How many of the candidates in the request were enrolled. Absent if the request had none. */
+  /** Number of candidates of the request that were enrolled, and the reasons for the others. Absent if the request had no candidates. */
   enrolment?: Enrolment
 }
 
@@ -273,7 +273,7 @@ export interface CampaignInput {
   mandate_id: string
   /** Name of the campaign, for your own lists. */
   name?: string
-  /** When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default: now. */
+  /** Time at which the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default: now. */
   starts_at?: string
   /** TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time. */
   test_clock_id?: string
@@ -369,7 +369,7 @@ export interface CatalogueError {
 export interface CatalogueSkill {
   /** ID of the skill. */
   skill_id: string
-  /** Whether candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`. */
+  /** True if candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`. */
   verify?: boolean
 }
 
@@ -455,11 +455,11 @@ export interface CountedCandidate {
   external_candidate_id: string
   /** The current status of the candidate's result. */
   status: ResultStatus
-  /** Why the candidate declined or the conversation failed. Null otherwise. */
+  /** Reason for which the candidate declined or the conversation failed. Null otherwise. */
   reason: ResultReason | null
-  /** Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
+  /** True if the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
   qualified: boolean | null
-  /** Why `qualified` is false, or null although the candidate finished. */
+  /** Reasons for which `qualified` is false, or null although the candidate finished. */
   reasons: QualificationReason[]
   /** The question to which the candidate gave a knockout answer, and the answer. Null if there was none. */
   knocked_out_by: KnockoutAnswer | null
@@ -477,7 +477,7 @@ export interface CountedCandidate {
     /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. Null without a verdict. */
     confidence: number | null
   }[]
-  /** Whether the candidate is interested in the job; null until answered. */
+  /** The interest of the candidate in the job; null until answered. */
   interest?: 'interested' | 'not_interested' | null
   /** Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second counts once. The sum over the whole list equals the figure in the overview. */
   times: number
@@ -532,7 +532,7 @@ export interface Credential {
   url: string
   /** The skill that the credential is about. */
   skill: CredentialSkill
-  /** How the skill was verified. */
+  /** Method by which the skill was verified. */
   method: 'assessment' | 'endorsement' | 'campaign'
   /** Your own ID for the candidate. */
   external_candidate_id: string | null
@@ -542,19 +542,19 @@ export interface Credential {
   verification_id: string | null
   /** Return only records with this status. */
   status: CredentialStatus
-  /** When the credential was issued. */
+  /** Time at which the credential was issued. */
   issued_at: string
-  /** When the credential expires. */
+  /** Time at which the credential expires. */
   valid_until: string
-  /** When the credential was revoked; null if it was not. */
+  /** Time at which the credential was revoked; null if it was not. */
   revoked_at: string | null
-  /** Why the credential was revoked; null if it was not. */
+  /** Reason of the revocation; null if the credential was not revoked. */
   revocation_reason: CredentialRevocationReason | null
   /** The newest credential that replaces this one; null if there is none. */
   replaced_by: string | null
   /** Increases with every change. */
   version: number
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 
@@ -598,7 +598,7 @@ export interface CredentialResponse {
   data: Credential
 }
 
-/** Why a credential was revoked. */
+/** Reason of the revocation of a credential. */
 export type CredentialRevocationReason =
   | 'issued_in_error'
   | 'endorsement_withdrawn'
@@ -655,13 +655,13 @@ export interface CreditEntry {
   entry_id: string
   /** Number of credits: negative if spent, positive if granted or refunded. */
   amount: number
-  /** Why the balance changed. */
+  /** Reason of the change. */
   reason: 'grant' | 'enrolment' | 'refund'
   /** The campaign for which credits were spent or refunded; null for a grant. */
   campaign_id: string | null
   /** Number of credits after the change. */
   balance_after: number
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
 }
 
@@ -695,20 +695,20 @@ export interface Delivery {
   status: DeliveryStatus
   /** The last 100 attempts to deliver the event, oldest first. */
   attempts: DeliveryAttempt[]
-  /** When the delivery is sent or retried; null if it is not. */
+  /** Time of the next attempt; null if there is none. */
   next_attempt_at: string | null
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
 }
 
 export interface DeliveryAttempt {
-  /** When the attempt was made. */
+  /** Time of the attempt. */
   attempted_at: string
   /** HTTP status of the response; null if there was none. */
   status_code: number | null
   /** Duration of the attempt in milliseconds. */
   latency_ms: number
-  /** Why the attempt failed; null if it succeeded. */
+  /** Cause of the failure; null if the attempt succeeded. */
   error: string | null
   /** The first 1,024 bytes of the response body. Empty if there was no response. */
   answer: string
@@ -751,7 +751,7 @@ export interface EnableWebhookInput {
   recover?: boolean
 }
 
-/** How the reviewer knows the student. */
+/** Relation of the reviewer to the student. */
 export type EndorsementType = 'manager' | 'mentor' | 'peer' | 'client' | 'faculty'
 
 export interface EnrichmentAnswer {
@@ -759,7 +759,7 @@ export interface EnrichmentAnswer {
   type: 'yes_no' | 'voice'
   /** The answer: `yes` or `no`, or the words of the candidate. */
   answer: string
-  /** Whether the answer makes the candidate not qualified. */
+  /** True if the answer disqualifies the candidate. */
   knocked_out: boolean
 }
 
@@ -772,7 +772,7 @@ export interface EnrichmentQuestion {
   translations?: QuestionTranslations
   /** For `yes_no` only: the answer that makes the candidate not qualified. */
   knockout?: 'yes' | 'no'
-  /** Whether the candidate must answer. If a candidate skips an optional question with `knockout`, `qualified` is not true. */
+  /** True if the candidate must answer. If a candidate skips an optional question with `knockout`, `qualified` is not true. */
   required?: boolean
 }
 
@@ -806,7 +806,7 @@ export interface ErrorDetail {
 
 /** An event that you pull: the event that webhooks receive, and its delivery. */
 export type Event = WebhookEvent & {
-  /** How the event reached you. */
+  /** Acknowledgement and delivery of the event. */
   delivery: EventDelivery
 }
 
@@ -835,11 +835,11 @@ export interface EventAcknowledgementResponse {
   data: EventAcknowledgement
 }
 
-/** How the event reached you. Only in events that you pull. */
+/** Acknowledgement and delivery of the event. Only in events that you pull. */
 export interface EventDelivery {
-  /** When the event was acknowledged; null before. */
+  /** Time at which the event was acknowledged; null before. */
   acknowledged_at: string | null
-  /** How the event was acknowledged; null before. */
+  /** The way in which the event was acknowledged: `pull` or `webhook`. Null before. */
   acknowledged_by: 'pull' | 'webhook' | null
   /** Number of attempts to deliver the event to webhook endpoints. */
   attempts: number
@@ -900,7 +900,7 @@ export interface EvidenceReason {
     | 'same_device'
     | 'reviewer_is_student'
     | 'ring'
-  /** How the reason changes the level. */
+  /** Effect of the reason on the level. */
   effect: 'supports' | 'neutral' | 'weakens'
   /** The reason in English. New texts and codes may be added. */
   text: string
@@ -952,7 +952,7 @@ export interface Item {
   languages: ('en' | 'hi' | 'bn' | 'ta' | 'te' | 'mr' | 'gu' | 'kn' | 'ml' | 'pa' | 'or' | 'as')[]
   /** Return only records with this status. */
   status: ItemStatus
-  /** Why the item is retired. */
+  /** Reason for which the item is retired. */
   retirement_reason: string | null
   /** Difficulty in logits; 0 is medium. */
   difficulty: number
@@ -964,14 +964,14 @@ export interface Item {
   discrimination: number | null
   /** Median time to answer. */
   median_seconds: number | null
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 
 export interface ItemImport {
-  /** Whether the import was only checked, without storing anything. */
+  /** True if the import was only checked and nothing was stored. */
   dry_run: boolean
   /** Number of items in the file. */
   items: number
@@ -995,7 +995,7 @@ export interface ItemImport {
     active: number
     /** Number of items that are asked without being scored, until their statistics are known. */
     pilot: number
-    /** Whether there are enough active items of the organisation. New mandates then use them instead of other questions. */
+    /** True if there are enough active items of the organisation. New mandates then use them instead of other questions. */
     measurable: boolean
   }[]
   /** Signs of weak items, with their position in the file. The items are imported nevertheless. */
@@ -1011,7 +1011,7 @@ export interface ItemImportInput {
   content_base64?: string
   /** The skill of items that name none. */
   skill_id?: string
-  /** Whether to return what would change, without changing it. */
+  /** True returns the changes of the import without storing them. */
   dry_run?: boolean
 }
 
@@ -1067,7 +1067,7 @@ export interface ItemSkill {
   pilot: number
   /** Number of items that are not asked any more. */
   retired: number
-  /** Whether there are enough active items of the organisation. New mandates then use them instead of other questions. */
+  /** True if there are enough active items of the organisation. New mandates then use them instead of other questions. */
   measurable: boolean
 }
 
@@ -1130,7 +1130,7 @@ export interface LocationListResponse {
 export interface LoggedRequest {
   /** Number of the entry. Increases with time. */
   id: number
-  /** When the response was sent: ISO 8601, UTC. */
+  /** Time at which the response was sent: ISO 8601, UTC. */
   at: string
   /** The API that was called. */
   api: 'partner' | 'verification' | 'ats'
@@ -1148,11 +1148,11 @@ export interface LoggedRequest {
   duration_ms: number
   /** The `x-request-id` of the response. */
   request_id: string
-  /** Why the signature of a TEST request did not match. Empty for other requests. */
+  /** Differences for which the signature of a TEST request did not match. Empty for other requests. */
   differed: {
     /** The part of the request that differed. */
     path: string
-    /** How it differed. */
+    /** Description of the difference. */
     message: string
   }[]
 }
@@ -1196,7 +1196,7 @@ export interface Mandate {
   company_name: string
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
-  /** Where the job is, for a job in India. */
+  /** Place of the job, for a job in India. */
   location?: MandateLocation
   /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
@@ -1219,15 +1219,15 @@ export interface Mandate {
   enrichment_questions?: EnrichmentQuestion[]
   interest_collection?: InterestCollection
   created_via: CreatedVia
-  /** Why the questions could not be prepared. Null otherwise. */
+  /** Reason for which the questions could not be prepared. Null otherwise. */
   failure: string | null
   /** The prepared questions. Null until they are prepared. */
   questions: PreparedQuestions | null
   /** Version of the mandate. Increases with every change, including when its questions are prepared. */
   version: number
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 
@@ -1255,7 +1255,7 @@ export interface MandateInput {
   company_name: string
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
-  /** Where the job is, for a job in India. */
+  /** Place of the job, for a job in India. */
   location?: MandateLocation
   /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
@@ -1347,7 +1347,7 @@ export interface MandateReplacement {
   company_name: string
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
-  /** Where the job is, for a job in India. */
+  /** Place of the job, for a job in India. */
   location?: MandateLocation
   /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
@@ -1444,9 +1444,9 @@ export interface MentionedSkill {
   skill_id: string
   /** Name of the skill. */
   name: string
-  /** How well the skill matches, from 0 to 1. */
+  /** Quality of the match, from 0 to 1. */
   score: number
-  /** Where the text mentions the skill. */
+  /** Positions at which the text mentions the skill. */
   mentions: SkillMention[]
 }
 
@@ -1473,9 +1473,9 @@ export interface NamedSelectedSkill {
   sub_skill_name: string
   /** Name of the master skill. */
   master_skill_name: string
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   createdAt: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updatedAt: string
 }
 
@@ -1506,7 +1506,7 @@ export interface OpenedVerificationSession {
   serviceVerificationId: string
   /** ID of the student at Attestry, the same for all sessions of the student. */
   serviceUserId: string
-  /** When the session expires: ISO 8601, UTC. */
+  /** Time at which the session expires: ISO 8601, UTC. */
   expiresAt: string
 }
 
@@ -1578,7 +1578,7 @@ export interface PreparedQuestions {
     /** Your key of the question. */
     key: string
     type: EnrichmentType
-    /** Whether the candidate must answer. */
+    /** True if the candidate must answer. */
     required: boolean
     /** The question, by language. */
     text: TextByLanguage
@@ -1589,11 +1589,11 @@ export interface PreparedQuestions {
     skill_id: string
     /** Name of the skill. */
     name: string
-    /** Where the items come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
+    /** Source of the items: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
     item_source?: 'bank' | 'private' | 'ai'
     /** Number of items from which each candidate's items are drawn. */
     item_count?: number
-    /** How many items each candidate is asked. */
+    /** Number of items that each candidate is asked. */
     items_per_candidate?: {
       /** Lowest number of items. */
       min: number
@@ -1610,7 +1610,7 @@ export interface PreparedQuestions {
       options: TextsByLanguage
     }[]
   }[]
-  /** Whether candidates are asked if they are interested in the job. */
+  /** True if candidates are asked about their interest in the job. */
   interest: boolean
 }
 
@@ -1795,7 +1795,7 @@ export interface Result {
   }
   /** Return only records with this status. */
   status: ResultStatus
-  /** Why the candidate declined or the conversation failed; null otherwise. */
+  /** Reason for which the candidate declined or the conversation failed; null otherwise. */
   reason: ResultReason | null
   /** The outcome of the conversation. */
   output: ResultOutput
@@ -1803,13 +1803,13 @@ export interface Result {
   flow_version: number
   /** Increases with every change of the result. */
   version: number
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the candidate was first contacted. Null before that. */
+  /** Time at which the candidate was first contacted. Null before that. */
   started_at: string | null
-  /** When the result became `completed`, `declined` or `failed`. Null while it is pending. */
+  /** Time at which the result became `completed`, `declined` or `failed`. Null while it is pending. */
   completed_at: string | null
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 
@@ -1884,15 +1884,15 @@ export interface ResultListResponse {
 }
 
 export interface ResultOutput {
-  /** Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
+  /** True if the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
   qualified: boolean | null
-  /** Why `qualified` is false, or null although the candidate finished. */
+  /** Reasons for which `qualified` is false, or null although the candidate finished. */
   reasons: QualificationReason[]
   /** Answers to the questions of the mandate, by the `key` of the question. */
   enrichment?: Record<string, EnrichmentAnswer>
   /** The verdict on each skill that was to be verified. Absent without such skills. */
   skills?: VerifiedSkill[]
-  /** Whether the candidate is interested in the job; null until answered. */
+  /** The interest of the candidate in the job; null until answered. */
   interest?: 'interested' | 'not_interested' | null
   /** The credentials that were issued because the candidate wants them; absent if there are none. Issuing one does not change `updated_at` of the result; use the event `credential.issued`. */
   credentials?: ResultCredential[]
@@ -1901,7 +1901,7 @@ export interface ResultOutput {
   channel: string | null
 }
 
-/** Why the candidate declined or the conversation failed. */
+/** Reason for which the candidate declined or the conversation failed. */
 export type ResultReason = 'no_response' | 'unreachable' | 'stopped' | 'expired' | 'refused'
 
 export interface ResultResponse {
@@ -1923,14 +1923,14 @@ export interface RetiredQuestion {
   skill_id: string
   /** ID of the retired item. */
   item_id: string
-  /** Why the item was retired. */
+  /** Reason for which the item was retired. */
   reason: 'miskeyed' | 'leaked' | 'not_discriminating' | 'manual'
 }
 
 export interface ReviewDecision {
   /** ID of the skill. */
   skillId: string
-  /** Whether the reviewer confirms the skill. */
+  /** True if the reviewer confirms the skill. */
   endorsed: boolean
   /** Rating from 1 to 5. */
   rating?: number
@@ -1945,9 +1945,9 @@ export interface ReviewInput {
   token: string
   /** Exactly one decision per skill. Required unless `declined` is true. */
   decisions?: ReviewDecision[]
-  /** Whether the reviewer declines to review the skills. */
+  /** True if the reviewer declines to review the skills. */
   declined?: boolean
-  /** Why the reviewer declines. Required if `declined` is true. */
+  /** Reason for which the reviewer declines. Required if `declined` is true. */
   reason?: string
 }
 
@@ -1979,9 +1979,9 @@ export interface ReviewPage {
   endorsementType: EndorsementType
   /** Return only records with this status. */
   status: VerificationStatus
-  /** Whether the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`. */
+  /** True if the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`. */
   withdrawable: boolean
-  /** When the link of the reviewer expires: ISO 8601, UTC. */
+  /** Time at which the link of the reviewer expires: ISO 8601, UTC. */
   expiresAt: string
 }
 
@@ -2030,7 +2030,7 @@ export interface ReviewerResponse {
 }
 
 export interface RevokeCredentialInput {
-  /** Why you revoke the credential. */
+  /** Your reason for the revocation. */
   reason: 'issued_in_error' | 'endorsement_withdrawn' | 'evidence_wrong' | 'other'
 }
 
@@ -2088,9 +2088,9 @@ export interface SelectedSkill {
   sub_skill_id: string
   /** ID of the master skill. */
   master_skill_id: string
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   createdAt: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updatedAt: string
 }
 
@@ -2115,9 +2115,9 @@ export interface SelectedSkillResponse {
 }
 
 export interface SessionConsentInput {
-  /** Whether the student wants credentials. False withdraws the consent and revokes them. */
+  /** True if the student wants credentials. False withdraws the consent and revokes them. */
   wanted: boolean
-  /** Whether the credentials contain the student's name; false by default. */
+  /** True if the credentials contain the student's name; false by default. */
   showName?: boolean
 }
 
@@ -2129,11 +2129,11 @@ export interface SessionCredentialSkill {
 }
 
 export interface SessionCredentials {
-  /** Whether the organisation issues credentials. */
+  /** True if the organisation issues credentials. */
   enabled: boolean
   /** Decision of the student; null before it. */
   wanted: boolean | null
-  /** Whether the credentials contain the student's name. */
+  /** True if the credentials contain the student's name. */
   showName: boolean
   /** Verified skills, for which a credential can be issued or was issued. */
   eligible: {
@@ -2263,7 +2263,7 @@ export interface Skill {
   sub_skill: SubSkillName
   /** The master skill that the sub-skill belongs to. */
   master_skill: MasterSkillName
-  /** Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
+  /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
   verifiable: boolean
 }
 
@@ -2346,9 +2346,9 @@ export interface SkillMatch {
   skill_id: string
   /** Name of the skill. */
   name: string
-  /** How well the skill matches, from 0 to 1. */
+  /** Quality of the match, from 0 to 1. */
   score: number
-  /** How the skill was found: by its name, by an alias, despite spelling differences, or by meaning. */
+  /** Method by which the skill was found: by its name, by an alias, despite spelling differences, or by meaning. */
   method: 'exact' | 'alias' | 'fuzzy' | 'semantic'
 }
 
@@ -2411,7 +2411,7 @@ export interface SkillRequest {
   status: SkillRequestStatus
   /** ID of the new skill if the request was approved; null otherwise. */
   skill_id: string | null
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
 }
 
@@ -2487,9 +2487,9 @@ export interface SkillSearchResult {
   sub_skill: SubSkillName
   /** The master skill that the sub-skill belongs to. */
   master_skill: MasterSkillName
-  /** Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
+  /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
   verifiable: boolean
-  /** How well the skill matches, from 0 to 1. */
+  /** Quality of the match, from 0 to 1. */
   score: number
 }
 
@@ -2518,7 +2518,7 @@ export interface SkillSuggestion {
   subSkill: string
   /** Name of the master skill. */
   masterSkill: string
-  /** Whether the skill can be assessed with questions. */
+  /** True if the skill can be assessed with questions. */
   verifiable: boolean
 }
 
@@ -2637,9 +2637,9 @@ export interface TestClock {
   now: string
   /** The end of the advance that is in progress; null if there is none. */
   advancing_to: string | null
-  /** When the clock was created, in real time. */
+  /** Creation time of the clock, in real time. */
   created_at: string
-  /** When the clock was last changed, in real time. */
+  /** Time of the last change of the clock, in real time. */
   updated_at: string
 }
 
@@ -2757,7 +2757,7 @@ export interface TopSkillPage {
 }
 
 export interface VerdictEvidence {
-  /** Where the questions come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
+  /** Source of the questions: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
   item_source: 'bank' | 'private' | 'ai'
   language: Language
   /** Number of scored questions. */
@@ -2786,17 +2786,17 @@ export interface Verification {
   source?: VerificationSource
   /** The outcome of each skill. */
   skills: SkillOutcome[]
-  /** How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
+  /** Strength of the evidence that the endorsement provides for the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
   evidenceLevel?: 'strong' | 'moderate' | 'weak'
   /** The reasons for `evidenceLevel`. */
   reasons?: EvidenceReason[]
   /** Score of the last assessment in percent; null without one. */
   score: number | null
-  /** When the verification ended; absent before. */
+  /** Time at which the verification ended; absent before. */
   completedAt?: string
-  /** Why the reviewer declined, or why the endorsement was withdrawn. */
+  /** Reason for which the reviewer declined or withdrew the endorsement. */
   declineReason?: string
-  /** When the endorsement was withdrawn. Absent otherwise. */
+  /** Time at which the endorsement was withdrawn. Absent otherwise. */
   withdrawnAt?: string
   /** The person or role that withdrew the endorsement. */
   withdrawnBy?: 'reviewer' | 'organisation' | 'operator'
@@ -2817,7 +2817,7 @@ export interface VerificationChange {
   status: VerificationStatus
   /** The outcome of each skill. Only in events that end the verification. */
   skills?: SkillOutcome[]
-  /** How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
+  /** Strength of the evidence that the endorsement provides for the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
   evidenceLevel?: 'strong' | 'moderate' | 'weak'
   /** The reasons for `evidenceLevel`. */
   reasons?: EvidenceReason[]
@@ -3027,15 +3027,15 @@ export interface VerificationSession {
   stored: SelectedItems
   /** The reviewer; null before one is stored. */
   reviewer: Reviewer | null
-  /** How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
+  /** Strength of the evidence that the endorsement provides for the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
   evidenceLevel?: 'strong' | 'moderate' | 'weak'
   /** The reasons for `evidenceLevel`. */
   reasons?: EvidenceReason[]
-  /** When the session expires: ISO 8601, UTC. */
+  /** Time at which the session expires: ISO 8601, UTC. */
   expiresAt: string
   /** The ID of the test clock whose time applies. Absent without one. */
   testClockId?: string
-  /** Where the page sends the student at the end. */
+  /** Address to which the page sends the student at the end. */
   returnUrl?: string
 }
 
@@ -3119,9 +3119,9 @@ export interface Webhook {
   description?: string
   status: WebhookStatus
   created_via: CreatedVia
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 
@@ -3222,9 +3222,9 @@ export interface WebhookWithSecret {
   description?: string
   status: WebhookStatus
   created_via: CreatedVia
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
   /** The signing secret: `whsec_` followed by base64. Store it, because it is returned only once. */
   secret: string
@@ -3283,9 +3283,9 @@ export interface Workflow {
   status: WorkflowStatus
   /** Number of mandates that use the workflow and are not archived. */
   mandates: number
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 

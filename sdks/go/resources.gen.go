@@ -929,6 +929,8 @@ func (r *CatalogueResource) AllSelectedSkills(ctx context.Context, params *Catal
 }
 
 // GetSelectedSkill: get a selected skill.
+//
+// Returns one selection of a user by its ID.
 func (r *CatalogueResource) GetSelectedSkill(ctx context.Context, selectedSkillID string, options ...RequestOption) (*NamedSelectedSkill, error) {
 	call := operation{
 		method:         "GET",
@@ -946,6 +948,8 @@ func (r *CatalogueResource) GetSelectedSkill(ctx context.Context, selectedSkillI
 }
 
 // DeleteSelectedSkill: delete a selected skill.
+//
+// Removes the skill from the selection of its user. The skill itself stays in the catalogue.
 func (r *CatalogueResource) DeleteSelectedSkill(ctx context.Context, selectedSkillID string, options ...RequestOption) (*SelectedSkill, error) {
 	call := operation{
 		method:         "DELETE",
@@ -963,6 +967,9 @@ func (r *CatalogueResource) DeleteSelectedSkill(ctx context.Context, selectedSki
 }
 
 // GetTotals: get catalogue totals.
+//
+// Returns the size of the catalogue, the number of selected skills and their users, and the number of open skill
+// requests.
 func (r *CatalogueResource) GetTotals(ctx context.Context, options ...RequestOption) (*CatalogueTotals, error) {
 	call := operation{
 		method:         "GET",
@@ -1001,6 +1008,8 @@ func (p *CatalogueListTopSkillsParams) values() url.Values {
 }
 
 // ListTopSkills: list the most selected skills.
+//
+// Returns skills with the number of users who selected them, the highest number first.
 func (r *CatalogueResource) ListTopSkills(ctx context.Context, params *CatalogueListTopSkillsParams, options ...RequestOption) (*TopSkillPage, error) {
 	call := operation{
 		method:         "GET",
@@ -1057,6 +1066,8 @@ func (p *CatalogueListLimitedAddressesParams) values() url.Values {
 }
 
 // ListLimitedAddresses: list rate-limited IP addresses.
+//
+// Returns the IP addresses whose requests are rejected at the moment, with the end of the limit.
 func (r *CatalogueResource) ListLimitedAddresses(ctx context.Context, params *CatalogueListLimitedAddressesParams, options ...RequestOption) (*RateLimitedAddressPage, error) {
 	call := operation{
 		method:         "GET",
@@ -2046,7 +2057,7 @@ func (r *MandatesResource) Retry(ctx context.Context, mandateID string, options 
 	return &response.Data, nil
 }
 
-// RequestLogResource has the operations on request log.
+// RequestLogResource: The requests of your organisation, with the errors that they received.
 type RequestLogResource struct {
 	client *Client
 }
@@ -2273,6 +2284,8 @@ func (r *SessionsResource) Open(ctx context.Context, body VerificationSessionInp
 }
 
 // Get: get a session.
+//
+// Returns the session of the token in the path, with everything that the student has chosen so far.
 func (r *SessionsResource) Get(ctx context.Context, sessionToken string, options ...RequestOption) (*VerificationSession, error) {
 	call := operation{
 		method:         "GET",
@@ -2327,6 +2340,8 @@ func (p *SessionsSearchSkillsParams) values() url.Values {
 }
 
 // SearchSkills: search skills.
+//
+// Returns the skills that match a part of a name, the best match first, for a search field that suggests skills.
 func (r *SessionsResource) SearchSkills(ctx context.Context, sessionToken string, params *SessionsSearchSkillsParams, options ...RequestOption) (*SkillSuggestions, error) {
 	call := operation{
 		method:         "GET",
@@ -3334,7 +3349,8 @@ func (r *WebhooksResource) ReplayEvents(ctx context.Context, webhookID string, b
 	return &response.Data, nil
 }
 
-// WorkflowsResource: How candidates are contacted: methods, channels, languages and follow-ups shared by mandates.
+// WorkflowsResource: The methods, channels, languages and follow-ups with which candidates are contacted, shared by
+// mandates.
 type WorkflowsResource struct {
 	client *Client
 }

@@ -74,8 +74,8 @@ const (
 )
 
 // CredentialRevocationReason is one of issued_in_error, endorsement_withdrawn, evidence_wrong, other,
-// consent_withdrawn, holder_request, replaced, measurement_wrong, key_revoked or person_erased. Why a credential was
-// revoked. The server may add values.
+// consent_withdrawn, holder_request, replaced, measurement_wrong, key_revoked or person_erased. Reason of the
+// revocation of a credential. The server may add values.
 type CredentialRevocationReason string
 
 const (
@@ -128,8 +128,8 @@ const (
 	DuplicateRowReasonPhone               DuplicateRowReason = "phone"
 )
 
-// EndorsementType is one of manager, mentor, peer, client or faculty. How the reviewer knows the student. The server
-// may add values.
+// EndorsementType is one of manager, mentor, peer, client or faculty. Relation of the reviewer to the student. The
+// server may add values.
 type EndorsementType string
 
 const (
@@ -400,8 +400,8 @@ const (
 	ResultOutputInterestNotInterested ResultOutputInterest = "not_interested"
 )
 
-// ResultReason is one of no_response, unreachable, stopped, expired or refused. Why the candidate declined or the
-// conversation failed. The server may add values.
+// ResultReason is one of no_response, unreachable, stopped, expired or refused. Reason for which the candidate
+// declined or the conversation failed. The server may add values.
 type ResultReason string
 
 const (
@@ -736,7 +736,7 @@ type AnalyticsOverviewDaily struct {
 
 // AnalyticsOverviewDropOff is an object of the API.
 type AnalyticsOverviewDropOff struct {
-	// Where the candidates stopped.
+	// The point of the conversation at which the candidates stopped.
 	At AnalyticsOverviewDropOffAt `json:"at"`
 	// Number of candidates.
 	Candidates int64 `json:"candidates"`
@@ -785,7 +785,7 @@ type AnalyticsOverviewLanguage struct {
 	Language Language `json:"language"`
 	// Number of candidates.
 	Candidates int64 `json:"candidates"`
-	// How many of them completed the conversation.
+	// Number of them that completed the conversation.
 	Completed int64 `json:"completed"`
 }
 
@@ -833,7 +833,7 @@ type AssessmentScore struct {
 	ServiceVerificationID string `json:"serviceVerificationId"`
 	// Share of correct answers in percent.
 	Score int64 `json:"score"`
-	// Whether the attempt, or the skill, is passed.
+	// True if the attempt, or the skill, is passed.
 	Passed bool `json:"passed"`
 	// Score in percent that is needed to pass.
 	PassMark int64 `json:"passMark"`
@@ -847,7 +847,7 @@ type AssessmentScore struct {
 	Attempt int64 `json:"attempt"`
 	// Number of attempts that are left.
 	AttemptsLeft int64 `json:"attemptsLeft"`
-	// Whether the assessment is closed because it is passed.
+	// True if the assessment is closed because it is passed.
 	Locked bool `json:"locked"`
 }
 
@@ -855,7 +855,7 @@ type AssessmentScore struct {
 type AssessmentScoreSkill struct {
 	// ID of the skill.
 	SkillID string `json:"skillId"`
-	// Whether the attempt, or the skill, is passed.
+	// True if the attempt, or the skill, is passed.
 	Passed bool `json:"passed"`
 	// Number of correct answers.
 	Correct int64 `json:"correct"`
@@ -893,13 +893,13 @@ type Campaign struct {
 	FlowVersion int64 `json:"flow_version"`
 	// Increases with every change of the campaign.
 	Version int64 `json:"version"`
-	// When the campaign starts to contact candidates.
+	// Time at which the campaign starts to contact candidates.
 	StartsAt string `json:"starts_at"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
-	// When the record was last changed: ISO 8601, UTC.
+	// Time of the last change of the record: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
-	// When the last candidate ended. Null before.
+	// Time at which the last candidate ended. Null before.
 	CompletedAt *string `json:"completed_at"`
 }
 
@@ -921,7 +921,8 @@ type CampaignCounts struct {
 type CampaignEnrolment struct {
 	// The campaign.
 	Campaign Campaign `json:"campaign"`
-	// How many of the candidates in the request were enrolled. Absent if the request had none.
+	// Number of candidates of the request that were enrolled, and the reasons for the others. Absent if the request had
+	// no candidates.
 	Enrolment *Enrolment `json:"enrolment,omitempty"`
 }
 
@@ -931,8 +932,8 @@ type CampaignInput struct {
 	MandateID string `json:"mandate_id"`
 	// Name of the campaign, for your own lists.
 	Name *string `json:"name,omitempty"`
-	// When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default:
-	// now.
+	// Time at which the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future.
+	// Default: now.
 	StartsAt *string `json:"starts_at,omitempty"`
 	// TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time.
 	TestClockID *string `json:"test_clock_id,omitempty"`
@@ -1053,19 +1054,19 @@ type CountedCandidate struct {
 	ExternalCandidateID string `json:"external_candidate_id"`
 	// The current status of the candidate's result.
 	Status ResultStatus `json:"status"`
-	// Why the candidate declined or the conversation failed. Null otherwise.
+	// Reason for which the candidate declined or the conversation failed. Null otherwise.
 	Reason *ResultReason `json:"reason"`
-	// Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is
+	// True if the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is
 	// `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question,
 	// if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified.
 	Qualified *bool `json:"qualified"`
-	// Why `qualified` is false, or null although the candidate finished.
+	// Reasons for which `qualified` is false, or null although the candidate finished.
 	Reasons []QualificationReason `json:"reasons"`
 	// The question to which the candidate gave a knockout answer, and the answer. Null if there was none.
 	KnockedOutBy *KnockoutAnswer `json:"knocked_out_by"`
 	// The verdict on each skill of the mandate. Absent if the mandate does not verify skills.
 	Skills []CountedCandidateSkill `json:"skills,omitempty"`
-	// Whether the candidate is interested in the job; null until answered.
+	// The interest of the candidate in the job; null until answered.
 	Interest *CountedCandidateInterest `json:"interest,omitempty"`
 	// Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second
 	// counts once. The sum over the whole list equals the figure in the overview.
@@ -1120,7 +1121,7 @@ type Credential struct {
 	URL string `json:"url"`
 	// The skill that the credential is about.
 	Skill CredentialSkill `json:"skill"`
-	// How the skill was verified.
+	// Method by which the skill was verified.
 	Method CredentialMethod `json:"method"`
 	// Your own ID for the candidate.
 	ExternalCandidateID *string `json:"external_candidate_id"`
@@ -1130,19 +1131,19 @@ type Credential struct {
 	VerificationID *string `json:"verification_id"`
 	// Return only records with this status.
 	Status CredentialStatus `json:"status"`
-	// When the credential was issued.
+	// Time at which the credential was issued.
 	IssuedAt string `json:"issued_at"`
-	// When the credential expires.
+	// Time at which the credential expires.
 	ValidUntil string `json:"valid_until"`
-	// When the credential was revoked; null if it was not.
+	// Time at which the credential was revoked; null if it was not.
 	RevokedAt *string `json:"revoked_at"`
-	// Why the credential was revoked; null if it was not.
+	// Reason of the revocation; null if the credential was not revoked.
 	RevocationReason *CredentialRevocationReason `json:"revocation_reason"`
 	// The newest credential that replaces this one; null if there is none.
 	ReplacedBy *string `json:"replaced_by"`
 	// Increases with every change.
 	Version int64 `json:"version"`
-	// When the record was last changed: ISO 8601, UTC.
+	// Time of the last change of the record: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
 }
 
@@ -1174,13 +1175,13 @@ type CreditEntry struct {
 	EntryID string `json:"entry_id"`
 	// Number of credits: negative if spent, positive if granted or refunded.
 	Amount int64 `json:"amount"`
-	// Why the balance changed.
+	// Reason of the change.
 	Reason CreditEntryReason `json:"reason"`
 	// The campaign for which credits were spent or refunded; null for a grant.
 	CampaignID *string `json:"campaign_id"`
 	// Number of credits after the change.
 	BalanceAfter int64 `json:"balance_after"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
 }
 
@@ -1204,21 +1205,21 @@ type Delivery struct {
 	Status DeliveryStatus `json:"status"`
 	// The last 100 attempts to deliver the event, oldest first.
 	Attempts []DeliveryAttempt `json:"attempts"`
-	// When the delivery is sent or retried; null if it is not.
+	// Time of the next attempt; null if there is none.
 	NextAttemptAt *string `json:"next_attempt_at"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
 }
 
 // DeliveryAttempt is an object of the API.
 type DeliveryAttempt struct {
-	// When the attempt was made.
+	// Time of the attempt.
 	AttemptedAt string `json:"attempted_at"`
 	// HTTP status of the response; null if there was none.
 	StatusCode *int64 `json:"status_code"`
 	// Duration of the attempt in milliseconds.
 	LatencyMs float64 `json:"latency_ms"`
-	// Why the attempt failed; null if it succeeded.
+	// Cause of the failure; null if the attempt succeeded.
 	Error *string `json:"error"`
 	// The first 1,024 bytes of the response body. Empty if there was no response.
 	Answer string `json:"answer"`
@@ -1260,7 +1261,7 @@ type EnrichmentAnswer struct {
 	Type EnrichmentType `json:"type"`
 	// The answer: `yes` or `no`, or the words of the candidate.
 	Answer string `json:"answer"`
-	// Whether the answer makes the candidate not qualified.
+	// True if the answer disqualifies the candidate.
 	KnockedOut bool `json:"knocked_out"`
 }
 
@@ -1274,7 +1275,7 @@ type EnrichmentQuestion struct {
 	Translations *QuestionTranslations `json:"translations,omitempty"`
 	// For `yes_no` only: the answer that makes the candidate not qualified.
 	Knockout *EnrichmentQuestionKnockout `json:"knockout,omitempty"`
-	// Whether the candidate must answer. If a candidate skips an optional question with `knockout`, `qualified` is not
+	// True if the candidate must answer. If a candidate skips an optional question with `knockout`, `qualified` is not
 	// true.
 	Required *bool `json:"required,omitempty"`
 }
@@ -1342,7 +1343,7 @@ type EventList struct {
 type EvidenceReason struct {
 	// The reason. New codes may be added.
 	Code EvidenceReasonCode `json:"code"`
-	// How the reason changes the level.
+	// Effect of the reason on the level.
 	Effect EvidenceReasonEffect `json:"effect"`
 	// The reason in English. New texts and codes may be added.
 	Text string `json:"text"`
@@ -1399,7 +1400,7 @@ type Item struct {
 	Languages []Language `json:"languages"`
 	// Return only records with this status.
 	Status ItemStatus `json:"status"`
-	// Why the item is retired.
+	// Reason for which the item is retired.
 	RetirementReason *string `json:"retirement_reason"`
 	// Difficulty in logits; 0 is medium.
 	Difficulty float64 `json:"difficulty"`
@@ -1411,15 +1412,15 @@ type Item struct {
 	Discrimination *float64 `json:"discrimination"`
 	// Median time to answer.
 	MedianSeconds *float64 `json:"median_seconds"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
-	// When the record was last changed: ISO 8601, UTC.
+	// Time of the last change of the record: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
 }
 
 // ItemImport is an object of the API.
 type ItemImport struct {
-	// Whether the import was only checked, without storing anything.
+	// True if the import was only checked and nothing was stored.
 	DryRun bool `json:"dry_run"`
 	// Number of items in the file.
 	Items int64 `json:"items"`
@@ -1449,7 +1450,7 @@ type ItemImportInput struct {
 	ContentBase64 *string `json:"content_base64,omitempty"`
 	// The skill of items that name none.
 	SkillID *string `json:"skill_id,omitempty"`
-	// Whether to return what would change, without changing it.
+	// True returns the changes of the import without storing them.
 	DryRun *bool `json:"dry_run,omitempty"`
 }
 
@@ -1463,7 +1464,7 @@ type ItemImportSkill struct {
 	Active int64 `json:"active"`
 	// Number of items that are asked without being scored, until their statistics are known.
 	Pilot int64 `json:"pilot"`
-	// Whether there are enough active items of the organisation. New mandates then use them instead of other questions.
+	// True if there are enough active items of the organisation. New mandates then use them instead of other questions.
 	Measurable bool `json:"measurable"`
 }
 
@@ -1495,7 +1496,7 @@ type ItemSkill struct {
 	Pilot int64 `json:"pilot"`
 	// Number of items that are not asked any more.
 	Retired int64 `json:"retired"`
-	// Whether there are enough active items of the organisation. New mandates then use them instead of other questions.
+	// True if there are enough active items of the organisation. New mandates then use them instead of other questions.
 	Measurable bool `json:"measurable"`
 }
 
@@ -1539,7 +1540,7 @@ type LocationList struct {
 type LoggedRequest struct {
 	// Number of the entry. Increases with time.
 	ID int64 `json:"id"`
-	// When the response was sent: ISO 8601, UTC.
+	// Time at which the response was sent: ISO 8601, UTC.
 	At string `json:"at"`
 	// The API that was called.
 	API LoggedRequestAPI `json:"api"`
@@ -1557,7 +1558,7 @@ type LoggedRequest struct {
 	DurationMs float64 `json:"duration_ms"`
 	// The `x-request-id` of the response.
 	RequestID string `json:"request_id"`
-	// Why the signature of a TEST request did not match. Empty for other requests.
+	// Differences for which the signature of a TEST request did not match. Empty for other requests.
 	Differed []LoggedRequestDiffered `json:"differed"`
 }
 
@@ -1565,7 +1566,7 @@ type LoggedRequest struct {
 type LoggedRequestDiffered struct {
 	// The part of the request that differed.
 	Path string `json:"path"`
-	// How it differed.
+	// Description of the difference.
 	Message string `json:"message"`
 }
 
@@ -1601,7 +1602,7 @@ type Mandate struct {
 	CompanyName string `json:"company_name"`
 	// Use `india` with `location`, and `abroad` with `countries`.
 	LocationType *MandateLocationType `json:"location_type,omitempty"`
-	// Where the job is, for a job in India.
+	// Place of the job, for a job in India.
 	Location *MandateLocation `json:"location,omitempty"`
 	// ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning.
 	Countries []string `json:"countries,omitempty"`
@@ -1624,15 +1625,15 @@ type Mandate struct {
 	EnrichmentQuestions []EnrichmentQuestion `json:"enrichment_questions,omitempty"`
 	InterestCollection  *InterestCollection  `json:"interest_collection,omitempty"`
 	CreatedVia          CreatedVia           `json:"created_via"`
-	// Why the questions could not be prepared. Null otherwise.
+	// Reason for which the questions could not be prepared. Null otherwise.
 	Failure *string `json:"failure"`
 	// The prepared questions. Null until they are prepared.
 	Questions *PreparedQuestions `json:"questions"`
 	// Version of the mandate. Increases with every change, including when its questions are prepared.
 	Version int64 `json:"version"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
-	// When the record was last changed: ISO 8601, UTC.
+	// Time of the last change of the record: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
 }
 
@@ -1646,7 +1647,7 @@ type MandateInput struct {
 	CompanyName string `json:"company_name"`
 	// Use `india` with `location`, and `abroad` with `countries`.
 	LocationType *MandateInputLocationType `json:"location_type,omitempty"`
-	// Where the job is, for a job in India.
+	// Place of the job, for a job in India.
 	Location *MandateLocation `json:"location,omitempty"`
 	// ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning.
 	Countries []string `json:"countries,omitempty"`
@@ -1702,7 +1703,7 @@ type MandateReplacement struct {
 	CompanyName string `json:"company_name"`
 	// Use `india` with `location`, and `abroad` with `countries`.
 	LocationType *MandateReplacementLocationType `json:"location_type,omitempty"`
-	// Where the job is, for a job in India.
+	// Place of the job, for a job in India.
 	Location *MandateLocation `json:"location,omitempty"`
 	// ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning.
 	Countries []string `json:"countries,omitempty"`
@@ -1732,7 +1733,7 @@ type MandateReplacement struct {
 type MandateSkill struct {
 	// ID of the skill.
 	SkillID *string `json:"skill_id,omitempty"`
-	// Whether candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`.
+	// True if candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`.
 	Verify *bool `json:"verify,omitempty"`
 	// Name of the requested skill.
 	Name *string `json:"name,omitempty"`
@@ -1793,9 +1794,9 @@ type MentionedSkill struct {
 	SkillID string `json:"skill_id"`
 	// Name of the skill.
 	Name string `json:"name"`
-	// How well the skill matches, from 0 to 1.
+	// Quality of the match, from 0 to 1.
 	Score float64 `json:"score"`
-	// Where the text mentions the skill.
+	// Positions at which the text mentions the skill.
 	Mentions []SkillMention `json:"mentions"`
 }
 
@@ -1817,9 +1818,9 @@ type NamedSelectedSkill struct {
 	SubSkillName string `json:"sub_skill_name"`
 	// Name of the master skill.
 	MasterSkillName string `json:"master_skill_name"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"createdAt"`
-	// When the record was last changed: ISO 8601, UTC.
+	// Time of the last change of the record: ISO 8601, UTC.
 	UpdatedAt string `json:"updatedAt"`
 }
 
@@ -1843,7 +1844,7 @@ type OpenedVerificationSession struct {
 	ServiceVerificationID string `json:"serviceVerificationId"`
 	// ID of the student at Attestry, the same for all sessions of the student.
 	ServiceUserID string `json:"serviceUserId"`
-	// When the session expires: ISO 8601, UTC.
+	// Time at which the session expires: ISO 8601, UTC.
 	ExpiresAt string `json:"expiresAt"`
 }
 
@@ -1853,7 +1854,7 @@ type PreparedQuestions struct {
 	Enrichment []PreparedQuestionsEnrichment `json:"enrichment"`
 	// The skills to verify.
 	Skills []PreparedQuestionsSkill `json:"skills"`
-	// Whether candidates are asked if they are interested in the job.
+	// True if candidates are asked about their interest in the job.
 	Interest bool `json:"interest"`
 }
 
@@ -1862,7 +1863,7 @@ type PreparedQuestionsEnrichment struct {
 	// Your key of the question.
 	Key  string         `json:"key"`
 	Type EnrichmentType `json:"type"`
-	// Whether the candidate must answer.
+	// True if the candidate must answer.
 	Required bool `json:"required"`
 	// The question, by language.
 	Text TextByLanguage `json:"text"`
@@ -1874,11 +1875,11 @@ type PreparedQuestionsSkill struct {
 	SkillID string `json:"skill_id"`
 	// Name of the skill.
 	Name string `json:"name"`
-	// Where the items come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer.
+	// Source of the items: the public `bank`, the `private` bank of your organisation, or the `ai` writer.
 	ItemSource *PreparedQuestionsSkillItemSource `json:"item_source,omitempty"`
 	// Number of items from which each candidate's items are drawn.
 	ItemCount *int64 `json:"item_count,omitempty"`
-	// How many items each candidate is asked.
+	// Number of items that each candidate is asked.
 	ItemsPerCandidate *PreparedQuestionsSkillItemsPerCandidate `json:"items_per_candidate,omitempty"`
 	// Examples of the items. Each candidate is asked other items, with the options in another order. Empty for a private
 	// bank.
@@ -1895,7 +1896,7 @@ type PreparedQuestionsSkillItem struct {
 	Options TextsByLanguage `json:"options"`
 }
 
-// PreparedQuestionsSkillItemsPerCandidate: How many items each candidate is asked.
+// PreparedQuestionsSkillItemsPerCandidate: Number of items that each candidate is asked.
 type PreparedQuestionsSkillItemsPerCandidate struct {
 	// Lowest number of items.
 	Min int64 `json:"min"`
@@ -2068,7 +2069,7 @@ type Result struct {
 	Candidate ResultCandidate `json:"candidate"`
 	// Return only records with this status.
 	Status ResultStatus `json:"status"`
-	// Why the candidate declined or the conversation failed; null otherwise.
+	// Reason for which the candidate declined or the conversation failed; null otherwise.
 	Reason *ResultReason `json:"reason"`
 	// The outcome of the conversation.
 	Output ResultOutput `json:"output"`
@@ -2076,13 +2077,13 @@ type Result struct {
 	FlowVersion int64 `json:"flow_version"`
 	// Increases with every change of the result.
 	Version int64 `json:"version"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
-	// When the candidate was first contacted. Null before that.
+	// Time at which the candidate was first contacted. Null before that.
 	StartedAt *string `json:"started_at"`
-	// When the result became `completed`, `declined` or `failed`. Null while it is pending.
+	// Time at which the result became `completed`, `declined` or `failed`. Null while it is pending.
 	CompletedAt *string `json:"completed_at"`
-	// When the record was last changed: ISO 8601, UTC.
+	// Time of the last change of the record: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
 }
 
@@ -2118,17 +2119,17 @@ type ResultList struct {
 
 // ResultOutput is an object of the API.
 type ResultOutput struct {
-	// Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is
+	// True if the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is
 	// `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question,
 	// if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified.
 	Qualified *bool `json:"qualified"`
-	// Why `qualified` is false, or null although the candidate finished.
+	// Reasons for which `qualified` is false, or null although the candidate finished.
 	Reasons []QualificationReason `json:"reasons"`
 	// Answers to the questions of the mandate, by the `key` of the question.
 	Enrichment map[string]EnrichmentAnswer `json:"enrichment,omitempty"`
 	// The verdict on each skill that was to be verified. Absent without such skills.
 	Skills []VerifiedSkill `json:"skills,omitempty"`
-	// Whether the candidate is interested in the job; null until answered.
+	// The interest of the candidate in the job; null until answered.
 	Interest *ResultOutputInterest `json:"interest,omitempty"`
 	// The credentials that were issued because the candidate wants them; absent if there are none. Issuing one does not
 	// change `updated_at` of the result; use the event `credential.issued`.
@@ -2146,7 +2147,7 @@ type RetiredQuestion struct {
 	SkillID string `json:"skill_id"`
 	// ID of the retired item.
 	ItemID string `json:"item_id"`
-	// Why the item was retired.
+	// Reason for which the item was retired.
 	Reason RetiredQuestionReason `json:"reason"`
 }
 
@@ -2154,7 +2155,7 @@ type RetiredQuestion struct {
 type ReviewDecision struct {
 	// ID of the skill.
 	SkillID string `json:"skillId"`
-	// Whether the reviewer confirms the skill.
+	// True if the reviewer confirms the skill.
 	Endorsed bool `json:"endorsed"`
 	// Rating from 1 to 5.
 	Rating *int64 `json:"rating,omitempty"`
@@ -2170,9 +2171,9 @@ type ReviewInput struct {
 	Token string `json:"token"`
 	// Exactly one decision per skill. Required unless `declined` is true.
 	Decisions []ReviewDecision `json:"decisions,omitempty"`
-	// Whether the reviewer declines to review the skills.
+	// True if the reviewer declines to review the skills.
 	Declined *bool `json:"declined,omitempty"`
-	// Why the reviewer declines. Required if `declined` is true.
+	// Reason for which the reviewer declines. Required if `declined` is true.
 	Reason *string `json:"reason,omitempty"`
 }
 
@@ -2191,9 +2192,9 @@ type ReviewPage struct {
 	EndorsementType EndorsementType `json:"endorsementType"`
 	// Return only records with this status.
 	Status VerificationStatus `json:"status"`
-	// Whether the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`.
+	// True if the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`.
 	Withdrawable bool `json:"withdrawable"`
-	// When the link of the reviewer expires: ISO 8601, UTC.
+	// Time at which the link of the reviewer expires: ISO 8601, UTC.
 	ExpiresAt string `json:"expiresAt"`
 }
 
@@ -2247,7 +2248,7 @@ type ReviewerInput struct {
 
 // RevokeCredentialInput is an object of the API.
 type RevokeCredentialInput struct {
-	// Why you revoke the credential.
+	// Your reason for the revocation.
 	Reason RevokeCredentialInputReason `json:"reason"`
 }
 
@@ -2317,9 +2318,9 @@ type SelectedSkill struct {
 	SubSkillID string `json:"sub_skill_id"`
 	// ID of the master skill.
 	MasterSkillID string `json:"master_skill_id"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"createdAt"`
-	// When the record was last changed: ISO 8601, UTC.
+	// Time of the last change of the record: ISO 8601, UTC.
 	UpdatedAt string `json:"updatedAt"`
 }
 
@@ -2337,9 +2338,9 @@ type SelectedSkillInput struct {
 
 // SessionConsentInput is an object of the API.
 type SessionConsentInput struct {
-	// Whether the student wants credentials. False withdraws the consent and revokes them.
+	// True if the student wants credentials. False withdraws the consent and revokes them.
 	Wanted bool `json:"wanted"`
-	// Whether the credentials contain the student's name; false by default.
+	// True if the credentials contain the student's name; false by default.
 	ShowName *bool `json:"showName,omitempty"`
 }
 
@@ -2353,11 +2354,11 @@ type SessionCredentialSkill struct {
 
 // SessionCredentials is an object of the API.
 type SessionCredentials struct {
-	// Whether the organisation issues credentials.
+	// True if the organisation issues credentials.
 	Enabled bool `json:"enabled"`
 	// Decision of the student; null before it.
 	Wanted *bool `json:"wanted"`
-	// Whether the credentials contain the student's name.
+	// True if the credentials contain the student's name.
 	ShowName bool `json:"showName"`
 	// Verified skills, for which a credential can be issued or was issued.
 	Eligible []SessionCredentialsEligible `json:"eligible"`
@@ -2479,7 +2480,7 @@ type Skill struct {
 	SubSkill SubSkillName `json:"sub_skill"`
 	// The master skill that the sub-skill belongs to.
 	MasterSkill MasterSkillName `json:"master_skill"`
-	// Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active
+	// True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active
 	// questions about it, or an AI writer is configured.
 	Verifiable bool `json:"verifiable"`
 }
@@ -2545,9 +2546,9 @@ type SkillMatch struct {
 	SkillID string `json:"skill_id"`
 	// Name of the skill.
 	Name string `json:"name"`
-	// How well the skill matches, from 0 to 1.
+	// Quality of the match, from 0 to 1.
 	Score float64 `json:"score"`
-	// How the skill was found: by its name, by an alias, despite spelling differences, or by meaning.
+	// Method by which the skill was found: by its name, by an alias, despite spelling differences, or by meaning.
 	Method SkillMatchMethod `json:"method"`
 }
 
@@ -2608,7 +2609,7 @@ type SkillRequest struct {
 	Status SkillRequestStatus `json:"status"`
 	// ID of the new skill if the request was approved; null otherwise.
 	SkillID *string `json:"skill_id"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
 }
 
@@ -2642,10 +2643,10 @@ type SkillSearchResult struct {
 	SubSkill SubSkillName `json:"sub_skill"`
 	// The master skill that the sub-skill belongs to.
 	MasterSkill MasterSkillName `json:"master_skill"`
-	// Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active
+	// True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active
 	// questions about it, or an AI writer is configured.
 	Verifiable bool `json:"verifiable"`
-	// How well the skill matches, from 0 to 1.
+	// Quality of the match, from 0 to 1.
 	Score float64 `json:"score"`
 }
 
@@ -2667,7 +2668,7 @@ type SkillSuggestion struct {
 	SubSkill string `json:"subSkill"`
 	// Name of the master skill.
 	MasterSkill string `json:"masterSkill"`
-	// Whether the skill can be assessed with questions.
+	// True if the skill can be assessed with questions.
 	Verifiable bool `json:"verifiable"`
 }
 
@@ -2758,9 +2759,9 @@ type TestClock struct {
 	Now string `json:"now"`
 	// The end of the advance that is in progress; null if there is none.
 	AdvancingTo *string `json:"advancing_to"`
-	// When the clock was created, in real time.
+	// Creation time of the clock, in real time.
 	CreatedAt string `json:"created_at"`
-	// When the clock was last changed, in real time.
+	// Time of the last change of the clock, in real time.
 	UpdatedAt string `json:"updated_at"`
 }
 
@@ -2870,7 +2871,7 @@ type TopSkillPage struct {
 
 // VerdictEvidence is an object of the API.
 type VerdictEvidence struct {
-	// Where the questions come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer.
+	// Source of the questions: the public `bank`, the `private` bank of your organisation, or the `ai` writer.
 	ItemSource VerdictEvidenceItemSource `json:"item_source"`
 	Language   Language                  `json:"language"`
 	// Number of scored questions.
@@ -2901,18 +2902,18 @@ type Verification struct {
 	Source *VerificationSource `json:"source,omitempty"`
 	// The outcome of each skill.
 	Skills []SkillOutcome `json:"skills"`
-	// How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change
-	// later, for example if the student endorses the reviewer in return.
+	// Strength of the evidence that the endorsement provides for the skills. Present if the reviewer endorsed at least
+	// one skill. It can change later, for example if the student endorses the reviewer in return.
 	EvidenceLevel *VerificationEvidenceLevel `json:"evidenceLevel,omitempty"`
 	// The reasons for `evidenceLevel`.
 	Reasons []EvidenceReason `json:"reasons,omitempty"`
 	// Score of the last assessment in percent; null without one.
 	Score *int64 `json:"score"`
-	// When the verification ended; absent before.
+	// Time at which the verification ended; absent before.
 	CompletedAt *string `json:"completedAt,omitempty"`
-	// Why the reviewer declined, or why the endorsement was withdrawn.
+	// Reason for which the reviewer declined or withdrew the endorsement.
 	DeclineReason *string `json:"declineReason,omitempty"`
-	// When the endorsement was withdrawn. Absent otherwise.
+	// Time at which the endorsement was withdrawn. Absent otherwise.
 	WithdrawnAt *string `json:"withdrawnAt,omitempty"`
 	// The person or role that withdrew the endorsement.
 	WithdrawnBy *VerificationWithdrawnBy `json:"withdrawnBy,omitempty"`
@@ -2934,8 +2935,8 @@ type VerificationChange struct {
 	Status VerificationStatus `json:"status"`
 	// The outcome of each skill. Only in events that end the verification.
 	Skills []SkillOutcome `json:"skills,omitempty"`
-	// How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change
-	// later, for example if the student endorses the reviewer in return.
+	// Strength of the evidence that the endorsement provides for the skills. Present if the reviewer endorsed at least
+	// one skill. It can change later, for example if the student endorses the reviewer in return.
 	EvidenceLevel *VerificationChangeEvidenceLevel `json:"evidenceLevel,omitempty"`
 	// The reasons for `evidenceLevel`.
 	Reasons []EvidenceReason `json:"reasons,omitempty"`
@@ -2979,16 +2980,16 @@ type VerificationSession struct {
 	Stored SelectedItems `json:"stored"`
 	// The reviewer; null before one is stored.
 	Reviewer *Reviewer `json:"reviewer"`
-	// How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change
-	// later, for example if the student endorses the reviewer in return.
+	// Strength of the evidence that the endorsement provides for the skills. Present if the reviewer endorsed at least
+	// one skill. It can change later, for example if the student endorses the reviewer in return.
 	EvidenceLevel *VerificationSessionEvidenceLevel `json:"evidenceLevel,omitempty"`
 	// The reasons for `evidenceLevel`.
 	Reasons []EvidenceReason `json:"reasons,omitempty"`
-	// When the session expires: ISO 8601, UTC.
+	// Time at which the session expires: ISO 8601, UTC.
 	ExpiresAt string `json:"expiresAt"`
 	// The ID of the test clock whose time applies. Absent without one.
 	TestClockID *string `json:"testClockId,omitempty"`
-	// Where the page sends the student at the end.
+	// Address to which the page sends the student at the end.
 	ReturnURL *string `json:"returnUrl,omitempty"`
 }
 
@@ -3058,9 +3059,9 @@ type Webhook struct {
 	Description *string       `json:"description,omitempty"`
 	Status      WebhookStatus `json:"status"`
 	CreatedVia  CreatedVia    `json:"created_via"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
-	// When the record was last changed: ISO 8601, UTC.
+	// Time of the last change of the record: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
 }
 
@@ -3101,9 +3102,9 @@ type WebhookWithSecret struct {
 	Description *string       `json:"description,omitempty"`
 	Status      WebhookStatus `json:"status"`
 	CreatedVia  CreatedVia    `json:"created_via"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
-	// When the record was last changed: ISO 8601, UTC.
+	// Time of the last change of the record: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
 	// The signing secret: `whsec_` followed by base64. Store it, because it is returned only once.
 	Secret string `json:"secret"`
@@ -3156,9 +3157,9 @@ type Workflow struct {
 	Status WorkflowStatus `json:"status"`
 	// Number of mandates that use the workflow and are not archived.
 	Mandates int64 `json:"mandates"`
-	// When the record was created: ISO 8601, UTC.
+	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
-	// When the record was last changed: ISO 8601, UTC.
+	// Time of the last change of the record: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
 }
 

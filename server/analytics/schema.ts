@@ -102,7 +102,7 @@ export const CountedCandidate = named(
     external_candidate_id: Type.String(),
     status: withNotes(ResultStatusSchema, { description: "The current status of the candidate's result." }),
     reason: Type.Union([ResultReasonSchema, Type.Null()], {
-      description: 'Why the candidate declined or the conversation failed. Null otherwise.',
+      description: 'Reason for which the candidate declined or the conversation failed. Null otherwise.',
     }),
     qualified: ResultOutput.properties.qualified,
     reasons: ResultOutput.properties.reasons,

@@ -28,7 +28,7 @@ export function isEmailAddress(text: string): boolean {
 export const ResultStatusSchema = named('ResultStatus', Type.Enum([...resultStatuses]))
 export const ResultReasonSchema = named(
   'ResultReason',
-  Type.Enum([...resultReasons], { description: 'Why the candidate declined or the conversation failed.' }),
+  Type.Enum([...resultReasons], { description: 'Reason for which the candidate declined or the conversation failed.' }),
 )
 
 const CandidateBody = named(
@@ -84,7 +84,7 @@ export const CampaignBody = named(
         Type.String({
           maxLength: 40,
           description:
-            'When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default: now.',
+            'Time at which the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default: now.',
         }),
       ),
       test_clock_id: Type.Optional(TestClockId),

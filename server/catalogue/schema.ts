@@ -25,7 +25,7 @@ const skillFields = {
   master_skill: MasterSkillName,
   verifiable: Type.Boolean({
     description:
-      'Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured.',
+      'True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured.',
   }),
 }
 

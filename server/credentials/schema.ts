@@ -81,7 +81,7 @@ const SessionCredentialSkill = named('SessionCredentialSkill', Type.Object({ ski
 export const SessionCredentials = named(
   'SessionCredentials',
   Type.Object({
-    enabled: Type.Boolean({ description: 'Whether the organisation issues credentials.' }),
+    enabled: Type.Boolean({ description: 'True if the organisation issues credentials.' }),
     wanted: orNull(Type.Boolean({ description: 'Decision of the student; null before it.' })),
     showName: Type.Boolean(),
     eligible: Type.Array(Type.Object({ skill: SessionCredentialSkill }), {
@@ -106,10 +106,10 @@ export const SessionConsentInput = named(
   'SessionConsentInput',
   Type.Object({
     wanted: Type.Boolean({
-      description: 'Whether the student wants credentials. False withdraws the consent and revokes them.',
+      description: 'True if the student wants credentials. False withdraws the consent and revokes them.',
     }),
     showName: Type.Optional(
-      Type.Boolean({ description: "Whether the credentials contain the student's name; false by default." }),
+      Type.Boolean({ description: "True if the credentials contain the student's name; false by default." }),
     ),
   }),
 )
@@ -144,7 +144,7 @@ export const HolderView = named(
     mode: Type.Enum(['test', 'live']),
     profile_public: Type.Boolean(),
     profile_url: orNull(text),
-    show_name: Type.Boolean({ description: 'Whether a credential shows the name.' }),
+    show_name: Type.Boolean({ description: 'True if a credential shows the name.' }),
     credentials: Type.Array(
       named(
         'HolderCredential',
@@ -156,7 +156,7 @@ export const HolderView = named(
           issued_at: time,
           valid_until: time,
           revocation_reason: orNull(RevocationReasonSchema),
-          hidden: Type.Boolean({ description: 'Whether the profile does not list it.' }),
+          hidden: Type.Boolean({ description: 'True if the profile does not list it.' }),
         }),
       ),
     ),

@@ -22,7 +22,7 @@ const EventDelivery = named(
       attempts: Type.Integer({ description: 'Number of attempts to deliver the event to webhook endpoints.' }),
       last_error: orNull(Type.String()),
     },
-    { description: 'How the event reached you. Only in events that you pull.' },
+    { description: 'Acknowledgement and delivery of the event. Only in events that you pull.' },
   ),
 )
 

@@ -33,7 +33,7 @@ export const ItemImportBody = named(
         Type.String({ pattern: SKILL_ID_PATTERN, description: 'The skill of items that name none.' }),
       ),
       dry_run: Type.Optional(
-        Type.Boolean({ description: 'Whether to return what would change, without changing it.' }),
+        Type.Boolean({ description: 'True returns the changes of the import without storing them.' }),
       ),
     },
     { additionalProperties: false },
@@ -51,7 +51,7 @@ const skillCounts = {
 }
 const measurable = Type.Boolean({
   description:
-    'Whether there are enough active items of the organisation. New mandates then use them instead of other questions.',
+    'True if there are enough active items of the organisation. New mandates then use them instead of other questions.',
 })
 
 export const ItemImport = named(
@@ -86,7 +86,7 @@ export const ItemRecord = named(
     kind: Type.String({ description: 'The kind of knowledge, such as `fault` or `tool`; `unspecified` without one.' }),
     languages: Type.Array(Type.Enum([...LANGUAGES])),
     status: ItemStatusSchema,
-    retirement_reason: orNull(Type.String(), 'Why the item is retired.'),
+    retirement_reason: orNull(Type.String(), 'Reason for which the item is retired.'),
     difficulty: Type.Number({ description: 'Difficulty in logits; 0 is medium.' }),
     responses: count('Number of LIVE responses that the statistics are based on.'),
     proportion_correct: orNull(Type.Number(), 'Share of correct responses.'),

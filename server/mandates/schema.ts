@@ -33,7 +33,7 @@ const CatalogueSkill = named(
         Type.Boolean({
           default: false,
           description:
-            'Whether candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`.',
+            'True if candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`.',
         }),
       ),
     },
@@ -110,7 +110,7 @@ const EnrichmentQuestion = named(
         Type.Boolean({
           default: true,
           description:
-            'Whether the candidate must answer. If a candidate skips an optional question with `knockout`, `qualified` is not true.',
+            'True if the candidate must answer. If a candidate skips an optional question with `knockout`, `qualified` is not true.',
         }),
       ),
     },
@@ -287,7 +287,7 @@ const PreparedQuestions = named(
           item_source: Type.Optional(
             Type.Enum([...ITEM_SOURCES], {
               description:
-                'Where the items come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer.',
+                'Source of the items: the public `bank`, the `private` bank of your organisation, or the `ai` writer.',
             }),
           ),
           item_count: Type.Optional(
@@ -307,7 +307,7 @@ const PreparedQuestions = named(
           ),
         }),
       ),
-      interest: Type.Boolean({ description: 'Whether candidates are asked if they are interested in the job.' }),
+      interest: Type.Boolean({ description: 'True if candidates are asked about their interest in the job.' }),
     },
     { description: 'The questions prepared for this `flow_version`, by language, without the correct answers.' },
   ),
@@ -323,7 +323,7 @@ export const MandateRecord = named(
     ...storedFields,
     created_via: CreatedViaSchema,
     failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the questions could not be prepared. Null otherwise.',
+      description: 'Reason for which the questions could not be prepared. Null otherwise.',
     }),
     questions: Type.Union([PreparedQuestions, Type.Null()], {
       description: 'The prepared questions. Null until they are prepared.',

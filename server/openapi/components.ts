@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type SchemaNotes, schemaNamed } from '../platform/http/named-schemas.ts'
+import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 
 type Json = Record<string, unknown>
 
@@ -30,6 +31,7 @@ export class SchemaComponents {
     for (const [key, value] of Object.entries(node)) {
       if (NAME_MAPS.has(key) && isObject(value))
         copy[key] = mapValues(value, (child) => this.replaceNamedSchemas(child))
+      else if (key === 'pattern') copy[key] = portablePattern(value)
       else copy[key] = DATA_KEYS.has(key) ? value : this.replaceNamedSchemas(value)
     }
     return withType(copy)
@@ -64,6 +66,14 @@ function withType(schema: Json): Json {
   const { enum: values } = schema
   if (!Array.isArray(values) || 'type' in schema || !values.every((value) => typeof value === 'string')) return schema
   return { type: 'string', ...schema }
+}
+
+/**
+ * Returns a pattern that tools in any language can compile. `\\P{White_Space}` is exact, but it is valid only in JavaScript with the `u`
+ * flag, which many validators do not set.
+ */
+function portablePattern(pattern: unknown): unknown {
+  return pattern === NOT_BLANK_PATTERN ? '\\S' : pattern
 }
 
 function isObject(value: unknown): value is Json {

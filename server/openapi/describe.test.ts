@@ -105,6 +105,19 @@ test('every property and parameter has a description and an example', async () =
   }
 })
 
+test('descriptions are sentences or noun phrases, not noun clauses such as "How many …"', async () => {
+  const visit = (node: unknown, path: string) => {
+    if (node === null || typeof node !== 'object') return
+    for (const [key, value] of Object.entries(node)) {
+      if (['example', 'examples', 'x-codeSamples'].includes(key)) continue
+      if ((key === 'description' || key === 'summary') && typeof value === 'string')
+        assert.doesNotMatch(value, /^(How|What|When|Where|Whether|Which|Who|Whoever|Why)\b/, `${path}/${key}`)
+      else visit(value, `${path}/${key}`)
+    }
+  }
+  visit(await descriptions, '')
+})
+
 test('property-notes.ts describes only existing properties and parameters', async () => {
   const keys = new Set<string>()
   const addSchema = (schema: Schema, path: string) => {

@@ -22,6 +22,9 @@ const OPENAPI_VERSION = '3.1.0'
 /** Key under which the error codes of a route are passed through the generator. */
 const ERRORS = 'x-errors'
 
+const contact = { name: 'Attestry', url: 'https://github.com/attestry/attestry' }
+const license = { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0.html' }
+
 type ApiName = keyof typeof apis
 export type Schemas = Record<string, object>
 
@@ -85,7 +88,7 @@ async function describeApi(name: ApiName): Promise<Description> {
   }
   return {
     openapi: OPENAPI_VERSION,
-    info: { title, description, version: '1.0.0', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: { title, description, version: '1.0.0', contact, license },
     servers: [
       { url: '/', description: 'The server that provides this description.' },
       { url: 'http://127.0.0.1:8080', description: 'A server on your machine, started with `npm start`.' },

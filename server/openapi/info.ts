@@ -61,7 +61,8 @@ export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
       { name: 'Lookups', description: 'Values for forms: places, countries, employment types and shifts.' },
       {
         name: 'Workflows',
-        description: 'How candidates are contacted: methods, channels, languages and follow-ups shared by mandates.',
+        description:
+          'The methods, channels, languages and follow-ups with which candidates are contacted, shared by mandates.',
       },
       { name: 'Job mandates', description: 'Jobs for which candidates are verified.' },
       {
@@ -84,6 +85,7 @@ export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
         description:
           'Notifications of changes, for example to results and mandates. Pull and acknowledge them here, or receive them by webhook.',
       },
+      { name: 'Request log', description: 'The requests of your organisation, with the errors that they received.' },
       { name: 'Webhooks', description: 'Endpoints to which events are sent, and their deliveries.' },
     ],
   },

@@ -8,7 +8,7 @@ export const LoggedRequestRecord = named(
   'LoggedRequest',
   Type.Object({
     id: Type.Integer({ description: 'Number of the entry. Increases with time.' }),
-    at: Type.String({ description: 'When the response was sent: ISO 8601, UTC.' }),
+    at: Type.String({ description: 'Time at which the response was sent: ISO 8601, UTC.' }),
     api: Type.Enum(['partner', 'verification', 'ats'], { description: 'The API that was called.' }),
     key_id: orNull(Type.String({ description: 'ID of the key; null for callers without one.' })),
     method: Type.String({ description: 'HTTP method.' }),
@@ -18,7 +18,7 @@ export const LoggedRequestRecord = named(
     duration_ms: Type.Number({ description: 'Time from the request to the end of the response, in milliseconds.' }),
     request_id: Type.String({ description: 'The `x-request-id` of the response.' }),
     differed: Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
-      description: 'Why the signature of a TEST request did not match. Empty for other requests.',
+      description: 'Differences for which the signature of a TEST request did not match. Empty for other requests.',
     }),
   }),
 )

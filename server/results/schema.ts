@@ -24,7 +24,7 @@ const VerdictEvidence = named(
   Type.Object({
     item_source: Type.Enum([...ITEM_SOURCES], {
       description:
-        'Where the questions come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer.',
+        'Source of the questions: the public `bank`, the `private` bank of your organisation, or the `ai` writer.',
     }),
     language: Language,
     items: Type.Integer({ description: 'Number of scored questions.' }),
@@ -85,10 +85,10 @@ export const ResultOutput = named(
   Type.Object({
     qualified: Type.Union([Type.Boolean(), Type.Null()], {
       description:
-        'Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified.',
+        'True if the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified.',
     }),
     reasons: Type.Array(QualificationReason, {
-      description: 'Why `qualified` is false, or null although the candidate finished.',
+      description: 'Reasons for which `qualified` is false, or null although the candidate finished.',
     }),
     enrichment: Type.Optional(
       Type.Record(Type.String(), EnrichmentAnswer, {
@@ -130,10 +130,10 @@ export function resultOf<Candidate extends TSchema>(candidate: Candidate) {
     version: Type.Integer({ description: 'Increases with every change of the result.' }),
     created_at: timestamp,
     started_at: Type.Union([timestamp, Type.Null()], {
-      description: 'When the candidate was first contacted. Null before that.',
+      description: 'Time at which the candidate was first contacted. Null before that.',
     }),
     completed_at: Type.Union([timestamp, Type.Null()], {
-      description: 'When the result became `completed`, `declined` or `failed`. Null while it is pending.',
+      description: 'Time at which the result became `completed`, `declined` or `failed`. Null while it is pending.',
     }),
     updated_at: timestamp,
   })

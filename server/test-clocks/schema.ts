@@ -87,7 +87,7 @@ export const TestClockRecord = named(
     advancing_to: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description: 'The end of the advance that is in progress; null if there is none.',
     }),
-    created_at: timestamp('When the clock was created, in real time.'),
-    updated_at: timestamp('When the clock was last changed, in real time.'),
+    created_at: timestamp('Creation time of the clock, in real time.'),
+    updated_at: timestamp('Time of the last change of the clock, in real time.'),
   }),
 )

@@ -78,6 +78,8 @@ export function sessionRoutes(app: App, context: Context): void {
         operationId: 'getSession',
         tags,
         summary: 'Get a session',
+        description:
+          'Returns the session of the token in the path, with everything that the student has chosen so far.',
         params: TokenParams,
         response: { 200: successResponse(FullSession) },
       },
@@ -137,6 +139,8 @@ export function sessionRoutes(app: App, context: Context): void {
         operationId: 'searchSkills',
         tags,
         summary: 'Search skills',
+        description:
+          'Returns the skills that match a part of a name, the best match first, for a search field that suggests skills.',
         security: [{ session: [] }],
         querystring: SearchQuery,
         response: { 200: successResponse(SkillSuggestions) },

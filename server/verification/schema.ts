@@ -172,7 +172,7 @@ const evidenceFields = {
     Type.Unsafe<(typeof evidenceLevels)[number]>(
       Type.Enum([...evidenceLevels], {
         description:
-          'How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return.',
+          'Strength of the evidence that the endorsement provides for the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return.',
       }),
     ),
   ),
@@ -273,10 +273,10 @@ export const Verification = named(
     score: orNull(Type.Integer()),
     completedAt: Type.Optional(time),
     declineReason: Type.Optional(
-      Type.String({ description: 'Why the reviewer declined, or why the endorsement was withdrawn.' }),
+      Type.String({ description: 'Reason for which the reviewer declined or withdrew the endorsement.' }),
     ),
     withdrawnAt: Type.Optional(
-      Type.String({ format: 'date-time', description: 'When the endorsement was withdrawn. Absent otherwise.' }),
+      Type.String({ format: 'date-time', description: 'Time at which the endorsement was withdrawn. Absent otherwise.' }),
     ),
     withdrawnBy: Type.Optional(Type.Enum(['reviewer', 'organisation', 'operator'])),
     credentials: Type.Array(IssuedCredential, {
@@ -370,7 +370,7 @@ export const ReviewPage = named(
     endorsementType: EndorsementTypeSchema,
     status: StatusSchema,
     withdrawable: Type.Boolean({
-      description: 'Whether the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`.',
+      description: 'True if the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`.',
     }),
     expiresAt: time,
   }),
@@ -398,7 +398,7 @@ export const ReviewInput = named(
     ),
     declined: Type.Optional(Type.Boolean()),
     reason: Type.Optional(
-      Type.String({ maxLength: 500, description: 'Why the reviewer declines. Required if `declined` is true.' }),
+      Type.String({ maxLength: 500, description: 'Reason for which the reviewer declines. Required if `declined` is true.' }),
     ),
   }),
 )

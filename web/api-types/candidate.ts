@@ -34,7 +34,7 @@ export interface CandidatePrompt {
   choices: ConversationChoice[]
   /** Identifies the question, independent of its language and step. */
   ask: string
-  /** Whether the candidate can go back and change the previous answer. */
+  /** True if the candidate can go back and change the previous answer. */
   back: boolean
 }
 
@@ -45,7 +45,7 @@ export interface CandidateTurn {
     done: number
     total: number
   }
-  /** Whether the conversation is `open`, was `ended` by the candidate, or was `closed` because it expired or the campaign ended. */
+  /** State of the conversation: `open`, `ended` by the candidate, or was `closed` because it expired or the campaign ended. */
   status: 'open' | 'ended' | 'closed'
   ending: string | null
   /** The current question, or the closing message. */
@@ -61,7 +61,7 @@ export interface CandidateView {
     done: number
     total: number
   }
-  /** Whether the conversation is `open`, was `ended` by the candidate, or was `closed` because it expired or the campaign ended. */
+  /** State of the conversation: `open`, `ended` by the candidate, or was `closed` because it expired or the campaign ended. */
   status: 'open' | 'ended' | 'closed'
   ending: string | null
   /** The current question, or the closing message. */
@@ -129,7 +129,7 @@ export interface HolderCredential {
   issued_at: string
   valid_until: string
   revocation_reason: CredentialRevocationReason | null
-  /** Whether the profile does not list it. */
+  /** True if the profile does not list it. */
   hidden: boolean
 }
 
@@ -138,7 +138,7 @@ export interface HolderView {
   mode: 'test' | 'live'
   profile_public: boolean
   profile_url: string | null
-  /** Whether a credential shows the name. */
+  /** True if a credential shows the name. */
   show_name: boolean
   credentials: HolderCredential[]
 }

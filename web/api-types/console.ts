@@ -836,9 +836,9 @@ export interface RecruiterResult {
   /** Increases with every change of the result. */
   version: number
   created_at: string
-  /** When the candidate was first contacted. Null before that. */
+  /** Time at which the candidate was first contacted. Null before that. */
   started_at: string | null
-  /** When the result became `completed`, `declined` or `failed`. Null while it is pending. */
+  /** Time at which the result became `completed`, `declined` or `failed`. Null while it is pending. */
   completed_at: string | null
   updated_at: string
   knocked_out_by: KnockoutAnswer | null

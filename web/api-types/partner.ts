@@ -69,7 +69,7 @@ export interface AnalyticsOverview {
   }
   /** Number of candidates who declined or failed, by the stage at which this happened. */
   drop_offs: {
-    /** Where the candidates stopped. */
+    /** The point of the conversation at which the candidates stopped. */
     at: 'no_response' | 'consent' | 'language' | 'enrichment' | 'skills' | 'interest'
     /** Number of candidates. */
     candidates: number
@@ -79,7 +79,7 @@ export interface AnalyticsOverview {
     language: Language
     /** Number of candidates. */
     candidates: number
-    /** How many of them completed the conversation. */
+    /** Number of them that completed the conversation. */
     completed: number
   }[]
   /** For each day of the period: candidates enrolled on that day, and results completed, declined or failed on that day. */
@@ -128,13 +128,13 @@ export interface Campaign {
   flow_version: number
   /** Increases with every change of the campaign. */
   version: number
-  /** When the campaign starts to contact candidates. */
+  /** Time at which the campaign starts to contact candidates. */
   starts_at: string
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
-  /** When the last candidate ended. Null before. */
+  /** Time at which the last candidate ended. Null before. */
   completed_at: string | null
 }
 
@@ -156,7 +156,7 @@ export interface CampaignCompletedEvent {
 export interface CampaignEnrolment {
   /** The campaign. */
   campaign: Campaign
-  /** How many of the candidates in the request were enrolled. Absent if the request had none. */
+  /** Number of candidates of the request that were enrolled, and the reasons for the others. Absent if the request had no candidates. */
   enrolment?: Enrolment
 }
 
@@ -165,7 +165,7 @@ export interface CampaignInput {
   mandate_id: string
   /** Name of the campaign, for your own lists. */
   name?: string
-  /** When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default: now. */
+  /** Time at which the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default: now. */
   starts_at?: string
   /** TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time. */
   test_clock_id?: string
@@ -221,7 +221,7 @@ export interface CandidateList {
 export interface CatalogueSkill {
   /** ID of the skill. */
   skill_id: string
-  /** Whether candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`. */
+  /** True if candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`. */
   verify?: boolean
 }
 
@@ -259,11 +259,11 @@ export interface CountedCandidate {
   external_candidate_id: string
   /** The current status of the candidate's result. */
   status: ResultStatus
-  /** Why the candidate declined or the conversation failed. Null otherwise. */
+  /** Reason for which the candidate declined or the conversation failed. Null otherwise. */
   reason: ResultReason | null
-  /** Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
+  /** True if the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
   qualified: boolean | null
-  /** Why `qualified` is false, or null although the candidate finished. */
+  /** Reasons for which `qualified` is false, or null although the candidate finished. */
   reasons: QualificationReason[]
   /** The question to which the candidate gave a knockout answer, and the answer. Null if there was none. */
   knocked_out_by: KnockoutAnswer | null
@@ -281,7 +281,7 @@ export interface CountedCandidate {
     /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. Null without a verdict. */
     confidence: number | null
   }[]
-  /** Whether the candidate is interested in the job; null until answered. */
+  /** The interest of the candidate in the job; null until answered. */
   interest?: 'interested' | 'not_interested' | null
   /** Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second counts once. The sum over the whole list equals the figure in the overview. */
   times: number
@@ -318,7 +318,7 @@ export interface Credential {
   url: string
   /** The skill that the credential is about. */
   skill: CredentialSkill
-  /** How the skill was verified. */
+  /** Method by which the skill was verified. */
   method: 'assessment' | 'endorsement' | 'campaign'
   /** Your own ID for the candidate. */
   external_candidate_id: string | null
@@ -328,19 +328,19 @@ export interface Credential {
   verification_id: string | null
   /** Return only records with this status. */
   status: CredentialStatus
-  /** When the credential was issued. */
+  /** Time at which the credential was issued. */
   issued_at: string
-  /** When the credential expires. */
+  /** Time at which the credential expires. */
   valid_until: string
-  /** When the credential was revoked; null if it was not. */
+  /** Time at which the credential was revoked; null if it was not. */
   revoked_at: string | null
-  /** Why the credential was revoked; null if it was not. */
+  /** Reason of the revocation; null if the credential was not revoked. */
   revocation_reason: CredentialRevocationReason | null
   /** The newest credential that replaces this one; null if there is none. */
   replaced_by: string | null
   /** Increases with every change. */
   version: number
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 
@@ -366,7 +366,7 @@ export interface CredentialList {
   next_cursor: string | null
 }
 
-/** Why a credential was revoked. */
+/** Reason of the revocation of a credential. */
 export type CredentialRevocationReason =
   | 'issued_in_error'
   | 'endorsement_withdrawn'
@@ -414,13 +414,13 @@ export interface CreditEntry {
   entry_id: string
   /** Number of credits: negative if spent, positive if granted or refunded. */
   amount: number
-  /** Why the balance changed. */
+  /** Reason of the change. */
   reason: 'grant' | 'enrolment' | 'refund'
   /** The campaign for which credits were spent or refunded; null for a grant. */
   campaign_id: string | null
   /** Number of credits after the change. */
   balance_after: number
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
 }
 
@@ -445,20 +445,20 @@ export interface Delivery {
   status: DeliveryStatus
   /** The last 100 attempts to deliver the event, oldest first. */
   attempts: DeliveryAttempt[]
-  /** When the delivery is sent or retried; null if it is not. */
+  /** Time of the next attempt; null if there is none. */
   next_attempt_at: string | null
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
 }
 
 export interface DeliveryAttempt {
-  /** When the attempt was made. */
+  /** Time of the attempt. */
   attempted_at: string
   /** HTTP status of the response; null if there was none. */
   status_code: number | null
   /** Duration of the attempt in milliseconds. */
   latency_ms: number
-  /** Why the attempt failed; null if it succeeded. */
+  /** Cause of the failure; null if the attempt succeeded. */
   error: string | null
   /** The first 1,024 bytes of the response body. Empty if there was no response. */
   answer: string
@@ -497,7 +497,7 @@ export interface EnrichmentAnswer {
   type: 'yes_no' | 'voice'
   /** The answer: `yes` or `no`, or the words of the candidate. */
   answer: string
-  /** Whether the answer makes the candidate not qualified. */
+  /** True if the answer disqualifies the candidate. */
   knocked_out: boolean
 }
 
@@ -510,7 +510,7 @@ export interface EnrichmentQuestion {
   translations?: QuestionTranslations
   /** For `yes_no` only: the answer that makes the candidate not qualified. */
   knockout?: 'yes' | 'no'
-  /** Whether the candidate must answer. If a candidate skips an optional question with `knockout`, `qualified` is not true. */
+  /** True if the candidate must answer. If a candidate skips an optional question with `knockout`, `qualified` is not true. */
   required?: boolean
 }
 
@@ -544,7 +544,7 @@ export interface ErrorDetail {
 
 /** An event that you pull: the event that webhooks receive, and its delivery. */
 export type Event = WebhookEvent & {
-  /** How the event reached you. */
+  /** Acknowledgement and delivery of the event. */
   delivery: EventDelivery
 }
 
@@ -564,11 +564,11 @@ export interface EventAcknowledgementInput {
   consumer?: string
 }
 
-/** How the event reached you. Only in events that you pull. */
+/** Acknowledgement and delivery of the event. Only in events that you pull. */
 export interface EventDelivery {
-  /** When the event was acknowledged; null before. */
+  /** Time at which the event was acknowledged; null before. */
   acknowledged_at: string | null
-  /** How the event was acknowledged; null before. */
+  /** The way in which the event was acknowledged: `pull` or `webhook`. Null before. */
   acknowledged_by: 'pull' | 'webhook' | null
   /** Number of attempts to deliver the event to webhook endpoints. */
   attempts: number
@@ -620,7 +620,7 @@ export interface EvidenceReason {
     | 'same_device'
     | 'reviewer_is_student'
     | 'ring'
-  /** How the reason changes the level. */
+  /** Effect of the reason on the level. */
   effect: 'supports' | 'neutral' | 'weakens'
   /** The reason in English. New texts and codes may be added. */
   text: string
@@ -663,7 +663,7 @@ export interface Item {
   languages: ('en' | 'hi' | 'bn' | 'ta' | 'te' | 'mr' | 'gu' | 'kn' | 'ml' | 'pa' | 'or' | 'as')[]
   /** Return only records with this status. */
   status: ItemStatus
-  /** Why the item is retired. */
+  /** Reason for which the item is retired. */
   retirement_reason: string | null
   /** Difficulty in logits; 0 is medium. */
   difficulty: number
@@ -675,14 +675,14 @@ export interface Item {
   discrimination: number | null
   /** Median time to answer. */
   median_seconds: number | null
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 
 export interface ItemImport {
-  /** Whether the import was only checked, without storing anything. */
+  /** True if the import was only checked and nothing was stored. */
   dry_run: boolean
   /** Number of items in the file. */
   items: number
@@ -706,7 +706,7 @@ export interface ItemImport {
     active: number
     /** Number of items that are asked without being scored, until their statistics are known. */
     pilot: number
-    /** Whether there are enough active items of the organisation. New mandates then use them instead of other questions. */
+    /** True if there are enough active items of the organisation. New mandates then use them instead of other questions. */
     measurable: boolean
   }[]
   /** Signs of weak items, with their position in the file. The items are imported nevertheless. */
@@ -722,7 +722,7 @@ export interface ItemImportInput {
   content_base64?: string
   /** The skill of items that name none. */
   skill_id?: string
-  /** Whether to return what would change, without changing it. */
+  /** True returns the changes of the import without storing them. */
   dry_run?: boolean
 }
 
@@ -751,7 +751,7 @@ export interface ItemSkill {
   pilot: number
   /** Number of items that are not asked any more. */
   retired: number
-  /** Whether there are enough active items of the organisation. New mandates then use them instead of other questions. */
+  /** True if there are enough active items of the organisation. New mandates then use them instead of other questions. */
   measurable: boolean
 }
 
@@ -796,7 +796,7 @@ export interface LocationList {
 export interface LoggedRequest {
   /** Number of the entry. Increases with time. */
   id: number
-  /** When the response was sent: ISO 8601, UTC. */
+  /** Time at which the response was sent: ISO 8601, UTC. */
   at: string
   /** The API that was called. */
   api: 'partner' | 'verification' | 'ats'
@@ -814,11 +814,11 @@ export interface LoggedRequest {
   duration_ms: number
   /** The `x-request-id` of the response. */
   request_id: string
-  /** Why the signature of a TEST request did not match. Empty for other requests. */
+  /** Differences for which the signature of a TEST request did not match. Empty for other requests. */
   differed: {
     /** The part of the request that differed. */
     path: string
-    /** How it differed. */
+    /** Description of the difference. */
     message: string
   }[]
 }
@@ -853,7 +853,7 @@ export interface Mandate {
   company_name: string
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
-  /** Where the job is, for a job in India. */
+  /** Place of the job, for a job in India. */
   location?: MandateLocation
   /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
@@ -876,15 +876,15 @@ export interface Mandate {
   enrichment_questions?: EnrichmentQuestion[]
   interest_collection?: InterestCollection
   created_via: CreatedVia
-  /** Why the questions could not be prepared. Null otherwise. */
+  /** Reason for which the questions could not be prepared. Null otherwise. */
   failure: string | null
   /** The prepared questions. Null until they are prepared. */
   questions: PreparedQuestions | null
   /** Version of the mandate. Increases with every change, including when its questions are prepared. */
   version: number
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 
@@ -912,7 +912,7 @@ export interface MandateInput {
   company_name: string
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
-  /** Where the job is, for a job in India. */
+  /** Place of the job, for a job in India. */
   location?: MandateLocation
   /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
@@ -995,7 +995,7 @@ export interface MandateReplacement {
   company_name: string
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
-  /** Where the job is, for a job in India. */
+  /** Place of the job, for a job in India. */
   location?: MandateLocation
   /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
@@ -1054,9 +1054,9 @@ export interface MentionedSkill {
   skill_id: string
   /** Name of the skill. */
   name: string
-  /** How well the skill matches, from 0 to 1. */
+  /** Quality of the match, from 0 to 1. */
   score: number
-  /** Where the text mentions the skill. */
+  /** Positions at which the text mentions the skill. */
   mentions: SkillMention[]
 }
 
@@ -1125,7 +1125,7 @@ export interface PreparedQuestions {
     /** Your key of the question. */
     key: string
     type: EnrichmentType
-    /** Whether the candidate must answer. */
+    /** True if the candidate must answer. */
     required: boolean
     /** The question, by language. */
     text: TextByLanguage
@@ -1136,11 +1136,11 @@ export interface PreparedQuestions {
     skill_id: string
     /** Name of the skill. */
     name: string
-    /** Where the items come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
+    /** Source of the items: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
     item_source?: 'bank' | 'private' | 'ai'
     /** Number of items from which each candidate's items are drawn. */
     item_count?: number
-    /** How many items each candidate is asked. */
+    /** Number of items that each candidate is asked. */
     items_per_candidate?: {
       /** Lowest number of items. */
       min: number
@@ -1157,7 +1157,7 @@ export interface PreparedQuestions {
       options: TextsByLanguage
     }[]
   }[]
-  /** Whether candidates are asked if they are interested in the job. */
+  /** True if candidates are asked about their interest in the job. */
   interest: boolean
 }
 
@@ -1242,7 +1242,7 @@ export interface Result {
   }
   /** Return only records with this status. */
   status: ResultStatus
-  /** Why the candidate declined or the conversation failed; null otherwise. */
+  /** Reason for which the candidate declined or the conversation failed; null otherwise. */
   reason: ResultReason | null
   /** The outcome of the conversation. */
   output: ResultOutput
@@ -1250,13 +1250,13 @@ export interface Result {
   flow_version: number
   /** Increases with every change of the result. */
   version: number
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the candidate was first contacted. Null before that. */
+  /** Time at which the candidate was first contacted. Null before that. */
   started_at: string | null
-  /** When the result became `completed`, `declined` or `failed`. Null while it is pending. */
+  /** Time at which the result became `completed`, `declined` or `failed`. Null while it is pending. */
   completed_at: string | null
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 
@@ -1322,15 +1322,15 @@ export interface ResultList {
 }
 
 export interface ResultOutput {
-  /** Whether the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
+  /** True if the candidate meets all requirements of the mandate. False only after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although skills are to be verified. */
   qualified: boolean | null
-  /** Why `qualified` is false, or null although the candidate finished. */
+  /** Reasons for which `qualified` is false, or null although the candidate finished. */
   reasons: QualificationReason[]
   /** Answers to the questions of the mandate, by the `key` of the question. */
   enrichment?: Record<string, EnrichmentAnswer>
   /** The verdict on each skill that was to be verified. Absent without such skills. */
   skills?: VerifiedSkill[]
-  /** Whether the candidate is interested in the job; null until answered. */
+  /** The interest of the candidate in the job; null until answered. */
   interest?: 'interested' | 'not_interested' | null
   /** The credentials that were issued because the candidate wants them; absent if there are none. Issuing one does not change `updated_at` of the result; use the event `credential.issued`. */
   credentials?: ResultCredential[]
@@ -1339,7 +1339,7 @@ export interface ResultOutput {
   channel: string | null
 }
 
-/** Why the candidate declined or the conversation failed. */
+/** Reason for which the candidate declined or the conversation failed. */
 export type ResultReason = 'no_response' | 'unreachable' | 'stopped' | 'expired' | 'refused'
 
 /** `pending` until the candidate completes the conversation, declines, or cannot be reached (`failed`). */
@@ -1352,12 +1352,12 @@ export interface RetiredQuestion {
   skill_id: string
   /** ID of the retired item. */
   item_id: string
-  /** Why the item was retired. */
+  /** Reason for which the item was retired. */
   reason: 'miskeyed' | 'leaked' | 'not_discriminating' | 'manual'
 }
 
 export interface RevokeCredentialInput {
-  /** Why you revoke the credential. */
+  /** Your reason for the revocation. */
   reason: 'issued_in_error' | 'endorsement_withdrawn' | 'evidence_wrong' | 'other'
 }
 
@@ -1385,7 +1385,7 @@ export interface Skill {
   sub_skill: SubSkillName
   /** The master skill that the sub-skill belongs to. */
   master_skill: MasterSkillName
-  /** Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
+  /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
   verifiable: boolean
 }
 
@@ -1441,9 +1441,9 @@ export interface SkillMatch {
   skill_id: string
   /** Name of the skill. */
   name: string
-  /** How well the skill matches, from 0 to 1. */
+  /** Quality of the match, from 0 to 1. */
   score: number
-  /** How the skill was found: by its name, by an alias, despite spelling differences, or by meaning. */
+  /** Method by which the skill was found: by its name, by an alias, despite spelling differences, or by meaning. */
   method: 'exact' | 'alias' | 'fuzzy' | 'semantic'
 }
 
@@ -1497,7 +1497,7 @@ export interface SkillRequest {
   status: SkillRequestStatus
   /** ID of the new skill if the request was approved; null otherwise. */
   skill_id: string | null
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
 }
 
@@ -1546,9 +1546,9 @@ export interface SkillSearchResult {
   sub_skill: SubSkillName
   /** The master skill that the sub-skill belongs to. */
   master_skill: MasterSkillName
-  /** Whether the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
+  /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
   verifiable: boolean
-  /** How well the skill matches, from 0 to 1. */
+  /** Quality of the match, from 0 to 1. */
   score: number
 }
 
@@ -1582,9 +1582,9 @@ export interface TestClock {
   now: string
   /** The end of the advance that is in progress; null if there is none. */
   advancing_to: string | null
-  /** When the clock was created, in real time. */
+  /** Creation time of the clock, in real time. */
   created_at: string
-  /** When the clock was last changed, in real time. */
+  /** Time of the last change of the clock, in real time. */
   updated_at: string
 }
 
@@ -1664,7 +1664,7 @@ export interface TextsByLanguage {
 }
 
 export interface VerdictEvidence {
-  /** Where the questions come from: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
+  /** Source of the questions: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
   item_source: 'bank' | 'private' | 'ai'
   language: Language
   /** Number of scored questions. */
@@ -1688,7 +1688,7 @@ export interface VerificationChange {
   status: VerificationStatus
   /** The outcome of each skill. Only in events that end the verification. */
   skills?: SkillOutcome[]
-  /** How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
+  /** Strength of the evidence that the endorsement provides for the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
   evidenceLevel?: 'strong' | 'moderate' | 'weak'
   /** The reasons for `evidenceLevel`. */
   reasons?: EvidenceReason[]
@@ -1829,9 +1829,9 @@ export interface Webhook {
   description?: string
   status: WebhookStatus
   created_via: CreatedVia
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 
@@ -1905,9 +1905,9 @@ export interface WebhookWithSecret {
   description?: string
   status: WebhookStatus
   created_via: CreatedVia
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
   /** The signing secret: `whsec_` followed by base64. Store it, because it is returned only once. */
   secret: string
@@ -1933,9 +1933,9 @@ export interface Workflow {
   status: WorkflowStatus
   /** Number of mandates that use the workflow and are not archived. */
   mandates: number
-  /** When the record was created: ISO 8601, UTC. */
+  /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
-  /** When the record was last changed: ISO 8601, UTC. */
+  /** Time of the last change of the record: ISO 8601, UTC. */
   updated_at: string
 }
 

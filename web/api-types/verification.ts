@@ -37,7 +37,7 @@ export interface AssessmentScore {
   serviceVerificationId: string
   /** Share of correct answers in percent. */
   score: number
-  /** Whether the attempt, or the skill, is passed. */
+  /** True if the attempt, or the skill, is passed. */
   passed: boolean
   /** Score in percent that is needed to pass. */
   passMark: number
@@ -49,7 +49,7 @@ export interface AssessmentScore {
   skills: {
     /** ID of the skill. */
     skillId: string
-    /** Whether the attempt, or the skill, is passed. */
+    /** True if the attempt, or the skill, is passed. */
     passed: boolean
     /** Number of correct answers. */
     correct: number
@@ -66,7 +66,7 @@ export interface AssessmentScore {
   attempt: number
   /** Number of attempts that are left. */
   attemptsLeft: number
-  /** Whether the assessment is closed because it is passed. */
+  /** True if the assessment is closed because it is passed. */
   locked: boolean
 }
 
@@ -88,7 +88,7 @@ export interface Certificate {
 /** `revoked` credentials, and `expired` ones, are no longer valid. */
 export type CredentialStatus = 'active' | 'expired' | 'revoked'
 
-/** How the reviewer knows the student. */
+/** Relation of the reviewer to the student. */
 export type EndorsementType = 'manager' | 'mentor' | 'peer' | 'client' | 'faculty'
 
 export interface EvidenceReason {
@@ -108,7 +108,7 @@ export interface EvidenceReason {
     | 'same_device'
     | 'reviewer_is_student'
     | 'ring'
-  /** How the reason changes the level. */
+  /** Effect of the reason on the level. */
   effect: 'supports' | 'neutral' | 'weakens'
   /** The reason in English. New texts and codes may be added. */
   text: string
@@ -130,7 +130,7 @@ export interface OpenedVerificationSession {
   serviceVerificationId: string
   /** ID of the student at Attestry, the same for all sessions of the student. */
   serviceUserId: string
-  /** When the session expires: ISO 8601, UTC. */
+  /** Time at which the session expires: ISO 8601, UTC. */
   expiresAt: string
 }
 
@@ -154,7 +154,7 @@ export interface Project {
 export interface ReviewDecision {
   /** ID of the skill. */
   skillId: string
-  /** Whether the reviewer confirms the skill. */
+  /** True if the reviewer confirms the skill. */
   endorsed: boolean
   /** Rating from 1 to 5. */
   rating?: number
@@ -169,9 +169,9 @@ export interface ReviewInput {
   token: string
   /** Exactly one decision per skill. Required unless `declined` is true. */
   decisions?: ReviewDecision[]
-  /** Whether the reviewer declines to review the skills. */
+  /** True if the reviewer declines to review the skills. */
   declined?: boolean
-  /** Why the reviewer declines. Required if `declined` is true. */
+  /** Reason for which the reviewer declines. Required if `declined` is true. */
   reason?: string
 }
 
@@ -203,9 +203,9 @@ export interface ReviewPage {
   endorsementType: EndorsementType
   /** Return only records with this status. */
   status: VerificationStatus
-  /** Whether the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`. */
+  /** True if the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`. */
   withdrawable: boolean
-  /** When the link of the reviewer expires: ISO 8601, UTC. */
+  /** Time at which the link of the reviewer expires: ISO 8601, UTC. */
   expiresAt: string
 }
 
@@ -268,9 +268,9 @@ export interface SelectedItems {
 }
 
 export interface SessionConsentInput {
-  /** Whether the student wants credentials. False withdraws the consent and revokes them. */
+  /** True if the student wants credentials. False withdraws the consent and revokes them. */
   wanted: boolean
-  /** Whether the credentials contain the student's name; false by default. */
+  /** True if the credentials contain the student's name; false by default. */
   showName?: boolean
 }
 
@@ -282,11 +282,11 @@ export interface SessionCredentialSkill {
 }
 
 export interface SessionCredentials {
-  /** Whether the organisation issues credentials. */
+  /** True if the organisation issues credentials. */
   enabled: boolean
   /** Decision of the student; null before it. */
   wanted: boolean | null
-  /** Whether the credentials contain the student's name. */
+  /** True if the credentials contain the student's name. */
   showName: boolean
   /** Verified skills, for which a credential can be issued or was issued. */
   eligible: {
@@ -402,7 +402,7 @@ export interface SkillSuggestion {
   subSkill: string
   /** Name of the master skill. */
   masterSkill: string
-  /** Whether the skill can be assessed with questions. */
+  /** True if the skill can be assessed with questions. */
   verifiable: boolean
 }
 
@@ -458,17 +458,17 @@ export interface Verification {
   source?: VerificationSource
   /** The outcome of each skill. */
   skills: SkillOutcome[]
-  /** How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
+  /** Strength of the evidence that the endorsement provides for the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
   evidenceLevel?: 'strong' | 'moderate' | 'weak'
   /** The reasons for `evidenceLevel`. */
   reasons?: EvidenceReason[]
   /** Score of the last assessment in percent; null without one. */
   score: number | null
-  /** When the verification ended; absent before. */
+  /** Time at which the verification ended; absent before. */
   completedAt?: string
-  /** Why the reviewer declined, or why the endorsement was withdrawn. */
+  /** Reason for which the reviewer declined or withdrew the endorsement. */
   declineReason?: string
-  /** When the endorsement was withdrawn. Absent otherwise. */
+  /** Time at which the endorsement was withdrawn. Absent otherwise. */
   withdrawnAt?: string
   /** The person or role that withdrew the endorsement. */
   withdrawnBy?: 'reviewer' | 'organisation' | 'operator'
@@ -579,15 +579,15 @@ export interface VerificationSession {
   stored: SelectedItems
   /** The reviewer; null before one is stored. */
   reviewer: Reviewer | null
-  /** How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
+  /** Strength of the evidence that the endorsement provides for the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */
   evidenceLevel?: 'strong' | 'moderate' | 'weak'
   /** The reasons for `evidenceLevel`. */
   reasons?: EvidenceReason[]
-  /** When the session expires: ISO 8601, UTC. */
+  /** Time at which the session expires: ISO 8601, UTC. */
   expiresAt: string
   /** The ID of the test clock whose time applies. Absent without one. */
   testClockId?: string
-  /** Where the page sends the student at the end. */
+  /** Address to which the page sends the student at the end. */
   returnUrl?: string
 }
 

@@ -75,6 +75,7 @@ trait Resources
     /** Jobs for which candidates are verified. */
     public readonly MandatesResource $mandates;
 
+    /** The requests of your organisation, with the errors that they received. */
     public readonly RequestLogResource $requestLog;
 
     /** The outcome of the conversation with each candidate. */
@@ -104,7 +105,7 @@ trait Resources
     /** Endpoints to which events are sent, and their deliveries. */
     public readonly WebhooksResource $webhooks;
 
-    /** How candidates are contacted: methods, channels, languages and follow-ups shared by mandates. */
+    /** The methods, channels, languages and follow-ups with which candidates are contacted, shared by mandates. */
     public readonly WorkflowsResource $workflows;
 
     private function createResources(): void

@@ -45,7 +45,7 @@ const CandidatePrompt = named(
   Type.Object({
     ...ConversationPrompt.properties,
     ask: Type.String({ description: 'Identifies the question, independent of its language and step.' }),
-    back: Type.Boolean({ description: 'Whether the candidate can go back and change the previous answer.' }),
+    back: Type.Boolean({ description: 'True if the candidate can go back and change the previous answer.' }),
   }),
 )
 
@@ -81,7 +81,7 @@ const turnFields = {
   progress: Type.Object({ done: Type.Integer(), total: Type.Integer() }),
   status: Type.Enum(['open', 'ended', 'closed'], {
     description:
-      'Whether the conversation is `open`, was `ended` by the candidate, or was `closed` because it expired or the campaign ended.',
+      'State of the conversation: `open`, `ended` by the candidate, or was `closed` because it expired or the campaign ended.',
   }),
   ending: Type.Union([text, Type.Null()]),
   prompts: Type.Array(CandidatePrompt, { description: 'The current question, or the closing message.' }),

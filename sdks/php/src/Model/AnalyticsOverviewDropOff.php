@@ -12,7 +12,7 @@ use Attestry\Json;
 final class AnalyticsOverviewDropOff implements \JsonSerializable
 {
     /**
-     * @param AnalyticsOverviewDropOffAt::* $at Where the candidates stopped.
+     * @param AnalyticsOverviewDropOffAt::* $at The point of the conversation at which the candidates stopped.
      * @param int $candidates Number of candidates.
      */
     public function __construct(

@@ -14,7 +14,7 @@ final class AnalyticsOverviewLanguage implements \JsonSerializable
     /**
      * @param Language::* $language
      * @param int $candidates Number of candidates.
-     * @param int $completed How many of them completed the conversation.
+     * @param int $completed Number of them that completed the conversation.
      */
     public function __construct(
         public readonly string $language,

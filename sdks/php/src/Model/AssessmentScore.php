@@ -14,14 +14,14 @@ final class AssessmentScore implements \JsonSerializable
     /**
      * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
      * @param int $score Share of correct answers in percent.
-     * @param bool $passed Whether the attempt, or the skill, is passed.
+     * @param bool $passed True if the attempt, or the skill, is passed.
      * @param int $passMark Score in percent that is needed to pass.
      * @param int $correct Number of correct answers.
      * @param int $totalQuestions Number of questions.
      * @param list<AssessmentScoreSkill> $skills The verdict on each assessed skill.
      * @param int $attempt Number of this attempt, from 1.
      * @param int $attemptsLeft Number of attempts that are left.
-     * @param bool $locked Whether the assessment is closed because it is passed.
+     * @param bool $locked True if the assessment is closed because it is passed.
      */
     public function __construct(
         public readonly string $serviceVerificationId,

@@ -13,7 +13,7 @@ final class AssessmentScoreSkill implements \JsonSerializable
 {
     /**
      * @param string $skillId ID of the skill.
-     * @param bool $passed Whether the attempt, or the skill, is passed.
+     * @param bool $passed True if the attempt, or the skill, is passed.
      * @param int $correct Number of correct answers.
      * @param int $total Number of questions about the skill.
      * @param int $unpilotedQuestions Number of questions that are still being tried out: fewer than 30 people

@@ -19,13 +19,13 @@ final class Campaign implements \JsonSerializable
      * @param CampaignCounts $counts Number of candidates by status.
      * @param int $flowVersion Version of the questions that the most recently enrolled candidates are asked.
      * @param int $version Increases with every change of the campaign.
-     * @param string $startsAt When the campaign starts to contact candidates.
-     * @param string $createdAt When the record was created: ISO 8601, UTC.
-     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string $startsAt Time at which the campaign starts to contact candidates.
+     * @param string $createdAt Creation time of the record: ISO 8601, UTC.
+     * @param string $updatedAt Time of the last change of the record: ISO 8601, UTC.
      * @param string|null $jobId Your own ID for the job; null if you sent none.
      * @param string|null $name Name of the campaign.
      * @param string|null $testClockId The ID of the test clock whose time applies. Absent without one.
-     * @param string|null $completedAt When the last candidate ended. Null before.
+     * @param string|null $completedAt Time at which the last candidate ended. Null before.
      */
     public function __construct(
         public readonly string $campaignId,

@@ -13,8 +13,8 @@ final class CampaignEnrolment implements \JsonSerializable
 {
     /**
      * @param Campaign $campaign The campaign.
-     * @param Enrolment|null $enrolment How many of the candidates in the request were enrolled. Absent if the
-     *     request had none.
+     * @param Enrolment|null $enrolment Number of candidates of the request that were enrolled, and the reasons
+     *     for the others. Absent if the request had no candidates.
      */
     public function __construct(
         public readonly Campaign $campaign,

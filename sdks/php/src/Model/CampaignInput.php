@@ -14,8 +14,8 @@ final class CampaignInput implements \JsonSerializable
     /**
      * @param string $mandateId ID of the mandate.
      * @param string|null $name Name of the campaign, for your own lists.
-     * @param string|null $startsAt When the campaign starts to contact candidates: ISO 8601 with a time zone,
-     *     up to 30 days in the future. Default: now.
+     * @param string|null $startsAt Time at which the campaign starts to contact candidates: ISO 8601 with a
+     *     time zone, up to 30 days in the future. Default: now.
      * @param string|null $testClockId TEST mode only: the ID of the test clock, `TC_…`, whose time applies
      *     instead of real time.
      * @param list<CandidateInput>|null $candidates The candidates to enrol. Each costs one credit.

@@ -19,15 +19,15 @@ final class CountedCandidate implements \JsonSerializable
      * @param string $name Name of the candidate.
      * @param string $externalCandidateId Your own ID for the candidate.
      * @param ResultStatus::* $status The current status of the candidate's result.
-     * @param list<QualificationReason> $reasons Why `qualified` is false, or null although the candidate
-     *     finished.
+     * @param list<QualificationReason> $reasons Reasons for which `qualified` is false, or null although the
+     *     candidate finished.
      * @param int $times Number of times the candidate is counted. Each message or call counts once; for
      *     `calls.total_seconds`, each second counts once. The sum over the whole list equals the figure in the
      *     overview.
      * @param string|null $campaignName Name of the campaign; null if it has none.
-     * @param ResultReason::*|null $reason Why the candidate declined or the conversation failed. Null
-     *     otherwise.
-     * @param bool|null $qualified Whether the candidate meets all requirements of the mandate. False only
+     * @param ResultReason::*|null $reason Reason for which the candidate declined or the conversation failed.
+     *     Null otherwise.
+     * @param bool|null $qualified True if the candidate meets all requirements of the mandate. False only
      *     after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the
      *     candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill
      *     was checked although skills are to be verified.
@@ -35,8 +35,8 @@ final class CountedCandidate implements \JsonSerializable
      *     the answer. Null if there was none.
      * @param list<CountedCandidateSkill>|null $skills The verdict on each skill of the mandate. Absent if the
      *     mandate does not verify skills.
-     * @param CountedCandidateInterest::*|null $interest Whether the candidate is interested in the job; null
-     *     until answered.
+     * @param CountedCandidateInterest::*|null $interest The interest of the candidate in the job; null until
+     *     answered.
      */
     public function __construct(
         public readonly string $candidateId,

@@ -15,19 +15,18 @@ final class Credential implements \JsonSerializable
      * @param string $credentialId ID of the credential.
      * @param string $url The public page. With the extension `.json` or `.jwt`, the signed credential.
      * @param CredentialSkill $skill The skill that the credential is about.
-     * @param CredentialMethod::* $method How the skill was verified.
+     * @param CredentialMethod::* $method Method by which the skill was verified.
      * @param CredentialStatus::* $status Return only records with this status.
-     * @param string $issuedAt When the credential was issued.
-     * @param string $validUntil When the credential expires.
+     * @param string $issuedAt Time at which the credential was issued.
+     * @param string $validUntil Time at which the credential expires.
      * @param int $version Increases with every change.
-     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
-     * @param string|null $externalCandidateId Your own ID for the candidate.
+     * @param string $updatedAt Time of the last change of the record: ISO 8601, UTC.
      * @param string|null $candidateId The candidate, if the skill was verified in a campaign; null otherwise.
      * @param string|null $verificationId The verification, if the skill was verified in a session; null
      *     otherwise.
-     * @param string|null $revokedAt When the credential was revoked; null if it was not.
-     * @param CredentialRevocationReason::*|null $revocationReason Why the credential was revoked; null if it
-     *     was not.
+     * @param string|null $revokedAt Time at which the credential was revoked; null if it was not.
+     * @param CredentialRevocationReason::*|null $revocationReason Reason of the revocation; null if the
+     *     credential was not revoked.
      * @param string|null $replacedBy The newest credential that replaces this one; null if there is none.
      */
     public function __construct(

@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Why a credential was revoked.
+ * Reason of the revocation of a credential.
  * The server may add values.
  */
 final class CredentialRevocationReason

@@ -14,9 +14,9 @@ final class CreditEntry implements \JsonSerializable
     /**
      * @param string $entryId ID of the entry.
      * @param int $amount Number of credits: negative if spent, positive if granted or refunded.
-     * @param CreditEntryReason::* $reason Why the balance changed.
+     * @param CreditEntryReason::* $reason Reason of the change.
      * @param int $balanceAfter Number of credits after the change.
-     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string $createdAt Creation time of the record: ISO 8601, UTC.
      * @param string|null $campaignId The campaign for which credits were spent or refunded; null for a grant.
      */
     public function __construct(

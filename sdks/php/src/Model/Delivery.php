@@ -17,8 +17,8 @@ final class Delivery implements \JsonSerializable
      * @param EventType::* $eventType The type of the event.
      * @param DeliveryStatus::* $status Return only records with this status.
      * @param list<DeliveryAttempt> $attempts The last 100 attempts to deliver the event, oldest first.
-     * @param string $createdAt When the record was created: ISO 8601, UTC.
-     * @param string|null $nextAttemptAt When the delivery is sent or retried; null if it is not.
+     * @param string $createdAt Creation time of the record: ISO 8601, UTC.
+     * @param string|null $nextAttemptAt Time of the next attempt; null if there is none.
      */
     public function __construct(
         public readonly string $deliveryId,

@@ -12,11 +12,11 @@ use Attestry\Json;
 final class DeliveryAttempt implements \JsonSerializable
 {
     /**
-     * @param string $attemptedAt When the attempt was made.
+     * @param string $attemptedAt Time of the attempt.
      * @param float $latencyMs Duration of the attempt in milliseconds.
      * @param string $answer The first 1,024 bytes of the response body. Empty if there was no response.
      * @param int|null $statusCode HTTP status of the response; null if there was none.
-     * @param string|null $error Why the attempt failed; null if it succeeded.
+     * @param string|null $error Cause of the failure; null if the attempt succeeded.
      */
     public function __construct(
         public readonly string $attemptedAt,

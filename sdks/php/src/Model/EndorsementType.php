@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * How the reviewer knows the student.
+ * Relation of the reviewer to the student.
  * The server may add values.
  */
 final class EndorsementType

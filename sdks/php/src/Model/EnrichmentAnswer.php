@@ -14,7 +14,7 @@ final class EnrichmentAnswer implements \JsonSerializable
     /**
      * @param EnrichmentType::* $type The type of the question.
      * @param string $answer The answer: `yes` or `no`, or the words of the candidate.
-     * @param bool $knockedOut Whether the answer makes the candidate not qualified.
+     * @param bool $knockedOut True if the answer disqualifies the candidate.
      */
     public function __construct(
         public readonly string $type,

@@ -17,7 +17,7 @@ final class EnrichmentQuestion implements \JsonSerializable
      * @param string $text The question, in English.
      * @param EnrichmentQuestionKnockout::*|null $knockout For `yes_no` only: the answer that makes the
      *     candidate not qualified.
-     * @param bool|null $required Whether the candidate must answer. If a candidate skips an optional question
+     * @param bool|null $required True if the candidate must answer. If a candidate skips an optional question
      *     with `knockout`, `qualified` is not true.
      */
     public function __construct(

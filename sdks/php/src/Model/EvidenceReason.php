@@ -13,7 +13,7 @@ final class EvidenceReason implements \JsonSerializable
 {
     /**
      * @param EvidenceReasonCode::* $code The reason. New codes may be added.
-     * @param EvidenceReasonEffect::* $effect How the reason changes the level.
+     * @param EvidenceReasonEffect::* $effect Effect of the reason on the level.
      * @param string $text The reason in English. New texts and codes may be added.
      */
     public function __construct(

@@ -21,10 +21,10 @@ final class Item implements \JsonSerializable
      * @param ItemStatus::* $status Return only records with this status.
      * @param float $difficulty Difficulty in logits; 0 is medium.
      * @param int $responses Number of LIVE responses that the statistics are based on.
-     * @param string $createdAt When the record was created: ISO 8601, UTC.
-     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string $createdAt Creation time of the record: ISO 8601, UTC.
+     * @param string $updatedAt Time of the last change of the record: ISO 8601, UTC.
      * @param string|null $externalId The ID in the imported file.
-     * @param string|null $retirementReason Why the item is retired.
+     * @param string|null $retirementReason Reason for which the item is retired.
      * @param float|null $proportionCorrect Share of correct responses.
      * @param float|null $discrimination Correlation of a correct response with the ability that the other
      *     responses of the person show.

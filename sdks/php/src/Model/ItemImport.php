@@ -12,7 +12,7 @@ use Attestry\Json;
 final class ItemImport implements \JsonSerializable
 {
     /**
-     * @param bool $dryRun Whether the import was only checked, without storing anything.
+     * @param bool $dryRun True if the import was only checked and nothing was stored.
      * @param int $items Number of items in the file.
      * @param int $added Number of new items.
      * @param int $replaced Number of items whose text changed. They have a new `item_id` and no statistics

@@ -16,7 +16,7 @@ final class ItemImportInput implements \JsonSerializable
      * @param string|null $content The text of a CSV file, or of a QTI 3.0 item as XML.
      * @param string|null $contentBase64 A QTI 3.0 content package (ZIP), or any other file, in base64.
      * @param string|null $skillId The skill of items that name none.
-     * @param bool|null $dryRun Whether to return what would change, without changing it.
+     * @param bool|null $dryRun True returns the changes of the import without storing them.
      */
     public function __construct(
         public readonly ?string $fileName = null,

@@ -17,7 +17,7 @@ final class ItemSkill implements \JsonSerializable
      * @param int $active Number of items that are asked and scored.
      * @param int $pilot Number of items that are asked without being scored, until their statistics are known.
      * @param int $retired Number of items that are not asked any more.
-     * @param bool $measurable Whether there are enough active items of the organisation. New mandates then use
+     * @param bool $measurable True if there are enough active items of the organisation. New mandates then use
      *     them instead of other questions.
      */
     public function __construct(

@@ -13,15 +13,15 @@ final class LoggedRequest implements \JsonSerializable
 {
     /**
      * @param int $id Number of the entry. Increases with time.
-     * @param string $at When the response was sent: ISO 8601, UTC.
+     * @param string $at Time at which the response was sent: ISO 8601, UTC.
      * @param LoggedRequestApi::* $api The API that was called.
      * @param string $method HTTP method.
      * @param string $route Path with parameter names, such as `/api/v1/partner/mandates/:mandate_id`.
      * @param int $status HTTP status of the response.
      * @param float $durationMs Time from the request to the end of the response, in milliseconds.
      * @param string $requestId The `x-request-id` of the response.
-     * @param list<LoggedRequestDiffered> $differed Why the signature of a TEST request did not match. Empty
-     *     for other requests.
+     * @param list<LoggedRequestDiffered> $differed Differences for which the signature of a TEST request did
+     *     not match. Empty for other requests.
      * @param string|null $keyId ID of the key; null for callers without one.
      * @param string|null $code Error code of the response; null if the request succeeded.
      */

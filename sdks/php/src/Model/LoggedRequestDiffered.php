@@ -13,7 +13,7 @@ final class LoggedRequestDiffered implements \JsonSerializable
 {
     /**
      * @param string $path The part of the request that differed.
-     * @param string $message How it differed.
+     * @param string $message Description of the difference.
      */
     public function __construct(
         public readonly string $path,

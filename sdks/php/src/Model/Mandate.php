@@ -28,12 +28,12 @@ final class Mandate implements \JsonSerializable
      * @param CreatedVia::* $createdVia
      * @param int $version Version of the mandate. Increases with every change, including when its questions
      *     are prepared.
-     * @param string $createdAt When the record was created: ISO 8601, UTC.
-     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string $createdAt Creation time of the record: ISO 8601, UTC.
+     * @param string $updatedAt Time of the last change of the record: ISO 8601, UTC.
      * @param string|null $jobId Your own ID for the job; null if you sent none.
      * @param MandateLocationType::*|null $locationType Use `india` with `location`, and `abroad` with
      *     `countries`.
-     * @param MandateLocation|null $location Where the job is, for a job in India.
+     * @param MandateLocation|null $location Place of the job, for a job in India.
      * @param list<string>|null $countries ISO 3166-1 alpha-2 country codes. More than 10 countries cause a
      *     warning.
      * @param ExperienceRange|null $experience The required work experience.
@@ -44,7 +44,7 @@ final class Mandate implements \JsonSerializable
      * @param string|null $employmentType A value from `GET /employment-types`. Other values cause a warning.
      * @param list<EnrichmentQuestion>|null $enrichmentQuestions Up to 5 questions, or up to 10 if
      *     `data_enrichment` is the only method.
-     * @param string|null $failure Why the questions could not be prepared. Null otherwise.
+     * @param string|null $failure Reason for which the questions could not be prepared. Null otherwise.
      * @param PreparedQuestions|null $questions The prepared questions. Null until they are prepared.
      */
     public function __construct(

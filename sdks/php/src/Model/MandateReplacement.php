@@ -19,7 +19,7 @@ final class MandateReplacement implements \JsonSerializable
      *     skills are recommended.
      * @param MandateReplacementLocationType::*|null $locationType Use `india` with `location`, and `abroad`
      *     with `countries`.
-     * @param MandateLocation|null $location Where the job is, for a job in India.
+     * @param MandateLocation|null $location Place of the job, for a job in India.
      * @param list<string>|null $countries ISO 3166-1 alpha-2 country codes. More than 10 countries cause a
      *     warning.
      * @param ExperienceRange|null $experience The required work experience.

@@ -13,7 +13,7 @@ final class MandateSkill implements \JsonSerializable
 {
     /**
      * @param string|null $skillId ID of the skill.
-     * @param bool|null $verify Whether candidates are asked questions about this skill. Possible for up to 3
+     * @param bool|null $verify True if candidates are asked questions about this skill. Possible for up to 3
      *     skills, which must be `verifiable`.
      * @param string|null $name Name of the requested skill.
      * @param bool|null $pending The skill was requested with `POST /skill-requests`. It cannot be verified

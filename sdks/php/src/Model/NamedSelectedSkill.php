@@ -20,8 +20,8 @@ final class NamedSelectedSkill implements \JsonSerializable
      * @param string $skillName Name of the skill.
      * @param string $subSkillName Name of the sub-skill.
      * @param string $masterSkillName Name of the master skill.
-     * @param string $createdAt When the record was created: ISO 8601, UTC.
-     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string $createdAt Creation time of the record: ISO 8601, UTC.
+     * @param string $updatedAt Time of the last change of the record: ISO 8601, UTC.
      */
     public function __construct(
         public readonly string $selectedSkillId,

@@ -15,7 +15,7 @@ final class OpenedVerificationSession implements \JsonSerializable
      * @param string $sessionToken The session token, `vst_…`, returned by `POST /verify`.
      * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
      * @param string $serviceUserId ID of the student at Attestry, the same for all sessions of the student.
-     * @param string $expiresAt When the session expires: ISO 8601, UTC.
+     * @param string $expiresAt Time at which the session expires: ISO 8601, UTC.
      */
     public function __construct(
         public readonly string $sessionToken,

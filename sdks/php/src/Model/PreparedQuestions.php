@@ -14,7 +14,7 @@ final class PreparedQuestions implements \JsonSerializable
     /**
      * @param list<PreparedQuestionsEnrichment> $enrichment Your questions about the candidate.
      * @param list<PreparedQuestionsSkill> $skills The skills to verify.
-     * @param bool $interest Whether candidates are asked if they are interested in the job.
+     * @param bool $interest True if candidates are asked about their interest in the job.
      */
     public function __construct(
         public readonly array $enrichment,

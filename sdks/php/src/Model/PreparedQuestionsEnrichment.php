@@ -14,7 +14,7 @@ final class PreparedQuestionsEnrichment implements \JsonSerializable
     /**
      * @param string $key Your key of the question.
      * @param EnrichmentType::* $type
-     * @param bool $required Whether the candidate must answer.
+     * @param bool $required True if the candidate must answer.
      * @param TextByLanguage $text The question, by language.
      */
     public function __construct(

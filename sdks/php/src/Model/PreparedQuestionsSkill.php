@@ -16,11 +16,11 @@ final class PreparedQuestionsSkill implements \JsonSerializable
      * @param string $name Name of the skill.
      * @param list<PreparedQuestionsSkillItem> $items Examples of the items. Each candidate is asked other
      *     items, with the options in another order. Empty for a private bank.
-     * @param PreparedQuestionsSkillItemSource::*|null $itemSource Where the items come from: the public
-     *     `bank`, the `private` bank of your organisation, or the `ai` writer.
+     * @param PreparedQuestionsSkillItemSource::*|null $itemSource Source of the items: the public `bank`, the
+     *     `private` bank of your organisation, or the `ai` writer.
      * @param int|null $itemCount Number of items from which each candidate's items are drawn.
-     * @param PreparedQuestionsSkillItemsPerCandidate|null $itemsPerCandidate How many items each candidate is
-     *     asked.
+     * @param PreparedQuestionsSkillItemsPerCandidate|null $itemsPerCandidate Number of items that each
+     *     candidate is asked.
      */
     public function __construct(
         public readonly string $skillId,

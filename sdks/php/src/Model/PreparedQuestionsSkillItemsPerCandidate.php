@@ -8,7 +8,7 @@ namespace Attestry\Model;
 
 use Attestry\Json;
 
-/** How many items each candidate is asked. */
+/** Number of items that each candidate is asked. */
 final class PreparedQuestionsSkillItemsPerCandidate implements \JsonSerializable
 {
     /**

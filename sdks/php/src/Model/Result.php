@@ -20,14 +20,14 @@ final class Result implements \JsonSerializable
      * @param ResultOutput $output The outcome of the conversation.
      * @param int $flowVersion Version of the questions that the candidate is asked.
      * @param int $version Increases with every change of the result.
-     * @param string $createdAt When the record was created: ISO 8601, UTC.
-     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string $createdAt Creation time of the record: ISO 8601, UTC.
+     * @param string $updatedAt Time of the last change of the record: ISO 8601, UTC.
      * @param string|null $jobId Your own ID for the job; null if you sent none.
-     * @param ResultReason::*|null $reason Why the candidate declined or the conversation failed; null
-     *     otherwise.
-     * @param string|null $startedAt When the candidate was first contacted. Null before that.
-     * @param string|null $completedAt When the result became `completed`, `declined` or `failed`. Null while
-     *     it is pending.
+     * @param ResultReason::*|null $reason Reason for which the candidate declined or the conversation failed;
+     *     null otherwise.
+     * @param string|null $startedAt Time at which the candidate was first contacted. Null before that.
+     * @param string|null $completedAt Time at which the result became `completed`, `declined` or `failed`.
+     *     Null while it is pending.
      */
     public function __construct(
         public readonly string $resultId,

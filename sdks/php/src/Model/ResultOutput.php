@@ -12,10 +12,10 @@ use Attestry\Json;
 final class ResultOutput implements \JsonSerializable
 {
     /**
-     * @param list<QualificationReason> $reasons Why `qualified` is false, or null although the candidate
-     *     finished.
+     * @param list<QualificationReason> $reasons Reasons for which `qualified` is false, or null although the
+     *     candidate finished.
      * @param Language::* $language
-     * @param bool|null $qualified Whether the candidate meets all requirements of the mandate. False only
+     * @param bool|null $qualified True if the candidate meets all requirements of the mandate. False only
      *     after a knockout answer or if a skill is `not_verified`. Null while the result is pending, if the
      *     candidate did not finish or skipped a knockout question, if a verdict is `inconclusive`, and if no skill
      *     was checked although skills are to be verified.
@@ -23,7 +23,7 @@ final class ResultOutput implements \JsonSerializable
      *     `key` of the question.
      * @param list<VerifiedSkill>|null $skills The verdict on each skill that was to be verified. Absent
      *     without such skills.
-     * @param ResultOutputInterest::*|null $interest Whether the candidate is interested in the job; null until
+     * @param ResultOutputInterest::*|null $interest The interest of the candidate in the job; null until
      *     answered.
      * @param list<ResultCredential>|null $credentials The credentials that were issued because the candidate
      *     wants them; absent if there are none. Issuing one does not change `updated_at` of the result; use the

@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * Why the candidate declined or the conversation failed.
+ * Reason for which the candidate declined or the conversation failed.
  * The server may add values.
  */
 final class ResultReason

@@ -15,7 +15,7 @@ final class RetiredQuestion implements \JsonSerializable
      * @param string $mandateId ID of the mandate.
      * @param string $skillId ID of the skill.
      * @param string $itemId ID of the retired item.
-     * @param RetiredQuestionReason::* $reason Why the item was retired.
+     * @param RetiredQuestionReason::* $reason Reason for which the item was retired.
      */
     public function __construct(
         public readonly string $mandateId,

@@ -13,7 +13,7 @@ final class ReviewDecision implements \JsonSerializable
 {
     /**
      * @param string $skillId ID of the skill.
-     * @param bool $endorsed Whether the reviewer confirms the skill.
+     * @param bool $endorsed True if the reviewer confirms the skill.
      * @param int|null $rating Rating from 1 to 5.
      * @param string|null $comment Comment of the reviewer.
      */

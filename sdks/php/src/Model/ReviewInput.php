@@ -16,8 +16,8 @@ final class ReviewInput implements \JsonSerializable
      * @param string $token The token from the link in the email to the reviewer.
      * @param list<ReviewDecision>|null $decisions Exactly one decision per skill. Required unless `declined`
      *     is true.
-     * @param bool|null $declined Whether the reviewer declines to review the skills.
-     * @param string|null $reason Why the reviewer declines. Required if `declined` is true.
+     * @param bool|null $declined True if the reviewer declines to review the skills.
+     * @param string|null $reason Reason for which the reviewer declines. Required if `declined` is true.
      */
     public function __construct(
         public readonly string $serviceVerificationId,

@@ -19,9 +19,9 @@ final class ReviewPage implements \JsonSerializable
      * @param list<SessionSkill> $skills The skills to review.
      * @param EndorsementType::* $endorsementType
      * @param VerificationStatus::* $status Return only records with this status.
-     * @param bool $withdrawable Whether the reviewer has endorsed a skill, and can withdraw the endorsement
+     * @param bool $withdrawable True if the reviewer has endorsed a skill, and can withdraw the endorsement
      *     until `expiresAt`.
-     * @param string $expiresAt When the link of the reviewer expires: ISO 8601, UTC.
+     * @param string $expiresAt Time at which the link of the reviewer expires: ISO 8601, UTC.
      */
     public function __construct(
         public readonly string $serviceVerificationId,

@@ -11,7 +11,7 @@ use Attestry\Json;
 /** Object RevokeCredentialInput of the API. */
 final class RevokeCredentialInput implements \JsonSerializable
 {
-    /** @param RevokeCredentialInputReason::* $reason Why you revoke the credential. */
+    /** @param RevokeCredentialInputReason::* $reason Your reason for the revocation. */
     public function __construct(
         public readonly string $reason,
     ) {

@@ -12,8 +12,8 @@ use Attestry\Json;
 final class SessionConsentInput implements \JsonSerializable
 {
     /**
-     * @param bool $wanted Whether the student wants credentials. False withdraws the consent and revokes them.
-     * @param bool|null $showName Whether the credentials contain the student's name; false by default.
+     * @param bool $wanted True if the student wants credentials. False withdraws the consent and revokes them.
+     * @param bool|null $showName True if the credentials contain the student's name; false by default.
      */
     public function __construct(
         public readonly bool $wanted,

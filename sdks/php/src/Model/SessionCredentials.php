@@ -12,8 +12,8 @@ use Attestry\Json;
 final class SessionCredentials implements \JsonSerializable
 {
     /**
-     * @param bool $enabled Whether the organisation issues credentials.
-     * @param bool $showName Whether the credentials contain the student's name.
+     * @param bool $enabled True if the organisation issues credentials.
+     * @param bool $showName True if the credentials contain the student's name.
      * @param list<SessionCredentialsEligible> $eligible Verified skills, for which a credential can be issued
      *     or was issued.
      * @param list<SessionCredentialsPending> $pending Skills without an outcome yet. If they are verified,

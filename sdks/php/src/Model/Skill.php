@@ -18,7 +18,7 @@ final class Skill implements \JsonSerializable
      * @param list<string> $aliases Other names of the skill.
      * @param SubSkillName $subSkill The sub-skill that the skill belongs to.
      * @param MasterSkillName $masterSkill The master skill that the sub-skill belongs to.
-     * @param bool $verifiable Whether the skill can be measured: the built-in bank or the bank of your
+     * @param bool $verifiable True if the skill can be measured: the built-in bank or the bank of your
      *     organisation has at least 12 active questions about it, or an AI writer is configured.
      */
     public function __construct(

@@ -14,9 +14,9 @@ final class SkillMatch implements \JsonSerializable
     /**
      * @param string $skillId ID of the skill.
      * @param string $name Name of the skill.
-     * @param float $score How well the skill matches, from 0 to 1.
-     * @param SkillMatchMethod::* $method How the skill was found: by its name, by an alias, despite spelling
-     *     differences, or by meaning.
+     * @param float $score Quality of the match, from 0 to 1.
+     * @param SkillMatchMethod::* $method Method by which the skill was found: by its name, by an alias,
+     *     despite spelling differences, or by meaning.
      */
     public function __construct(
         public readonly string $skillId,

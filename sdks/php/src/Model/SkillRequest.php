@@ -15,7 +15,7 @@ final class SkillRequest implements \JsonSerializable
      * @param string $requestId ID of the skill request.
      * @param string $name Name of the requested skill.
      * @param SkillRequestStatus::* $status Return only records with this status.
-     * @param string $createdAt When the record was created: ISO 8601, UTC.
+     * @param string $createdAt Creation time of the record: ISO 8601, UTC.
      * @param string|null $skillId ID of the new skill if the request was approved; null otherwise.
      */
     public function __construct(

@@ -18,9 +18,9 @@ final class SkillSearchResult implements \JsonSerializable
      * @param list<string> $aliases Other names of the skill.
      * @param SubSkillName $subSkill The sub-skill that the skill belongs to.
      * @param MasterSkillName $masterSkill The master skill that the sub-skill belongs to.
-     * @param bool $verifiable Whether the skill can be measured: the built-in bank or the bank of your
+     * @param bool $verifiable True if the skill can be measured: the built-in bank or the bank of your
      *     organisation has at least 12 active questions about it, or an AI writer is configured.
-     * @param float $score How well the skill matches, from 0 to 1.
+     * @param float $score Quality of the match, from 0 to 1.
      */
     public function __construct(
         public readonly string $skillId,

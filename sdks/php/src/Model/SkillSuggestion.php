@@ -16,7 +16,7 @@ final class SkillSuggestion implements \JsonSerializable
      * @param string $name Name of the skill.
      * @param string $subSkill Name of the sub-skill.
      * @param string $masterSkill Name of the master skill.
-     * @param bool $verifiable Whether the skill can be assessed with questions.
+     * @param bool $verifiable True if the skill can be assessed with questions.
      */
     public function __construct(
         public readonly string $skillId,

@@ -17,8 +17,8 @@ final class TestClock implements \JsonSerializable
      *     `advancing_to`. `archived`: it can no longer be advanced.
      * @param string $startsAt The time that the clock showed at first.
      * @param string $now The time of the clock.
-     * @param string $createdAt When the clock was created, in real time.
-     * @param string $updatedAt When the clock was last changed, in real time.
+     * @param string $createdAt Creation time of the clock, in real time.
+     * @param string $updatedAt Time of the last change of the clock, in real time.
      * @param string|null $name Your name for the clock, or null.
      * @param string|null $advancingTo The end of the advance that is in progress; null if there is none.
      */

@@ -12,7 +12,7 @@ use Attestry\Json;
 final class VerdictEvidence implements \JsonSerializable
 {
     /**
-     * @param VerdictEvidenceItemSource::* $itemSource Where the questions come from: the public `bank`, the
+     * @param VerdictEvidenceItemSource::* $itemSource Source of the questions: the public `bank`, the
      *     `private` bank of your organisation, or the `ai` writer.
      * @param Language::* $language
      * @param int $items Number of scored questions.

@@ -23,14 +23,14 @@ final class Verification implements \JsonSerializable
      * @param VerificationMethod::*|null $verificationMethod The chosen method; null before step 2.
      * @param string|null $testClockId The ID of the test clock whose time applies. Absent without one.
      * @param VerificationSource|null $source The main item that was selected as evidence.
-     * @param VerificationEvidenceLevel::*|null $evidenceLevel How well the endorsement supports the skills.
-     *     Present if the reviewer endorsed at least one skill. It can change later, for example if the student
-     *     endorses the reviewer in return.
+     * @param VerificationEvidenceLevel::*|null $evidenceLevel Strength of the evidence that the endorsement
+     *     provides for the skills. Present if the reviewer endorsed at least one skill. It can change later, for
+     *     example if the student endorses the reviewer in return.
      * @param list<EvidenceReason>|null $reasons The reasons for `evidenceLevel`.
      * @param int|null $score Score of the last assessment in percent; null without one.
-     * @param string|null $completedAt When the verification ended; absent before.
-     * @param string|null $declineReason Why the reviewer declined, or why the endorsement was withdrawn.
-     * @param string|null $withdrawnAt When the endorsement was withdrawn. Absent otherwise.
+     * @param string|null $completedAt Time at which the verification ended; absent before.
+     * @param string|null $declineReason Reason for which the reviewer declined or withdrew the endorsement.
+     * @param string|null $withdrawnAt Time at which the endorsement was withdrawn. Absent otherwise.
      * @param VerificationWithdrawnBy::*|null $withdrawnBy The person or role that withdrew the endorsement.
      */
     public function __construct(

@@ -20,9 +20,9 @@ final class VerificationChange implements \JsonSerializable
      * @param VerificationMethod::*|null $verificationMethod The chosen method; null before step 2.
      * @param list<SkillOutcome>|null $skills The outcome of each skill. Only in events that end the
      *     verification.
-     * @param VerificationChangeEvidenceLevel::*|null $evidenceLevel How well the endorsement supports the
-     *     skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the
-     *     student endorses the reviewer in return.
+     * @param VerificationChangeEvidenceLevel::*|null $evidenceLevel Strength of the evidence that the
+     *     endorsement provides for the skills. Present if the reviewer endorsed at least one skill. It can change
+     *     later, for example if the student endorses the reviewer in return.
      * @param list<EvidenceReason>|null $reasons The reasons for `evidenceLevel`.
      */
     public function __construct(

@@ -22,17 +22,17 @@ final class VerificationSession implements \JsonSerializable
      * @param list<Certificate> $certificates Certificates of the student.
      * @param list<SessionSkill> $skills The skills to verify.
      * @param SelectedItems $stored The items that were selected as evidence.
-     * @param string $expiresAt When the session expires: ISO 8601, UTC.
+     * @param string $expiresAt Time at which the session expires: ISO 8601, UTC.
      * @param VerificationMethod::*|null $verificationMethod The chosen method; null before step 2.
      * @param list<string>|null $notAssessable With the method `assessment`: IDs of the chosen skills that
      *     cannot be assessed, because there are too few questions about them.
      * @param Reviewer|null $reviewer The reviewer; null before one is stored.
-     * @param VerificationSessionEvidenceLevel::*|null $evidenceLevel How well the endorsement supports the
-     *     skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the
-     *     student endorses the reviewer in return.
+     * @param VerificationSessionEvidenceLevel::*|null $evidenceLevel Strength of the evidence that the
+     *     endorsement provides for the skills. Present if the reviewer endorsed at least one skill. It can change
+     *     later, for example if the student endorses the reviewer in return.
      * @param list<EvidenceReason>|null $reasons The reasons for `evidenceLevel`.
      * @param string|null $testClockId The ID of the test clock whose time applies. Absent without one.
-     * @param string|null $returnUrl Where the page sends the student at the end.
+     * @param string|null $returnUrl Address to which the page sends the student at the end.
      */
     public function __construct(
         public readonly string $serviceVerificationId,

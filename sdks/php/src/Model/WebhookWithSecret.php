@@ -17,8 +17,8 @@ final class WebhookWithSecret implements \JsonSerializable
      * @param list<EventType::*> $eventTypes The event types that are sent.
      * @param WebhookStatus::* $status
      * @param CreatedVia::* $createdVia
-     * @param string $createdAt When the record was created: ISO 8601, UTC.
-     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string $createdAt Creation time of the record: ISO 8601, UTC.
+     * @param string $updatedAt Time of the last change of the record: ISO 8601, UTC.
      * @param string $secret The signing secret: `whsec_` followed by base64. Store it, because it is returned
      *     only once.
      * @param string|null $description Your own notes about the webhook.

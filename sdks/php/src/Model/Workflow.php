@@ -22,8 +22,8 @@ final class Workflow implements \JsonSerializable
      * @param CreatedVia::* $createdVia
      * @param WorkflowStatus::* $status Return only records with this status.
      * @param int $mandates Number of mandates that use the workflow and are not archived.
-     * @param string $createdAt When the record was created: ISO 8601, UTC.
-     * @param string $updatedAt When the record was last changed: ISO 8601, UTC.
+     * @param string $createdAt Creation time of the record: ISO 8601, UTC.
+     * @param string $updatedAt Time of the last change of the record: ISO 8601, UTC.
      * @param string|null $description Your own notes about the workflow.
      */
     public function __construct(

@@ -316,6 +316,8 @@ final class CatalogueResource
     /**
      * Get a selected skill.
      *
+     * Returns one selection of a user by its ID.
+     *
      * @param string $selectedSkillId ID of the selection.
      * @throws \Attestry\ApiException for an error response
      */
@@ -334,6 +336,8 @@ final class CatalogueResource
 
     /**
      * Delete a selected skill.
+     *
+     * Removes the skill from the selection of its user. The skill itself stays in the catalogue.
      *
      * @param string $selectedSkillId ID of the selection.
      * @throws \Attestry\ApiException for an error response
@@ -354,6 +358,9 @@ final class CatalogueResource
     /**
      * Get catalogue totals.
      *
+     * Returns the size of the catalogue, the number of selected skills and their users, and the number of open
+     * skill requests.
+     *
      * @throws \Attestry\ApiException for an error response
      */
     public function getTotals(
@@ -369,6 +376,8 @@ final class CatalogueResource
 
     /**
      * List the most selected skills.
+     *
+     * Returns skills with the number of users who selected them, the highest number first.
      *
      * @param int|null $page Number of the page, from 1.
      * @param int|null $limit Maximum number of items on the page.
@@ -410,6 +419,8 @@ final class CatalogueResource
 
     /**
      * List rate-limited IP addresses.
+     *
+     * Returns the IP addresses whose requests are rejected at the moment, with the end of the limit.
      *
      * @param int|null $page Number of the page, from 1.
      * @param int|null $limit Maximum number of items on the page.

@@ -14,7 +14,7 @@ use Attestry\Model\LoggedRequestList;
 use Attestry\Operation;
 use Attestry\RequestOptions;
 
-/** Operations on request log. */
+/** The requests of your organisation, with the errors that they received. */
 final class RequestLogResource
 {
     public function __construct(private readonly Client $client)

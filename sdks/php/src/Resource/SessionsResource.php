@@ -61,6 +61,8 @@ final class SessionsResource
     /**
      * Get a session.
      *
+     * Returns the session of the token in the path, with everything that the student has chosen so far.
+     *
      * @param string $sessionToken The session token, `vst_…`, returned by `POST /verify`.
      * @throws \Attestry\ApiException for an error response
      */
@@ -100,6 +102,9 @@ final class SessionsResource
 
     /**
      * Search skills.
+     *
+     * Returns the skills that match a part of a name, the best match first, for a search field that suggests
+     * skills.
      *
      * @param string $q Text to search for: at least 3 characters.
      * @param int|null $limit Maximum number of items on the page.

@@ -14,7 +14,7 @@ use Attestry\Model\WorkflowList;
 use Attestry\Operation;
 use Attestry\RequestOptions;
 
-/** How candidates are contacted: methods, channels, languages and follow-ups shared by mandates. */
+/** The methods, channels, languages and follow-ups with which candidates are contacted, shared by mandates. */
 final class WorkflowsResource
 {
     public function __construct(private readonly Client $client)

@@ -639,7 +639,10 @@ class CatalogueResource:
         return Pages(fetch)
 
     def get_selected_skill(self, selected_skill_id: str, *, options: Optional[CallOptions] = None) -> NamedSelectedSkill:
-        """Get a selected skill."""
+        """Get a selected skill.
+
+        Returns one selection of a user by its ID.
+        """
         operation = Operation(
             "GET",
             f"/api/selected-skills/{path_segment('selected_skill_id', selected_skill_id)}",
@@ -649,7 +652,10 @@ class CatalogueResource:
         return result
 
     def delete_selected_skill(self, selected_skill_id: str, *, options: Optional[CallOptions] = None) -> SelectedSkill:
-        """Delete a selected skill."""
+        """Delete a selected skill.
+
+        Removes the skill from the selection of its user. The skill itself stays in the catalogue.
+        """
         operation = Operation(
             "DELETE",
             f"/api/selected-skills/{path_segment('selected_skill_id', selected_skill_id)}",
@@ -659,7 +665,11 @@ class CatalogueResource:
         return result
 
     def get_totals(self, *, options: Optional[CallOptions] = None) -> CatalogueTotals:
-        """Get catalogue totals."""
+        """Get catalogue totals.
+
+        Returns the size of the catalogue, the number of selected skills and their users, and the number
+        of open skill requests.
+        """
         operation = Operation("GET", "/api/admin/counts", "adminKey")
         result: CatalogueTotals = self._transport.send(operation, options)
         return result
@@ -671,7 +681,10 @@ class CatalogueResource:
         limit: Optional[int] = None,
         options: Optional[CallOptions] = None,
     ) -> Pages[TopSkill, TopSkillPage]:
-        """List the most selected skills."""
+        """List the most selected skills.
+
+        Returns skills with the number of users who selected them, the highest number first.
+        """
         query: Dict[str, Any] = {"page": page, "limit": limit}
 
         def fetch(page_query: Dict[str, Any]) -> TopSkillPage:
@@ -694,7 +707,10 @@ class CatalogueResource:
         limit: Optional[int] = None,
         options: Optional[CallOptions] = None,
     ) -> Pages[RateLimitedAddress, RateLimitedAddressPage]:
-        """List rate-limited IP addresses."""
+        """List rate-limited IP addresses.
+
+        Returns the IP addresses whose requests are rejected at the moment, with the end of the limit.
+        """
         query: Dict[str, Any] = {"page": page, "limit": limit}
 
         def fetch(page_query: Dict[str, Any]) -> RateLimitedAddressPage:
@@ -1305,6 +1321,7 @@ class MandatesResource:
 
 
 class RequestLogResource:
+    """The requests of your organisation, with the errors that they received."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -1429,7 +1446,11 @@ class SessionsResource:
         return result
 
     def get(self, session_token: str, *, options: Optional[CallOptions] = None) -> VerificationSession:
-        """Get a session."""
+        """Get a session.
+
+        Returns the session of the token in the path, with everything that the student has chosen so
+        far.
+        """
         operation = Operation(
             "GET",
             f"/api/v1/verify/{path_segment('session_token', session_token)}",
@@ -1460,7 +1481,11 @@ class SessionsResource:
         limit: Optional[int] = None,
         options: Optional[CallOptions] = None,
     ) -> SkillSuggestions:
-        """Search skills."""
+        """Search skills.
+
+        Returns the skills that match a part of a name, the best match first, for a search field that
+        suggests skills.
+        """
         query: Dict[str, Any] = {"q": q, "limit": limit}
         operation = Operation(
             "GET",
@@ -2166,7 +2191,9 @@ class WebhooksResource:
 
 
 class WorkflowsResource:
-    """How candidates are contacted: methods, channels, languages and follow-ups shared by mandates."""
+    """The methods, channels, languages and follow-ups with which candidates are contacted, shared by
+    mandates.
+    """
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -2316,6 +2343,7 @@ class Resources:
         self.mandates = MandatesResource(transport)
         """Jobs for which candidates are verified."""
         self.request_log = RequestLogResource(transport)
+        """The requests of your organisation, with the errors that they received."""
         self.results = ResultsResource(transport)
         """The outcome of the conversation with each candidate."""
         self.sessions = SessionsResource(transport)
@@ -2335,4 +2363,6 @@ class Resources:
         self.webhooks = WebhooksResource(transport)
         """Endpoints to which events are sent, and their deliveries."""
         self.workflows = WorkflowsResource(transport)
-        """How candidates are contacted: methods, channels, languages and follow-ups shared by mandates."""
+        """The methods, channels, languages and follow-ups with which candidates are contacted, shared by
+        mandates.
+        """

@@ -28,7 +28,7 @@ CredentialRevocationReason = Literal[
     "key_revoked",
     "person_erased",
 ]
-"""Why a credential was revoked."""
+"""Reason of the revocation of a credential."""
 
 CredentialStatus = Literal["active", "expired", "revoked"]
 """`revoked` credentials, and `expired` ones, are no longer valid."""
@@ -40,7 +40,7 @@ DeliveryStatus = Literal["pending", "delivered", "failed"]
 """`pending` until the endpoint accepts the event; `failed` if it is not retried any more."""
 
 EndorsementType = Literal["manager", "mentor", "peer", "client", "faculty"]
-"""How the reviewer knows the student."""
+"""Relation of the reviewer to the student."""
 
 EnrichmentType = Literal["yes_no", "voice"]
 """`voice`: the candidate answers in their own words."""
@@ -114,7 +114,7 @@ PartnerErrorCode = Literal[
 """The error codes of the partner API."""
 
 ResultReason = Literal["no_response", "unreachable", "stopped", "expired", "refused"]
-"""Why the candidate declined or the conversation failed."""
+"""Reason for which the candidate declined or the conversation failed."""
 
 ResultStatus = Literal["pending", "completed", "declined", "failed"]
 """`pending` until the candidate completes the conversation, declines, or cannot be reached (`failed`)."""
@@ -299,7 +299,7 @@ class AnalyticsOverviewDaily(TypedDict):
 
 class AnalyticsOverviewDropOff(TypedDict):
     at: Literal["no_response", "consent", "language", "enrichment", "skills", "interest"]
-    """Where the candidates stopped."""
+    """The point of the conversation at which the candidates stopped."""
     candidates: int
     """Number of candidates."""
 
@@ -348,7 +348,7 @@ class AnalyticsOverviewLanguage(TypedDict):
     candidates: int
     """Number of candidates."""
     completed: int
-    """How many of them completed the conversation."""
+    """Number of them that completed the conversation."""
 
 
 class _AssessmentOptional(TypedDict, total=False):
@@ -394,7 +394,7 @@ class AssessmentScore(TypedDict):
     score: int
     """Share of correct answers in percent."""
     passed: bool
-    """Whether the attempt, or the skill, is passed."""
+    """True if the attempt, or the skill, is passed."""
     passMark: int
     """Score in percent that is needed to pass."""
     correct: int
@@ -408,14 +408,14 @@ class AssessmentScore(TypedDict):
     attemptsLeft: int
     """Number of attempts that are left."""
     locked: bool
-    """Whether the assessment is closed because it is passed."""
+    """True if the assessment is closed because it is passed."""
 
 
 class AssessmentScoreSkill(TypedDict):
     skillId: str
     """ID of the skill."""
     passed: bool
-    """Whether the attempt, or the skill, is passed."""
+    """True if the attempt, or the skill, is passed."""
     correct: int
     """Number of correct answers."""
     total: int
@@ -458,13 +458,13 @@ class Campaign(_CampaignOptional):
     version: int
     """Increases with every change of the campaign."""
     starts_at: str
-    """When the campaign starts to contact candidates."""
+    """Time at which the campaign starts to contact candidates."""
     created_at: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
     updated_at: str
-    """When the record was last changed: ISO 8601, UTC."""
+    """Time of the last change of the record: ISO 8601, UTC."""
     completed_at: Optional[str]
-    """When the last candidate ended. Null before."""
+    """Time at which the last candidate ended. Null before."""
 
 
 class CampaignCompletedEvent(TypedDict):
@@ -502,7 +502,9 @@ class CampaignCounts(TypedDict):
 
 class _CampaignEnrolmentOptional(TypedDict, total=False):
     enrolment: Enrolment
-    """How many of the candidates in the request were enrolled. Absent if the request had none."""
+    """Number of candidates of the request that were enrolled, and the reasons for the others. Absent if
+    the request had no candidates.
+    """
 
 
 class CampaignEnrolment(_CampaignEnrolmentOptional):
@@ -514,8 +516,8 @@ class _CampaignInputOptional(TypedDict, total=False):
     name: str
     """Name of the campaign, for your own lists."""
     starts_at: str
-    """When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the
-    future. Default: now.
+    """Time at which the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in
+    the future. Default: now.
     """
     test_clock_id: str
     """TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time."""
@@ -577,7 +579,7 @@ class CandidateList(TypedDict):
 
 class _CatalogueSkillOptional(TypedDict, total=False):
     verify: bool
-    """Whether candidates are asked questions about this skill. Possible for up to 3 skills, which must be
+    """True if candidates are asked questions about this skill. Possible for up to 3 skills, which must be
     `verifiable`.
     """
 
@@ -640,7 +642,7 @@ class _CountedCandidateOptional(TypedDict, total=False):
     skills: List[CountedCandidateSkill]
     """The verdict on each skill of the mandate. Absent if the mandate does not verify skills."""
     interest: Optional[Literal["interested", "not_interested"]]
-    """Whether the candidate is interested in the job; null until answered."""
+    """The interest of the candidate in the job; null until answered."""
 
 
 class CountedCandidate(_CountedCandidateOptional):
@@ -659,15 +661,15 @@ class CountedCandidate(_CountedCandidateOptional):
     status: ResultStatus
     """The current status of the candidate's result."""
     reason: Optional[ResultReason]
-    """Why the candidate declined or the conversation failed. Null otherwise."""
+    """Reason for which the candidate declined or the conversation failed. Null otherwise."""
     qualified: Optional[bool]
-    """Whether the candidate meets all requirements of the mandate. False only after a knockout answer or
+    """True if the candidate meets all requirements of the mandate. False only after a knockout answer or
     if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or
     skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although
     skills are to be verified.
     """
     reasons: List[QualificationReason]
-    """Why `qualified` is false, or null although the candidate finished."""
+    """Reasons for which `qualified` is false, or null although the candidate finished."""
     knocked_out_by: Optional[KnockoutAnswer]
     """The question to which the candidate gave a knockout answer, and the answer. Null if there was none."""
     times: int
@@ -722,9 +724,7 @@ class Credential(TypedDict):
     skill: CredentialSkill
     """The skill that the credential is about."""
     method: Literal["assessment", "endorsement", "campaign"]
-    """How the skill was verified."""
-    external_candidate_id: Optional[str]
-    """Your own ID for the candidate."""
+    """Method by which the skill was verified."""
     candidate_id: Optional[str]
     """The candidate, if the skill was verified in a campaign; null otherwise."""
     verification_id: Optional[str]
@@ -732,19 +732,19 @@ class Credential(TypedDict):
     status: CredentialStatus
     """Return only records with this status."""
     issued_at: str
-    """When the credential was issued."""
+    """Time at which the credential was issued."""
     valid_until: str
-    """When the credential expires."""
+    """Time at which the credential expires."""
     revoked_at: Optional[str]
-    """When the credential was revoked; null if it was not."""
+    """Time at which the credential was revoked; null if it was not."""
     revocation_reason: Optional[CredentialRevocationReason]
-    """Why the credential was revoked; null if it was not."""
+    """Reason of the revocation; null if the credential was not revoked."""
     replaced_by: Optional[str]
     """The newest credential that replaces this one; null if there is none."""
     version: int
     """Increases with every change."""
     updated_at: str
-    """When the record was last changed: ISO 8601, UTC."""
+    """Time of the last change of the record: ISO 8601, UTC."""
 
 
 class CredentialIssuedEvent(TypedDict):
@@ -808,13 +808,13 @@ class CreditEntry(TypedDict):
     amount: int
     """Number of credits: negative if spent, positive if granted or refunded."""
     reason: Literal["grant", "enrolment", "refund"]
-    """Why the balance changed."""
+    """Reason of the change."""
     campaign_id: Optional[str]
     """The campaign for which credits were spent or refunded; null for a grant."""
     balance_after: int
     """Number of credits after the change."""
     created_at: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
 
 
 class CreditEntryList(TypedDict):
@@ -836,20 +836,20 @@ class Delivery(TypedDict):
     attempts: List[DeliveryAttempt]
     """The last 100 attempts to deliver the event, oldest first."""
     next_attempt_at: Optional[str]
-    """When the delivery is sent or retried; null if it is not."""
+    """Time of the next attempt; null if there is none."""
     created_at: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
 
 
 class DeliveryAttempt(TypedDict):
     attempted_at: str
-    """When the attempt was made."""
+    """Time of the attempt."""
     status_code: Optional[int]
     """HTTP status of the response; null if there was none."""
     latency_ms: float
     """Duration of the attempt in milliseconds."""
     error: Optional[str]
-    """Why the attempt failed; null if it succeeded."""
+    """Cause of the failure; null if the attempt succeeded."""
     answer: str
     """The first 1,024 bytes of the response body. Empty if there was no response."""
 
@@ -894,7 +894,7 @@ class EnrichmentAnswer(TypedDict):
     answer: str
     """The answer: `yes` or `no`, or the words of the candidate."""
     knocked_out: bool
-    """Whether the answer makes the candidate not qualified."""
+    """True if the answer disqualifies the candidate."""
 
 
 class _EnrichmentQuestionOptional(TypedDict, total=False):
@@ -902,7 +902,7 @@ class _EnrichmentQuestionOptional(TypedDict, total=False):
     knockout: Literal["yes", "no"]
     """For `yes_no` only: the answer that makes the candidate not qualified."""
     required: bool
-    """Whether the candidate must answer. If a candidate skips an optional question with `knockout`,
+    """True if the candidate must answer. If a candidate skips an optional question with `knockout`,
     `qualified` is not true.
     """
 
@@ -964,7 +964,7 @@ class Event(TypedDict):
     """ISO 8601, UTC."""
     data: Union[Result, Mandate, RetiredQuestion, Campaign, SkillRequest, VerificationChange, Credential, Webhook]
     delivery: EventDelivery
-    """How the event reached you."""
+    """Acknowledgement and delivery of the event."""
 
 
 class EventAcknowledgement(TypedDict):
@@ -987,12 +987,12 @@ class EventAcknowledgementInput(TypedDict, total=False):
 
 
 class EventDelivery(TypedDict):
-    """How the event reached you. Only in events that you pull."""
+    """Acknowledgement and delivery of the event. Only in events that you pull."""
 
     acknowledged_at: Optional[str]
-    """When the event was acknowledged; null before."""
+    """Time at which the event was acknowledged; null before."""
     acknowledged_by: Optional[Literal["pull", "webhook"]]
-    """How the event was acknowledged; null before."""
+    """The way in which the event was acknowledged: `pull` or `webhook`. Null before."""
     attempts: int
     """Number of attempts to deliver the event to webhook endpoints."""
     last_error: Optional[str]
@@ -1010,7 +1010,7 @@ class EvidenceReason(TypedDict):
     code: Literal["company_domain", "other_domain", "no_website", "free_mail", "disposable_mail", "saw_the_work", "peer_relation", "quick_answer", "mutual", "many_endorsements", "same_network", "same_device", "reviewer_is_student", "ring"]
     """The reason. New codes may be added."""
     effect: Literal["supports", "neutral", "weakens"]
-    """How the reason changes the level."""
+    """Effect of the reason on the level."""
     text: str
     """The reason in English. New texts and codes may be added."""
 
@@ -1065,7 +1065,7 @@ class Item(TypedDict):
     status: ItemStatus
     """Return only records with this status."""
     retirement_reason: Optional[str]
-    """Why the item is retired."""
+    """Reason for which the item is retired."""
     difficulty: float
     """Difficulty in logits; 0 is medium."""
     responses: int
@@ -1077,14 +1077,14 @@ class Item(TypedDict):
     median_seconds: Optional[float]
     """Median time to answer."""
     created_at: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
     updated_at: str
-    """When the record was last changed: ISO 8601, UTC."""
+    """Time of the last change of the record: ISO 8601, UTC."""
 
 
 class ItemImport(TypedDict):
     dry_run: bool
-    """Whether the import was only checked, without storing anything."""
+    """True if the import was only checked and nothing was stored."""
     items: int
     """Number of items in the file."""
     added: int
@@ -1113,7 +1113,7 @@ class ItemImportInput(TypedDict, total=False):
     skill_id: str
     """The skill of items that name none."""
     dry_run: bool
-    """Whether to return what would change, without changing it."""
+    """True returns the changes of the import without storing them."""
 
 
 class ItemImportSkill(TypedDict):
@@ -1126,7 +1126,7 @@ class ItemImportSkill(TypedDict):
     pilot: int
     """Number of items that are asked without being scored, until their statistics are known."""
     measurable: bool
-    """Whether there are enough active items of the organisation. New mandates then use them instead of
+    """True if there are enough active items of the organisation. New mandates then use them instead of
     other questions.
     """
 
@@ -1157,7 +1157,7 @@ class ItemSkill(TypedDict):
     retired: int
     """Number of items that are not asked any more."""
     measurable: bool
-    """Whether there are enough active items of the organisation. New mandates then use them instead of
+    """True if there are enough active items of the organisation. New mandates then use them instead of
     other questions.
     """
 
@@ -1198,7 +1198,7 @@ class LoggedRequest(TypedDict):
     id: int
     """Number of the entry. Increases with time."""
     at: str
-    """When the response was sent: ISO 8601, UTC."""
+    """Time at which the response was sent: ISO 8601, UTC."""
     api: Literal["partner", "verification", "ats"]
     """The API that was called."""
     key_id: Optional[str]
@@ -1216,14 +1216,14 @@ class LoggedRequest(TypedDict):
     request_id: str
     """The `x-request-id` of the response."""
     differed: List[LoggedRequestDiffered]
-    """Why the signature of a TEST request did not match. Empty for other requests."""
+    """Differences for which the signature of a TEST request did not match. Empty for other requests."""
 
 
 class LoggedRequestDiffered(TypedDict):
     path: str
     """The part of the request that differed."""
     message: str
-    """How it differed."""
+    """Description of the difference."""
 
 
 class LoggedRequestList(TypedDict):
@@ -1237,7 +1237,7 @@ class _MandateOptional(TypedDict, total=False):
     location_type: Literal["india", "abroad"]
     """Use `india` with `location`, and `abroad` with `countries`."""
     location: MandateLocation
-    """Where the job is, for a job in India."""
+    """Place of the job, for a job in India."""
     countries: List[str]
     """ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning."""
     experience: ExperienceRange
@@ -1283,15 +1283,15 @@ class Mandate(_MandateOptional):
     """Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended."""
     created_via: CreatedVia
     failure: Optional[str]
-    """Why the questions could not be prepared. Null otherwise."""
+    """Reason for which the questions could not be prepared. Null otherwise."""
     questions: Optional[PreparedQuestions]
     """The prepared questions. Null until they are prepared."""
     version: int
     """Version of the mandate. Increases with every change, including when its questions are prepared."""
     created_at: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
     updated_at: str
-    """When the record was last changed: ISO 8601, UTC."""
+    """Time of the last change of the record: ISO 8601, UTC."""
 
 
 class MandateFailedEvent(TypedDict):
@@ -1316,7 +1316,7 @@ class _MandateInputOptional(TypedDict, total=False):
     location_type: Literal["india", "abroad"]
     """Use `india` with `location`, and `abroad` with `countries`."""
     location: MandateLocation
-    """Where the job is, for a job in India."""
+    """Place of the job, for a job in India."""
     countries: List[str]
     """ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning."""
     experience: ExperienceRange
@@ -1411,7 +1411,7 @@ class _MandateReplacementOptional(TypedDict, total=False):
     location_type: Literal["india", "abroad"]
     """Use `india` with `location`, and `abroad` with `countries`."""
     location: MandateLocation
-    """Where the job is, for a job in India."""
+    """Place of the job, for a job in India."""
     countries: List[str]
     """ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning."""
     experience: ExperienceRange
@@ -1494,9 +1494,9 @@ class MentionedSkill(TypedDict):
     name: str
     """Name of the skill."""
     score: float
-    """How well the skill matches, from 0 to 1."""
+    """Quality of the match, from 0 to 1."""
     mentions: List[SkillMention]
-    """Where the text mentions the skill."""
+    """Positions at which the text mentions the skill."""
 
 
 class NamedSelectedSkill(TypedDict):
@@ -1517,9 +1517,9 @@ class NamedSelectedSkill(TypedDict):
     master_skill_name: str
     """Name of the master skill."""
     createdAt: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
     updatedAt: str
-    """When the record was last changed: ISO 8601, UTC."""
+    """Time of the last change of the record: ISO 8601, UTC."""
 
 
 class NamedSelectedSkillPage(TypedDict):
@@ -1541,7 +1541,7 @@ class OpenedVerificationSession(TypedDict):
     serviceUserId: str
     """ID of the student at Attestry, the same for all sessions of the student."""
     expiresAt: str
-    """When the session expires: ISO 8601, UTC."""
+    """Time at which the session expires: ISO 8601, UTC."""
 
 
 class PendingSkill(TypedDict):
@@ -1559,7 +1559,7 @@ class PreparedQuestions(TypedDict):
     skills: List[PreparedQuestionsSkill]
     """The skills to verify."""
     interest: bool
-    """Whether candidates are asked if they are interested in the job."""
+    """True if candidates are asked about their interest in the job."""
 
 
 class PreparedQuestionsEnrichment(TypedDict):
@@ -1567,20 +1567,18 @@ class PreparedQuestionsEnrichment(TypedDict):
     """Your key of the question."""
     type: EnrichmentType
     required: bool
-    """Whether the candidate must answer."""
+    """True if the candidate must answer."""
     text: TextByLanguage
     """The question, by language."""
 
 
 class _PreparedQuestionsSkillOptional(TypedDict, total=False):
     item_source: Literal["bank", "private", "ai"]
-    """Where the items come from: the public `bank`, the `private` bank of your organisation, or the `ai`
-    writer.
-    """
+    """Source of the items: the public `bank`, the `private` bank of your organisation, or the `ai` writer."""
     item_count: int
     """Number of items from which each candidate's items are drawn."""
     items_per_candidate: PreparedQuestionsSkillItemsPerCandidate
-    """How many items each candidate is asked."""
+    """Number of items that each candidate is asked."""
 
 
 class PreparedQuestionsSkill(_PreparedQuestionsSkillOptional):
@@ -1604,7 +1602,7 @@ class PreparedQuestionsSkillItem(TypedDict):
 
 
 class PreparedQuestionsSkillItemsPerCandidate(TypedDict):
-    """How many items each candidate is asked."""
+    """Number of items that each candidate is asked."""
 
     min: int
     """Lowest number of items."""
@@ -1780,7 +1778,7 @@ class Result(TypedDict):
     status: ResultStatus
     """Return only records with this status."""
     reason: Optional[ResultReason]
-    """Why the candidate declined or the conversation failed; null otherwise."""
+    """Reason for which the candidate declined or the conversation failed; null otherwise."""
     output: ResultOutput
     """The outcome of the conversation."""
     flow_version: int
@@ -1788,13 +1786,13 @@ class Result(TypedDict):
     version: int
     """Increases with every change of the result."""
     created_at: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
     started_at: Optional[str]
-    """When the candidate was first contacted. Null before that."""
+    """Time at which the candidate was first contacted. Null before that."""
     completed_at: Optional[str]
-    """When the result became `completed`, `declined` or `failed`. Null while it is pending."""
+    """Time at which the result became `completed`, `declined` or `failed`. Null while it is pending."""
     updated_at: str
-    """When the record was last changed: ISO 8601, UTC."""
+    """Time of the last change of the record: ISO 8601, UTC."""
 
 
 class ResultCandidate(TypedDict):
@@ -1886,7 +1884,7 @@ class _ResultOutputOptional(TypedDict, total=False):
     skills: List[VerifiedSkill]
     """The verdict on each skill that was to be verified. Absent without such skills."""
     interest: Optional[Literal["interested", "not_interested"]]
-    """Whether the candidate is interested in the job; null until answered."""
+    """The interest of the candidate in the job; null until answered."""
     credentials: List[ResultCredential]
     """The credentials that were issued because the candidate wants them; absent if there are none. Issuing
     one does not change `updated_at` of the result; use the event `credential.issued`.
@@ -1895,13 +1893,13 @@ class _ResultOutputOptional(TypedDict, total=False):
 
 class ResultOutput(_ResultOutputOptional):
     qualified: Optional[bool]
-    """Whether the candidate meets all requirements of the mandate. False only after a knockout answer or
+    """True if the candidate meets all requirements of the mandate. False only after a knockout answer or
     if a skill is `not_verified`. Null while the result is pending, if the candidate did not finish or
     skipped a knockout question, if a verdict is `inconclusive`, and if no skill was checked although
     skills are to be verified.
     """
     reasons: List[QualificationReason]
-    """Why `qualified` is false, or null although the candidate finished."""
+    """Reasons for which `qualified` is false, or null although the candidate finished."""
     language: Language
     channel: Optional[str]
     """The channel on which the candidate was last reached or replied; null before."""
@@ -1915,7 +1913,7 @@ class RetiredQuestion(TypedDict):
     item_id: str
     """ID of the retired item."""
     reason: Literal["miskeyed", "leaked", "not_discriminating", "manual"]
-    """Why the item was retired."""
+    """Reason for which the item was retired."""
 
 
 class _ReviewDecisionOptional(TypedDict, total=False):
@@ -1929,16 +1927,16 @@ class ReviewDecision(_ReviewDecisionOptional):
     skillId: str
     """ID of the skill."""
     endorsed: bool
-    """Whether the reviewer confirms the skill."""
+    """True if the reviewer confirms the skill."""
 
 
 class _ReviewInputOptional(TypedDict, total=False):
     decisions: List[ReviewDecision]
     """Exactly one decision per skill. Required unless `declined` is true."""
     declined: bool
-    """Whether the reviewer declines to review the skills."""
+    """True if the reviewer declines to review the skills."""
     reason: str
-    """Why the reviewer declines. Required if `declined` is true."""
+    """Reason for which the reviewer declines. Required if `declined` is true."""
 
 
 class ReviewInput(_ReviewInputOptional):
@@ -1963,9 +1961,9 @@ class ReviewPage(TypedDict):
     status: VerificationStatus
     """Return only records with this status."""
     withdrawable: bool
-    """Whether the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`."""
+    """True if the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`."""
     expiresAt: str
-    """When the link of the reviewer expires: ISO 8601, UTC."""
+    """Time at which the link of the reviewer expires: ISO 8601, UTC."""
 
 
 class ReviewPageEndorserInfo(TypedDict):
@@ -2024,7 +2022,7 @@ class ReviewerInput(_ReviewerInputOptional):
 
 class RevokeCredentialInput(TypedDict):
     reason: Literal["issued_in_error", "endorsement_withdrawn", "evidence_wrong", "other"]
-    """Why you revoke the credential."""
+    """Your reason for the revocation."""
 
 
 class _SalaryOptional(TypedDict, total=False):
@@ -2091,9 +2089,9 @@ class SelectedSkill(TypedDict):
     master_skill_id: str
     """ID of the master skill."""
     createdAt: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
     updatedAt: str
-    """When the record was last changed: ISO 8601, UTC."""
+    """Time of the last change of the record: ISO 8601, UTC."""
 
 
 class SelectedSkillInput(TypedDict):
@@ -2109,12 +2107,12 @@ class SelectedSkillInput(TypedDict):
 
 class _SessionConsentInputOptional(TypedDict, total=False):
     showName: bool
-    """Whether the credentials contain the student's name; false by default."""
+    """True if the credentials contain the student's name; false by default."""
 
 
 class SessionConsentInput(_SessionConsentInputOptional):
     wanted: bool
-    """Whether the student wants credentials. False withdraws the consent and revokes them."""
+    """True if the student wants credentials. False withdraws the consent and revokes them."""
 
 
 class SessionCredentialSkill(TypedDict):
@@ -2126,11 +2124,11 @@ class SessionCredentialSkill(TypedDict):
 
 class SessionCredentials(TypedDict):
     enabled: bool
-    """Whether the organisation issues credentials."""
+    """True if the organisation issues credentials."""
     wanted: Optional[bool]
     """Decision of the student; null before it."""
     showName: bool
-    """Whether the credentials contain the student's name."""
+    """True if the credentials contain the student's name."""
     eligible: List[SessionCredentialsEligible]
     """Verified skills, for which a credential can be issued or was issued."""
     pending: List[SessionCredentialsPending]
@@ -2250,7 +2248,7 @@ class Skill(TypedDict):
     master_skill: MasterSkillName
     """The master skill that the sub-skill belongs to."""
     verifiable: bool
-    """Whether the skill can be measured: the built-in bank or the bank of your organisation has at least
+    """True if the skill can be measured: the built-in bank or the bank of your organisation has at least
     12 active questions about it, or an AI writer is configured.
     """
 
@@ -2318,9 +2316,11 @@ class SkillMatch(TypedDict):
     name: str
     """Name of the skill."""
     score: float
-    """How well the skill matches, from 0 to 1."""
+    """Quality of the match, from 0 to 1."""
     method: Literal["exact", "alias", "fuzzy", "semantic"]
-    """How the skill was found: by its name, by an alias, despite spelling differences, or by meaning."""
+    """Method by which the skill was found: by its name, by an alias, despite spelling differences, or by
+    meaning.
+    """
 
 
 class _SkillMatchInputOptional(TypedDict, total=False):
@@ -2383,7 +2383,7 @@ class SkillRequest(TypedDict):
     skill_id: Optional[str]
     """ID of the new skill if the request was approved; null otherwise."""
     created_at: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
 
 
 class _SkillRequestInputOptional(TypedDict, total=False):
@@ -2435,11 +2435,11 @@ class SkillSearchResult(TypedDict):
     master_skill: MasterSkillName
     """The master skill that the sub-skill belongs to."""
     verifiable: bool
-    """Whether the skill can be measured: the built-in bank or the bank of your organisation has at least
+    """True if the skill can be measured: the built-in bank or the bank of your organisation has at least
     12 active questions about it, or an AI writer is configured.
     """
     score: float
-    """How well the skill matches, from 0 to 1."""
+    """Quality of the match, from 0 to 1."""
 
 
 class SkillSearchResultList(TypedDict):
@@ -2459,7 +2459,7 @@ class SkillSuggestion(TypedDict):
     masterSkill: str
     """Name of the master skill."""
     verifiable: bool
-    """Whether the skill can be assessed with questions."""
+    """True if the skill can be assessed with questions."""
 
 
 class SkillSuggestions(TypedDict):
@@ -2551,9 +2551,9 @@ class TestClock(TypedDict):
     advancing_to: Optional[str]
     """The end of the advance that is in progress; null if there is none."""
     created_at: str
-    """When the clock was created, in real time."""
+    """Creation time of the clock, in real time."""
     updated_at: str
-    """When the clock was last changed, in real time."""
+    """Time of the last change of the clock, in real time."""
 
 
 class TestClockAdvanceInput(TypedDict, total=False):
@@ -2655,8 +2655,8 @@ class TopSkillPage(TypedDict):
 
 class VerdictEvidence(TypedDict):
     item_source: Literal["bank", "private", "ai"]
-    """Where the questions come from: the public `bank`, the `private` bank of your organisation, or the
-    `ai` writer.
+    """Source of the questions: the public `bank`, the `private` bank of your organisation, or the `ai`
+    writer.
     """
     language: Language
     items: int
@@ -2675,17 +2675,18 @@ class _VerificationOptional(TypedDict, total=False):
     source: VerificationSource
     """The main item that was selected as evidence."""
     evidenceLevel: Literal["strong", "moderate", "weak"]
-    """How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill.
-    It can change later, for example if the student endorses the reviewer in return.
+    """Strength of the evidence that the endorsement provides for the skills. Present if the reviewer
+    endorsed at least one skill. It can change later, for example if the student endorses the reviewer
+    in return.
     """
     reasons: List[EvidenceReason]
     """The reasons for `evidenceLevel`."""
     completedAt: str
-    """When the verification ended; absent before."""
+    """Time at which the verification ended; absent before."""
     declineReason: str
-    """Why the reviewer declined, or why the endorsement was withdrawn."""
+    """Reason for which the reviewer declined or withdrew the endorsement."""
     withdrawnAt: str
-    """When the endorsement was withdrawn. Absent otherwise."""
+    """Time at which the endorsement was withdrawn. Absent otherwise."""
     withdrawnBy: Literal["reviewer", "organisation", "operator"]
     """The person or role that withdrew the endorsement."""
 
@@ -2714,8 +2715,9 @@ class _VerificationChangeOptional(TypedDict, total=False):
     skills: List[SkillOutcome]
     """The outcome of each skill. Only in events that end the verification."""
     evidenceLevel: Literal["strong", "moderate", "weak"]
-    """How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill.
-    It can change later, for example if the student endorses the reviewer in return.
+    """Strength of the evidence that the endorsement provides for the skills. Present if the reviewer
+    endorsed at least one skill. It can change later, for example if the student endorses the reviewer
+    in return.
     """
     reasons: List[EvidenceReason]
     """The reasons for `evidenceLevel`."""
@@ -2857,15 +2859,16 @@ class _VerificationSessionOptional(TypedDict, total=False):
     too few questions about them.
     """
     evidenceLevel: Literal["strong", "moderate", "weak"]
-    """How well the endorsement supports the skills. Present if the reviewer endorsed at least one skill.
-    It can change later, for example if the student endorses the reviewer in return.
+    """Strength of the evidence that the endorsement provides for the skills. Present if the reviewer
+    endorsed at least one skill. It can change later, for example if the student endorses the reviewer
+    in return.
     """
     reasons: List[EvidenceReason]
     """The reasons for `evidenceLevel`."""
     testClockId: str
     """The ID of the test clock whose time applies. Absent without one."""
     returnUrl: str
-    """Where the page sends the student at the end."""
+    """Address to which the page sends the student at the end."""
 
 
 class VerificationSession(_VerificationSessionOptional):
@@ -2893,7 +2896,7 @@ class VerificationSession(_VerificationSessionOptional):
     reviewer: Optional[Reviewer]
     """The reviewer; null before one is stored."""
     expiresAt: str
-    """When the session expires: ISO 8601, UTC."""
+    """Time at which the session expires: ISO 8601, UTC."""
 
 
 class _VerificationSessionInputOptional(TypedDict, total=False):
@@ -2966,9 +2969,9 @@ class Webhook(_WebhookOptional):
     status: WebhookStatus
     created_via: CreatedVia
     created_at: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
     updated_at: str
-    """When the record was last changed: ISO 8601, UTC."""
+    """Time of the last change of the record: ISO 8601, UTC."""
 
 
 class _WebhookInputOptional(TypedDict, total=False):
@@ -3030,9 +3033,9 @@ class WebhookWithSecret(_WebhookWithSecretOptional):
     status: WebhookStatus
     created_via: CreatedVia
     created_at: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
     updated_at: str
-    """When the record was last changed: ISO 8601, UTC."""
+    """Time of the last change of the record: ISO 8601, UTC."""
     secret: str
     """The signing secret: `whsec_` followed by base64. Store it, because it is returned only once."""
 
@@ -3088,9 +3091,9 @@ class Workflow(_WorkflowOptional):
     mandates: int
     """Number of mandates that use the workflow and are not archived."""
     created_at: str
-    """When the record was created: ISO 8601, UTC."""
+    """Creation time of the record: ISO 8601, UTC."""
     updated_at: str
-    """When the record was last changed: ISO 8601, UTC."""
+    """Time of the last change of the record: ISO 8601, UTC."""
 
 
 class _WorkflowInputOptional(TypedDict, total=False):

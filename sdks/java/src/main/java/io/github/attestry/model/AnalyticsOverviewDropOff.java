@@ -4,7 +4,7 @@ package io.github.attestry.model;
 /**
  * Object AnalyticsOverviewDropOff of the API.
  *
- * @param at Where the candidates stopped.
+ * @param at The point of the conversation at which the candidates stopped.
  * @param candidates Number of candidates.
  */
 public record AnalyticsOverviewDropOff(

@@ -5,7 +5,7 @@ package io.github.attestry.model;
  * Object AnalyticsOverviewLanguage of the API.
  *
  * @param candidates Number of candidates.
- * @param completed How many of them completed the conversation.
+ * @param completed Number of them that completed the conversation.
  */
 public record AnalyticsOverviewLanguage(
         Language language,

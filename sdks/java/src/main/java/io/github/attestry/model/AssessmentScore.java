@@ -8,14 +8,14 @@ import java.util.List;
  *
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
  * @param score Share of correct answers in percent.
- * @param passed Whether the attempt, or the skill, is passed.
+ * @param passed True if the attempt, or the skill, is passed.
  * @param passMark Score in percent that is needed to pass.
  * @param correct Number of correct answers.
  * @param totalQuestions Number of questions.
  * @param skills The verdict on each assessed skill.
  * @param attempt Number of this attempt, from 1.
  * @param attemptsLeft Number of attempts that are left.
- * @param locked Whether the assessment is closed because it is passed.
+ * @param locked True if the assessment is closed because it is passed.
  */
 public record AssessmentScore(
         String serviceVerificationId,

@@ -5,7 +5,7 @@ package io.github.attestry.model;
  * Object AssessmentScoreSkill of the API.
  *
  * @param skillId ID of the skill.
- * @param passed Whether the attempt, or the skill, is passed.
+ * @param passed True if the attempt, or the skill, is passed.
  * @param correct Number of correct answers.
  * @param total Number of questions about the skill.
  * @param unpilotedQuestions Number of questions that are still being tried out: fewer than 30 people have

@@ -15,10 +15,10 @@ import io.github.attestry.internal.JsonName;
  * @param counts Number of candidates by status.
  * @param flowVersion Version of the questions that the most recently enrolled candidates are asked.
  * @param version Increases with every change of the campaign.
- * @param startsAt When the campaign starts to contact candidates.
- * @param createdAt When the record was created: ISO 8601, UTC.
- * @param updatedAt When the record was last changed: ISO 8601, UTC.
- * @param completedAt When the last candidate ended. Null before.
+ * @param startsAt Time at which the campaign starts to contact candidates.
+ * @param createdAt Creation time of the record: ISO 8601, UTC.
+ * @param updatedAt Time of the last change of the record: ISO 8601, UTC.
+ * @param completedAt Time at which the last candidate ended. Null before.
  */
 public record Campaign(
         @JsonName("campaign_id") String campaignId,

@@ -5,7 +5,8 @@ package io.github.attestry.model;
  * Object CampaignEnrolment of the API.
  *
  * @param campaign The campaign.
- * @param enrolment How many of the candidates in the request were enrolled. Absent if the request had none.
+ * @param enrolment Number of candidates of the request that were enrolled, and the reasons for the others.
+ *     Absent if the request had no candidates.
  */
 public record CampaignEnrolment(
         Campaign campaign,

@@ -10,8 +10,8 @@ import java.util.List;
  *
  * @param mandateId ID of the mandate.
  * @param name Name of the campaign, for your own lists.
- * @param startsAt When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in
- *     the future. Default: now.
+ * @param startsAt Time at which the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30
+ *     days in the future. Default: now.
  * @param testClockId TEST mode only: the ID of the test clock, {@code TC_…}, whose time applies instead of
  *     real time.
  * @param candidates The candidates to enrol. Each costs one credit.
@@ -62,8 +62,8 @@ public record CampaignInput(
         }
 
         /**
-         * When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the
-         * future. Default: now.
+         * Time at which the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in
+         * the future. Default: now.
          */
         public Builder startsAt(String value) {
             startsAt = value;

@@ -15,16 +15,16 @@ import java.util.List;
  * @param name Name of the candidate.
  * @param externalCandidateId Your own ID for the candidate.
  * @param status The current status of the candidate's result.
- * @param reason Why the candidate declined or the conversation failed. Null otherwise.
- * @param qualified Whether the candidate meets all requirements of the mandate. False only after a knockout
+ * @param reason Reason for which the candidate declined or the conversation failed. Null otherwise.
+ * @param qualified True if the candidate meets all requirements of the mandate. False only after a knockout
  *     answer or if a skill is {@code not_verified}. Null while the result is pending, if the candidate did not
  *     finish or skipped a knockout question, if a verdict is {@code inconclusive}, and if no skill was checked
  *     although skills are to be verified.
- * @param reasons Why {@code qualified} is false, or null although the candidate finished.
+ * @param reasons Reasons for which {@code qualified} is false, or null although the candidate finished.
  * @param knockedOutBy The question to which the candidate gave a knockout answer, and the answer. Null if
  *     there was none.
  * @param skills The verdict on each skill of the mandate. Absent if the mandate does not verify skills.
- * @param interest Whether the candidate is interested in the job; null until answered.
+ * @param interest The interest of the candidate in the job; null until answered.
  * @param times Number of times the candidate is counted. Each message or call counts once; for {@code
  *     calls.total_seconds}, each second counts once. The sum over the whole list equals the figure in the
  *     overview.

@@ -9,18 +9,17 @@ import io.github.attestry.internal.JsonName;
  * @param credentialId ID of the credential.
  * @param url The public page. With the extension {@code .json} or {@code .jwt}, the signed credential.
  * @param skill The skill that the credential is about.
- * @param method How the skill was verified.
- * @param externalCandidateId Your own ID for the candidate.
+ * @param method Method by which the skill was verified.
  * @param candidateId The candidate, if the skill was verified in a campaign; null otherwise.
  * @param verificationId The verification, if the skill was verified in a session; null otherwise.
  * @param status Return only records with this status.
- * @param issuedAt When the credential was issued.
- * @param validUntil When the credential expires.
- * @param revokedAt When the credential was revoked; null if it was not.
- * @param revocationReason Why the credential was revoked; null if it was not.
+ * @param issuedAt Time at which the credential was issued.
+ * @param validUntil Time at which the credential expires.
+ * @param revokedAt Time at which the credential was revoked; null if it was not.
+ * @param revocationReason Reason of the revocation; null if the credential was not revoked.
  * @param replacedBy The newest credential that replaces this one; null if there is none.
  * @param version Increases with every change.
- * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ * @param updatedAt Time of the last change of the record: ISO 8601, UTC.
  */
 public record Credential(
         @JsonName("credential_id") String credentialId,

@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Why a credential was revoked.
+ * Reason of the revocation of a credential.
  * The server may add values.
  */
 public record CredentialRevocationReason(String value) implements StringValue {

@@ -8,10 +8,10 @@ import io.github.attestry.internal.JsonName;
  *
  * @param entryId ID of the entry.
  * @param amount Number of credits: negative if spent, positive if granted or refunded.
- * @param reason Why the balance changed.
+ * @param reason Reason of the change.
  * @param campaignId The campaign for which credits were spent or refunded; null for a grant.
  * @param balanceAfter Number of credits after the change.
- * @param createdAt When the record was created: ISO 8601, UTC.
+ * @param createdAt Creation time of the record: ISO 8601, UTC.
  */
 public record CreditEntry(
         @JsonName("entry_id") String entryId,

@@ -12,8 +12,8 @@ import java.util.List;
  * @param eventType The type of the event.
  * @param status Return only records with this status.
  * @param attempts The last 100 attempts to deliver the event, oldest first.
- * @param nextAttemptAt When the delivery is sent or retried; null if it is not.
- * @param createdAt When the record was created: ISO 8601, UTC.
+ * @param nextAttemptAt Time of the next attempt; null if there is none.
+ * @param createdAt Creation time of the record: ISO 8601, UTC.
  */
 public record Delivery(
         @JsonName("delivery_id") String deliveryId,

@@ -6,10 +6,10 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object DeliveryAttempt of the API.
  *
- * @param attemptedAt When the attempt was made.
+ * @param attemptedAt Time of the attempt.
  * @param statusCode HTTP status of the response; null if there was none.
  * @param latencyMs Duration of the attempt in milliseconds.
- * @param error Why the attempt failed; null if it succeeded.
+ * @param error Cause of the failure; null if the attempt succeeded.
  * @param answer The first 1,024 bytes of the response body. Empty if there was no response.
  */
 public record DeliveryAttempt(

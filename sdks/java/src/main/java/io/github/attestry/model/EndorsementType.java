@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * How the reviewer knows the student.
+ * Relation of the reviewer to the student.
  * The server may add values.
  */
 public record EndorsementType(String value) implements StringValue {

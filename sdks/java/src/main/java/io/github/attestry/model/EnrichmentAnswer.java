@@ -8,7 +8,7 @@ import io.github.attestry.internal.JsonName;
  *
  * @param type The type of the question.
  * @param answer The answer: {@code yes} or {@code no}, or the words of the candidate.
- * @param knockedOut Whether the answer makes the candidate not qualified.
+ * @param knockedOut True if the answer disqualifies the candidate.
  */
 public record EnrichmentAnswer(
         EnrichmentType type,

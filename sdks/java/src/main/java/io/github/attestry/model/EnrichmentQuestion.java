@@ -9,7 +9,7 @@ import io.github.attestry.internal.Required;
  * @param key Your own key for the question. It identifies the answer in the result.
  * @param text The question, in English.
  * @param knockout For {@code yes_no} only: the answer that makes the candidate not qualified.
- * @param required Whether the candidate must answer. If a candidate skips an optional question with {@code
+ * @param required True if the candidate must answer. If a candidate skips an optional question with {@code
  *     knockout}, {@code qualified} is not true.
  */
 public record EnrichmentQuestion(
@@ -77,7 +77,7 @@ public record EnrichmentQuestion(
         }
 
         /**
-         * Whether the candidate must answer. If a candidate skips an optional question with {@code knockout},
+         * True if the candidate must answer. If a candidate skips an optional question with {@code knockout},
          * {@code qualified} is not true.
          */
         public Builder required(boolean value) {

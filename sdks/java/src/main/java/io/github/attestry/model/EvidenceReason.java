@@ -5,7 +5,7 @@ package io.github.attestry.model;
  * Object EvidenceReason of the API.
  *
  * @param code The reason. New codes may be added.
- * @param effect How the reason changes the level.
+ * @param effect Effect of the reason on the level.
  * @param text The reason in English. New texts and codes may be added.
  */
 public record EvidenceReason(

@@ -15,15 +15,15 @@ import java.util.List;
  * @param kind The kind of knowledge, such as {@code fault} or {@code tool}; {@code unspecified} without one.
  * @param languages The languages in which the item is available.
  * @param status Return only records with this status.
- * @param retirementReason Why the item is retired.
+ * @param retirementReason Reason for which the item is retired.
  * @param difficulty Difficulty in logits; 0 is medium.
  * @param responses Number of LIVE responses that the statistics are based on.
  * @param proportionCorrect Share of correct responses.
  * @param discrimination Correlation of a correct response with the ability that the other responses of the
  *     person show.
  * @param medianSeconds Median time to answer.
- * @param createdAt When the record was created: ISO 8601, UTC.
- * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ * @param createdAt Creation time of the record: ISO 8601, UTC.
+ * @param updatedAt Time of the last change of the record: ISO 8601, UTC.
  */
 public record Item(
         @JsonName("item_id") String itemId,

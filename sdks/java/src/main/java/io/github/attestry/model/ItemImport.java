@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * Object ItemImport of the API.
  *
- * @param dryRun Whether the import was only checked, without storing anything.
+ * @param dryRun True if the import was only checked and nothing was stored.
  * @param items Number of items in the file.
  * @param added Number of new items.
  * @param replaced Number of items whose text changed. They have a new {@code item_id} and no statistics yet.

@@ -10,7 +10,7 @@ import io.github.attestry.internal.JsonName;
  * @param content The text of a CSV file, or of a QTI 3.0 item as XML.
  * @param contentBase64 A QTI 3.0 content package (ZIP), or any other file, in base64.
  * @param skillId The skill of items that name none.
- * @param dryRun Whether to return what would change, without changing it.
+ * @param dryRun True returns the changes of the import without storing them.
  */
 public record ItemImportInput(
         @JsonName("file_name") String fileName,
@@ -69,7 +69,7 @@ public record ItemImportInput(
             return this;
         }
 
-        /** Whether to return what would change, without changing it. */
+        /** True returns the changes of the import without storing them. */
         public Builder dryRun(boolean value) {
             dryRun = value;
             return this;

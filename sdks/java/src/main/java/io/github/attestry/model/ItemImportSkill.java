@@ -10,7 +10,7 @@ import io.github.attestry.internal.JsonName;
  * @param name Name of the skill.
  * @param active Number of items that are asked and scored.
  * @param pilot Number of items that are asked without being scored, until their statistics are known.
- * @param measurable Whether there are enough active items of the organisation. New mandates then use them
+ * @param measurable True if there are enough active items of the organisation. New mandates then use them
  *     instead of other questions.
  */
 public record ItemImportSkill(

@@ -8,7 +8,7 @@ import java.util.List;
  * Object LoggedRequest of the API.
  *
  * @param id Number of the entry. Increases with time.
- * @param at When the response was sent: ISO 8601, UTC.
+ * @param at Time at which the response was sent: ISO 8601, UTC.
  * @param api The API that was called.
  * @param keyId ID of the key; null for callers without one.
  * @param method HTTP method.
@@ -17,7 +17,8 @@ import java.util.List;
  * @param code Error code of the response; null if the request succeeded.
  * @param durationMs Time from the request to the end of the response, in milliseconds.
  * @param requestId The {@code x-request-id} of the response.
- * @param differed Why the signature of a TEST request did not match. Empty for other requests.
+ * @param differed Differences for which the signature of a TEST request did not match. Empty for other
+ *     requests.
  */
 public record LoggedRequest(
         long id,

@@ -5,7 +5,7 @@ package io.github.attestry.model;
  * Object LoggedRequestDiffered of the API.
  *
  * @param path The part of the request that differed.
- * @param message How it differed.
+ * @param message Description of the difference.
  */
 public record LoggedRequestDiffered(
         String path,

@@ -19,7 +19,7 @@ import java.util.List;
  * @param title Job title, as candidates see it.
  * @param companyName Name of the employer, as candidates see it.
  * @param locationType Use {@code india} with {@code location}, and {@code abroad} with {@code countries}.
- * @param location Where the job is, for a job in India.
+ * @param location Place of the job, for a job in India.
  * @param countries ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning.
  * @param experience The required work experience.
  * @param openings Number of people to hire.
@@ -30,12 +30,12 @@ import java.util.List;
  * @param skills Up to 10 skills, of which up to 3 can have {@code verify: true}. 5 to 10 skills are
  *     recommended.
  * @param enrichmentQuestions Up to 5 questions, or up to 10 if {@code data_enrichment} is the only method.
- * @param failure Why the questions could not be prepared. Null otherwise.
+ * @param failure Reason for which the questions could not be prepared. Null otherwise.
  * @param questions The prepared questions. Null until they are prepared.
  * @param version Version of the mandate. Increases with every change, including when its questions are
  *     prepared.
- * @param createdAt When the record was created: ISO 8601, UTC.
- * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ * @param createdAt Creation time of the record: ISO 8601, UTC.
+ * @param updatedAt Time of the last change of the record: ISO 8601, UTC.
  */
 public record Mandate(
         @JsonName("mandate_id") String mandateId,

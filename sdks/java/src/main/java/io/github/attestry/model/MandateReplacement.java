@@ -12,7 +12,7 @@ import java.util.List;
  * @param title Job title, as candidates see it.
  * @param companyName Name of the employer, as candidates see it.
  * @param locationType Use {@code india} with {@code location}, and {@code abroad} with {@code countries}.
- * @param location Where the job is, for a job in India.
+ * @param location Place of the job, for a job in India.
  * @param countries ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning.
  * @param experience The required work experience.
  * @param openings Number of people to hire.
@@ -118,7 +118,7 @@ public record MandateReplacement(
             return this;
         }
 
-        /** Where the job is, for a job in India. */
+        /** Place of the job, for a job in India. */
         public Builder location(MandateLocation value) {
             location = value;
             return this;

@@ -7,7 +7,7 @@ import io.github.attestry.internal.JsonName;
  * Object MandateSkill of the API.
  *
  * @param skillId ID of the skill.
- * @param verify Whether candidates are asked questions about this skill. Possible for up to 3 skills, which
+ * @param verify True if candidates are asked questions about this skill. Possible for up to 3 skills, which
  *     must be {@code verifiable}.
  * @param name Name of the requested skill.
  * @param pending The skill was requested with {@code POST /skill-requests}. It cannot be verified yet.
@@ -49,7 +49,7 @@ public record MandateSkill(
         }
 
         /**
-         * Whether candidates are asked questions about this skill. Possible for up to 3 skills, which must be
+         * True if candidates are asked questions about this skill. Possible for up to 3 skills, which must be
          * {@code verifiable}.
          */
         public Builder verify(boolean value) {

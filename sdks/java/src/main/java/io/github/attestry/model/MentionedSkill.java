@@ -9,8 +9,8 @@ import java.util.List;
  *
  * @param skillId ID of the skill.
  * @param name Name of the skill.
- * @param score How well the skill matches, from 0 to 1.
- * @param mentions Where the text mentions the skill.
+ * @param score Quality of the match, from 0 to 1.
+ * @param mentions Positions at which the text mentions the skill.
  */
 public record MentionedSkill(
         @JsonName("skill_id") String skillId,

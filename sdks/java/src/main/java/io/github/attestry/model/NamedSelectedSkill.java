@@ -14,8 +14,8 @@ import io.github.attestry.internal.JsonName;
  * @param skillName Name of the skill.
  * @param subSkillName Name of the sub-skill.
  * @param masterSkillName Name of the master skill.
- * @param createdAt When the record was created: ISO 8601, UTC.
- * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ * @param createdAt Creation time of the record: ISO 8601, UTC.
+ * @param updatedAt Time of the last change of the record: ISO 8601, UTC.
  */
 public record NamedSelectedSkill(
         @JsonName("selected_skill_id") String selectedSkillId,

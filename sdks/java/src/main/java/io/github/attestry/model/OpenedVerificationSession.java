@@ -7,7 +7,7 @@ package io.github.attestry.model;
  * @param sessionToken The session token, {@code vst_…}, returned by {@code POST /verify}.
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
  * @param serviceUserId ID of the student at Attestry, the same for all sessions of the student.
- * @param expiresAt When the session expires: ISO 8601, UTC.
+ * @param expiresAt Time at which the session expires: ISO 8601, UTC.
  */
 public record OpenedVerificationSession(
         String sessionToken,

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param enrichment Your questions about the candidate.
  * @param skills The skills to verify.
- * @param interest Whether candidates are asked if they are interested in the job.
+ * @param interest True if candidates are asked about their interest in the job.
  */
 public record PreparedQuestions(
         List<PreparedQuestionsEnrichment> enrichment,

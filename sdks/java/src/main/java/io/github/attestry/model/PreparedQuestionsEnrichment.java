@@ -5,7 +5,7 @@ package io.github.attestry.model;
  * Object PreparedQuestionsEnrichment of the API.
  *
  * @param key Your key of the question.
- * @param required Whether the candidate must answer.
+ * @param required True if the candidate must answer.
  * @param text The question, by language.
  */
 public record PreparedQuestionsEnrichment(

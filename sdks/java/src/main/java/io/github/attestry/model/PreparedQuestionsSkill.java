@@ -9,10 +9,10 @@ import java.util.List;
  *
  * @param skillId ID of the skill.
  * @param name Name of the skill.
- * @param itemSource Where the items come from: the public {@code bank}, the {@code private} bank of your
+ * @param itemSource Source of the items: the public {@code bank}, the {@code private} bank of your
  *     organisation, or the {@code ai} writer.
  * @param itemCount Number of items from which each candidate's items are drawn.
- * @param itemsPerCandidate How many items each candidate is asked.
+ * @param itemsPerCandidate Number of items that each candidate is asked.
  * @param items Examples of the items. Each candidate is asked other items, with the options in another order.
  *     Empty for a private bank.
  */

@@ -2,7 +2,7 @@
 package io.github.attestry.model;
 
 /**
- * How many items each candidate is asked.
+ * Number of items that each candidate is asked.
  *
  * @param min Lowest number of items.
  * @param max Highest number of items.

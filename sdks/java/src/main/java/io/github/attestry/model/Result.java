@@ -12,15 +12,15 @@ import io.github.attestry.internal.JsonName;
  * @param jobId Your own ID for the job; null if you sent none.
  * @param candidate The candidate.
  * @param status Return only records with this status.
- * @param reason Why the candidate declined or the conversation failed; null otherwise.
+ * @param reason Reason for which the candidate declined or the conversation failed; null otherwise.
  * @param output The outcome of the conversation.
  * @param flowVersion Version of the questions that the candidate is asked.
  * @param version Increases with every change of the result.
- * @param createdAt When the record was created: ISO 8601, UTC.
- * @param startedAt When the candidate was first contacted. Null before that.
- * @param completedAt When the result became {@code completed}, {@code declined} or {@code failed}. Null while
- *     it is pending.
- * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ * @param createdAt Creation time of the record: ISO 8601, UTC.
+ * @param startedAt Time at which the candidate was first contacted. Null before that.
+ * @param completedAt Time at which the result became {@code completed}, {@code declined} or {@code failed}.
+ *     Null while it is pending.
+ * @param updatedAt Time of the last change of the record: ISO 8601, UTC.
  */
 public record Result(
         @JsonName("result_id") String resultId,

@@ -7,14 +7,14 @@ import java.util.Map;
 /**
  * Object ResultOutput of the API.
  *
- * @param qualified Whether the candidate meets all requirements of the mandate. False only after a knockout
+ * @param qualified True if the candidate meets all requirements of the mandate. False only after a knockout
  *     answer or if a skill is {@code not_verified}. Null while the result is pending, if the candidate did not
  *     finish or skipped a knockout question, if a verdict is {@code inconclusive}, and if no skill was checked
  *     although skills are to be verified.
- * @param reasons Why {@code qualified} is false, or null although the candidate finished.
+ * @param reasons Reasons for which {@code qualified} is false, or null although the candidate finished.
  * @param enrichment Answers to the questions of the mandate, by the {@code key} of the question.
  * @param skills The verdict on each skill that was to be verified. Absent without such skills.
- * @param interest Whether the candidate is interested in the job; null until answered.
+ * @param interest The interest of the candidate in the job; null until answered.
  * @param credentials The credentials that were issued because the candidate wants them; absent if there are
  *     none. Issuing one does not change {@code updated_at} of the result; use the event {@code credential.issued}.
  * @param channel The channel on which the candidate was last reached or replied; null before.

@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.StringValue;
 
 /**
- * Why the candidate declined or the conversation failed.
+ * Reason for which the candidate declined or the conversation failed.
  * The server may add values.
  */
 public record ResultReason(String value) implements StringValue {

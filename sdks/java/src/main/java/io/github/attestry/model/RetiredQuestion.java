@@ -9,7 +9,7 @@ import io.github.attestry.internal.JsonName;
  * @param mandateId ID of the mandate.
  * @param skillId ID of the skill.
  * @param itemId ID of the retired item.
- * @param reason Why the item was retired.
+ * @param reason Reason for which the item was retired.
  */
 public record RetiredQuestion(
         @JsonName("mandate_id") String mandateId,

@@ -7,7 +7,7 @@ import io.github.attestry.internal.Required;
  * Object ReviewDecision of the API.
  *
  * @param skillId ID of the skill.
- * @param endorsed Whether the reviewer confirms the skill.
+ * @param endorsed True if the reviewer confirms the skill.
  * @param rating Rating from 1 to 5.
  * @param comment Comment of the reviewer.
  */
@@ -47,7 +47,7 @@ public record ReviewDecision(
             return this;
         }
 
-        /** Whether the reviewer confirms the skill. */
+        /** True if the reviewer confirms the skill. */
         public Builder endorsed(boolean value) {
             endorsed = value;
             return this;

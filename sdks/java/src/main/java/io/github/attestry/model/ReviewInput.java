@@ -10,8 +10,8 @@ import java.util.List;
  * @param serviceVerificationId The verification ID, {@code SV_…}, returned by {@code POST /verify}.
  * @param token The token from the link in the email to the reviewer.
  * @param decisions Exactly one decision per skill. Required unless {@code declined} is true.
- * @param declined Whether the reviewer declines to review the skills.
- * @param reason Why the reviewer declines. Required if {@code declined} is true.
+ * @param declined True if the reviewer declines to review the skills.
+ * @param reason Reason for which the reviewer declines. Required if {@code declined} is true.
  */
 public record ReviewInput(
         String serviceVerificationId,
@@ -69,13 +69,13 @@ public record ReviewInput(
             return decisions(List.of(values));
         }
 
-        /** Whether the reviewer declines to review the skills. */
+        /** True if the reviewer declines to review the skills. */
         public Builder declined(boolean value) {
             declined = value;
             return this;
         }
 
-        /** Why the reviewer declines. Required if {@code declined} is true. */
+        /** Reason for which the reviewer declines. Required if {@code declined} is true. */
         public Builder reason(String value) {
             reason = value;
             return this;

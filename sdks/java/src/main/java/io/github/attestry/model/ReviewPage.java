@@ -12,9 +12,9 @@ import java.util.List;
  * @param source The work that the reviewer knows.
  * @param skills The skills to review.
  * @param status Return only records with this status.
- * @param withdrawable Whether the reviewer has endorsed a skill, and can withdraw the endorsement until {@code
+ * @param withdrawable True if the reviewer has endorsed a skill, and can withdraw the endorsement until {@code
  *     expiresAt}.
- * @param expiresAt When the link of the reviewer expires: ISO 8601, UTC.
+ * @param expiresAt Time at which the link of the reviewer expires: ISO 8601, UTC.
  */
 public record ReviewPage(
         String serviceVerificationId,

@@ -6,7 +6,7 @@ import io.github.attestry.internal.Required;
 /**
  * Object RevokeCredentialInput of the API.
  *
- * @param reason Why you revoke the credential.
+ * @param reason Your reason for the revocation.
  */
 public record RevokeCredentialInput(
         RevokeCredentialInputReason reason) {
@@ -29,7 +29,7 @@ public record RevokeCredentialInput(
         private Builder() {
         }
 
-        /** Why you revoke the credential. */
+        /** Your reason for the revocation. */
         public Builder reason(RevokeCredentialInputReason value) {
             reason = value;
             return this;

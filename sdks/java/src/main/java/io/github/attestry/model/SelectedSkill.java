@@ -11,8 +11,8 @@ import io.github.attestry.internal.JsonName;
  * @param skillId ID of the skill.
  * @param subSkillId ID of the sub-skill.
  * @param masterSkillId ID of the master skill.
- * @param createdAt When the record was created: ISO 8601, UTC.
- * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ * @param createdAt Creation time of the record: ISO 8601, UTC.
+ * @param updatedAt Time of the last change of the record: ISO 8601, UTC.
  */
 public record SelectedSkill(
         @JsonName("selected_skill_id") String selectedSkillId,

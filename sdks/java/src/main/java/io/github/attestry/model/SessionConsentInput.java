@@ -6,8 +6,8 @@ import io.github.attestry.internal.Required;
 /**
  * Object SessionConsentInput of the API.
  *
- * @param wanted Whether the student wants credentials. False withdraws the consent and revokes them.
- * @param showName Whether the credentials contain the student's name; false by default.
+ * @param wanted True if the student wants credentials. False withdraws the consent and revokes them.
+ * @param showName True if the credentials contain the student's name; false by default.
  */
 public record SessionConsentInput(
         boolean wanted,
@@ -33,13 +33,13 @@ public record SessionConsentInput(
         private Builder() {
         }
 
-        /** Whether the student wants credentials. False withdraws the consent and revokes them. */
+        /** True if the student wants credentials. False withdraws the consent and revokes them. */
         public Builder wanted(boolean value) {
             wanted = value;
             return this;
         }
 
-        /** Whether the credentials contain the student's name; false by default. */
+        /** True if the credentials contain the student's name; false by default. */
         public Builder showName(boolean value) {
             showName = value;
             return this;

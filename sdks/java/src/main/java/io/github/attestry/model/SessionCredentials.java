@@ -6,9 +6,9 @@ import java.util.List;
 /**
  * Object SessionCredentials of the API.
  *
- * @param enabled Whether the organisation issues credentials.
+ * @param enabled True if the organisation issues credentials.
  * @param wanted Decision of the student; null before it.
- * @param showName Whether the credentials contain the student's name.
+ * @param showName True if the credentials contain the student's name.
  * @param eligible Verified skills, for which a credential can be issued or was issued.
  * @param pending Skills without an outcome yet. If they are verified, credentials are issued then.
  * @param credentials The issued credentials.

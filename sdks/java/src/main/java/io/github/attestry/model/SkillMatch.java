@@ -8,9 +8,9 @@ import io.github.attestry.internal.JsonName;
  *
  * @param skillId ID of the skill.
  * @param name Name of the skill.
- * @param score How well the skill matches, from 0 to 1.
- * @param method How the skill was found: by its name, by an alias, despite spelling differences, or by
- *     meaning.
+ * @param score Quality of the match, from 0 to 1.
+ * @param method Method by which the skill was found: by its name, by an alias, despite spelling differences,
+ *     or by meaning.
  */
 public record SkillMatch(
         @JsonName("skill_id") String skillId,

@@ -10,7 +10,7 @@ import io.github.attestry.internal.JsonName;
  * @param name Name of the requested skill.
  * @param status Return only records with this status.
  * @param skillId ID of the new skill if the request was approved; null otherwise.
- * @param createdAt When the record was created: ISO 8601, UTC.
+ * @param createdAt Creation time of the record: ISO 8601, UTC.
  */
 public record SkillRequest(
         @JsonName("request_id") String requestId,

@@ -13,9 +13,9 @@ import java.util.List;
  * @param aliases Other names of the skill.
  * @param subSkill The sub-skill that the skill belongs to.
  * @param masterSkill The master skill that the sub-skill belongs to.
- * @param verifiable Whether the skill can be measured: the built-in bank or the bank of your organisation has
+ * @param verifiable True if the skill can be measured: the built-in bank or the bank of your organisation has
  *     at least 12 active questions about it, or an AI writer is configured.
- * @param score How well the skill matches, from 0 to 1.
+ * @param score Quality of the match, from 0 to 1.
  */
 public record SkillSearchResult(
         @JsonName("skill_id") String skillId,

@@ -8,7 +8,7 @@ package io.github.attestry.model;
  * @param name Name of the skill.
  * @param subSkill Name of the sub-skill.
  * @param masterSkill Name of the master skill.
- * @param verifiable Whether the skill can be assessed with questions.
+ * @param verifiable True if the skill can be assessed with questions.
  */
 public record SkillSuggestion(
         String skillId,

@@ -13,8 +13,8 @@ import io.github.attestry.internal.JsonName;
  * @param startsAt The time that the clock showed at first.
  * @param now The time of the clock.
  * @param advancingTo The end of the advance that is in progress; null if there is none.
- * @param createdAt When the clock was created, in real time.
- * @param updatedAt When the clock was last changed, in real time.
+ * @param createdAt Creation time of the clock, in real time.
+ * @param updatedAt Time of the last change of the clock, in real time.
  */
 public record TestClock(
         @JsonName("test_clock_id") String testClockId,

@@ -6,7 +6,7 @@ import io.github.attestry.internal.JsonName;
 /**
  * Object VerdictEvidence of the API.
  *
- * @param itemSource Where the questions come from: the public {@code bank}, the {@code private} bank of your
+ * @param itemSource Source of the questions: the public {@code bank}, the {@code private} bank of your
  *     organisation, or the {@code ai} writer.
  * @param items Number of scored questions.
  * @param unpilotedItems Number of scored questions that are still being tried out: fewer than 30 people have

@@ -14,13 +14,14 @@ import java.util.List;
  * @param testClockId The ID of the test clock whose time applies. Absent without one.
  * @param source The main item that was selected as evidence.
  * @param skills The outcome of each skill.
- * @param evidenceLevel How well the endorsement supports the skills. Present if the reviewer endorsed at least
- *     one skill. It can change later, for example if the student endorses the reviewer in return.
+ * @param evidenceLevel Strength of the evidence that the endorsement provides for the skills. Present if the
+ *     reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer
+ *     in return.
  * @param reasons The reasons for {@code evidenceLevel}.
  * @param score Score of the last assessment in percent; null without one.
- * @param completedAt When the verification ended; absent before.
- * @param declineReason Why the reviewer declined, or why the endorsement was withdrawn.
- * @param withdrawnAt When the endorsement was withdrawn. Absent otherwise.
+ * @param completedAt Time at which the verification ended; absent before.
+ * @param declineReason Reason for which the reviewer declined or withdrew the endorsement.
+ * @param withdrawnAt Time at which the endorsement was withdrawn. Absent otherwise.
  * @param withdrawnBy The person or role that withdrew the endorsement.
  * @param credentials The credentials that were issued because the student wants them. Empty without consent.
  */

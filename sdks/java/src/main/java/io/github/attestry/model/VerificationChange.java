@@ -12,8 +12,9 @@ import java.util.List;
  * @param verificationMethod The chosen method; null before step 2.
  * @param status Return only records with this status.
  * @param skills The outcome of each skill. Only in events that end the verification.
- * @param evidenceLevel How well the endorsement supports the skills. Present if the reviewer endorsed at least
- *     one skill. It can change later, for example if the student endorses the reviewer in return.
+ * @param evidenceLevel Strength of the evidence that the endorsement provides for the skills. Present if the
+ *     reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer
+ *     in return.
  * @param reasons The reasons for {@code evidenceLevel}.
  * @param version Increases with every change of the verification.
  */

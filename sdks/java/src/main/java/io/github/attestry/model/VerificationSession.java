@@ -19,12 +19,13 @@ import java.util.List;
  *     because there are too few questions about them.
  * @param stored The items that were selected as evidence.
  * @param reviewer The reviewer; null before one is stored.
- * @param evidenceLevel How well the endorsement supports the skills. Present if the reviewer endorsed at least
- *     one skill. It can change later, for example if the student endorses the reviewer in return.
+ * @param evidenceLevel Strength of the evidence that the endorsement provides for the skills. Present if the
+ *     reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer
+ *     in return.
  * @param reasons The reasons for {@code evidenceLevel}.
- * @param expiresAt When the session expires: ISO 8601, UTC.
+ * @param expiresAt Time at which the session expires: ISO 8601, UTC.
  * @param testClockId The ID of the test clock whose time applies. Absent without one.
- * @param returnUrl Where the page sends the student at the end.
+ * @param returnUrl Address to which the page sends the student at the end.
  */
 public record VerificationSession(
         String serviceVerificationId,

@@ -11,8 +11,8 @@ import java.util.List;
  * @param url The URL of the endpoint.
  * @param eventTypes The event types that are sent.
  * @param description Your own notes about the webhook.
- * @param createdAt When the record was created: ISO 8601, UTC.
- * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ * @param createdAt Creation time of the record: ISO 8601, UTC.
+ * @param updatedAt Time of the last change of the record: ISO 8601, UTC.
  */
 public record Webhook(
         @JsonName("webhook_id") String webhookId,

@@ -16,8 +16,8 @@ import java.util.List;
  * @param followUps Messages to candidates who have not replied.
  * @param status Return only records with this status.
  * @param mandates Number of mandates that use the workflow and are not archived.
- * @param createdAt When the record was created: ISO 8601, UTC.
- * @param updatedAt When the record was last changed: ISO 8601, UTC.
+ * @param createdAt Creation time of the record: ISO 8601, UTC.
+ * @param updatedAt Time of the last change of the record: ISO 8601, UTC.
  */
 public record Workflow(
         @JsonName("workflow_id") String workflowId,

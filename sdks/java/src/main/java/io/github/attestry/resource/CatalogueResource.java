@@ -295,6 +295,8 @@ public final class CatalogueResource {
     /**
      * Get a selected skill.
      *
+     * <p>Returns one selection of a user by its ID.
+     *
      * @throws io.github.attestry.ApiException for an error response
      */
     public NamedSelectedSkill getSelectedSkill(String selectedSkillId, RequestOptions options) {
@@ -310,6 +312,8 @@ public final class CatalogueResource {
 
     /**
      * Delete a selected skill.
+     *
+     * <p>Removes the skill from the selection of its user. The skill itself stays in the catalogue.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
@@ -327,6 +331,9 @@ public final class CatalogueResource {
     /**
      * Get catalogue totals.
      *
+     * <p>Returns the size of the catalogue, the number of selected skills and their users, and the number of
+     * open skill requests.
+     *
      * @throws io.github.attestry.ApiException for an error response
      */
     public CatalogueTotals getTotals(RequestOptions options) {
@@ -341,6 +348,8 @@ public final class CatalogueResource {
 
     /**
      * List the most selected skills.
+     *
+     * <p>Returns skills with the number of users who selected them, the highest number first.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
@@ -386,6 +395,8 @@ public final class CatalogueResource {
 
     /**
      * List rate-limited IP addresses.
+     *
+     * <p>Returns the IP addresses whose requests are rejected at the moment, with the end of the limit.
      *
      * @throws io.github.attestry.ApiException for an error response
      */

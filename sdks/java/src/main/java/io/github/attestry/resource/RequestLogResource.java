@@ -10,7 +10,7 @@ import io.github.attestry.model.LoggedRequest;
 import io.github.attestry.model.LoggedRequestList;
 import io.github.attestry.model.RequestLogListParams;
 
-/** Operations on request log. */
+/** The requests of your organisation, with the errors that they received. */
 public final class RequestLogResource {
     private final Caller caller;
 

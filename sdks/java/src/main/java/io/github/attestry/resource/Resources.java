@@ -123,6 +123,7 @@ public abstract class Resources {
         return mandates;
     }
 
+    /** The requests of your organisation, with the errors that they received. */
     public RequestLogResource requestLog() {
         return requestLog;
     }
@@ -170,7 +171,7 @@ public abstract class Resources {
         return webhooks;
     }
 
-    /** How candidates are contacted: methods, channels, languages and follow-ups shared by mandates. */
+    /** The methods, channels, languages and follow-ups with which candidates are contacted, shared by mandates. */
     public WorkflowsResource workflows() {
         return workflows;
     }

@@ -54,6 +54,8 @@ public final class SessionsResource {
     /**
      * Get a session.
      *
+     * <p>Returns the session of the token in the path, with everything that the student has chosen so far.
+     *
      * @throws io.github.attestry.ApiException for an error response
      */
     public VerificationSession get(String sessionToken, RequestOptions options) {
@@ -87,6 +89,9 @@ public final class SessionsResource {
 
     /**
      * Search skills.
+     *
+     * <p>Returns the skills that match a part of a name, the best match first, for a search field that
+     * suggests skills.
      *
      * @throws io.github.attestry.ApiException for an error response
      */

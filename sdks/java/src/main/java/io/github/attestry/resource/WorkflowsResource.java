@@ -11,7 +11,7 @@ import io.github.attestry.model.WorkflowInput;
 import io.github.attestry.model.WorkflowList;
 import io.github.attestry.model.WorkflowsListParams;
 
-/** How candidates are contacted: methods, channels, languages and follow-ups shared by mandates. */
+/** The methods, channels, languages and follow-ups with which candidates are contacted, shared by mandates. */
 public final class WorkflowsResource {
     private final Caller caller;
 

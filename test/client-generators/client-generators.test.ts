@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+// Generates clients from openapi/*.json with generators of other projects, and compiles them with a program that uses them.
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const generators = fileURLToPath(new URL('./node_modules/', import.meta.url))
+const apiNames = ['partner', 'verification', 'catalogue'] as const
+
+// The lines below @ts-expect-error must not compile: this shows that the generated types are more than `any`.
+
+const USE_OPENAPI_TYPESCRIPT = `
+import type { components, operations as CatalogueOperations } from './catalogue.ts'
+import type { operations, paths, webhooks } from './partner.ts'
+import type { operations as SessionOperations } from './verification.ts'
+
+type JsonOf<T> = T extends { content: { 'application/json': infer Body } } ? Body : never
+type MandateInput = JsonOf<NonNullable<operations['createMandate']['requestBody']>>
+type CreatedMandate = JsonOf<operations['createMandate']['responses'][202]>
+type RateLimited = JsonOf<operations['createMandate']['responses'][429]>
+type CompletedEvent = JsonOf<NonNullable<webhooks['result.completed']['post']['requestBody']>>
+type OpenedSession = JsonOf<SessionOperations['openSession']['responses'][201]>
+
+export const describeMandate = ({ data }: CreatedMandate): string => {
+  const status: 'preparing' | 'ready' | 'failed' | 'archived' = data.status
+  return data.mandate_id + status
+}
+export const describeError = ({ error }: RateLimited): string[] => error.details.map(({ path, message }) => path + message)
+// @ts-expect-error a mandate needs skills
+export const input: MandateInput = { workflow_id: 'WF_1', title: 'Electrician', company_name: 'Acme' }
+// @ts-expect-error there is no such status
+export const query: paths['/api/v1/partner/mandates']['get']['parameters']['query'] = { status: 'done' }
+export const readEvent = ({ type, data }: CompletedEvent): boolean | null => {
+  const eventType: 'result.completed' = type
+  return eventType ? data.output.qualified : null
+}
+export const readToken = ({ data }: OpenedSession): string => data.sessionToken
+export const search: CatalogueOperations['searchSkills']['parameters']['query'] = { keyword: 'weld' }
+export const names = (skills: components['schemas']['PublicSkill'][]): string[] => skills.map(({ skill_name }) => skill_name)
+`
+
+const USE_HEY_API = `
+import { searchSkills } from './catalogue/index.ts'
+import { createMandate, getMandate, type Mandate, type WebhookEvent } from './partner/index.ts'
+import { openSession } from './verification/index.ts'
+
+export async function run(): Promise<void> {
+  const { data, error, response } = await getMandate({ path: { mandate_id: 'JM_1' } })
+  const mandate: Mandate | undefined = data?.data
+  mandate?.status satisfies 'preparing' | 'ready' | 'failed' | 'archived' | undefined
+  error?.error.details satisfies { path: string; message: string }[] | undefined
+  response?.status satisfies number | undefined
+  // @ts-expect-error a mandate needs skills
+  await createMandate({ body: { workflow_id: 'WF_1', title: 'Electrician', company_name: 'Acme' } })
+  const session = await openSession({ body: { externalStudentId: 's-1', name: 'Asha', email: 'asha@example.com' } })
+  session.data?.data.sessionToken satisfies string | undefined
+  const skills = await searchSkills({ query: { keyword: 'weld' } })
+  skills.data?.data.map(({ skill_name }) => skill_name) satisfies string[] | undefined
+}
+export function read(event: WebhookEvent): unknown {
+  if (event.type === 'result.completed') return event.data.output.qualified
+  // @ts-expect-error data of this type has no output
+  if (event.type === 'campaign.completed') return event.data.output
+  return event.event_id
+}
+`
+
+const USE_OPENAPI_GENERATOR = `
+import { SkillsApi } from './catalogue/index.ts'
+import { Configuration, JobMandatesApi } from './partner/index.ts'
+import { SessionsApi } from './verification/index.ts'
+
+export async function run(basePath: string): Promise<void> {
+  const mandates = new JobMandatesApi(new Configuration({ basePath }))
+  const { data } = await mandates.getMandate({ mandateId: 'JM_1' })
+  data.mandateId satisfies string
+  // @ts-expect-error the ID of the mandate is required
+  await mandates.getMandate({})
+  await new SessionsApi(new Configuration({ basePath })).getSession({ sessionToken: 'vst_1' })
+  await new SkillsApi(new Configuration({ basePath })).searchSkills({ keyword: 'weld' })
+}
+`
+
+const folder = mkdtempSync(join(tmpdir(), 'attestry-clients-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+test('types of openapi-typescript compile under strict, and have the types of requests and responses', () => {
+  const output = createFolder('openapi-typescript')
+  for (const api of apiNames)
+    runNode([
+      join(generators, 'openapi-typescript/bin/cli.js'),
+      describedBy(api),
+      '--output',
+      join(output, `${api}.ts`),
+    ])
+  compile(output, USE_OPENAPI_TYPESCRIPT)
+})
+
+test('clients of @hey-api/openapi-ts compile under strict, and have the types of requests and responses', () => {
+  const output = createFolder('hey-api')
+  for (const api of apiNames)
+    runNode([
+      join(generators, '@hey-api/openapi-ts/bin/run.js'),
+      ...['--input', describedBy(api), '--output', join(output, api)],
+      ...['--client', '@hey-api/client-fetch', '--silent', '--no-log-file'],
+    ])
+  compile(output, USE_HEY_API)
+})
+
+const generatorJar = process.env.OPENAPI_GENERATOR_JAR
+
+test('clients of openapi-generator compile under strict', {
+  skip: generatorJar ? false : 'OPENAPI_GENERATOR_JAR is not set to the path of an openapi-generator-cli jar (7.x)',
+}, () => {
+  const output = createFolder('openapi-generator')
+  for (const api of apiNames)
+    run('java', [
+      ...['-jar', generatorJar!, 'generate', '--generator-name', 'typescript-fetch'],
+      ...['--input-spec', describedBy(api), '--output', join(output, api)],
+      ...['--additional-properties', 'importFileExtension=.ts', '--global-property', 'apiDocs=false,modelDocs=false'],
+    ])
+  compile(output, USE_OPENAPI_GENERATOR)
+})
+
+function describedBy(api: string): string {
+  return join(root, `openapi/${api}.json`)
+}
+
+function createFolder(name: string): string {
+  const path = join(folder, name)
+  mkdirSync(path)
+  return path
+}
+
+/** Compiles the generated files of a folder together with a program that uses them. */
+function compile(output: string, program: string): void {
+  writeFileSync(join(output, 'program.ts'), program)
+  const options = {
+    strict: true,
+    noEmit: true,
+    target: 'es2022',
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    allowImportingTsExtensions: true,
+    types: [],
+  }
+  writeFileSync(join(output, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['**/*.ts'] }))
+  runNode([join(root, 'node_modules/typescript/bin/tsc'), '--project', output])
+}
+
+function runNode(args: string[]): void {
+  assert.ok(existsSync(args[0]!), `${args[0]} is missing; run npm ci`)
+  run(process.execPath, args)
+}
+
+function run(command: string, args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: folder, encoding: 'utf8' })
+  assert.equal(status, 0, `${command} ${args.join(' ')}\n${stdout.slice(0, 5_000)}\n${stderr.slice(-5_000)}`)
+}
