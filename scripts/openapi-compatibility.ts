@@ -1,3 +1,5 @@
+import { portablePattern } from '../server/openapi/components.ts'
+
 /** A part of a description. */
 // biome-ignore lint/suspicious/noExplicitAny: any JSON
 type Json = Record<string, any>
@@ -133,7 +135,8 @@ class Comparison {
     for (const key of ['minLength', 'minItems', 'minimum'])
       if (current[key] > (released[key] ?? Number.NEGATIVE_INFINITY))
         this.#report(name, `has a higher ${key}: ${current[key]}`)
-    if (current.pattern !== undefined && current.pattern !== released.pattern) this.#report(name, 'has another pattern')
+    if (current.pattern !== undefined && current.pattern !== portablePattern(released.pattern))
+      this.#report(name, 'has another pattern')
   }
 
   #compareProperties(name: string, released: Json, current: Json, direction: Direction): void {

@@ -39,7 +39,7 @@ export function startupBanner(
       `                    (as ${email}; valid once, for one hour)`,
     )
   }
-  lines.push(`    Documentation   ${url}/docs`)
+  lines.push(`    Documentation   ${url}/docs`, `    Try the API     ${url}/docs/try`)
   if (!config.databaseUrl) lines.push(`    Data            ${displayPath(config.dataDir)} (embedded PostgreSQL)`)
   if (demo) {
     const { key_id, secret, session_key } = demo.keys

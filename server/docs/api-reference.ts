@@ -5,9 +5,13 @@ import { gzip } from 'node:zlib'
 import fastify from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '../platform/http/server.ts'
+import { compressText, type EncodedBody, sendEncoded } from '../web-assets/assets.ts'
 
 /** Path of the API reference. `?api=SLUG` selects one of the APIs. */
 export const API_REFERENCE_PATH = '/docs/api/'
+
+/** Path of the page that sends signed TEST requests, web/try-request. */
+export const TRY_REQUEST_PATH = '/docs/try'
 
 export const apiDescriptions = [
   { title: 'Partner API', slug: 'partner', url: '/docs/openapi/partner.json' },
@@ -28,6 +32,9 @@ export function apiReferenceRoutes(app: App): void {
     loadingReference ??= loadReference()
     return loadingReference
   }
+
+  /** The OpenAPI descriptions. The largest has 1 MB, but 70 KB if it is compressed. */
+  const bodiesByName = new Map<string, EncodedBody>()
 
   app.get('/docs/api', async (_request, reply) => reply.redirect(API_REFERENCE_PATH, 302))
 
@@ -51,9 +58,17 @@ export function apiReferenceRoutes(app: App): void {
     '/docs/openapi/:name',
     { schema: { params: Type.Object({ name: Type.Enum(['partner.json', 'verification.json', 'catalogue.json']) }) } },
     async (request, reply) => {
-      const openApiJson = await readFile(new URL(`../../openapi/${request.params.name}`, import.meta.url))
+      const { name } = request.params
+      let body = bodiesByName.get(name)
+      if (!body) {
+        body = compressText(await readFile(new URL(`../../openapi/${name}`, import.meta.url), 'utf8'))
+        bodiesByName.set(name, body)
+      }
       // The page is sandboxed and therefore has no origin, so that the browser treats its requests as those of another site.
-      return reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(openApiJson)
+      reply
+        .type('application/json; charset=utf-8')
+        .headers({ 'access-control-allow-origin': '*', vary: 'accept-encoding' })
+      return sendEncoded(request, reply, body)
     },
   )
 }

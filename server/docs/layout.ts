@@ -1,7 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import { escapeHtml } from '../web-assets/assets.ts'
 import { createPlainPageRenderer } from '../web-assets/plain-page.ts'
-import { API_REFERENCE_PATH, apiDescriptions } from './api-reference.ts'
+import { API_REFERENCE_PATH, apiDescriptions, TRY_REQUEST_PATH } from './api-reference.ts'
 import type { ContentsGroup } from './contents.ts'
 import type { ParsedPage } from './markdown.ts'
 import type { DocsPage } from './pages.ts'
@@ -53,6 +53,7 @@ export function renderLayout({ title, body, contents, currentPage, query = '' }:
 <header class="top">
 <a href="/docs"><strong>Attestry documentation</strong></a>
 <a href="${API_REFERENCE_PATH}">API reference</a>
+<a href="${TRY_REQUEST_PATH}">Send a test request</a>
 <a class="to-contents" href="#contents">Contents</a>
 <form action="/docs/search" role="search"><input type="search" name="q" maxlength="200" aria-label="Search the documentation" value="${escapeHtml(query)}"><button>Search</button></form>
 </header>
@@ -89,7 +90,7 @@ export function renderPageContents({ headings }: ParsedPage): string {
 export function renderApiLinks(): string {
   const items = apiDescriptions.map(
     ({ title, slug, url }) =>
-      `<li><a href="${API_REFERENCE_PATH}?api=${slug}">${escapeHtml(title)}</a> (<a href="${url}">OpenAPI description<span hidden> of ${escapeHtml(title)}</span></a>)</li>`,
+      `<li><a href="${API_REFERENCE_PATH}?api=${slug}">${escapeHtml(title)}</a> (<a href="${TRY_REQUEST_PATH}?api=${slug}">send a test request<span hidden> to ${escapeHtml(title)}</span></a>, <a href="${url}">OpenAPI description<span hidden> of ${escapeHtml(title)}</span></a>)</li>`,
   )
   return `<h2 id="api-reference">API reference</h2>\n<p>Every endpoint, field and error, with code samples:</p>\n<ul>${items.join('\n')}</ul>\n`
 }

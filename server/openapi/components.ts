@@ -72,7 +72,7 @@ function withType(schema: Json): Json {
  * Returns a pattern that tools in any language can compile. `\\P{White_Space}` is exact, but it is valid only in JavaScript with the `u`
  * flag, which many validators do not set.
  */
-function portablePattern(pattern: unknown): unknown {
+export function portablePattern(pattern: unknown): unknown {
   return pattern === NOT_BLANK_PATTERN ? '\\S' : pattern
 }
 

@@ -276,7 +276,10 @@ export const Verification = named(
       Type.String({ description: 'Reason for which the reviewer declined or withdrew the endorsement.' }),
     ),
     withdrawnAt: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Time at which the endorsement was withdrawn. Absent otherwise.' }),
+      Type.String({
+        format: 'date-time',
+        description: 'Time at which the endorsement was withdrawn. Absent otherwise.',
+      }),
     ),
     withdrawnBy: Type.Optional(Type.Enum(['reviewer', 'organisation', 'operator'])),
     credentials: Type.Array(IssuedCredential, {
@@ -398,7 +401,10 @@ export const ReviewInput = named(
     ),
     declined: Type.Optional(Type.Boolean()),
     reason: Type.Optional(
-      Type.String({ maxLength: 500, description: 'Reason for which the reviewer declines. Required if `declined` is true.' }),
+      Type.String({
+        maxLength: 500,
+        description: 'Reason for which the reviewer declines. Required if `declined` is true.',
+      }),
     ),
   }),
 )

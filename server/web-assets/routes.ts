@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../platform/http/server.ts'
 import { escapeHtml, type Pages, servePages } from './assets.ts'
 
-/** Serves the start page and the pages for reviewers and students, which call the API like any other client. */
+/** Serves the start page, the pages for reviewers and students, and the page that sends test requests. They call the API like any other client. */
 export function pageRoutes(app: App): Pages {
   const pages = servePages(app)
 
@@ -15,6 +15,10 @@ export function pageRoutes(app: App): Pages {
   })
 
   app.get('/', async (request: FastifyRequest, reply: FastifyReply) => pages.send(request, reply, 'front'))
+
+  app.get('/docs/try', async (request: FastifyRequest, reply: FastifyReply) =>
+    pages.send(request, reply, 'try-request'),
+  )
 
   app.get('/session', async (request: FastifyRequest, reply: FastifyReply) => pages.send(request, reply, 'student'))
 

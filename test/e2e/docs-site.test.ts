@@ -30,7 +30,7 @@ const crawl = oncePerFile(async () => {
   return pages
 })
 
-const isPage = (path: string) => /^\/docs(\/|$)/.test(path) && !/^\/docs\/(api|openapi|search)\b|\.md$/.test(path)
+const isPage = (path: string) => /^\/docs(\/|$)/.test(path) && !/^\/docs\/(api|openapi|search|try)\b|\.md$/.test(path)
 
 function linksOf(path: string, html: string): { path: string; anchor: string }[] {
   return [...html.matchAll(/ href="([^"]+)"/g)]
