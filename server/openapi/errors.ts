@@ -67,9 +67,12 @@ export function errorCodesOf(api: PublishedApi, { method, config, schema }: Erro
   return (Object.keys(statusByApi[api]) as ErrorCode[]).filter((code) => codes.has(code))
 }
 
-/** One message of each code, as the server sends it. Messages of an API have priority over those of all APIs. */
+/**
+ * One message of each code. Messages of an API have priority over those of all APIs. test/contract/error-examples/ compares them with the
+ * responses of the server.
+ */
 const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`, string>> = {
-  VALIDATION_FAILED: 'query.limit: must be at most 100.',
+  VALIDATION_FAILED: 'query.limit: must be at most 100; got 1000.',
   IDEMPOTENCY_KEY_REQUIRED:
     'This call spends credits and requires an Idempotency-Key, so that a retry does not spend them twice.',
   UNAUTHORIZED: 'The request could not be authenticated: check the key, the clock and the signature.',
@@ -79,7 +82,8 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
   'verification.FORBIDDEN':
     "This key cannot be used from the address 203.0.113.7. Call from an allowed address, or change the key's allow-list in the console or with `attestry key allow`. If 203.0.113.7 is the address of your proxy, the operator must set TRUST_PROXY.",
   SCOPE_MISSING: 'This key does not have the scope mandates:write; use a key that has it.',
-  HTTPS_REQUIRED: 'This server requires HTTPS. Send the request to its https:// URL.',
+  HTTPS_REQUIRED:
+    'This server requires HTTPS. Send the request to its https:// URL. Operators: behind a proxy that terminates TLS, set TRUST_PROXY; to allow HTTP, set REQUIRE_HTTPS=false.',
   ACCESS_DENIED: 'Access denied: send the admin key in the x-api-key header.',
   NOT_FOUND: 'Campaign CP_01KKDSD0J0P26SYTR42FVC31EM not found.',
   'catalogue.NOT_FOUND': 'Skill sk_999 not found.',
@@ -92,7 +96,7 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
   UNSUPPORTED_MEDIA_TYPE: 'The body must be sent with Content-Type: application/json, encoded as UTF-8.',
   LIMIT_EXCEEDED: 'skills: must have at most 10 items.',
   IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key was already used for a different call. Send a new key with a new call.',
-  RATE_LIMITED: 'Rate limit exceeded: mandateWrites allows 30 calls per minute for this key. Try again in 12 seconds.',
+  RATE_LIMITED: 'Rate limit exceeded: reads allows 1200 calls per minute for this key. Try again in 12 seconds.',
   'verification.RATE_LIMITED':
     'Too many requests with this session token: the limit is 5 per second (burst 5). Try again in 1 second.',
   'catalogue.RATE_LIMITED':
@@ -100,7 +104,7 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
   COOLDOWN:
     'This key is in cooldown until 14:05:12 UTC (after 100 rejected calls within a minute, or too many browse pages within an hour). Try again in 41 seconds; calling earlier does not extend it.',
   DAILY_CAP:
-    'Daily limit exceeded: search and browse return at most 2000 different skills per day to this key. Skills that were already returned today stay readable. Try again in 3 hours, at midnight IST.',
+    'Daily limit exceeded: search and browse return at most 1500 different skills per day to this key. Skills that were already returned today stay readable. Try again in 3 hours, at midnight IST.',
   SERVER_ERROR: 'Unexpected server error. When you report it, include the x-request-id header of this response.',
   INTERNAL_ERROR: 'Unexpected server error. When you report it, include the x-request-id header of this response.',
   SERVICE_DISABLED: 'The operator has disabled the partner API for your organisation. Nothing was changed.',
@@ -151,7 +155,7 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
 
 /** Error details, for the codes that have them. */
 const exampleDetails: Partial<Record<ErrorCode, Detail[]>> = {
-  VALIDATION_FAILED: [{ path: 'query.limit', message: 'must be at most 100' }],
+  VALIDATION_FAILED: [{ path: 'query.limit', message: 'must be at most 100; got 1000' }],
   LIMIT_EXCEEDED: [{ path: 'skills', message: 'must have at most 10 items' }],
   INSUFFICIENT_CREDITS: [{ path: 'candidates', message: 'needs 3 credits, but the balance is 1' }],
   IDEMPOTENCY_KEY_REQUIRED: [{ path: 'headers.Idempotency-Key', message: 'is required' }],

@@ -95,7 +95,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
   external_id: ['', 'wiring-014'],
   skill_id: ['ID of the skill.', 'sk_2001'],
   sub_skill_id: ['ID of the sub-skill.', 'ss_201'],
-  master_skill_id: ['ID of the master skill.', 'ms_20'],
+  master_skill_id: ['ID of the master skill.', 'ms_2'],
 
   // Skills
   name: ['Name of the skill.', 'House wiring'],

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import { rejectRequest } from '../../server/catalogue/skill-requests.ts'
 import { issueDueCredentials } from '../../server/credentials/engine.ts'
 import { eventTypes } from '../../server/events/types.ts'
@@ -147,6 +149,17 @@ function mergeShapes(first: any, second: any): unknown {
 const examplesByType = readExamples()
 const getRecordedEvents = oncePerFile(recordOneOfEachType)
 
+const description = JSON.parse(readFileSync(new URL('../../openapi/partner.json', import.meta.url), 'utf8'))
+const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }))
+ajv.addSchema(description, 'partner')
+
+/** Throws unless an event is valid under the schema of the webhook of its type in the OpenAPI description. */
+function assertMatchesWebhook(type: string, event: object): void {
+  const { schema } = description.webhooks[type].post.requestBody.content['application/json']
+  const validate = ajv.compile({ $ref: `partner${schema.$ref}` })
+  assert.ok(validate(event), `${type}: ${ajv.errorsText(validate.errors)}`)
+}
+
 test('events.md has an example of every event type', () => {
   assert.deepEqual([...examplesByType.keys()].sort(), [...eventTypes].sort())
 })
@@ -156,5 +169,9 @@ for (const type of eventTypes) {
     const recordedEvents = await getRecordedEvents()
     assert.ok(recordedEvents.has(type), `${type} was recorded`)
     assert.deepEqual(describeShape(examplesByType.get(type)), describeShape(recordedEvents.get(type)))
+    assertMatchesWebhook(type, recordedEvents.get(type)!)
+    assertMatchesWebhook(type, examplesByType.get(type)!)
+    const { example } = description.webhooks[type].post.requestBody.content['application/json']
+    assert.deepEqual(example, examplesByType.get(type), 'the OpenAPI description shows the same example')
   })
 }
