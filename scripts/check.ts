@@ -26,6 +26,7 @@ const steps: Step[] = [
   { name: 'OpenAPI: lint', command: ['scripts/lint-openapi.ts'] },
   { name: 'OpenAPI: generated types match', command: ['scripts/api-types.ts', '--check'] },
   { name: 'SDKs: generated files match', command: ['scripts/sdks.ts', '--check'] },
+  { name: 'Postman and Bruno: collections match', command: ['scripts/collections.ts', '--check'] },
   { name: 'import boundaries', command: ['scripts/boundaries.ts'] },
   { name: 'types: pages', command: [TSC, '--noEmit', '-p', 'web/tsconfig.json'] },
   { name: 'packages: sources, licences and SBOM', command: ['scripts/sbom.ts', '--check'] },

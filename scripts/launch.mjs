@@ -112,6 +112,7 @@ const tasks = {
   openapi: { script: 'scripts/openapi.ts', dev: true },
   'api-types': { script: 'scripts/api-types.ts', dev: true },
   sdks: { script: 'scripts/sdks.ts', dev: true },
+  collections: { script: 'scripts/collections.ts', dev: true },
   tables: { script: 'scripts/tables.ts', dev: true },
   sbom: { script: 'scripts/sbom.ts', dev: true },
   'scan-dependencies': { script: 'scripts/scan-dependencies.ts', dev: true },

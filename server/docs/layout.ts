@@ -2,6 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { escapeHtml } from '../web-assets/assets.ts'
 import { createPlainPageRenderer } from '../web-assets/plain-page.ts'
 import { API_REFERENCE_PATH, apiDescriptions, TRY_REQUEST_PATH } from './api-reference.ts'
+import { BRUNO_PATH, POSTMAN_PATH } from './collections.ts'
 import type { ContentsGroup } from './contents.ts'
 import type { ParsedPage } from './markdown.ts'
 import type { DocsPage } from './pages.ts'
@@ -92,7 +93,7 @@ export function renderApiLinks(): string {
     ({ title, slug, url }) =>
       `<li><a href="${API_REFERENCE_PATH}?api=${slug}">${escapeHtml(title)}</a> (<a href="${TRY_REQUEST_PATH}?api=${slug}">send a test request<span hidden> to ${escapeHtml(title)}</span></a>, <a href="${url}">OpenAPI description<span hidden> of ${escapeHtml(title)}</span></a>)</li>`,
   )
-  return `<h2 id="api-reference">API reference</h2>\n<p>Every endpoint, field and error, with code samples:</p>\n<ul>${items.join('\n')}</ul>\n`
+  return `<h2 id="api-reference">API reference</h2>\n<p>Every endpoint, field and error, with code samples:</p>\n<ul>${items.join('\n')}</ul>\n<p>Collections that sign requests: <a href="${POSTMAN_PATH}">Postman</a>, <a href="${BRUNO_PATH}">Bruno (ZIP)</a>.</p>\n`
 }
 
 export function renderSearchResults(query: string, words: string[], results: SearchResult[]): string {

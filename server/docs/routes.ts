@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import type { App } from '../platform/http/server.ts'
 import { compressText, type EncodedBody, escapeHtml, sendEncoded } from '../web-assets/assets.ts'
 import { API_REFERENCE_PATH, apiReferenceRoutes } from './api-reference.ts'
+import { collectionRoutes } from './collections.ts'
 import { type ContentsGroup, readContents } from './contents.ts'
 import { docsPageHeaders, renderApiLinks, renderLayout, renderPageContents, renderSearchResults } from './layout.ts'
 import { renderLlmsText } from './llms.ts'
@@ -41,6 +42,7 @@ export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicU
   const bodiesByPath = new Map<string, CachedBody>()
 
   apiReferenceRoutes(app)
+  collectionRoutes(app)
 
   app.get('/docs', async (request, reply) => sendPath(request, reply, '/docs'))
   app.get('/docs.md', async (request, reply) => sendPath(request, reply, '/docs.md'))

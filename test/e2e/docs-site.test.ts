@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import packageJson from '../../package.json' with { type: 'json' }
 import { catalogueErrorCodes, partnerErrorCodes, verificationErrorCodes } from '../../server/api/problem.ts'
+import { ZipReader } from '../../server/platform/zip.ts'
 import { assertAccessible } from '../browser/axe.ts'
 import { newPage } from '../browser/browser.ts'
 import { saveScreenshot } from '../browser/screenshots.ts'
@@ -30,7 +31,8 @@ const crawl = oncePerFile(async () => {
   return pages
 })
 
-const isPage = (path: string) => /^\/docs(\/|$)/.test(path) && !/^\/docs\/(api|openapi|search|try)\b|\.md$/.test(path)
+const isPage = (path: string) =>
+  /^\/docs(\/|$)/.test(path) && !/^\/docs\/(api|openapi|collections|search|try)\b|\.md$/.test(path)
 
 function linksOf(path: string, html: string): { path: string; anchor: string }[] {
   return [...html.matchAll(/ href="([^"]+)"/g)]
@@ -222,4 +224,17 @@ test('the documentation runs `npx attestry` only in the checkout', () => {
   assert.match(guide, /Outside the checkout, do not run `npx attestry`/)
   const partnerBlocks = [...guide.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => block!)
   for (const block of partnerBlocks) assert.doesNotMatch(block, /npx attestry/)
+})
+
+test('the collections can be downloaded', async () => {
+  const { url } = await getApp()
+  const postman = await fetch(`${url}/docs/collections/attestry.postman_collection.json`)
+  assert.equal(((await postman.json()) as { info: { name: string } }).info.name, 'Attestry')
+  const bruno = await fetch(`${url}/docs/collections/attestry-bruno.zip`)
+  const zip = new ZipReader(Buffer.from(await bruno.arrayBuffer()), {
+    maxEntries: 1000,
+    maxEntryBytes: 100_000,
+    maxTotalBytes: 5_000_000,
+  })
+  assert.ok(zip.has('attestry/bruno.json') && zip.has('attestry/Partner API/Lookups/List shifts.bru'))
 })
