@@ -17,6 +17,7 @@ import type { Job, Worker } from './platform/jobs/queue.ts'
 import { startTestClocks, type TimedWork } from './test-clocks/runner.ts'
 import { handleVerificationJobs, verificationJobs, verificationTimedWork } from './verification/jobs.ts'
 import { startTestReviewers } from './verification/reviews/test-reviewers.ts'
+import { startTestStudents } from './verification/test-scripts/test-students.ts'
 import { startDelivery } from './webhooks/delivery/engine.ts'
 import { handleWebhookJobs, webhookJobs } from './webhooks/jobs.ts'
 
@@ -49,7 +50,7 @@ export function registerWork(worker: Worker, context: Context): void {
   handleEmailJobs(worker, context)
   handleVerificationJobs(worker, context)
   worker.run(() => startTestReviewers(context))
-  handleCredentialJobs(worker, context)
+  worker.run(() => startTestStudents(context))
   worker.run(() => startCredentialEngine(context))
   worker.run(() => startPreparation(context))
   handleCampaignJobs(worker, context)

@@ -17,7 +17,8 @@ import { handleReply } from '../campaigns/contact/replies.ts'
 import { handleDeliveryStatus } from '../campaigns/contact/statuses.ts'
 import { type ChannelName, SendError } from '../channels/channel.ts'
 import { saveCredentials } from '../channels/credentials.ts'
-import { personaReply } from '../channels/simulator/personas.ts'
+import { simulatedReply } from '../channels/simulator/simulated-reply.ts'
+import { personaBehaviours } from '../channels/simulator/test-script.ts'
 import type { Mandate } from '../mandates/mandate-rows.ts'
 import { HOUR } from '../platform/clock.ts'
 import { indianDate } from '../platform/india-time.ts'
@@ -190,7 +191,7 @@ async function replyAsRandomCandidate({ context }: TestApp, { scope }: CampaignP
             { kind: 'language' as const, language: random.of(['en', 'hi'] as const) },
             { kind: 'back' as const },
           ])
-        : personaReply(persona, candidate.state, candidate.flow, 1)
+        : simulatedReply(personaBehaviours[persona], candidate.state, candidate.flow, 1)
       const channel = candidate.channel && random.oneIn(2) ? candidate.channel : 'page'
       const updatedCandidate = input ? await handleReply(tx, context, candidate, { channel, input }) : candidate
       isContactAgreed = updatedCandidate.state.contactAt !== undefined

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import type { ChannelName } from '../channels/channel.ts'
+import type { TestScript } from '../channels/simulator/test-script.ts'
 import { fromStoredState, type StoredState } from '../conversation/earlier-format.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import { type Flow, getFlow } from '../mandates/flow.ts'
@@ -47,6 +48,8 @@ export interface Candidacy {
   hold: 'paused' | 'archived' | null
   /** The test clock of the campaign; null in real time. */
   test_clock_id: string | null
+  /** The script of a simulated candidate of TEST mode. */
+  test_script: TestScript | null
 }
 
 type CandidacyRow = Omit<Candidacy, 'state' | 'flow' | 'metadata'> & { conversation: string; metadata: string }
@@ -54,7 +57,7 @@ type CandidacyRow = Omit<Candidacy, 'state' | 'flow' | 'metadata'> & { conversat
 const columns = sql`p.candidate_id, p.campaign_id, p.org_id, p.mode, p.mandate_id, g.workflow_id, g.job_id, p.result_id,
   c.external_candidate_id, c.name, c.phone, c.email, c.metadata, c.token, p.status, p.reason, p.flow_version, p.conversation,
   p.stages, p.contact_step, p.channel, p.started_at, p.completed_at, p.version, p.created_at, p.updated_at, g.hold,
-  g.test_clock_id`
+  g.test_clock_id, c.test_script`
 const joinedTables = sql`candidate_progress p join candidates c using (candidate_id) join campaigns g on g.campaign_id = p.campaign_id`
 
 /** Locks the candidates that no other transaction has locked, ordered by ID. */

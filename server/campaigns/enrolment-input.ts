@@ -6,6 +6,7 @@ import { getWorkflow } from '../workflows/workflows.ts'
 import { findCampaign, startsAtError } from './campaigns.ts'
 import { candidateRuleErrors, MAX_CANDIDATES_PER_REQUEST } from './enrolment.ts'
 import { phoneError } from './phone-number.ts'
+import { TEST_ONLY_MESSAGE } from './test-scripts.ts'
 
 /** Returns validation errors that depend on the key or the time, which the schema cannot express. */
 export function enrolmentInputErrors({ clock }: Pick<Context, 'clock'>, { caller, body }: FastifyRequest): Detail[] {
@@ -22,8 +23,11 @@ export function enrolmentInputErrors({ clock }: Pick<Context, 'clock'>, { caller
     details.push({ path: 'candidates', message: `must have at most ${limit} items with a TEST key` })
   if (Array.isArray(candidates)) {
     candidates.slice(0, MAX_CANDIDATES_PER_REQUEST.live).forEach((row, index) => {
-      const message = phoneError(fieldsOfObject(row).phone)
+      const { phone, test_script } = fieldsOfObject(row)
+      const message = phoneError(phone)
       if (message) details.push({ path: `candidates[${index}].phone`, message })
+      if (test_script !== undefined && caller.mode !== 'test')
+        details.push({ path: `candidates[${index}].test_script`, message: TEST_ONLY_MESSAGE })
     })
   }
   return details

@@ -3,6 +3,7 @@ import type { Caller } from '../access/caller.ts'
 import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
 import { availableChannels } from '../channels/credentials.ts'
+import type { TestScript } from '../channels/simulator/test-script.ts'
 import type { Context } from '../context.ts'
 import { startConversation } from '../conversation/conversation.ts'
 import { shareLockMandate } from '../mandates/mandate-rows.ts'
@@ -23,6 +24,7 @@ import { findOptedOut } from './contact/opt-outs.ts'
 import { balanceOf, spendCredits } from './credits.ts'
 import { countDailyPeople } from './daily-people-limit.ts'
 import { publishChanges, recordTransitions } from './progress.ts'
+import { testScriptErrors } from './test-scripts.ts'
 
 export interface CandidateInput {
   external_candidate_id: string
@@ -31,6 +33,8 @@ export interface CandidateInput {
   email?: string
   language?: Language
   metadata?: Record<string, string>
+  /** In TEST mode, how the candidate behaves. */
+  test_script?: TestScript
 }
 
 /** Fields by which duplicates are recognised, in the order in which they are compared. */
@@ -124,6 +128,8 @@ export async function enrolCandidates(
   const rows = keptIndexes.map((index) => candidates[index]!)
   const now = clock.now()
   const flow = await flowOf(tx, caller, campaign.mandate_id, campaign.flow_version)
+  const scriptErrors = testScriptErrors(candidates, flow, campaign.test_clock_id !== null)
+  if (scriptErrors.length > 0) throw invalid(scriptErrors)
   const fallbackLanguage = flow.languages[0] ?? workflow.languages[0]!
   const tokens = rows.map(() => randomToken(32))
   const candidateIds = rows.map(() => newId('CD_', now))
@@ -138,13 +144,15 @@ export async function enrolCandidates(
         ${rows.map((row) => row.language ?? null)}::text[], ${rows.map((row) => JSON.stringify(row.metadata ?? {}))}::text[],
         ${tokens.map(hashToken)}::bytea[], ${tokens.map((token, index) => vault.seal(token, tokenPurpose(candidateIds[index]!)))}::bytea[],
         ${rows.map((row) => JSON.stringify(startConversation(row.language ?? fallbackLanguage, row.language !== undefined, randomToken(9))))}::text[],
-        ${rows.map(() => firstContactTime)}::timestamptz[])
-        as n (candidate_id, result_id, external_candidate_id, name, phone, email, language, metadata, token_hash, token, conversation, due_at)
+        ${rows.map(() => firstContactTime)}::timestamptz[],
+        ${rows.map(({ test_script }) => (test_script ? JSON.stringify(test_script) : null))}::text[])
+        as n (candidate_id, result_id, external_candidate_id, name, phone, email, language, metadata, token_hash, token, conversation, due_at,
+          test_script)
     ), added as (
       insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, name, phone, email, language, metadata,
-        token_hash, token, enrolled_at)
+        token_hash, token, enrolled_at, test_script)
       select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, external_candidate_id, name, phone, email, language,
-        metadata, token_hash, token, ${enrolledAt} from input
+        metadata, token_hash, token, ${enrolledAt}, test_script::jsonb from input
       on conflict do nothing returning candidate_id, phone, email
     ), progress as (
       insert into candidate_progress (candidate_id, campaign_id, org_id, mode, mandate_id, result_id, status, flow_version, conversation,

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { CreatedViaSchema } from '../access/schema.ts'
+import { postponements, scriptedAnswers } from '../channels/simulator/test-script.ts'
 import { named, withNotes } from '../platform/http/named-schemas.ts'
 import { describePattern, NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 import { attachedTestClock, TestClockId } from '../test-clocks/schema.ts'
@@ -29,6 +30,103 @@ export const ResultStatusSchema = named('ResultStatus', Type.Enum([...resultStat
 export const ResultReasonSchema = named(
   'ResultReason',
   Type.Enum([...resultReasons], { description: 'Reason for which the candidate declined or the conversation failed.' }),
+)
+
+const MAX_SCRIPTED_ANSWERS = 8
+const MAX_SCRIPTED_REPLIES = 200
+const scriptedAnswerList = (description: string) =>
+  Type.Array(Type.Enum([...scriptedAnswers]), { minItems: 1, maxItems: MAX_SCRIPTED_ANSWERS, description })
+
+const TestScriptSchema = named(
+  'CandidateTestScript',
+  Type.Object(
+    {
+      unreachable: Type.Optional(
+        Type.Boolean({ description: 'Whether messages to the candidate fail. Default: false.' }),
+      ),
+      ignored_messages: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 10,
+          description:
+            'Number of messages that the candidate does not reply to, before the first reply: the first message, then the follow-ups. Default: 0.',
+        }),
+      ),
+      reply_delay_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 604_800,
+          description:
+            'Time before each reply: with a test clock, in the time of that clock; otherwise in real time, at most 60 seconds. Default: 0, the candidate replies at once.',
+        }),
+      ),
+      consent: Type.Optional(
+        Type.Enum(['yes', 'no'], {
+          description: 'Reply to the first message. `no`: the result is `declined` with the reason `refused`. Default: `yes`.',
+        }),
+      ),
+      postpone: Type.Optional(
+        Type.Enum([...postponements], {
+          description:
+            'If set, the first reply is "not now", and the candidate asks to be contacted at this time. After that contact, the rest of the script applies. `never`: the result is `declined`.',
+        }),
+      ),
+      enrichment: Type.Optional(
+        Type.Unsafe<Record<string, string>>({
+          type: 'object',
+          maxProperties: 50,
+          propertyNames: { type: 'string', maxLength: 64 },
+          additionalProperties: { type: 'string', minLength: 1, maxLength: 1000 },
+          description:
+            'Answers by the key of the enrichment question: `yes` or `no`, or any text for a question of the type `voice`. Default: an answer that is not the knockout answer.',
+        }),
+      ),
+      skill_answers: Type.Optional(
+        scriptedAnswerList(
+          'Answers to the questions about each skill, in order; the last one is repeated. `undecided` is the answer that leaves the verdict less certain: with only these, the verdict is `inconclusive`. Default: `correct`.',
+        ),
+      ),
+      skills: Type.Optional(
+        Type.Array(
+          named(
+            'ScriptedSkill',
+            Type.Object(
+              {
+                skill_id: Type.String({ maxLength: 40, description: 'A verified skill of the mandate.' }),
+                answers: scriptedAnswerList(
+                  'Answers to the questions about this skill, in order; the last one is repeated.',
+                ),
+              },
+              closed,
+            ),
+          ),
+          { maxItems: 20, description: 'Answers about single skills, in place of `skill_answers`.' },
+        ),
+      ),
+      interest: Type.Optional(Type.Enum(['yes', 'no'], { description: 'Answer to the question whether the job is of interest. Default: `yes`.' })),
+      silent_after: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: MAX_SCRIPTED_REPLIES,
+          description:
+            'Number of replies after which the candidate does not reply any more. 0: the candidate never replies. Not allowed with `stop_after`.',
+        }),
+      ),
+      stop_after: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: MAX_SCRIPTED_REPLIES,
+          description:
+            'Number of replies after which the candidate replies STOP. This opts the phone number and the email address out of all campaigns of the organisation in TEST mode (with a test clock, of that clock).',
+        }),
+      ),
+    },
+    {
+      ...closed,
+      description:
+        'In TEST mode only: the candidate replies automatically, as described by these fields. Without any field, the candidate replies at once, answers everything correctly and is interested. Without a test clock, all waiting times of the workflow are one second.',
+    },
+  ),
 )
 
 const CandidateBody = named(
@@ -67,6 +165,7 @@ const CandidateBody = named(
           description: 'Your own data about the candidate, which is returned with the result.',
         }),
       ),
+      test_script: Type.Optional(TestScriptSchema),
     },
     closed,
   ),

@@ -13,6 +13,7 @@ import { recordExpiries } from './outcome.ts'
 import { remindReviewers } from './reviews/review-requests.ts'
 import { processDueReviews } from './reviews/test-reviewers.ts'
 import { hasTestClock, lockVerification, type SessionRow, sessionFromRow } from './sessions.ts'
+import { processDueStudents } from './test-scripts/test-students.ts'
 
 /** The schedules of these jobs need not be precise: reads compute expiry themselves. Events are recorded by the job. */
 const sendReviewReminders = defineJob<Record<string, never>>('review-reminders')
@@ -110,7 +111,7 @@ export async function storeExpiredStatuses(
   }
 }
 
-/** Reminders, expiries and reviews of test reviewers in sessions with a test clock. */
+/** Reminders, expiries, and the actions of test students and reviewers in sessions with a test clock. */
 export const verificationTimedWork: TimedWork = {
   dueTimes: () => sql`
     select s.test_clock_id, due.due_at from verification_sessions s cross join lateral (
@@ -124,10 +125,13 @@ export const verificationTimedWork: TimedWork = {
       select r.test_response_at from verification_reviews r
       where r.verification_id = s.verification_id and ${isNoDeadLetter('test-reviews', sql`r.verification_id`)}
       union all
+      select s.test_student_at
+      union all
       select a.expires_at from verification_attempts a
       where a.verification_id = s.verification_id and a.submitted_at is null and a.ended_at is null
     ) as due where s.test_clock_id is not null and due.due_at is not null`,
   async processDue(context, testClockId, isStopped) {
+    await processDueStudents(context, isStopped, testClockId)
     await processDueReviews(context, isStopped, testClockId)
     await remindReviewers(context, testClockId)
     await storeExpiredStatuses(context, testClockId)

@@ -1,8 +1,9 @@
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
-import type { Queries } from '../platform/database/database.ts'
+import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
+import { TEST_CLOCK_DUE } from '../test-clocks/test-clocks.ts'
 import { NOT_ASSESSABLE_REASON } from './assessments/assessable-skills.ts'
 import { recordOrigin } from './endorsements/origins.ts'
 import { fieldOf, isMissing, requireField } from './fields.ts'
@@ -39,6 +40,8 @@ import {
   verificationNotFoundProblem,
 } from './sessions.ts'
 import { chooseMethod, storeItems, storeSkills } from './steps.ts'
+import { skillIdsOf } from './test-scripts/script-rules.ts'
+import { TEST_STUDENT_DUE } from './test-scripts/test-students.ts'
 
 /** Routes that open and read sessions. */
 export function sessionRoutes(app: App, context: Context): void {
@@ -54,7 +57,7 @@ export function sessionRoutes(app: App, context: Context): void {
         tags,
         summary: 'Open a session',
         description:
-          'Requires at least one project, work experience or certificate to verify skills against. The response contains the session token, which is not returned again; send the student’s browser to `/session#token=…`. The session expires 24 hours after its last step. In TEST mode, the students pass@test.attestry.example, fail@test.attestry.example and inconclusive@test.attestry.example get questions whose right option is first; other addresses of this domain, and all of them in LIVE mode, are rejected.',
+          'Requires at least one project, work experience or certificate to verify skills against. The response contains the session token, which is not returned again; send the student’s browser to `/session#token=…`. The session expires 24 hours after its last step. In TEST mode, the students pass@test.attestry.example, fail@test.attestry.example and inconclusive@test.attestry.example get questions whose right option is first; other addresses of this domain, and all of them in LIVE mode, are rejected. With `testScript`, the student and the reviewer act automatically.',
         security: [{ key: [] }],
         body: SessionInput,
         response: { 201: successResponse(OpenedSession) },
@@ -63,10 +66,19 @@ export function sessionRoutes(app: App, context: Context): void {
     async (request, reply) => {
       validateRequest(request, request.routeOptions.config)
       const { body, sessionCaller } = request
-      const open = (queries: Queries) => openSession(queries, sessionCaller.scope!, clock, body)
+      const { testClockId, testScript } = body
+      const loaded = testScript && (await context.catalogue.load({ ids: skillIdsOf(testScript) }))
+      const open = (queries: Queries) => openSession(queries, sessionCaller.scope!, clock, body, loaded)
+      const isSimple = testClockId === undefined && testScript === undefined
       // The time of a test clock must not change before the session is stored.
-      const data = await (body.testClockId === undefined ? open(db.queries) : db.transaction(open))
+      const data = await (isSimple ? open(db.queries) : db.transaction(openAndNotify))
       return reply.status(201).send({ success: true, data, message: 'Session opened' })
+
+      async function openAndNotify(tx: Tx) {
+        const opened = await open(tx)
+        if (testScript?.student) notifyAfterCommit(tx, testClockId === undefined ? TEST_STUDENT_DUE : TEST_CLOCK_DUE)
+        return opened
+      }
     },
   )
 

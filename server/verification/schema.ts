@@ -3,6 +3,7 @@ import { nameAfter, named } from '../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 import { attachedTestClock, TestClockId } from '../test-clocks/schema.ts'
 import { evidenceCodes, evidenceEffects, evidenceLevels } from './endorsements/evidence.ts'
+import { SessionTestScript } from './test-scripts/schema.ts'
 
 /** Schemas of the verification API. Unknown properties are ignored. Fields with their own error codes are checked in `fields.ts`. */
 
@@ -112,6 +113,7 @@ export const SessionInput = named(
     certificates: Type.Optional(listOf(Certificate)),
     returnUrl: Type.Optional(url),
     testClockId: Type.Optional(TestClockId),
+    testScript: Type.Optional(SessionTestScript),
   }),
 )
 export const OpenedSession = named(

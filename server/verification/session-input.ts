@@ -1,11 +1,13 @@
 import type { Mode } from '../access/keys.ts'
 import { invalid } from '../api/invalid.ts'
 import type { Detail } from '../api/problem.ts'
+import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import { testAddressError } from '../mail/test-addresses.ts'
 import { linkErrors } from '../platform/text/links.ts'
 import { invalidWebAddressDetail, isEmail, isWebAddress } from './fields.ts'
 import type { Items } from './items.ts'
 import type { SessionInput } from './schema.ts'
+import { sessionScriptErrors } from './test-scripts/script-rules.ts'
 
 export interface Student {
   externalStudentId: string
@@ -14,10 +16,11 @@ export interface Student {
   phone?: string
 }
 
-/** Checks rules that the schema cannot express: email and web addresses, links in names, duplicate IDs, and at least one item. */
+/** Checks rules that the schema cannot express: email and web addresses, links in names, duplicate IDs, at least one item, and the script. */
 export function readSessionInput(
   input: SessionInput,
   mode: Mode,
+  scriptedSkills: LoadedSkills | undefined,
 ): {
   student: Student
   items: Items
@@ -60,6 +63,8 @@ export function readSessionInput(
   if (projects.length + workExperiences.length + certificates.length === 0) {
     details.push({ path: 'projects', message: 'at least one project, work experience or certificate is required' })
   }
+  const hasTestClock = input.testClockId !== undefined
+  details.push(...sessionScriptErrors(input.testScript, { mode, hasTestClock, loaded: scriptedSkills }))
   if (details.length > 0) throw invalid(details)
   return {
     student: { externalStudentId, name, email, ...(phone === undefined ? {} : { phone }) },

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
+import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import { type Clock, HOUR, realClock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId, randomCode, randomToken } from '../platform/ids.ts'
@@ -10,6 +11,8 @@ import { attachTestClock, findClock, lockClock } from '../test-clocks/test-clock
 import type { Items } from './items.ts'
 import type { EndorsementType, SessionInput, VerificationMethod, VerificationStatus } from './schema.ts'
 import { readSessionInput, type Student } from './session-input.ts'
+import { firstActionTime } from './test-scripts/action-times.ts'
+import type { SessionTestScript } from './test-scripts/schema.ts'
 
 /** Time from the last step until the session expires. */
 const SESSION_LIFETIME_MS = 24 * HOUR
@@ -44,6 +47,8 @@ export interface Session {
   expiresAt: number
   completedAt: number | undefined
   testClockId: string | null
+  /** The script of the student and the reviewer in TEST mode. */
+  testScript: SessionTestScript | null
   /** The clock whose time applies to the session: that of the server, or its test clock. */
   clock: Clock
 }
@@ -61,15 +66,17 @@ export async function openSession(
   scope: OrgScope,
   serverClock: Clock,
   input: SessionInput,
+  scriptedSkills?: LoadedSkills,
 ): Promise<OpenedSession> {
   const { orgId, mode } = scope
-  const { testClockId } = input
-  const { student, items, returnUrl } = readSessionInput(input, mode)
+  const { testClockId, testScript } = input
+  const { student, items, returnUrl } = readSessionInput(input, mode, scriptedSkills)
   const clock = await attachTestClock(queries, scope, serverClock, testClockId, 'testClockId')
   const now = clock.now()
   const sessionToken = `vst_${randomToken(32)}`
   const verificationId = `SV_${randomCode(26)}` // five random bits per character
   const expiresAt = new Date(now + SESSION_LIFETIME_MS)
+  const studentTime = testScript ? firstActionTime(testScript, now) : null
   const { rows } = await sql<{ user_id: string }>`
     with student as (
       insert into verification_students (user_id, org_id, mode, external_student_id, created_at)
@@ -79,10 +86,11 @@ export async function openSession(
     )
     insert into verification_sessions
       (verification_id, org_id, mode, user_id, token_hash, status, student, items, return_url, created_at, updated_at, expires_at,
-        test_clock_id)
+        test_clock_id, test_script, test_student_at)
     select ${verificationId}, ${orgId}, ${mode}, user_id, ${hashToken(sessionToken)}, 'open', ${JSON.stringify(student)},
       ${JSON.stringify(items)}, ${returnUrl ?? null}, ${new Date(now)}, ${new Date(now)}, ${expiresAt},
-      ${testClockId ?? null}
+      ${testClockId ?? null}, ${testScript ? JSON.stringify(testScript) : null}::text::jsonb,
+      ${studentTime === null ? null : new Date(studentTime)}::timestamptz
     from student
     returning user_id`.execute(queries)
   return {
@@ -208,6 +216,7 @@ export interface SessionRow {
   expires_at: Date
   completed_at: Date | null
   test_clock_id: string | null
+  test_script: SessionTestScript | null
 }
 
 export function sessionFromRow(row: SessionRow, clock: Clock): Session {
@@ -229,6 +238,7 @@ export function sessionFromRow(row: SessionRow, clock: Clock): Session {
     expiresAt: row.expires_at.getTime(),
     completedAt: row.completed_at?.getTime(),
     testClockId: row.test_clock_id,
+    testScript: row.test_script,
     clock,
   }
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { findCandidacy } from '../../server/campaigns/candidacy.ts'
-import { personaReply } from '../../server/channels/simulator/personas.ts'
+import { simulatedReply } from '../../server/channels/simulator/simulated-reply.ts'
 import type { TestApp } from './app.ts'
 import { signInMember } from './console.ts'
 
 const SECONDS_PER_ANSWER = 12
 
 /**
- * Answers as a candidate in TEST mode until the conversation ends, with the answers of the test number whose skills are inconclusive.
+ * Answers as a candidate in TEST mode until the conversation ends, with answers that lead to the verdict `inconclusive`.
  * The time between question and answer is measured, not simulated.
  */
 export async function answerWithoutVerdict(app: TestApp, orgId: string, candidateId: string): Promise<void> {
@@ -15,7 +15,7 @@ export async function answerWithoutVerdict(app: TestApp, orgId: string, candidat
   for (;;) {
     const { state, flow, status } = (await findCandidacy(app.context.db.queries, candidateId))!
     if (status !== 'pending') return
-    const { kind: _, ...reply } = personaReply('inconclusive_skills', state, flow, 0)!
+    const { kind: _, ...reply } = simulatedReply({ skill_answers: ['undecided'] }, state, flow, 0)!
     app.clock.advance(SECONDS_PER_ANSWER * 1000)
     const path = `/orgs/${orgId}/test/phone/${candidateId}/reply`
     const response = await recruiter.post(path, { ...reply, client_id: randomUUID() })

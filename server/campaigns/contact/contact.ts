@@ -3,7 +3,8 @@ import type { PausedOrganisations, Resumption } from '../../access/service-switc
 import { addressField, type ChannelName } from '../../channels/channel.ts'
 import { availableChannels } from '../../channels/credentials.ts'
 import { findPendingReplies } from '../../channels/simulator/pending-replies.ts'
-import { personaOf, TEST_NUMBER_WAIT_MS } from '../../channels/simulator/test-numbers.ts'
+import { TEST_NUMBER_WAIT_MS } from '../../channels/simulator/test-numbers.ts'
+import { behaviourOf, ignoresMessage } from '../../channels/simulator/test-script.ts'
 import type { Context } from '../../context.ts'
 import { currentPrompts, withoutContactTime } from '../../conversation/conversation.ts'
 import { HOUR } from '../../platform/clock.ts'
@@ -22,14 +23,14 @@ export type ContactDeps = Pick<Context, 'clock' | 'config' | 'mailboxes'>
 /** Time after the last message until a candidate expires who never replied, or who asked for the message. */
 const NO_REPLY_TIMEOUT_HOURS = 72
 
-/** Converts a delay in hours to milliseconds; test numbers use a short fixed delay in real time. */
+/** Converts a delay in hours to milliseconds; simulated candidates have a short fixed delay in real time. */
 export function contactDelayMs(candidate: Candidacy, hours: number): number {
-  return isFastTestNumber(candidate) ? TEST_NUMBER_WAIT_MS : hours * HOUR
+  return isFastSimulation(candidate) ? TEST_NUMBER_WAIT_MS : hours * HOUR
 }
 
-/** Returns whether a short delay replaces the delays in hours. With a test clock, test numbers wait like everyone else. */
-export function isFastTestNumber(candidate: Candidacy): boolean {
-  return candidate.mode === 'test' && candidate.test_clock_id === null && personaOf(candidate) !== undefined
+/** Returns whether a short delay replaces the delays in hours. With a test clock, simulated candidates wait like everyone else. */
+export function isFastSimulation(candidate: Candidacy): boolean {
+  return candidate.mode === 'test' && candidate.test_clock_id === null && behaviourOf(candidate) !== undefined
 }
 
 interface DueContact {
@@ -63,7 +64,7 @@ export async function processDueContacts(
   const availableCandidates = (await lockAvailableCandidacies(tx, [...dueById.keys()])).filter(
     ({ status }) => status === 'pending',
   )
-  const replyingIds = await findPendingReplies(tx, [...dueById.keys()])
+  const replyingIds = await findPendingReplies(tx, deps.clock, [...dueById.keys()])
   await postponeContacts(
     tx,
     availableCandidates.filter(({ candidate_id }) => replyingIds.has(candidate_id)),
@@ -300,8 +301,8 @@ const SIMULATED_CALL_SECONDS = 30
 function callsOf(candidate: Candidacy, followUpNumber: number): CandidateChange['calls'] {
   const placedCall = { outcome: 'placed' as const, seconds: 0 }
   if (candidate.mode === 'live') return [placedCall]
-  const persona = personaOf(candidate)
-  const isUnanswered = persona === 'never_answers' || (persona === 'answers_late' && followUpNumber === 0)
+  const behaviour = behaviourOf(candidate)
+  const isUnanswered = behaviour !== undefined && ignoresMessage(behaviour, followUpNumber)
   return [
     placedCall,
     isUnanswered ? { outcome: 'no_answer', seconds: 0 } : { outcome: 'answered', seconds: SIMULATED_CALL_SECONDS },

@@ -11,7 +11,7 @@ import { withLockedClock } from '../../test-clocks/test-clocks.ts'
 import { findCandidacy } from '../candidacy.ts'
 import { listDueContacts, nextContactDue, processDueContacts } from './contact.ts'
 import { CONTACT_DUE } from './messages.ts'
-import { answerForTestNumbers } from './replies.ts'
+import { sendSimulatedReplies } from './replies.ts'
 import {
   type ClaimedMessage,
   claimSends,
@@ -95,7 +95,7 @@ async function processAllDue(context: Context, isStopped: () => boolean): Promis
       queue: 'test-replies',
       process: async (tx, limit, onlyId) => {
         const { deps, filter } = await scopeOf(tx, context, onlyId)
-        return answerForTestNumbers(tx, deps, limit, filter)
+        return sendSimulatedReplies(tx, deps, limit, filter)
       },
       listDue: (queries, limit) => listDueReplies(queries, clock, limit),
     },
@@ -148,7 +148,7 @@ export const campaignTimedWork: TimedWork = {
     const works: IsolatedWork[] = [
       {
         queue: 'test-replies',
-        process: (tx, limit, onlyId) => answerForTestNumbers(tx, context, limit, { testClockId, onlyId }),
+        process: (tx, limit, onlyId) => sendSimulatedReplies(tx, context, limit, { testClockId, onlyId }),
         listDue: (queries, limit) => listDueReplies(queries, clock, limit, testClockId),
       },
       {

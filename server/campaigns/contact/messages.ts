@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import type { ChannelName } from '../../channels/channel.ts'
 import { scheduleReplies } from '../../channels/simulator/pending-replies.ts'
-import { personaOf } from '../../channels/simulator/test-numbers.ts'
+import { REPLY_DELAY_MS } from '../../channels/simulator/test-numbers.ts'
+import { behaviourOf } from '../../channels/simulator/test-script.ts'
 import type { Prompt } from '../../conversation/conversation.ts'
 import { type Medium, type RenderedPrompt, render, renderFollowUp } from '../../conversation/render.ts'
-import type { Clock } from '../../platform/clock.ts'
+import { type Clock, SECOND } from '../../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Candidacy } from '../candidacy.ts'
@@ -58,7 +59,7 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
     insert into messages (message_id, candidate_id, campaign_id, org_id, mode, direction, channel, state, contact_step,
       requested, conversation_step, content, error, due_at, created_at, updated_at)
     select message_id, candidate_id, campaign_id, org_id, mode, 'out', channel, state, contact_step, requested, conversation_step, content,
-      case state when 'failed' then 'simulated: this test number is unreachable' end, due_at, ${new Date(now)}, ${new Date(now)}
+      case state when 'failed' then 'simulated: this candidate is unreachable' end, due_at, ${new Date(now)}, ${new Date(now)}
     from unnest(${messages.map(() => newId('MS_', now))}::text[], ${messages.map(({ candidate }) => candidate.candidate_id)}::text[],
       ${messages.map(({ candidate }) => candidate.campaign_id)}::text[], ${messages.map(({ candidate }) => candidate.org_id)}::text[],
       ${messages.map(({ candidate }) => candidate.mode)}::text[], ${messages.map(({ channel }) => channel)}::text[], ${outcomes}::text[],
@@ -80,19 +81,18 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
   return outcomes
 }
 
-/** Schedules the replies of test numbers to delivered messages. */
+/** Schedules the replies of simulated candidates to delivered messages. */
 export async function scheduleTestReplies(tx: Tx, clock: Clock, candidates: Candidacy[]): Promise<void> {
-  const testCandidates = candidates.filter(
-    (candidate) => candidate.mode === 'test' && personaOf(candidate) && candidate.state.ending === null,
-  )
   await scheduleReplies(
     tx,
     clock,
-    testCandidates.map(({ candidate_id, state, test_clock_id }) => ({
-      candidateId: candidate_id,
-      step: state.step,
-      testClockId: test_clock_id,
-    })),
+    candidates.flatMap((candidate) => {
+      const { candidate_id, mode, state, test_clock_id } = candidate
+      const behaviour = mode === 'test' && state.ending === null ? behaviourOf(candidate) : undefined
+      if (!behaviour) return []
+      const delayMs = Math.max(REPLY_DELAY_MS, (behaviour.reply_delay_seconds ?? 0) * SECOND)
+      return [{ candidateId: candidate_id, step: state.step, delayMs, testClockId: test_clock_id }]
+    }),
   )
 }
 
@@ -100,7 +100,7 @@ function outcomeOf({ candidate, channel, inCall }: NewMessage): QueueOutcome {
   if (channel === 'page' || inCall) return 'delivered'
   // While a campaign is paused, responses are queued too. (First messages and follow-ups are not created at all.)
   if (candidate.mode === 'live' || candidate.hold === 'paused') return 'queued'
-  return personaOf(candidate) === 'unreachable' ? 'failed' : 'delivered'
+  return behaviourOf(candidate)?.unreachable ? 'failed' : 'delivered'
 }
 
 const mediumOfChannel: Partial<Record<ConversationChannel, Medium>> = { email: 'email', voice: 'call', page: 'page' }

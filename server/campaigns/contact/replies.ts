@@ -6,8 +6,8 @@ import {
   deleteReplies,
   type ReplyFilter,
 } from '../../channels/simulator/pending-replies.ts'
-import { personaReply, simulatedSeconds } from '../../channels/simulator/personas.ts'
-import { personaOf } from '../../channels/simulator/test-numbers.ts'
+import { simulatedReply, simulatedSeconds } from '../../channels/simulator/simulated-reply.ts'
+import { behaviourOf } from '../../channels/simulator/test-script.ts'
 import { advance, type ReplyOutcome } from '../../conversation/conversation.ts'
 import type { ConversationInput } from '../../conversation/reply-meaning.ts'
 import type { ConversationState } from '../../conversation/state.ts'
@@ -203,8 +203,8 @@ async function scheduleExpiry(tx: Tx, { clock }: ContactDeps, candidates: Candid
       and contact_step is not null`.execute(tx)
 }
 
-/** Sends the due replies of test numbers, up to `limit`, and returns how many were due. */
-export async function answerForTestNumbers(
+/** Sends the due replies of simulated candidates, up to `limit`, and returns how many were due. */
+export async function sendSimulatedReplies(
   tx: Tx,
   deps: ContactDeps & { keyring: Pick<Keyring, 'isServicePaused'> },
   limit: number,
@@ -228,10 +228,10 @@ export async function answerForTestNumbers(
     activeCandidates.map(({ candidate_id }) => candidate_id),
   )
   const replies = activeCandidates.flatMap((candidate) => {
-    const persona = personaOf(candidate)
-    if (!persona || !candidate.channel || candidate.state.step !== stepByCandidateId.get(candidate.candidate_id))
+    const behaviour = behaviourOf(candidate)
+    if (!behaviour || !candidate.channel || candidate.state.step !== stepByCandidateId.get(candidate.candidate_id))
       return []
-    const input = personaReply(persona, candidate.state, candidate.flow, candidate.contact_step ?? 0)
+    const input = simulatedReply(behaviour, candidate.state, candidate.flow, candidate.contact_step ?? 0)
     return input
       ? [{ candidate, reply: { channel: candidate.channel, input, seconds: simulatedSeconds(candidate.state) } }]
       : []

@@ -4,13 +4,13 @@ import type { Prompt, ReplyOutcome } from '../../conversation/conversation.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { indianDayNumber } from '../../platform/india-time.ts'
 import type { Candidacy } from '../candidacy.ts'
-import { isFastTestNumber } from './contact.ts'
+import { isFastSimulation } from './contact.ts'
 import { requestedContactTime } from './contact-hours.ts'
 
 /** Adds the time of the contact to the outcome of a reply in which the candidate asked to be contacted again. */
 export function withContactTime(candidate: Candidacy, outcome: ReplyOutcome, now: number): ReplyOutcome {
   if (!outcome.contactAgain) return outcome
-  const contactTime = isFastTestNumber(candidate)
+  const contactTime = isFastSimulation(candidate)
     ? now + TEST_NUMBER_WAIT_MS
     : requestedContactTime(outcome.contactAgain, now, candidate.started_at?.getTime() ?? now)
   const state = { ...outcome.state, contactAt: new Date(contactTime).toISOString() }

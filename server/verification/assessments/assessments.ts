@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { OrgScope } from '../../access/caller.ts'
 import { type Problem, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
@@ -11,7 +10,7 @@ import type { Language } from '../../platform/text/languages.ts'
 import { verificationEnded } from '../credential-hooks.ts'
 import { eventData, recordFailure, skillOutcomes } from '../outcome.ts'
 import type { AnswersInput } from '../schema.ts'
-import { changeSession, lockSession, type Session } from '../sessions.ts'
+import { changeSession, type Session } from '../sessions.ts'
 import { requireSourcesAvailable } from '../source-rules.ts'
 import { findNotAssessableSkills, NOT_ASSESSABLE_REASON } from './assessable-skills.ts'
 import { recordAssessmentResponses } from './assessment-responses.ts'
@@ -49,12 +48,12 @@ export interface GeneratedAssessment {
 /**
  * Returns the session's questions and generates them if needed. Generation takes up to 90 seconds and runs outside any
  * transaction. The first call claims the session and renews its claim until it has stored the questions; concurrent calls wait. If
- * the claim is no longer renewed, one of them generates the questions instead.
+ * the claim is no longer renewed, one of them generates the questions instead. `lock` returns the locked session, with the server's
+ * clock or its test clock.
  */
 export async function generateAssessment(
   context: Pick<Context, 'db' | 'clock' | 'writer' | 'catalogue' | 'log'>,
-  token: string,
-  scope: OrgScope | undefined,
+  lock: (tx: Tx) => Promise<Session>,
   { timeout = GENERATION_TIMEOUT_MS, language = 'en' }: { timeout?: number; language?: Language } = {},
 ): Promise<GeneratedAssessment> {
   const { db, clock, log } = context
@@ -72,7 +71,7 @@ export async function generateAssessment(
   async function claimOrFind(
     tx: Tx,
   ): Promise<GeneratedAssessment | { session: Session } | { rejection: Problem } | { busy: true }> {
-    const session = await lockSession(tx, clock, token, scope)
+    const session = await lock(tx)
     const now = session.clock.now()
     const lastAttempt = await requireReadyForAssessment(tx, session)
     const exhaustedProblem = await attemptsExhaustedProblem(tx, session, now)
@@ -118,7 +117,7 @@ export async function generateAssessment(
   }
 
   async function storeQuestions(tx: Tx, items: AssessmentItem[]): Promise<GeneratedAssessment> {
-    const session = await lockSession(tx, clock, token, scope)
+    const session = await lock(tx)
     const now = session.clock.now()
     const lastAttempt = await requireReadyForAssessment(tx, session)
     // The claim may have expired, and another call may have stored questions.

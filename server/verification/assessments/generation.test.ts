@@ -4,6 +4,7 @@ import { fakeItemWriter } from '../../../test/support/fake-item-writer.ts'
 import { until } from '../../../test/support/until.ts'
 import { answerQuestions, expectOk, outcomeOf, sharedVerification, WIRING } from '../../../test/support/verification.ts'
 import type { ItemsRequest, ItemWriter } from '../../questions/questions.ts'
+import { lockSession } from '../sessions.ts'
 import { generateAssessment, LEASE_MS } from './assessments.ts'
 
 const setUp = sharedVerification()
@@ -153,7 +154,7 @@ test('a writer that fails, times out or returns too few items leaves the session
     })
     return new Promise(() => {})
   })
-  await assert.rejects(generateAssessment(context, session.token, undefined, { timeout: 1500 }), {
+  await assert.rejects(generateAssessment(context, (tx) => lockSession(tx, context.clock, session.token, undefined), { timeout: 1500 }), {
     code: 'GENERATION_FAILED',
   })
   assert.equal(aborted, true, 'the signal aborts the writer')

@@ -45,7 +45,11 @@ export function assessmentRoutes(app: App, context: Context): void {
     async ({ sessionCaller, headers }) => {
       const startedAt = performance.now()
       const language = preferredLanguage(headers['accept-language'])
-      const generated = await generateAssessment(context, sessionCaller.token!, sessionCaller.scope, { language })
+      const generated = await generateAssessment(
+        context,
+        (tx) => lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope),
+        { language },
+      )
       const { session, attempt, alreadyGenerated } = generated
       const questions = publicQuestions(attempt)
       const data = { serviceVerificationId: session.id, totalQuestions: questions.length, questions }

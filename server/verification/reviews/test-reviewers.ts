@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { OrgScope } from '../../access/caller.ts'
 import { isNotPaused } from '../../access/service-switch.ts'
 import { skillId } from '../../catalogue/ids.ts'
 import type { Context } from '../../context.ts'
@@ -25,6 +24,7 @@ import {
   lockVerification,
   type Session,
 } from '../sessions.ts'
+import type { ReviewerScript } from '../test-scripts/schema.ts'
 import { submitReview } from './review-submission.ts'
 import { findReview } from './reviews.ts'
 
@@ -32,7 +32,8 @@ import { findReview } from './reviews.ts'
 export const TEST_REVIEW_REQUESTED = 'test_review_requested'
 
 /** Time before a test reviewer responds. */
-const RESPONSE_DELAY_MS = 2 * SECOND
+const DEFAULT_DELAY_SECONDS = 2
+const DEFAULT_RATING = 4
 const LINK_LIFETIME_MS = 30 * DAY
 /** A shorter lifetime for the reviewer who never responds, so that integrators see the expiry without a test clock. */
 const SILENT_LINK_LIFETIME_MS = 30 * SECOND
@@ -44,17 +45,29 @@ interface ReviewSchedule {
 }
 
 /** Returns how long the link to a review is valid and, in TEST mode, when a test reviewer acts. */
-export function reviewSchedule({ scope, testClockId }: Session, email: string): ReviewSchedule {
-  const testReviewer = findTestReviewer(scope, email)
-  if (testReviewer === 'silent') {
-    const lifetimeMs = testClockId === null ? SILENT_LINK_LIFETIME_MS : LINK_LIFETIME_MS
+export function reviewSchedule(session: Session, email: string): ReviewSchedule {
+  const script = findReviewerScript(session, email)
+  if (!script) return { linkLifetimeMs: LINK_LIFETIME_MS, testResponseDelayMs: undefined }
+  if (script.response === 'none') {
+    const lifetimeMs = session.testClockId === null ? SILENT_LINK_LIFETIME_MS : LINK_LIFETIME_MS
     return { linkLifetimeMs: lifetimeMs, testResponseDelayMs: lifetimeMs }
   }
-  return { linkLifetimeMs: LINK_LIFETIME_MS, testResponseDelayMs: testReviewer && RESPONSE_DELAY_MS }
+  const { delaySeconds = DEFAULT_DELAY_SECONDS } = script
+  return { linkLifetimeMs: LINK_LIFETIME_MS, testResponseDelayMs: delaySeconds * SECOND }
 }
 
-function findTestReviewer({ mode }: OrgScope, email: string): TestReviewer | undefined {
-  return mode === 'test' ? testReviewerOf(email) : undefined
+const scriptsByAddress: Record<TestReviewer, ReviewerScript> = {
+  endorse: { response: 'endorse', comment: 'This test reviewer always endorses.' },
+  refuse: { response: 'decline', reason: 'This test reviewer always declines.' },
+  silent: { response: 'none' },
+}
+
+/** Returns the script of a reviewer of TEST mode: that of the session, or that of a test address; undefined for a person. */
+function findReviewerScript({ scope, testScript }: Session, email: string): ReviewerScript | undefined {
+  if (scope.mode !== 'test') return undefined
+  if (testScript?.reviewer) return testScript.reviewer
+  const testReviewer = testReviewerOf(email)
+  return testReviewer && scriptsByAddress[testReviewer]
 }
 
 /** Processes the due reviews of test reviewers continuously. Any number of processes may run this concurrently. */
@@ -158,28 +171,28 @@ async function respond(tx: Tx, context: Context, session: Session): Promise<void
   const now = clock.now()
   const review = await findReview(tx, session.id)
   await clearTestResponse(tx, session.id)
-  const testReviewer = review && findTestReviewer(session.scope, review.email)
-  if (!testReviewer || !review.link || session.status !== 'pending_review') return
+  const script = review && findReviewerScript(session, review.email)
+  if (!script || !review.link || session.status !== 'pending_review') return
   const { expiresAt } = review.link
-  if (testReviewer === 'silent') {
+  if (script.response === 'none') {
     // A pause of the organisation extends the link.
     if (now < expiresAt) return scheduleTestResponse(tx, session.id, expiresAt)
     return recordExpiries(tx, clock, [await changeSession(tx, session, now, { status: 'expired' })])
   }
-  if (now < expiresAt) await submitReview(tx, context, { session, review }, responseOf(testReviewer, session))
+  if (now < expiresAt) await submitReview(tx, context, { session, review }, responseOf(script, session))
 }
 
-function responseOf(testReviewer: Exclude<TestReviewer, 'silent'>, { id, skills }: Session): ReviewInput {
+function responseOf(script: ReviewerScript, { id, skills }: Session): ReviewInput {
   const response = { serviceVerificationId: id, token: '' } // the caller has locked the review without a token
-  if (testReviewer === 'refuse') return { ...response, declined: true, reason: 'This test reviewer always declines.' }
+  const { reason = 'The script of this test declines.', notEndorsed = [], rating = DEFAULT_RATING, comment } = script
+  if (script.response === 'decline') return { ...response, declined: true, reason }
   return {
     ...response,
-    decisions: skills.map(({ number }) => ({
-      skillId: skillId(number),
-      endorsed: true,
-      rating: 4,
-      comment: 'This test reviewer always endorses.',
-    })),
+    decisions: skills.map(({ number }) => {
+      const id = skillId(number)
+      const endorsed = !notEndorsed.includes(id)
+      return { skillId: id, endorsed, ...(endorsed ? { rating } : {}), ...(comment ? { comment } : {}) }
+    }),
   }
 }
 

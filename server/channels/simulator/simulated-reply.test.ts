@@ -6,7 +6,8 @@ import type { ConversationFlow } from '../../conversation/flow.ts'
 import { isQualified, verdictsOf } from '../../conversation/verdicts.ts'
 import { MAX_ITEMS } from '../../measurement/sequential-test.ts'
 import type { SkillItem } from '../../questions/skill-items.ts'
-import { personaReply } from './personas.ts'
+import { simulatedReply } from './simulated-reply.ts'
+import { personaBehaviours } from './test-script.ts'
 
 function itemOf(difficulty: number, index: number): SkillItem {
   return {
@@ -44,7 +45,7 @@ test('every skill of the inconclusive test number is inconclusive after all item
       const flow = flowOf(...skills)
       let state = startConversation('en', true, seed)
       while (state.ending === null) {
-        const input = personaReply('inconclusive_skills', state, flow, 0)!
+        const input = simulatedReply(personaBehaviours.inconclusive_skills, state, flow, 0)!
         state = advance(state, flow, input, { now: 0, channel: 'whatsapp' }).state
       }
       for (const { verdict, asked } of verdictsOf(state, flow))
