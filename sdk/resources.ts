@@ -1276,7 +1276,7 @@ export class SessionsResource {
 
   /**
    * Open a session.
-   * Requires at least one project, work experience or certificate to verify skills against. The response contains the session token, which is not returned again; send the student’s browser to `/session#token=…`. The session expires 24 hours after its last step. In TEST mode, the students pass@test.attestry.example, fail@test.attestry.example and inconclusive@test.attestry.example get questions whose right option is first; other addresses of this domain, and all of them in LIVE mode, are rejected.
+   * Requires at least one project, work experience or certificate to verify skills against. The response contains the session token, which is not returned again; send the student’s browser to `/session#token=…`. The session expires 24 hours after its last step. In TEST mode, the students pass@test.attestry.example, fail@test.attestry.example and inconclusive@test.attestry.example get questions whose right option is first; other addresses of this domain, and all of them in LIVE mode, are rejected. With `testScript`, the student and the reviewer act automatically.
    */
   open(body: VerificationSessionInput, options?: CallOptions): Promise<OpenedVerificationSession> {
     return this.#transport.send({ method: 'POST', path: '/api/v1/verify', auth: 'sessionKey', body }, options)

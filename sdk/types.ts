@@ -335,6 +335,7 @@ export interface CandidateInput {
   language?: Language
   /** Your own data about the candidate, which is returned with the result. */
   metadata?: Record<string, string>
+  test_script?: CandidateTestScript
 }
 
 export interface CandidateList {
@@ -351,6 +352,32 @@ export interface CandidateListResponse {
   message: string
   /** The result of the request. */
   data: CandidateList
+}
+
+/** In TEST mode only: the candidate replies automatically, as described by these fields. Without any field, the candidate replies at once, answers everything correctly and is interested. Without a test clock, all waiting times of the workflow are one second. */
+export interface CandidateTestScript {
+  /** Whether messages to the candidate fail. Default: false. */
+  unreachable?: boolean
+  /** Number of messages that the candidate does not reply to, before the first reply: the first message, then the follow-ups. Default: 0. */
+  ignored_messages?: number
+  /** Time before each reply: with a test clock, in the time of that clock; otherwise in real time, at most 60 seconds. Default: 0, the candidate replies at once. */
+  reply_delay_seconds?: number
+  /** Reply to the first message. `no`: the result is `declined` with the reason `refused`. Default: `yes`. */
+  consent?: 'yes' | 'no'
+  /** If set, the first reply is "not now", and the candidate asks to be contacted at this time. After that contact, the rest of the script applies. `never`: the result is `declined`. */
+  postpone?: 'today' | 'tomorrow' | 'never'
+  /** Answers by the key of the enrichment question: `yes` or `no`, or any text for a question of the type `voice`. Default: an answer that is not the knockout answer. */
+  enrichment?: Record<string, string>
+  /** Answers to the questions about each skill, in order; the last one is repeated. `undecided` is the answer that leaves the verdict less certain: with only these, the verdict is `inconclusive`. Default: `correct`. */
+  skill_answers?: ('correct' | 'wrong' | 'undecided')[]
+  /** Answers about single skills, in place of `skill_answers`. */
+  skills?: ScriptedSkill[]
+  /** Answer to the question whether the job is of interest. Default: `yes`. */
+  interest?: 'yes' | 'no'
+  /** Number of replies after which the candidate does not reply any more. 0: the candidate never replies. Not allowed with `stop_after`. */
+  silent_after?: number
+  /** Number of replies after which the candidate replies STOP. This opts the phone number and the email address out of all campaigns of the organisation in TEST mode (with a test clock, of that clock). */
+  stop_after?: number
 }
 
 export interface CatalogueError {
@@ -2029,6 +2056,28 @@ export interface ReviewerResponse {
   message: string
 }
 
+/** The reviewer responds automatically, whatever the address is. `name`, `email` and `company` are used if the student is scripted too. */
+export interface ReviewerTestScript {
+  /** Name of the skill. */
+  name?: string
+  /** Default: `endorse@test.attestry.example`. No email is sent to it. */
+  email?: string
+  /** Company or institution of the reviewer. */
+  company?: string
+  /** `none`: the reviewer never responds. The link expires after 30 seconds; with a test clock, after 30 days. Default: `endorse`. */
+  response?: 'endorse' | 'decline' | 'none'
+  /** IDs of the skills that are not endorsed. */
+  notEndorsed?: string[]
+  /** Rating of each endorsed skill. Default: 4. */
+  rating?: number
+  /** Comment on each skill. */
+  comment?: string
+  /** The reason of the response `decline`. */
+  reason?: string
+  /** Time from the request to the response. Default: 2. With a test clock, in the time of that clock; otherwise in real time, at most 60 seconds. */
+  delaySeconds?: number
+}
+
 export interface RevokeCredentialInput {
   /** Your reason for the revocation. */
   reason: 'issued_in_error' | 'endorsement_withdrawn' | 'evidence_wrong' | 'other'
@@ -2043,6 +2092,26 @@ export interface Salary {
   currency?: 'INR'
   /** Period of the salary. */
   period?: 'month'
+}
+
+/** The answers of one attempt at the assessment. */
+export interface ScriptedAttempt {
+  /** Answers to the questions about each skill, in order; the last one is repeated. `undecided` is the answer that leaves the verdict less certain: with only these, the verdict is `inconclusive`. Default: `correct`. */
+  answers?: ('correct' | 'wrong' | 'undecided')[]
+  /** Answers about single skills, in place of `answers`. */
+  skills?: {
+    /** ID of the skill. */
+    skillId: string
+    /** Answers to the questions about this skill, in order. */
+    answers: ('correct' | 'wrong' | 'undecided')[]
+  }[]
+}
+
+export interface ScriptedSkill {
+  /** A verified skill of the mandate. */
+  skill_id: string
+  /** Answers to the questions about this skill, in order; the last one is repeated. */
+  answers: ('correct' | 'wrong' | 'undecided')[]
 }
 
 export interface SelectedItems {
@@ -2248,6 +2317,12 @@ export interface SessionSkillsResponse {
   data: SessionSkills
   /** A short message for developers. It can change; do not parse it. */
   message: string
+}
+
+/** In TEST mode only: the student, the reviewer or both act automatically, as described. */
+export interface SessionTestScript {
+  student?: StudentTestScript
+  reviewer?: ReviewerTestScript
 }
 
 export interface Skill {
@@ -2573,6 +2648,18 @@ export interface Student {
   email: string
   /** Phone number of the student. */
   phone?: string
+}
+
+/** The student goes through the steps without a browser: chooses the skills, the method and all items, and then names the reviewer or takes the assessment. */
+export interface StudentTestScript {
+  /** IDs of the skills that the student chooses in step 1. */
+  skills: string[]
+  /** The method that the student chooses in step 2. */
+  method: 'human' | 'assessment'
+  /** With the method `assessment`: the attempts of the student, in order. The student stops after the last one. Default: one attempt with correct answers. */
+  attempts?: ScriptedAttempt[]
+  /** Time before the steps and before each attempt. Default: 1. With a test clock, in the time of that clock; otherwise in real time, at most 60 seconds. */
+  delaySeconds?: number
 }
 
 export interface SubSkill {
@@ -3058,6 +3145,7 @@ export interface VerificationSessionInput {
   returnUrl?: string
   /** TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time. */
   testClockId?: string
+  testScript?: SessionTestScript
 }
 
 export interface VerificationSessionResponse {

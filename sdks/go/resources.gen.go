@@ -2266,7 +2266,7 @@ type SessionsResource struct {
 // session token, which is not returned again; send the student’s browser to `/session#token=…`. The session expires
 // 24 hours after its last step. In TEST mode, the students pass@test.attestry.example, fail@test.attestry.example and
 // inconclusive@test.attestry.example get questions whose right option is first; other addresses of this domain, and
-// all of them in LIVE mode, are rejected.
+// all of them in LIVE mode, are rejected. With `testScript`, the student and the reviewer act automatically.
 func (r *SessionsResource) Open(ctx context.Context, body VerificationSessionInput, options ...RequestOption) (*OpenedVerificationSession, error) {
 	call := operation{
 		method:         "POST",

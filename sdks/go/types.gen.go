@@ -36,6 +36,40 @@ const (
 	CampaignStatusArchived  CampaignStatus = "archived"
 )
 
+// CandidateTestScriptConsent is one of yes or no. The server may add values.
+type CandidateTestScriptConsent string
+
+const (
+	CandidateTestScriptConsentYes CandidateTestScriptConsent = "yes"
+	CandidateTestScriptConsentNo  CandidateTestScriptConsent = "no"
+)
+
+// CandidateTestScriptInterest is one of yes or no. The server may add values.
+type CandidateTestScriptInterest string
+
+const (
+	CandidateTestScriptInterestYes CandidateTestScriptInterest = "yes"
+	CandidateTestScriptInterestNo  CandidateTestScriptInterest = "no"
+)
+
+// CandidateTestScriptPostpone is one of today, tomorrow or never. The server may add values.
+type CandidateTestScriptPostpone string
+
+const (
+	CandidateTestScriptPostponeToday    CandidateTestScriptPostpone = "today"
+	CandidateTestScriptPostponeTomorrow CandidateTestScriptPostpone = "tomorrow"
+	CandidateTestScriptPostponeNever    CandidateTestScriptPostpone = "never"
+)
+
+// CandidateTestScriptSkillAnswers is one of correct, wrong or undecided. The server may add values.
+type CandidateTestScriptSkillAnswers string
+
+const (
+	CandidateTestScriptSkillAnswersCorrect   CandidateTestScriptSkillAnswers = "correct"
+	CandidateTestScriptSkillAnswersWrong     CandidateTestScriptSkillAnswers = "wrong"
+	CandidateTestScriptSkillAnswersUndecided CandidateTestScriptSkillAnswers = "undecided"
+)
+
 // Channel is one of whatsapp, voice, sms or email. A channel on which candidates are contacted. The server may add
 // values.
 type Channel string
@@ -433,6 +467,15 @@ const (
 	RetiredQuestionReasonManual            RetiredQuestionReason = "manual"
 )
 
+// ReviewerTestScriptResponse is one of endorse, decline or none. The server may add values.
+type ReviewerTestScriptResponse string
+
+const (
+	ReviewerTestScriptResponseEndorse ReviewerTestScriptResponse = "endorse"
+	ReviewerTestScriptResponseDecline ReviewerTestScriptResponse = "decline"
+	ReviewerTestScriptResponseNone    ReviewerTestScriptResponse = "none"
+)
+
 // RevokeCredentialInputReason is one of issued_in_error, endorsement_withdrawn, evidence_wrong or other. The server
 // may add values.
 type RevokeCredentialInputReason string
@@ -442,6 +485,33 @@ const (
 	RevokeCredentialInputReasonEndorsementWithdrawn RevokeCredentialInputReason = "endorsement_withdrawn"
 	RevokeCredentialInputReasonEvidenceWrong        RevokeCredentialInputReason = "evidence_wrong"
 	RevokeCredentialInputReasonOther                RevokeCredentialInputReason = "other"
+)
+
+// ScriptedAttemptAnswers is one of correct, wrong or undecided. The server may add values.
+type ScriptedAttemptAnswers string
+
+const (
+	ScriptedAttemptAnswersCorrect   ScriptedAttemptAnswers = "correct"
+	ScriptedAttemptAnswersWrong     ScriptedAttemptAnswers = "wrong"
+	ScriptedAttemptAnswersUndecided ScriptedAttemptAnswers = "undecided"
+)
+
+// ScriptedAttemptSkillAnswers is one of correct, wrong or undecided. The server may add values.
+type ScriptedAttemptSkillAnswers string
+
+const (
+	ScriptedAttemptSkillAnswersCorrect   ScriptedAttemptSkillAnswers = "correct"
+	ScriptedAttemptSkillAnswersWrong     ScriptedAttemptSkillAnswers = "wrong"
+	ScriptedAttemptSkillAnswersUndecided ScriptedAttemptSkillAnswers = "undecided"
+)
+
+// ScriptedSkillAnswers is one of correct, wrong or undecided. The server may add values.
+type ScriptedSkillAnswers string
+
+const (
+	ScriptedSkillAnswersCorrect   ScriptedSkillAnswers = "correct"
+	ScriptedSkillAnswersWrong     ScriptedSkillAnswers = "wrong"
+	ScriptedSkillAnswersUndecided ScriptedSkillAnswers = "undecided"
 )
 
 // SkillAssessmentVerdict is one of passed, not_passed or inconclusive. The server may add values.
@@ -977,7 +1047,8 @@ type CandidateInput struct {
 	// The candidate's language: one of the workflow's languages.
 	Language *Language `json:"language,omitempty"`
 	// Your own data about the candidate, which is returned with the result.
-	Metadata map[string]string `json:"metadata,omitempty"`
+	Metadata   map[string]string    `json:"metadata,omitempty"`
+	TestScript *CandidateTestScript `json:"test_script,omitempty"`
 }
 
 // CandidateList is an object of the API.
@@ -986,6 +1057,41 @@ type CandidateList struct {
 	Items []Candidate `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// CandidateTestScript: In TEST mode only: the candidate replies automatically, as described by these fields. Without
+// any field, the candidate replies at once, answers everything correctly and is interested. Without a test clock, all
+// waiting times of the workflow are one second.
+type CandidateTestScript struct {
+	// Whether messages to the candidate fail. Default: false.
+	Unreachable *bool `json:"unreachable,omitempty"`
+	// Number of messages that the candidate does not reply to, before the first reply: the first message, then the
+	// follow-ups. Default: 0.
+	IgnoredMessages *int64 `json:"ignored_messages,omitempty"`
+	// Time before each reply: with a test clock, in the time of that clock; otherwise in real time, at most 60 seconds.
+	// Default: 0, the candidate replies at once.
+	ReplyDelaySeconds *int64 `json:"reply_delay_seconds,omitempty"`
+	// Reply to the first message. `no`: the result is `declined` with the reason `refused`. Default: `yes`.
+	Consent *CandidateTestScriptConsent `json:"consent,omitempty"`
+	// If set, the first reply is "not now", and the candidate asks to be contacted at this time. After that contact, the
+	// rest of the script applies. `never`: the result is `declined`.
+	Postpone *CandidateTestScriptPostpone `json:"postpone,omitempty"`
+	// Answers by the key of the enrichment question: `yes` or `no`, or any text for a question of the type `voice`.
+	// Default: an answer that is not the knockout answer.
+	Enrichment map[string]string `json:"enrichment,omitempty"`
+	// Answers to the questions about each skill, in order; the last one is repeated. `undecided` is the answer that
+	// leaves the verdict less certain: with only these, the verdict is `inconclusive`. Default: `correct`.
+	SkillAnswers []CandidateTestScriptSkillAnswers `json:"skill_answers,omitempty"`
+	// Answers about single skills, in place of `skill_answers`.
+	Skills []ScriptedSkill `json:"skills,omitempty"`
+	// Answer to the question whether the job is of interest. Default: `yes`.
+	Interest *CandidateTestScriptInterest `json:"interest,omitempty"`
+	// Number of replies after which the candidate does not reply any more. 0: the candidate never replies. Not allowed
+	// with `stop_after`.
+	SilentAfter *int64 `json:"silent_after,omitempty"`
+	// Number of replies after which the candidate replies STOP. This opts the phone number and the email address out of
+	// all campaigns of the organisation in TEST mode (with a test clock, of that clock).
+	StopAfter *int64 `json:"stop_after,omitempty"`
 }
 
 // CatalogueTotals is an object of the API.
@@ -2246,6 +2352,31 @@ type ReviewerInput struct {
 	Website *string `json:"website,omitempty"`
 }
 
+// ReviewerTestScript: The reviewer responds automatically, whatever the address is. `name`, `email` and `company` are
+// used if the student is scripted too.
+type ReviewerTestScript struct {
+	// Name of the skill.
+	Name *string `json:"name,omitempty"`
+	// Default: `endorse@test.attestry.example`. No email is sent to it.
+	Email *string `json:"email,omitempty"`
+	// Company or institution of the reviewer.
+	Company *string `json:"company,omitempty"`
+	// `none`: the reviewer never responds. The link expires after 30 seconds; with a test clock, after 30 days. Default:
+	// `endorse`.
+	Response *ReviewerTestScriptResponse `json:"response,omitempty"`
+	// IDs of the skills that are not endorsed.
+	NotEndorsed []string `json:"notEndorsed,omitempty"`
+	// Rating of each endorsed skill. Default: 4.
+	Rating *int64 `json:"rating,omitempty"`
+	// Comment on each skill.
+	Comment *string `json:"comment,omitempty"`
+	// The reason of the response `decline`.
+	Reason *string `json:"reason,omitempty"`
+	// Time from the request to the response. Default: 2. With a test clock, in the time of that clock; otherwise in real
+	// time, at most 60 seconds.
+	DelaySeconds *int64 `json:"delaySeconds,omitempty"`
+}
+
 // RevokeCredentialInput is an object of the API.
 type RevokeCredentialInput struct {
 	// Your reason for the revocation.
@@ -2262,6 +2393,31 @@ type Salary struct {
 	Currency *string `json:"currency,omitempty"`
 	// Period of the salary.
 	Period *string `json:"period,omitempty"`
+}
+
+// ScriptedAttempt: The answers of one attempt at the assessment.
+type ScriptedAttempt struct {
+	// Answers to the questions about each skill, in order; the last one is repeated. `undecided` is the answer that
+	// leaves the verdict less certain: with only these, the verdict is `inconclusive`. Default: `correct`.
+	Answers []ScriptedAttemptAnswers `json:"answers,omitempty"`
+	// Answers about single skills, in place of `answers`.
+	Skills []ScriptedAttemptSkill `json:"skills,omitempty"`
+}
+
+// ScriptedAttemptSkill is an object of the API.
+type ScriptedAttemptSkill struct {
+	// ID of the skill.
+	SkillID string `json:"skillId"`
+	// Answers to the questions about this skill, in order.
+	Answers []ScriptedAttemptSkillAnswers `json:"answers"`
+}
+
+// ScriptedSkill is an object of the API.
+type ScriptedSkill struct {
+	// A verified skill of the mandate.
+	SkillID string `json:"skill_id"`
+	// Answers to the questions about this skill, in order; the last one is repeated.
+	Answers []ScriptedSkillAnswers `json:"answers"`
 }
 
 // SelectedItems is an object of the API.
@@ -2464,6 +2620,12 @@ type SessionSkillsInputSkill struct {
 	SkillID string `json:"skillId"`
 	// Links that prove the skill.
 	ProofURL []string `json:"proofUrl,omitempty"`
+}
+
+// SessionTestScript: In TEST mode only: the student, the reviewer or both act automatically, as described.
+type SessionTestScript struct {
+	Student  *StudentTestScript  `json:"student,omitempty"`
+	Reviewer *ReviewerTestScript `json:"reviewer,omitempty"`
 }
 
 // Skill is an object of the API.
@@ -2699,6 +2861,21 @@ type Student struct {
 	Email string `json:"email"`
 	// Phone number of the student.
 	Phone *string `json:"phone,omitempty"`
+}
+
+// StudentTestScript: The student goes through the steps without a browser: chooses the skills, the method and all
+// items, and then names the reviewer or takes the assessment.
+type StudentTestScript struct {
+	// IDs of the skills that the student chooses in step 1.
+	Skills []string `json:"skills"`
+	// The method that the student chooses in step 2.
+	Method VerificationMethod `json:"method"`
+	// With the method `assessment`: the attempts of the student, in order. The student stops after the last one. Default:
+	// one attempt with correct answers.
+	Attempts []ScriptedAttempt `json:"attempts,omitempty"`
+	// Time before the steps and before each attempt. Default: 1. With a test clock, in the time of that clock; otherwise
+	// in real time, at most 60 seconds.
+	DelaySeconds *int64 `json:"delaySeconds,omitempty"`
 }
 
 // SubSkill is an object of the API.
@@ -3012,7 +3189,8 @@ type VerificationSessionInput struct {
 	// An http or https URL.
 	ReturnURL *string `json:"returnUrl,omitempty"`
 	// TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time.
-	TestClockID *string `json:"testClockId,omitempty"`
+	TestClockID *string            `json:"testClockId,omitempty"`
+	TestScript  *SessionTestScript `json:"testScript,omitempty"`
 }
 
 // VerificationSource is an object of the API.

@@ -62,7 +62,8 @@ const TestScriptSchema = named(
       ),
       consent: Type.Optional(
         Type.Enum(['yes', 'no'], {
-          description: 'Reply to the first message. `no`: the result is `declined` with the reason `refused`. Default: `yes`.',
+          description:
+            'Reply to the first message. `no`: the result is `declined` with the reason `refused`. Default: `yes`.',
         }),
       ),
       postpone: Type.Optional(
@@ -103,7 +104,11 @@ const TestScriptSchema = named(
           { maxItems: 20, description: 'Answers about single skills, in place of `skill_answers`.' },
         ),
       ),
-      interest: Type.Optional(Type.Enum(['yes', 'no'], { description: 'Answer to the question whether the job is of interest. Default: `yes`.' })),
+      interest: Type.Optional(
+        Type.Enum(['yes', 'no'], {
+          description: 'Answer to the question whether the job is of interest. Default: `yes`.',
+        }),
+      ),
       silent_after: Type.Optional(
         Type.Integer({
           minimum: 0,

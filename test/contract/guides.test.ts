@@ -30,8 +30,8 @@ function readCommands(guide: string, headings: RegExp): string[] {
 }
 
 /** Starts a server with a TEST key, and runs the commands of a guide in a shell as a reader would. */
-async function startGuideRunner(t: TestContext) {
-  const app = await startApp(t)
+async function startGuideRunner(t: TestContext, options: { worker?: boolean } = {}) {
+  const app = await startApp(t, options)
   app.clock.set(Date.now())
   runClock(t, app.clock)
   const { orgId } = await app.fixtures.createOrg()
@@ -43,6 +43,8 @@ async function startGuideRunner(t: TestContext) {
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, '.attestry'))
   writeFileSync(join(folder, '.attestry/admin-api-key'), ADMIN_KEY)
+  const demoKeys = { session_key: await app.fixtures.createSessionKey(orgId, 'test') }
+  writeFileSync(join(folder, '.attestry/demo-keys.json'), JSON.stringify(demoKeys, null, 2))
   const npxFunction = `npx() { shift; ${JSON.stringify(process.execPath)} ${JSON.stringify(join(root, 'cli/main.ts'))} "$@"; }`
   return {
     /** Runs the commands; returns their output, the last JSON in it, and the variables that they set. */
@@ -141,6 +143,18 @@ test('the commands of the guide run-a-campaign work', async (t) => {
   assert.match(out, /"balance": 989/)
   assert.equal(out.match(/"result_id"/g)?.length, 11)
   assert.match(out, /"enrolled": 11,/)
+})
+
+test('the commands of the guide script-test-people work', async (t) => {
+  const { run } = await startGuideRunner(t, { worker: true })
+  const { out } = await run(readCommands('script-test-people.md', /^(Candidates|Students)/), [])
+  assert.deepEqual(statusesIn(out), ['completed', 'completed', 'completed'])
+  assert.deepEqual([...out.matchAll(/"qualified": (\w+)/g)].map(([, qualified]) => qualified).sort(), [
+    'false',
+    'false',
+    'true',
+  ])
+  assert.match(out, /"outcome":"passed"/)
 })
 
 test('the commands of the guide test-with-a-clock work', async (t) => {

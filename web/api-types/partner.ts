@@ -209,6 +209,7 @@ export interface CandidateInput {
   language?: Language
   /** Your own data about the candidate, which is returned with the result. */
   metadata?: Record<string, string>
+  test_script?: CandidateTestScript
 }
 
 export interface CandidateList {
@@ -216,6 +217,32 @@ export interface CandidateList {
   items: Candidate[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+}
+
+/** In TEST mode only: the candidate replies automatically, as described by these fields. Without any field, the candidate replies at once, answers everything correctly and is interested. Without a test clock, all waiting times of the workflow are one second. */
+export interface CandidateTestScript {
+  /** Whether messages to the candidate fail. Default: false. */
+  unreachable?: boolean
+  /** Number of messages that the candidate does not reply to, before the first reply: the first message, then the follow-ups. Default: 0. */
+  ignored_messages?: number
+  /** Time before each reply: with a test clock, in the time of that clock; otherwise in real time, at most 60 seconds. Default: 0, the candidate replies at once. */
+  reply_delay_seconds?: number
+  /** Reply to the first message. `no`: the result is `declined` with the reason `refused`. Default: `yes`. */
+  consent?: 'yes' | 'no'
+  /** If set, the first reply is "not now", and the candidate asks to be contacted at this time. After that contact, the rest of the script applies. `never`: the result is `declined`. */
+  postpone?: 'today' | 'tomorrow' | 'never'
+  /** Answers by the key of the enrichment question: `yes` or `no`, or any text for a question of the type `voice`. Default: an answer that is not the knockout answer. */
+  enrichment?: Record<string, string>
+  /** Answers to the questions about each skill, in order; the last one is repeated. `undecided` is the answer that leaves the verdict less certain: with only these, the verdict is `inconclusive`. Default: `correct`. */
+  skill_answers?: ('correct' | 'wrong' | 'undecided')[]
+  /** Answers about single skills, in place of `skill_answers`. */
+  skills?: ScriptedSkill[]
+  /** Answer to the question whether the job is of interest. Default: `yes`. */
+  interest?: 'yes' | 'no'
+  /** Number of replies after which the candidate does not reply any more. 0: the candidate never replies. Not allowed with `stop_after`. */
+  silent_after?: number
+  /** Number of replies after which the candidate replies STOP. This opts the phone number and the email address out of all campaigns of the organisation in TEST mode (with a test clock, of that clock). */
+  stop_after?: number
 }
 
 export interface CatalogueSkill {
@@ -1370,6 +1397,13 @@ export interface Salary {
   currency?: 'INR'
   /** Period of the salary. */
   period?: 'month'
+}
+
+export interface ScriptedSkill {
+  /** A verified skill of the mandate. */
+  skill_id: string
+  /** Answers to the questions about this skill, in order; the last one is repeated. */
+  answers: ('correct' | 'wrong' | 'undecided')[]
 }
 
 export interface Skill {

@@ -235,6 +235,41 @@ export interface ReviewerInput {
   website?: string | null
 }
 
+/** The reviewer responds automatically, whatever the address is. `name`, `email` and `company` are used if the student is scripted too. */
+export interface ReviewerTestScript {
+  /** Name of the skill. */
+  name?: string
+  /** Default: `endorse@test.attestry.example`. No email is sent to it. */
+  email?: string
+  /** Company or institution of the reviewer. */
+  company?: string
+  /** `none`: the reviewer never responds. The link expires after 30 seconds; with a test clock, after 30 days. Default: `endorse`. */
+  response?: 'endorse' | 'decline' | 'none'
+  /** IDs of the skills that are not endorsed. */
+  notEndorsed?: string[]
+  /** Rating of each endorsed skill. Default: 4. */
+  rating?: number
+  /** Comment on each skill. */
+  comment?: string
+  /** The reason of the response `decline`. */
+  reason?: string
+  /** Time from the request to the response. Default: 2. With a test clock, in the time of that clock; otherwise in real time, at most 60 seconds. */
+  delaySeconds?: number
+}
+
+/** The answers of one attempt at the assessment. */
+export interface ScriptedAttempt {
+  /** Answers to the questions about each skill, in order; the last one is repeated. `undecided` is the answer that leaves the verdict less certain: with only these, the verdict is `inconclusive`. Default: `correct`. */
+  answers?: ('correct' | 'wrong' | 'undecided')[]
+  /** Answers about single skills, in place of `answers`. */
+  skills?: {
+    /** ID of the skill. */
+    skillId: string
+    /** Answers to the questions about this skill, in order. */
+    answers: ('correct' | 'wrong' | 'undecided')[]
+  }[]
+}
+
 export interface SelectedItems {
   /** The selected projects. */
   projects: {
@@ -365,6 +400,12 @@ export interface SessionSkillsInput {
   endorsementType?: EndorsementType
 }
 
+/** In TEST mode only: the student, the reviewer or both act automatically, as described. */
+export interface SessionTestScript {
+  student?: StudentTestScript
+  reviewer?: ReviewerTestScript
+}
+
 /** The last submitted attempt at the skill in this session. Absent without one. */
 export interface SkillAssessment {
   /** Number of correct answers. */
@@ -429,6 +470,18 @@ export interface Student {
   email: string
   /** Phone number of the student. */
   phone?: string
+}
+
+/** The student goes through the steps without a browser: chooses the skills, the method and all items, and then names the reviewer or takes the assessment. */
+export interface StudentTestScript {
+  /** IDs of the skills that the student chooses in step 1. */
+  skills: string[]
+  /** The method that the student chooses in step 2. */
+  method: 'human' | 'assessment'
+  /** With the method `assessment`: the attempts of the student, in order. The student stops after the last one. Default: one attempt with correct answers. */
+  attempts?: ScriptedAttempt[]
+  /** Time before the steps and before each attempt. Default: 1. With a test clock, in the time of that clock; otherwise in real time, at most 60 seconds. */
+  delaySeconds?: number
 }
 
 export interface SubmittedReview {
@@ -610,6 +663,7 @@ export interface VerificationSessionInput {
   returnUrl?: string
   /** TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time. */
   testClockId?: string
+  testScript?: SessionTestScript
 }
 
 export interface VerificationSource {

@@ -154,9 +154,12 @@ test('a writer that fails, times out or returns too few items leaves the session
     })
     return new Promise(() => {})
   })
-  await assert.rejects(generateAssessment(context, (tx) => lockSession(tx, context.clock, session.token, undefined), { timeout: 1500 }), {
-    code: 'GENERATION_FAILED',
-  })
+  await assert.rejects(
+    generateAssessment(context, (tx) => lockSession(tx, context.clock, session.token, undefined), { timeout: 1500 }),
+    {
+      code: 'GENERATION_FAILED',
+    },
+  )
   assert.equal(aborted, true, 'the signal aborts the writer')
   assert.deepEqual(await calls.getFullVerification(session), sessionBefore)
   assert.deepEqual(await calls.listEvents(), [])

@@ -77,7 +77,10 @@ const ReviewerScript = named(
     {
       name: Type.Optional(Type.String({ maxLength: 200, pattern: NOT_BLANK_PATTERN })),
       email: Type.Optional(
-        Type.String({ maxLength: 254, description: 'Default: `endorse@test.attestry.example`. No email is sent to it.' }),
+        Type.String({
+          maxLength: 254,
+          description: 'Default: `endorse@test.attestry.example`. No email is sent to it.',
+        }),
       ),
       company: Type.Optional(Type.String({ maxLength: 200, pattern: NOT_BLANK_PATTERN })),
       response: Type.Optional(
@@ -89,7 +92,9 @@ const ReviewerScript = named(
       notEndorsed: Type.Optional(
         Type.Array(skillIdText, { maxItems: MAX_SKILLS, description: 'IDs of the skills that are not endorsed.' }),
       ),
-      rating: Type.Optional(Type.Integer({ minimum: 1, maximum: 5, description: 'Rating of each endorsed skill. Default: 4.' })),
+      rating: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 5, description: 'Rating of each endorsed skill. Default: 4.' }),
+      ),
       comment: Type.Optional(Type.String({ maxLength: 1000, description: 'Comment on each skill.' })),
       reason: Type.Optional(Type.String({ maxLength: 1000, description: 'The reason of the response `decline`.' })),
       delaySeconds: delaySeconds('Time from the request to the response. Default: 2.'),

@@ -50,7 +50,10 @@ export function sessionScriptErrors(
   for (const id of new Set(skillIdsOf(script))) {
     const shownId = JSON.stringify(id)
     if (!loaded?.byId(id))
-      details.push({ path: 'testScript', message: `skill ${shownId} not found; find skill IDs with GET /skills/search` })
+      details.push({
+        path: 'testScript',
+        message: `skill ${shownId} not found; find skill IDs with GET /skills/search`,
+      })
     else if (student && !student.skills.includes(id))
       details.push({ path: 'testScript', message: `skill ${shownId} is not one of testScript.student.skills` })
   }

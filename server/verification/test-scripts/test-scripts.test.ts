@@ -166,7 +166,10 @@ test('invalid scripts are rejected with the expected values', async () => {
     'testScript: skill "sk_999999" not found; find skill IDs with GET /skills/search',
     'testScript: skill "sk_2001" is not one of testScript.student.skills',
   ])
-    assert.ok(JSON.stringify(body).includes(JSON.stringify(message).slice(1, -1)), `${message} in ${JSON.stringify(body)}`)
+    assert.ok(
+      JSON.stringify(body).includes(JSON.stringify(message).slice(1, -1)),
+      `${message} in ${JSON.stringify(body)}`,
+    )
   const unknownField = await calls.call('POST', '/verify', {
     key: calls.key,
     body: aStudent({ testScript: { student: { skills: [BRICKLAYING], method: 'assessment', attempt: [] } } }),

@@ -29,6 +29,7 @@ final class CandidateInput implements \JsonSerializable
         public readonly ?string $email = null,
         public readonly ?string $language = null,
         public readonly ?array $metadata = null,
+        public readonly ?CandidateTestScript $testScript = null,
     ) {
     }
 
@@ -45,6 +46,7 @@ final class CandidateInput implements \JsonSerializable
             email: isset($data['email']) ? (string) $data['email'] : null,
             language: isset($data['language']) ? (string) $data['language'] : null,
             metadata: isset($data['metadata']) ? array_map(static fn (mixed $item): string => (string) $item, (array) $data['metadata']) : null,
+            testScript: isset($data['test_script']) ? CandidateTestScript::fromArray((array) $data['test_script']) : null,
         );
     }
 
@@ -57,6 +59,7 @@ final class CandidateInput implements \JsonSerializable
             'email' => $this->email,
             'language' => $this->language,
             'metadata' => Json::map($this->metadata),
+            'test_script' => $this->testScript,
         ]);
     }
 }

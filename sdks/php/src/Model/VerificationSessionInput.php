@@ -33,6 +33,7 @@ final class VerificationSessionInput implements \JsonSerializable
         public readonly ?array $certificates = null,
         public readonly ?string $returnUrl = null,
         public readonly ?string $testClockId = null,
+        public readonly ?SessionTestScript $testScript = null,
     ) {
     }
 
@@ -52,6 +53,7 @@ final class VerificationSessionInput implements \JsonSerializable
             certificates: isset($data['certificates']) ? array_map(static fn (mixed $item): Certificate => Certificate::fromArray((array) $item), array_values((array) $data['certificates'])) : null,
             returnUrl: isset($data['returnUrl']) ? (string) $data['returnUrl'] : null,
             testClockId: isset($data['testClockId']) ? (string) $data['testClockId'] : null,
+            testScript: isset($data['testScript']) ? SessionTestScript::fromArray((array) $data['testScript']) : null,
         );
     }
 
@@ -67,6 +69,7 @@ final class VerificationSessionInput implements \JsonSerializable
             'certificates' => $this->certificates,
             'returnUrl' => $this->returnUrl,
             'testClockId' => $this->testClockId,
+            'testScript' => $this->testScript,
         ]);
     }
 }

@@ -39,7 +39,7 @@ final class SessionsResource
      * `/session#token=…`. The session expires 24 hours after its last step. In TEST mode, the students
      * pass@test.attestry.example, fail@test.attestry.example and inconclusive@test.attestry.example get
      * questions whose right option is first; other addresses of this domain, and all of them in LIVE mode, are
-     * rejected.
+     * rejected. With `testScript`, the student and the reviewer act automatically.
      *
      * @param VerificationSessionInput|array<string, mixed> $body request body; an array has the names of the
      *     API

@@ -1439,7 +1439,7 @@ class SessionsResource:
         `/session#token=…`. The session expires 24 hours after its last step. In TEST mode, the students
         pass@test.attestry.example, fail@test.attestry.example and inconclusive@test.attestry.example
         get questions whose right option is first; other addresses of this domain, and all of them in
-        LIVE mode, are rejected.
+        LIVE mode, are rejected. With `testScript`, the student and the reviewer act automatically.
         """
         operation = Operation("POST", "/api/v1/verify", "sessionKey", body=body)
         result: OpenedVerificationSession = self._transport.send(operation, options)

@@ -561,6 +561,7 @@ class _CandidateInputOptional(TypedDict, total=False):
     """The candidate's language: one of the workflow's languages."""
     metadata: Dict[str, str]
     """Your own data about the candidate, which is returned with the result."""
+    test_script: CandidateTestScript
 
 
 class CandidateInput(_CandidateInputOptional):
@@ -575,6 +576,53 @@ class CandidateList(TypedDict):
     """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
+
+
+class CandidateTestScript(TypedDict, total=False):
+    """In TEST mode only: the candidate replies automatically, as described by these fields. Without any
+    field, the candidate replies at once, answers everything correctly and is interested. Without a test
+    clock, all waiting times of the workflow are one second.
+    """
+
+    unreachable: bool
+    """Whether messages to the candidate fail. Default: false."""
+    ignored_messages: int
+    """Number of messages that the candidate does not reply to, before the first reply: the first message,
+    then the follow-ups. Default: 0.
+    """
+    reply_delay_seconds: int
+    """Time before each reply: with a test clock, in the time of that clock; otherwise in real time, at
+    most 60 seconds. Default: 0, the candidate replies at once.
+    """
+    consent: Literal["yes", "no"]
+    """Reply to the first message. `no`: the result is `declined` with the reason `refused`. Default:
+    `yes`.
+    """
+    postpone: Literal["today", "tomorrow", "never"]
+    """If set, the first reply is "not now", and the candidate asks to be contacted at this time. After
+    that contact, the rest of the script applies. `never`: the result is `declined`.
+    """
+    enrichment: Dict[str, str]
+    """Answers by the key of the enrichment question: `yes` or `no`, or any text for a question of the type
+    `voice`. Default: an answer that is not the knockout answer.
+    """
+    skill_answers: List[Literal["correct", "wrong", "undecided"]]
+    """Answers to the questions about each skill, in order; the last one is repeated. `undecided` is the
+    answer that leaves the verdict less certain: with only these, the verdict is `inconclusive`.
+    Default: `correct`.
+    """
+    skills: List[ScriptedSkill]
+    """Answers about single skills, in place of `skill_answers`."""
+    interest: Literal["yes", "no"]
+    """Answer to the question whether the job is of interest. Default: `yes`."""
+    silent_after: int
+    """Number of replies after which the candidate does not reply any more. 0: the candidate never replies.
+    Not allowed with `stop_after`.
+    """
+    stop_after: int
+    """Number of replies after which the candidate replies STOP. This opts the phone number and the email
+    address out of all campaigns of the organisation in TEST mode (with a test clock, of that clock).
+    """
 
 
 class _CatalogueSkillOptional(TypedDict, total=False):
@@ -2020,6 +2068,35 @@ class ReviewerInput(_ReviewerInputOptional):
     """Company or institution of the reviewer."""
 
 
+class ReviewerTestScript(TypedDict, total=False):
+    """The reviewer responds automatically, whatever the address is. `name`, `email` and `company` are used
+    if the student is scripted too.
+    """
+
+    name: str
+    """Name of the skill."""
+    email: str
+    """Default: `endorse@test.attestry.example`. No email is sent to it."""
+    company: str
+    """Company or institution of the reviewer."""
+    response: Literal["endorse", "decline", "none"]
+    """`none`: the reviewer never responds. The link expires after 30 seconds; with a test clock, after 30
+    days. Default: `endorse`.
+    """
+    notEndorsed: List[str]
+    """IDs of the skills that are not endorsed."""
+    rating: int
+    """Rating of each endorsed skill. Default: 4."""
+    comment: str
+    """Comment on each skill."""
+    reason: str
+    """The reason of the response `decline`."""
+    delaySeconds: int
+    """Time from the request to the response. Default: 2. With a test clock, in the time of that clock;
+    otherwise in real time, at most 60 seconds.
+    """
+
+
 class RevokeCredentialInput(TypedDict):
     reason: Literal["issued_in_error", "endorsement_withdrawn", "evidence_wrong", "other"]
     """Your reason for the revocation."""
@@ -2037,6 +2114,32 @@ class Salary(_SalaryOptional):
     """Lowest salary."""
     max: float
     """Highest salary; at least `min`."""
+
+
+class ScriptedAttempt(TypedDict, total=False):
+    """The answers of one attempt at the assessment."""
+
+    answers: List[Literal["correct", "wrong", "undecided"]]
+    """Answers to the questions about each skill, in order; the last one is repeated. `undecided` is the
+    answer that leaves the verdict less certain: with only these, the verdict is `inconclusive`.
+    Default: `correct`.
+    """
+    skills: List[ScriptedAttemptSkill]
+    """Answers about single skills, in place of `answers`."""
+
+
+class ScriptedAttemptSkill(TypedDict):
+    skillId: str
+    """ID of the skill."""
+    answers: List[Literal["correct", "wrong", "undecided"]]
+    """Answers to the questions about this skill, in order."""
+
+
+class ScriptedSkill(TypedDict):
+    skill_id: str
+    """A verified skill of the mandate."""
+    answers: List[Literal["correct", "wrong", "undecided"]]
+    """Answers to the questions about this skill, in order; the last one is repeated."""
 
 
 class SelectedItems(TypedDict):
@@ -2232,6 +2335,13 @@ class _SessionSkillsInputSkillOptional(TypedDict, total=False):
 class SessionSkillsInputSkill(_SessionSkillsInputSkillOptional):
     skillId: str
     """ID of the skill."""
+
+
+class SessionTestScript(TypedDict, total=False):
+    """In TEST mode only: the student, the reviewer or both act automatically, as described."""
+
+    student: StudentTestScript
+    reviewer: ReviewerTestScript
 
 
 class Skill(TypedDict):
@@ -2493,6 +2603,28 @@ class Student(_StudentOptional):
     """Name of the student."""
     email: str
     """Email address of the student."""
+
+
+class _StudentTestScriptOptional(TypedDict, total=False):
+    attempts: List[ScriptedAttempt]
+    """With the method `assessment`: the attempts of the student, in order. The student stops after the
+    last one. Default: one attempt with correct answers.
+    """
+    delaySeconds: int
+    """Time before the steps and before each attempt. Default: 1. With a test clock, in the time of that
+    clock; otherwise in real time, at most 60 seconds.
+    """
+
+
+class StudentTestScript(_StudentTestScriptOptional):
+    """The student goes through the steps without a browser: chooses the skills, the method and all items,
+    and then names the reviewer or takes the assessment.
+    """
+
+    skills: List[str]
+    """IDs of the skills that the student chooses in step 1."""
+    method: Literal["human", "assessment"]
+    """The method that the student chooses in step 2."""
 
 
 class SubSkill(TypedDict):
@@ -2912,6 +3044,7 @@ class _VerificationSessionInputOptional(TypedDict, total=False):
     """An http or https URL."""
     testClockId: str
     """TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time."""
+    testScript: SessionTestScript
 
 
 class VerificationSessionInput(_VerificationSessionInputOptional):

@@ -22,7 +22,8 @@ public record CandidateInput(
         String phone,
         String email,
         Language language,
-        Map<String, String> metadata) {
+        Map<String, String> metadata,
+        @JsonName("test_script") CandidateTestScript testScript) {
     /** Returns an empty builder. */
     public static Builder builder() {
         return new Builder();
@@ -37,6 +38,7 @@ public record CandidateInput(
         builder.email = email;
         builder.language = language;
         builder.metadata = metadata;
+        builder.testScript = testScript;
         return builder;
     }
 
@@ -48,6 +50,7 @@ public record CandidateInput(
         private String email;
         private Language language;
         private Map<String, String> metadata;
+        private CandidateTestScript testScript;
 
         private Builder() {
         }
@@ -91,6 +94,11 @@ public record CandidateInput(
             return this;
         }
 
+        public Builder testScript(CandidateTestScript value) {
+            testScript = value;
+            return this;
+        }
+
         /** Creates the object. Throws an exception that names the first missing value. */
         public CandidateInput build() {
             return new CandidateInput(
@@ -99,7 +107,8 @@ public record CandidateInput(
                     phone,
                     email,
                     language,
-                    metadata);
+                    metadata,
+                    testScript);
         }
     }
 }

@@ -27,7 +27,8 @@ public record VerificationSessionInput(
         List<WorkExperience> workExperiences,
         List<Certificate> certificates,
         String returnUrl,
-        String testClockId) {
+        String testClockId,
+        SessionTestScript testScript) {
     /** Returns an empty builder. */
     public static Builder builder() {
         return new Builder();
@@ -45,6 +46,7 @@ public record VerificationSessionInput(
         builder.certificates = certificates;
         builder.returnUrl = returnUrl;
         builder.testClockId = testClockId;
+        builder.testScript = testScript;
         return builder;
     }
 
@@ -59,6 +61,7 @@ public record VerificationSessionInput(
         private List<Certificate> certificates;
         private String returnUrl;
         private String testClockId;
+        private SessionTestScript testScript;
 
         private Builder() {
         }
@@ -132,6 +135,11 @@ public record VerificationSessionInput(
             return this;
         }
 
+        public Builder testScript(SessionTestScript value) {
+            testScript = value;
+            return this;
+        }
+
         /** Creates the object. Throws an exception that names the first missing value. */
         public VerificationSessionInput build() {
             return new VerificationSessionInput(
@@ -143,7 +151,8 @@ public record VerificationSessionInput(
                     workExperiences,
                     certificates,
                     returnUrl,
-                    testClockId);
+                    testClockId,
+                    testScript);
         }
     }
 }

@@ -36,7 +36,8 @@ public final class SessionsResource {
      * /session#token=…}. The session expires 24 hours after its last step. In TEST mode, the students
      * pass&#64;test.attestry.example, fail&#64;test.attestry.example and
      * inconclusive&#64;test.attestry.example get questions whose right option is first; other addresses of
-     * this domain, and all of them in LIVE mode, are rejected.
+     * this domain, and all of them in LIVE mode, are rejected. With {@code testScript}, the student and the
+     * reviewer act automatically.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
