@@ -80,6 +80,7 @@ const TestScriptSchema = named(
           additionalProperties: { type: 'string', minLength: 1, maxLength: 1000 },
           description:
             'Answers by the key of the enrichment question: `yes` or `no`, or any text for a question of the type `voice`. Default: an answer that is not the knockout answer.',
+          examples: [{ licence: 'no' }],
         }),
       ),
       skill_answers: Type.Optional(
@@ -107,6 +108,7 @@ const TestScriptSchema = named(
       interest: Type.Optional(
         Type.Enum(['yes', 'no'], {
           description: 'Answer to the question whether the job is of interest. Default: `yes`.',
+          examples: ['no'],
         }),
       ),
       silent_after: Type.Optional(
