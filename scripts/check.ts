@@ -28,6 +28,7 @@ const steps: Step[] = [
   { name: 'SDKs: generated files match', command: ['scripts/sdks.ts', '--check'] },
   { name: 'Postman and Bruno: collections match', command: ['scripts/collections.ts', '--check'] },
   { name: 'import boundaries', command: ['scripts/boundaries.ts'] },
+  { name: 'types: examples', command: [TSC, '--noEmit', '-p', 'examples/tsconfig.json'] },
   { name: 'types: pages', command: [TSC, '--noEmit', '-p', 'web/tsconfig.json'] },
   { name: 'packages: sources, licences and SBOM', command: ['scripts/sbom.ts', '--check'] },
   { name: 'tables: types match the migrations', command: ['scripts/tables.ts', '--check'] },

@@ -22,6 +22,12 @@ export const students: Student[] = [
     email: 'bala@college.example',
     projects: [{ id: 'canteen', name: 'Canteen', role: 'Mason' }],
   },
+  {
+    id: 'chitra',
+    name: 'Chitra Nair',
+    email: 'chitra@college.example',
+    projects: [{ id: 'library', name: 'Library', role: 'Mason' }],
+  },
 ]
 
 /** Scripts of TEST mode: the student, and the reviewer if there is one, act automatically. */

@@ -50,12 +50,11 @@ def enrol(client, mandate_id, candidates):
     for start in range(0, len(candidates), CANDIDATES_PER_CALL):
         batch = candidates[start : start + CANDIDATES_PER_CALL]
         key = hashlib.sha256(f"{mandate_id} {start} {batch}".encode()).hexdigest()
-        options = {"idempotency_key": key}
         if campaign_id is None:
-            enrolled = client.campaigns.create({"mandate_id": mandate_id, "candidates": batch}, options=options)
+            enrolled = client.campaigns.create({"mandate_id": mandate_id, "candidates": batch}, idempotency_key=key)
             campaign_id = enrolled["campaign"]["campaign_id"]
         else:
-            enrolled = client.campaigns.enrol_candidates(campaign_id, {"candidates": batch}, options=options)
+            enrolled = client.campaigns.enrol_candidates(campaign_id, {"candidates": batch}, idempotency_key=key)
         counts = enrolled["enrolment"]
         print(f"enrolled {counts['accepted']}, skipped {counts['duplicates']} duplicates", file=sys.stderr)
     return campaign_id

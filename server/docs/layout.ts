@@ -53,6 +53,7 @@ export function renderLayout({ title, body, contents, currentPage, query = '' }:
     beforeMain: `<a class="skip" href="#main">Skip to the text</a>
 <header class="top">
 <a href="/docs"><strong>Attestry documentation</strong></a>
+<a href="/docs/reference/versioning#documentation-of-each-version">Version ${escapeHtml(packageJson.version)}</a>
 <a href="${API_REFERENCE_PATH}">API reference</a>
 <a href="${TRY_REQUEST_PATH}">Send a test request</a>
 <a class="to-contents" href="#contents">Contents</a>

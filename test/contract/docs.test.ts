@@ -15,7 +15,7 @@ import { TestClock } from '../support/clock.ts'
 import { addSampleResource } from '../support/sample-resource.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const pages = globSync('{*.md,sdk/*.md,sdks/*/*.md,docs/**/*.md}', { cwd: root })
+const pages = globSync('{*.md,sdk/*.md,sdks/*/*.md,docs/**/*.md,examples/**/*.md}', { cwd: root })
 const readPage = (path: string) => readFileSync(join(root, path), 'utf8')
 
 /** Returns the text under a heading, up to the next heading of the same or a higher level. */

@@ -4,24 +4,27 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { signWebhook } from '../../sdk/index.ts'
 import { eventTypes } from '../../server/events/types.ts'
+import { nodeVersions } from '../support/node-versions.ts'
 import { buildSdk } from '../support/sdk-package.ts'
 import { until } from '../support/until.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const guide = readFileSync(join(root, 'docs/guides/receive-results.md'), 'utf8')
 
-for (const [heading, language, needs] of [
-  ['TypeScript, with @attestry/sdk', 'ts', 'true'],
+for (const [heading, language, needs, node = nodeVersions[0]!] of [
+  ...nodeVersions.map((node) => ['JavaScript, with @attestry/sdk', 'js', 'true', node] as const),
   ['Python 3', 'python', 'python3 -c "import sys; sys.exit(sys.version_info < (3, 6))"'],
   ['Java 17', 'java', 'java --list-modules | grep -E "^jdk.compiler@(1[7-9]|[2-9][0-9])"'],
-] as const) {
+] as [string, string, string, (typeof nodeVersions)[number]?][]) {
   const skipReason = spawnSync('sh', ['-c', needs]).status !== 0 && `this machine cannot run ${heading}`
-  test(`the receiver in ${heading} accepts only correctly signed webhooks`, { skip: skipReason }, async (t) => {
+  test(`the receiver in ${heading} accepts only correctly signed webhooks, ${node.name}`, {
+    skip: skipReason,
+  }, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'attestry-receiver-'))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
     if (heading.includes('sdk')) buildSdk(folder)
@@ -29,10 +32,9 @@ for (const [heading, language, needs] of [
     writeFileSync(join(folder, command.split(' ').at(-1)!), program)
     const port = await findFreePort()
     const secret = `whsec_${randomBytes(32).toString('base64')}`
-    const path = [dirname(process.execPath), process.env.PATH].join(delimiter)
     const child = spawn('sh', ['-c', `exec ${command}`], {
       cwd: folder,
-      env: { ...process.env, PATH: path, PORT: String(port), WEBHOOK_SECRET: secret },
+      env: { ...process.env, PATH: node.path, PORT: String(port), WEBHOOK_SECRET: secret },
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     t.after(() => child.kill('SIGKILL'))

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { startApp } from '../support/app.ts'
 import { oncePerFile } from '../support/cleanup.ts'
 import { runClock } from '../support/clock.ts'
+import { nodeVersions } from '../support/node-versions.ts'
 import { verificationCalls } from '../support/verification.ts'
 
 const guide = await readFile(new URL('../../docs/guides/verify-a-students-skills.md', import.meta.url), 'utf8')
@@ -63,11 +64,12 @@ test('the bash program of the guide to verification works unchanged', async () =
   assert.equal(email!.to_address, 'ravi@metro.example')
 })
 
-test('the TypeScript program of the guide to verification works unchanged', async () => {
-  const { folder, env } = await setUp()
-  await writeFile(join(folder, 'verify.ts'), joinCodeBlocks('ts'))
-  const { out, err } = await runCommand(process.execPath, [join(folder, 'verify.ts')], env)
-  const { status, score } = JSON.parse(out)
-  assert.deepEqual([status, score], ['completed', 100])
-  assert.match(err, /House wiring/)
-})
+for (const { name, path } of nodeVersions)
+  test(`the JavaScript program of the guide to verification works unchanged, ${name}`, async () => {
+    const { folder, env } = await setUp()
+    await writeFile(join(folder, 'verify.mjs'), joinCodeBlocks('js'))
+    const { out, err } = await runCommand('node', [join(folder, 'verify.mjs')], { ...env, PATH: path })
+    const { status, score } = JSON.parse(out)
+    assert.deepEqual([status, score], ['completed', 100])
+    assert.match(err, /House wiring/)
+  })
