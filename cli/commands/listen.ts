@@ -159,7 +159,13 @@ async function forward(
       return accepted
     } catch (error) {
       if (signal.aborted) throw error
-      if (attempt === 1) printForwarded(event, `${errorCode(error)}; retrying`, false, undefined)
+      if (attempt === 1)
+        printForwarded(
+          event,
+          `${errorCode(error)} at ${forwardTo}; retrying every ${RETRY_INTERVAL_MS / 1000} s until it responds`,
+          false,
+          undefined,
+        )
       await setTimeout(RETRY_INTERVAL_MS, undefined, { signal })
     }
   }

@@ -82,11 +82,17 @@ export async function enrolInCampaign(
 ): Promise<{ campaign: Campaign; enrolment: Enrolment }> {
   const campaign = await lockEditableCampaign(tx, caller, campaignId)
   if (campaign.hold === 'archived')
-    throw problem('CONFLICT', 'This campaign is archived; candidates can no longer be enrolled.')
+    throw problem(
+      'CONFLICT',
+      'This campaign is archived; candidates can no longer be enrolled. Create another campaign.',
+    )
   await requireActiveClock(tx, campaign.test_clock_id)
   const mandate = await shareLockMandate(tx, caller, campaign.mandate_id)
   if (mandate!.status === 'archived')
-    throw problem('CONFLICT', 'The mandate of this campaign is archived; candidates can no longer be enrolled.')
+    throw problem(
+      'CONFLICT',
+      'The mandate of this campaign is archived; candidates can no longer be enrolled. Create a mandate, and a campaign of it.',
+    )
   const flow_version = mandate!.status === 'ready' ? mandate!.flow_version : campaign.flow_version
   if (!options.allowEmailOnly) await requireChannelCredentials(tx, caller, deps, campaign)
   return enrolCandidates(tx, caller, deps, { ...campaign, flow_version }, candidates, options)

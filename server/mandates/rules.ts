@@ -124,7 +124,8 @@ function* skillDetails(
     else if (skill.verify && !catalogueSkill.verifiable)
       yield {
         path: `${path}.verify`,
-        message: 'cannot be true: this skill is not verifiable, because it has too few questions',
+        message:
+          'cannot be true: this skill is not verifiable, because it has too few questions; choose a skill with verifiable true in GET /skills/search, or import questions with POST /items/import',
       }
   }
 }

@@ -328,7 +328,9 @@ export function webhookRoutes(app: App, context: Context): void {
 async function findUrlProblem({ config }: Context, url: string, mode: Mode) {
   const rules = { allow: config.webhookAllow, onLoopback: isLocalOnly(config) }
   const message = await urlError(url, mode, rules)
-  return message === undefined ? undefined : invalid([{ path: 'url', message }])
+  if (message === undefined) return undefined
+  const hint = / (a|an|to a|to an) .*address$/.test(message) ? '; the operator can allow it with WEBHOOK_ALLOW' : ''
+  return invalid([{ path: 'url', message: message + hint }])
 }
 
 function deliveryRecord(webhookId: string, delivery: DeliveryRow) {

@@ -163,6 +163,17 @@ test('mistakes in the signature are explained to a TEST key', async () => {
   ])
 })
 
+test('an empty text is reported once, and a private webhook address names the setting that allows it', async () => {
+  const { caller } = await setUp()
+  const { body } = await caller.post('/workflows', { name: '' })
+  assert.deepEqual(body.error.details, [{ path: 'name', message: 'must not be blank' }])
+  const response = await caller.post('/webhooks', { url: 'https://10.0.0.1/x' })
+  assert.equal(
+    response.body.error.message,
+    'url: must not be a private address; the operator can allow it with WEBHOOK_ALLOW.',
+  )
+})
+
 test('metadata keys, which the caller chooses, are not reported as unknown', async () => {
   const { caller, mandate_id } = await setUp()
   const rows = [{ external_candidate_id: 'c', name: 'A', phone: '+919990000001', metadata: { a: 1 } }]

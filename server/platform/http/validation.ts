@@ -76,8 +76,14 @@ function compilePartValidator(part: RequestPart, schema: TSchema) {
 function detailsOf(part: RequestPart, schema: TSchema, knownErrors: SchemaError[], value: unknown): Detail[] {
   if (part === 'body' && value === undefined) return [{ path: 'body', message: 'a JSON body is required' }]
   const errors = knownErrors.length > 0 ? knownErrors : findSchemaErrors(schema as RequestValueSchema, value)
-  const details = errors.flatMap((error) => describeError(error, pathPrefixes[part]))
+  const details = withoutRepeatedBlank(errors.flatMap((error) => describeError(error, pathPrefixes[part])))
   return details.length > 0 ? details : [{ path: pathPrefixes[part] || 'body', message: 'is not valid' }]
+}
+
+/** Reports an empty text once: a text that must not be blank has a minimum length, too. */
+function withoutRepeatedBlank(details: Detail[]): Detail[] {
+  const blankPaths = new Set(details.filter(({ message }) => message === BLANK_MESSAGE).map(({ path }) => path))
+  return details.filter(({ path, message }) => message !== EMPTY_MESSAGE || !blankPaths.has(path))
 }
 
 /** Returns a copy of the value without the properties that the schema ignores. */
@@ -250,7 +256,9 @@ const formatMessages: Record<string, string> = {
 /** Pattern of a text that contains more than white space. */
 export const NOT_BLANK_PATTERN = '\\P{White_Space}'
 
-const patternDescriptions = new Map([[NOT_BLANK_PATTERN, 'must not be blank']])
+const BLANK_MESSAGE = 'must not be blank'
+const EMPTY_MESSAGE = 'must have at least 1 character'
+const patternDescriptions = new Map([[NOT_BLANK_PATTERN, BLANK_MESSAGE]])
 
 /** Sets the message for values that do not match a pattern, and returns the pattern. */
 export function describePattern(pattern: string, message: string): string {
