@@ -347,6 +347,15 @@ const (
 	MandateStatusArchived  MandateStatus = "archived"
 )
 
+// MentionedSkillRequirement is one of required, preferred or not_required. The server may add values.
+type MentionedSkillRequirement string
+
+const (
+	MentionedSkillRequirementRequired    MentionedSkillRequirement = "required"
+	MentionedSkillRequirementPreferred   MentionedSkillRequirement = "preferred"
+	MentionedSkillRequirementNotRequired MentionedSkillRequirement = "not_required"
+)
+
 // Method is one of data_enrichment, skill_verification or interest_collection. A part of the conversation with a
 // candidate. The parts always run in the order listed here. The server may add values.
 type Method string
@@ -1902,7 +1911,9 @@ type MentionedSkill struct {
 	Name string `json:"name"`
 	// Quality of the match, from 0 to 1.
 	Score float64 `json:"score"`
-	// Positions at which the text mentions the skill.
+	// Whether the text requires the skill, prefers it ("is a plus"), or states that it is not required.
+	Requirement MentionedSkillRequirement `json:"requirement"`
+	// Where the text mentions the skill.
 	Mentions []SkillMention `json:"mentions"`
 }
 

@@ -280,7 +280,8 @@ test('extract returns mention positions in UTF-16 code units', async () => {
   assert.equal(status, 200, JSON.stringify(body))
   const { skills } = body.data
   const wiring = skills.find(({ skill_id }: any) => skill_id === 'sk_2001')
-  assert.deepEqual(Object.keys(wiring), ['skill_id', 'name', 'score', 'mentions'])
+  assert.deepEqual(Object.keys(wiring), ['skill_id', 'name', 'score', 'requirement', 'mentions'])
+  assert.equal(wiring.requirement, 'required')
   assert.deepEqual(wiring.mentions, [{ start: text.indexOf('house'), end: text.indexOf(' and'), text: 'house wiring' }])
   for (const { mentions, score } of skills) {
     assert.ok(score >= 0 && score <= 1)

@@ -211,9 +211,13 @@ export function skillRoutes(app: App, context: Context): void {
     async ({ body }) => {
       const { text, limit = 25 } = body
       const { current } = context.catalogue
-      const skills = current.index
-        .extract(text, limit)
-        .map(({ number, name, score, mentions }) => ({ skill_id: skillId(number), name, score, mentions }))
+      const skills = current.index.extract(text, limit).map(({ number, name, score, requirement, mentions }) => ({
+        skill_id: skillId(number),
+        name,
+        score,
+        requirement,
+        mentions,
+      }))
       return { success: true as const, message: 'Skills found in the text', data: { skills } }
     },
   )

@@ -131,7 +131,15 @@ const SkillMention = named(
 
 const MentionedSkill = named(
   'MentionedSkill',
-  Type.Object({ skill_id: skillIdText, name: Type.String(), score, mentions: Type.Array(SkillMention) }),
+  Type.Object({
+    skill_id: skillIdText,
+    name: Type.String(),
+    score,
+    requirement: Type.Enum(['required', 'preferred', 'not_required'], {
+      description: 'Whether the text requires the skill, prefers it ("is a plus"), or states that it is not required.',
+    }),
+    mentions: Type.Array(SkillMention),
+  }),
 )
 
 export const ExtractData = named('SkillExtraction', Type.Object({ skills: Type.Array(MentionedSkill) }))

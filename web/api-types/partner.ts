@@ -1083,7 +1083,9 @@ export interface MentionedSkill {
   name: string
   /** Quality of the match, from 0 to 1. */
   score: number
-  /** Positions at which the text mentions the skill. */
+  /** Whether the text requires the skill, prefers it ("is a plus"), or states that it is not required. */
+  requirement: 'required' | 'preferred' | 'not_required'
+  /** Where the text mentions the skill. */
   mentions: SkillMention[]
 }
 

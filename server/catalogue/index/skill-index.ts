@@ -1,5 +1,10 @@
+import { ClauseLinks } from './extract/clause-links.ts'
 import { Extractor, type Mention } from './extract/extract.ts'
+import { type LabelMention, LabelMentionFinder } from './extract/label-mentions.ts'
 import { buildMentionFinder } from './extract/mention-builder.ts'
+import type { Requirement } from './extract/requirement-words.ts'
+import { spanModel } from './extract/spans/span-model.ts'
+import { SpanTagger } from './extract/spans/span-tagger.ts'
 import { buildLabels, type Labels, type SkillEntry } from './labels/labels.ts'
 import { buildNearWords } from './labels/near-words.ts'
 import { buildPostings } from './labels/postings.ts'
@@ -30,6 +35,8 @@ export interface MatchedSkill extends FoundSkill {
 }
 
 export interface ExtractedSkill extends FoundSkill {
+  /** Whether the text requires the skill, prefers it, or states that it is not required. */
+  requirement: Requirement
   mentions: Mention[]
 }
 
@@ -85,17 +92,28 @@ export class SkillIndex {
   }
 
   /**
-   * Returns the skills that a text mentions, highest score first, each with its mentions. If mentions overlap, only the longest
-   * is returned.
+   * Returns the skills that a text mentions, highest score first, each with its mentions. The mentions of one skill do not overlap.
+   * Those of two skills overlap if a clause that describes one skill contains the name of another.
    */
   extract(text: string, limit = 25): ExtractedSkill[] {
     const { numbers, names } = this.labels
-    return this.extractor.extract(text, limit).map(({ entryIndex, score, mentions }) => ({
+    return this.extractor.extract(text, limit).map(({ entryIndex, score, requirement, mentions }) => ({
       number: numbers[entryIndex]!,
       name: names[entryIndex]!,
       score,
+      requirement,
       mentions,
     }))
+  }
+
+  /** Returns the labels of the catalogue that a text contains. Used to train the span tagger. */
+  labelsIn(text: string): LabelMention[] {
+    return this.extractor.labelsIn(text)
+  }
+
+  /** Returns N of `sk_N` for the index of a skill in the sorted entries. */
+  numberOf(entryIndex: number): number {
+    return this.labels.numbers[entryIndex]!
   }
 
   private readonly toFoundSkill = (entryIndex: number, score: number): FoundSkill => ({
@@ -131,10 +149,16 @@ function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIn
   const mentionFinder = yield* buildMentionFinder(labels, gaps, postings, nearWords)
   // Search and match are synchronous and never run at the same time, so they can share one ranking.
   const ranking = new Ranking(labels.names.length)
+  const matcher = new Matcher(labels, postings, nearWords, paraphrases, weights, ranking, priors)
   return new SkillIndex(
     labels,
     new Search({ labels, postings, nearWords, priors, isOrdinaryImport, ranking }),
-    new Matcher(labels, postings, nearWords, paraphrases, weights, ranking, priors),
-    new Extractor(labels, mentionFinder, postings),
+    matcher,
+    new Extractor({
+      labelMentions: new LabelMentionFinder(labels, mentionFinder, postings),
+      tagger: new SpanTagger(spanModel()),
+      clauseLinks: new ClauseLinks(matcher),
+      isOrdinaryImport,
+    }),
   )
 }

@@ -14,13 +14,16 @@ final class MentionedSkill implements \JsonSerializable
     /**
      * @param string $skillId ID of the skill.
      * @param string $name Name of the skill.
-     * @param float $score Quality of the match, from 0 to 1.
-     * @param list<SkillMention> $mentions Positions at which the text mentions the skill.
+     * @param float $score How well the skill matches, from 0 to 1.
+     * @param MentionedSkillRequirement::* $requirement Whether the text requires the skill, prefers it ("is a
+     *     plus"), or states that it is not required.
+     * @param list<SkillMention> $mentions Where the text mentions the skill.
      */
     public function __construct(
         public readonly string $skillId,
         public readonly string $name,
         public readonly float $score,
+        public readonly string $requirement,
         public readonly array $mentions,
     ) {
     }
@@ -35,6 +38,7 @@ final class MentionedSkill implements \JsonSerializable
             skillId: (string) ($data['skill_id'] ?? ''),
             name: (string) ($data['name'] ?? ''),
             score: (float) ($data['score'] ?? 0.0),
+            requirement: (string) ($data['requirement'] ?? ''),
             mentions: array_map(static fn (mixed $item): SkillMention => SkillMention::fromArray((array) $item), array_values((array) ($data['mentions'] ?? []))),
         );
     }
@@ -45,6 +49,7 @@ final class MentionedSkill implements \JsonSerializable
             'skill_id' => $this->skillId,
             'name' => $this->name,
             'score' => $this->score,
+            'requirement' => $this->requirement,
             'mentions' => $this->mentions,
         ]);
     }

@@ -1542,7 +1542,9 @@ class MentionedSkill(TypedDict):
     name: str
     """Name of the skill."""
     score: float
-    """Quality of the match, from 0 to 1."""
+    """How well the skill matches, from 0 to 1."""
+    requirement: Literal["required", "preferred", "not_required"]
+    """Whether the text requires the skill, prefers it ("is a plus"), or states that it is not required."""
     mentions: List[SkillMention]
     """Positions at which the text mentions the skill."""
 

@@ -460,7 +460,7 @@ test('texts of the maximum length are processed', () => {
   assert.equal(index.extract('welding '.repeat(6250), 1)[0]!.mentions.length, 6250)
 })
 
-test('a label of up to ten words is found, a longer one is not', () => {
+test('a label of up to ten words is found as a label, a longer one only as a clause', () => {
   const name = 'Inspecting boilers valves pumps motors turbines gaskets pipes tanks vessels'
   const longName = `${name} chimneys`
   const longNameIndex = buildSkillIndexSync([
@@ -471,7 +471,12 @@ test('a label of up to ten words is found, a longer one is not', () => {
     longNameIndex.extract(name).map(({ number }) => number),
     [1],
   )
-  assert.deepEqual(longNameIndex.extract(longName.replace('Inspecting', 'Assembling')), [])
+  const assembling = longName.replace('Inspecting', 'Assembling')
+  assert.deepEqual(longNameIndex.labelsIn(assembling), [])
+  assert.deepEqual(
+    longNameIndex.extract(assembling).map(({ number, mentions }) => `${number}: ${mentions[0]!.text}`),
+    [`2: ${assembling}`],
+  )
 })
 
 test('a text has at most 1000 lookups of Hindi words in other spellings', () => {
@@ -695,4 +700,26 @@ test('each rule has its effect on the skills, the scores and the mentions', () =
       .map(({ number, score, mentions }) => `${number} ${score} ${mentions.map((mention) => mention.text).join('|')}`)
     assert.equal(found.join(', '), expected, text)
   }
+})
+
+test('a clause that describes a skill without its name is a mention of the imported skill that it means', () => {
+  const imported = buildSkillIndexSync([
+    { number: 1_000_001, name: 'manage staff', aliases: ['supervise employees'] },
+    { number: 1_000_002, name: 'analyse market trends', aliases: [] },
+  ])
+  const text = 'You will be responsible for managing the staff of the shop'
+  const [skill] = imported.extract(text)
+  assert.equal(skill?.number, 1_000_001)
+  assert.ok(skill.mentions[0]!.text.includes('managing the staff'), skill.mentions[0]!.text)
+  assert.equal(text.slice(skill.mentions[0]!.start, skill.mentions[0]!.end), skill.mentions[0]!.text)
+})
+
+test('a skill is required, preferred or not required', () => {
+  const requirementOf = (text: string) => index.extract(text)[0]?.requirement
+  assert.equal(requirementOf('Experience in welding is a must.'), 'required')
+  assert.equal(requirementOf('Knowledge of welding is a plus.'), 'preferred')
+  assert.equal(requirementOf('Good to have: welding'), 'preferred')
+  assert.equal(requirementOf('Welding (preferred)'), 'preferred')
+  assert.equal(requirementOf('Welding is not required.'), 'not_required')
+  assert.equal(requirementOf('A bonus is paid monthly. Welding needed.'), 'required')
 })

@@ -1,18 +1,20 @@
-import { ALIAS, type Labels, LOWER_CASE, letterCaseOf, UPPER_CASE } from '../labels/labels.ts'
-import type { Postings } from '../labels/postings.ts'
-import { everydayWords } from '../lexicon/lexicon.ts'
-import { GAP_BREAK, Tokens, wordHash } from '../text/tokens.ts'
-import { advertisementPhraseKind, NEVER_A_SKILL, RARELY_A_SKILL } from './advertisement-words.ts'
-import { isAboutEmployerOrColleague } from './employer-words.ts'
-import { isLanguage, isOneOfSeveralLanguages } from './language-words.ts'
-import type { MentionFinder } from './mention-finder.ts'
+import { Tokens } from '../text/tokens.ts'
+import type { ClauseLinks } from './clause-links.ts'
+import type { LabelMention, LabelMentionFinder } from './label-mentions.ts'
 import { isNegated } from './negation.ts'
+import { isPreferred, type Requirement } from './requirement-words.ts'
+import { KNOWLEDGE_SPAN, type SpanTagger, type TaggedSpan } from './spans/span-tagger.ts'
+import { markLabels, readGapKinds } from './spans/token-features.ts'
 
 /**
- * Extracts the skills that a text mentions. A mention is an occurrence of a label in the text. If mentions overlap, the longest
- * one is kept. A word with an everyday meaning, such as "go", is a mention only if it has the same capitals as the
- * label. The score of a skill is that of its best mention, and each further mention raises it a little.
- * `extract-reference.test.ts` has a simple implementation without an index.
+ * Extracts the skills that a text mentions, in two ways:
+ *
+ * 1. Labels: the names and aliases of the catalogue that the text contains (label-mentions.ts). Their scores depend on the kind of
+ *    label. A trained tagger (spans/) rejects labels that are not used as a skill.
+ * 2. Clauses: the tagger also finds descriptions of skills without their names, such as "coordinate the work of developers". `match`
+ *    finds the skill that a clause means.
+ *
+ * The score of a skill is that of its best mention, and each further mention raises it a little.
  */
 
 export interface Mention {
@@ -27,199 +29,175 @@ export interface ExtractedEntry {
   /** Index of the skill in the sorted entries (labels.ts). */
   entryIndex: number
   score: number
+  /** The strongest requirement of all mentions. */
+  requirement: Requirement
   mentions: Mention[]
 }
 
-/** Factor by which the score of a negated mention is multiplied: "no welding". */
-const NEGATED_FACTOR = 0.1
-/** Factor for variants of a label: "loading of trucks" for truck loading. */
-const VARIANT_FACTOR = 0.9
-/** Factor for words such as "HR" that any job advertisement may contain. */
-const ADVERTISEMENT_WORD_FACTOR = 0.2
-/** Factor for skills of the employer or a colleague: "flex printing shop", "report to the sales manager". */
-const EMPLOYER_OR_COLLEAGUE_FACTOR = 0.4
-/** Factor for languages: "knows Tamil". */
-const LANGUAGE_FACTOR = 0.75
-/** Factor for alternative languages: "Tamil or Hindi". */
-const ONE_OF_SEVERAL_LANGUAGES_FACTOR = 0.15
-
-/** Scores of a mention by kind of label, calibrated on labelled job advertisements. A long label has several words. */
-const LONG_NAME_SCORE = 0.88
-const LONG_ALIAS_SCORE = 0.76
-const SINGLE_WORD_NAME_SCORE = 0.86
-const SINGLE_WORD_ALIAS_SCORE = 0.66
-/** Subtracted from the score of a single-word alias that other skills contain, too, if the text is dense (mentionDensity 1). */
-const DENSE_TEXT_PENALTY = 0.33
-/** Subtracted from the score of a single-word alias for each doubling of the number of other skills that contain the word. */
-const PENALTY_PER_DOUBLING = 0.03
-/** Minimum score of a single-word alias that other skills contain, too. */
-const MIN_SHARED_WORD_SCORE = 0.3
-/** Score of a mention that is a single word of a longer label: "overlock" for overlock sewing. */
-const SINGLE_WORD_VARIANT_SCORE = 0.6
 /** Each further mention of a skill multiplies the doubt (1 - score) by this factor. */
 const DOUBT_FACTOR_PER_MENTION = 0.8
 /** Further mentions do not raise a score below this one. */
 const MIN_SCORE_TO_RAISE = 0.25
-/** From this number of other mentions on, a text counts as dense: such texts usually write the names of skills in full. */
-const MIN_DENSE_TEXT_MENTIONS = 8
-/** Number of skills in the catalogue for which the scores of single words were measured. */
-const MEASURED_CATALOGUE_SIZE = 3000
-/** A word up to this number of letters is not a mention if a hyphen joins it with another word: "C-form". */
-const MAX_COMPOUND_PART_LENGTH = 4
+/**
+ * A label of an imported taxonomy with a lower margin (span-tagger.ts) is not a mention, because such labels include many general
+ * words. The labels of the built-in catalogue are always mentions: they were written for job advertisements.
+ */
+const MIN_IMPORTED_MARGIN = -1
+/** A clause is a mention of a built-in skill only if it has several words, contains no label, and its match has this score. */
+const MIN_BUILT_IN_LINK_SCORE = 0.65
+/** Factor of the score of a matched clause: the text may describe the employer, and the clause more than the skill. */
+const CLAUSE_FACTOR = 0.75
+/** Factor by which the score of a negated clause is multiplied. */
+const NEGATED_FACTOR = 0.1
+/** Maximum number of clauses of a text that are matched; the clauses of earlier texts are in a cache and do not count. */
+const MAX_MATCHED_CLAUSES = 24
+/** Longer clauses are not matched, because they describe several skills. */
+const MAX_CLAUSE_WORDS = 16
 
-const everydayWordHashes: ReadonlySet<number> = new Set(Array.from(everydayWords, wordHash))
+const REQUIREMENT_ORDER: readonly Requirement[] = ['not_required', 'preferred', 'required']
 
-interface FoundMention {
-  label: number
-  /** Index of the first word, and index after the last word. */
-  from: number
-  to: number
-  /** Offsets in the text, in UTF-16 units. */
+type AddMention = (entryIndex: number, score: number, start: number, end: number, requirement: Requirement) => void
+
+/** A tagged span with its offsets in the text. */
+interface TextSpan extends TaggedSpan {
   start: number
   end: number
-  /** Whether the mention was found through a variant of the label. */
-  isVariant: boolean
+}
+
+export interface ExtractorParts {
+  labelMentions: LabelMentionFinder
+  tagger: SpanTagger
+  clauseLinks: ClauseLinks
+  /** By entry index: 1 for a skill of an imported taxonomy. */
+  isOrdinaryImport: Uint8Array
 }
 
 export class Extractor {
-  private readonly labels: Labels
-  private readonly finder: MentionFinder
-  private readonly postings: Postings
+  private readonly parts: ExtractorParts
   private readonly tokens = new Tokens()
+  private marks = new Uint8Array(0)
+  private gapKinds = new Uint8Array(0)
 
-  constructor(labels: Labels, finder: MentionFinder, postings: Postings) {
-    this.labels = labels
-    this.finder = finder
-    this.postings = postings
+  constructor(parts: ExtractorParts) {
+    this.parts = parts
   }
 
   /** Returns up to `limit` skills that the text mentions, in descending order of score. */
   extract(text: string, limit: number): ExtractedEntry[] {
     const tokens = this.tokens.read(text)
-    const foundMentions: FoundMention[] = []
-    const labelCount = this.labels.kinds.length
-    this.finder.findAll(text, tokens, (labelOrVariant, from, to) => {
-      const start = tokens.starts[from]!
-      const end = tokens.ends[to - 1]!
-      const isVariant = labelOrVariant >= labelCount
-      const label = isVariant ? labelOrVariant - labelCount : labelOrVariant
-      // If the text is exactly the label, it is a mention even if the word has an everyday meaning.
-      const isWholeText = to - from === tokens.count
-      if (
-        to - from > 1 ||
-        (isWholeText && this.hasExactWords(label, tokens, from, to)) ||
-        this.isSingleWordMention(label, text, tokens, from)
-      )
-        foundMentions.push({ label, from, to, start, end, isVariant })
-    })
-    const skillsByEntryIndex = new Map<number, ExtractedEntry>()
-    const mentions = resolveOverlaps(foundMentions)
-    const mentionDensity = Math.min(1, (mentions.length - 1) / MIN_DENSE_TEXT_MENTIONS)
-    for (const { label: foundLabel, from, to, start, end, isVariant } of mentions) {
-      const label = isVariant ? foundLabel : this.labelWithExactWords(foundLabel, tokens, from, to)
-      const isWholeText = to - from === tokens.count && !isVariant && this.hasExactWords(label, tokens, from, to)
-      const phraseKind = isWholeText ? 0 : advertisementPhraseKind(tokens, from, to)
-      if (phraseKind === NEVER_A_SKILL) continue
-      const entryIndex = this.labels.entryIndexOfLabel[label]!
-      let score =
-        isVariant && to - from === 1
-          ? SINGLE_WORD_VARIANT_SCORE
-          : this.mentionScore(label, mentionDensity) * (isVariant ? VARIANT_FACTOR : 1)
-      if (isNegated(text, tokens, from, to)) score *= NEGATED_FACTOR
-      else if (phraseKind === RARELY_A_SKILL) score *= ADVERTISEMENT_WORD_FACTOR
-      else if (isAboutEmployerOrColleague(tokens, from, to)) score *= EMPLOYER_OR_COLLEAGUE_FACTOR
-      else if (isLanguage(tokens, from, to))
-        score *= isOneOfSeveralLanguages(text, tokens, from) ? ONE_OF_SEVERAL_LANGUAGES_FACTOR : LANGUAGE_FACTOR
-      const mention = mentionAt(text, start, end)
-      const skill = skillsByEntryIndex.get(entryIndex)
-      if (!skill) skillsByEntryIndex.set(entryIndex, { entryIndex, score, mentions: [mention] })
-      else {
-        skill.score = Math.max(skill.score, score)
-        skill.mentions.push(mention)
+    const labelMentions = this.parts.labelMentions.find(text, tokens)
+    const spans = this.tagSpans(text, labelMentions)
+    const skills = new Map<number, ExtractedEntry>()
+    const addMention = (entryIndex: number, score: number, start: number, end: number, requirement: Requirement) => {
+      const skill = skills.get(entryIndex)
+      if (!skill) {
+        skills.set(entryIndex, { entryIndex, score, requirement, mentions: [mentionAt(text, start, end)] })
+        return
       }
+      skill.score = Math.max(skill.score, score)
+      if (REQUIREMENT_ORDER.indexOf(requirement) > REQUIREMENT_ORDER.indexOf(skill.requirement))
+        skill.requirement = requirement
+      if (overlapsMention(skill.mentions, start, end)) return
+      skill.mentions.push(mentionAt(text, start, end))
+      if (skill.mentions.at(-2)!.start > start) skill.mentions.sort((a, b) => a.start - b.start)
     }
-    for (const skill of skillsByEntryIndex.values()) {
+    this.addLabels(text, labelMentions, spans, addMention)
+    this.addClauses(text, labelMentions, spans, addMention)
+    for (const skill of skills.values()) {
       const raisedScore = 1 - (1 - skill.score) * DOUBT_FACTOR_PER_MENTION ** (skill.mentions.length - 1)
       skill.score = Math.round((skill.score < MIN_SCORE_TO_RAISE ? skill.score : raisedScore) * 10_000) / 10_000
     }
-    return [...skillsByEntryIndex.values()]
+    return [...skills.values()]
       .sort((a, b) => b.score - a.score || a.mentions[0]!.start - b.mentions[0]!.start)
       .slice(0, limit)
   }
 
-  /**
-   * Chooses among labels with the same stems, such as "stress test" and "stress testing". If the mention is a separate phrase,
-   * returns the label with exactly its words. Inside a sentence the grammar determines the endings, so the found label is
-   * returned.
-   */
-  private labelWithExactWords(label: number, tokens: Tokens, from: number, to: number): number {
-    const otherLabels = this.finder.labelsWithSameStems.get(label)
-    if (!otherLabels || tokens.gaps[from] !== GAP_BREAK || (to < tokens.count && tokens.gaps[to] !== GAP_BREAK))
-      return label
-    if (this.hasExactWords(label, tokens, from, to)) return label
-    for (const other of otherLabels) if (this.hasExactWords(other, tokens, from, to)) return other
-    return label
+  /** Returns the spans that the tagger finds, in the order of the text. */
+  private tagSpans(text: string, labelMentions: readonly LabelMention[]): TextSpan[] {
+    const { tokens } = this
+    if (this.marks.length <= tokens.count) {
+      this.marks = new Uint8Array(tokens.count * 2 + 1)
+      this.gapKinds = new Uint8Array(tokens.count * 2 + 1)
+    }
+    markLabels(labelMentions, tokens.count, this.marks)
+    readGapKinds(text, tokens, this.gapKinds)
+    return this.parts.tagger
+      .tag(text, tokens, this.marks, this.gapKinds)
+      .map((span) => ({ ...span, start: tokens.starts[span.from]!, end: tokens.ends[span.to - 1]! }))
+      .sort((a, b) => a.start - b.start || a.end - b.end)
   }
 
-  /** Whether the words of the label equal the words `from` up to `to` of the text, with the same endings. */
-  private hasExactWords(label: number, { hashes }: Tokens, from: number, to: number): boolean {
-    const { wordStarts, words, vocabulary } = this.labels
-    const firstWord = wordStarts[label]!
-    if (wordStarts[label + 1]! - firstWord !== to - from) return false
-    for (let at = from; at < to; at++)
-      if (wordHash(vocabulary.words[words[firstWord + at - from]!]!) !== hashes[at]) return false
-    return true
+  private addLabels(
+    text: string,
+    labelMentions: readonly LabelMention[],
+    spans: readonly TextSpan[],
+    addMention: AddMention,
+  ): void {
+    const { tagger, isOrdinaryImport } = this.parts
+    let firstSpan = 0
+    for (const mention of labelMentions) {
+      const { entryIndex, from, to, score } = mention
+      while (firstSpan < spans.length && spans[firstSpan]!.end <= mention.start) firstSpan++
+      let { start, end } = mention
+      let isInSpan = false
+      for (let i = firstSpan; i < spans.length && spans[i]!.start < mention.end; i++) {
+        const span = spans[i]!
+        if (span.end <= mention.start) continue
+        isInSpan = true
+        // The mention of an imported label is the whole name or clause that contains it.
+        if (isOrdinaryImport[entryIndex] && span.start <= start && span.end >= end) ({ start, end } = span)
+      }
+      if (
+        isOrdinaryImport[entryIndex] &&
+        !isInSpan &&
+        !mention.isWholeText &&
+        tagger.spanMargin(KNOWLEDGE_SPAN, from, to) < MIN_IMPORTED_MARGIN
+      )
+        continue
+      addMention(entryIndex, score, start, end, this.requirementOf(text, from, to, mention.isNegated))
+    }
   }
 
-  /** Whether the word at `at` is a mention of the label. Rejects everyday words, parts of compounds and similar abbreviations. */
-  private isSingleWordMention(label: number, text: string, tokens: Tokens, at: number): boolean {
-    const { wordStarts, words, vocabulary, letterCases } = this.labels
-    const firstWord = wordStarts[label]!
-    // Single words that mention a longer label, such as "brickwork" for "brick work", were selected when the index was built.
-    if (wordStarts[label + 1]! - firstWord !== 1) return true
-    const word = vocabulary.words[words[firstWord]!]!
-    const isShort = word.length <= 2
-    if (word.length <= MAX_COMPOUND_PART_LENGTH && isPartOfCompound(text, tokens.starts[at]!, tokens.ends[at]!))
-      return false
-    const isEveryday = everydayWordHashes.has(tokens.hashes[at]!) || everydayWords.has(word)
-    const hasSameLength = tokens.charStarts[at + 1]! - tokens.charStarts[at]! === word.length
-    // An abbreviation may only gain a small plural s: "PDIs" mentions PDI, but "PDIS" does not, and "etc" does not mention
-    // ETCS. An everyday word must have the form of the label.
-    if (!hasSameLength && (isEveryday || (letterCases[label] === UPPER_CASE && text[tokens.ends[at]! - 1] !== 's')))
-      return false
-    if (!isShort && !isEveryday) return true
-    const letterCase = letterCaseOf(text.slice(tokens.starts[at], tokens.ends[at]))
-    if (letterCase === UPPER_CASE) return isShort || letterCases[label] === UPPER_CASE
-    if (letterCase !== letterCases[label]) return false
-    if (letterCase === LOWER_CASE) return isShort && !isEveryday
-    // The first word of a sentence always has a capital, so its capital counts only if no other word follows: "Go" as a list
-    // item.
-    const endsPhrase = at + 1 >= tokens.count || tokens.gaps[at + 1] === GAP_BREAK
-    return endsPhrase || !beginsSentence(text, tokens.starts[at]!)
+  /** Adds the skills of the clauses that are not labels themselves. */
+  private addClauses(
+    text: string,
+    labelMentions: readonly LabelMention[],
+    spans: readonly TextSpan[],
+    addMention: AddMention,
+  ): void {
+    const { clauseLinks, isOrdinaryImport } = this.parts
+    let matchedClauses = 0
+    let firstMention = 0
+    for (const { from, to, start, end } of spans) {
+      while (firstMention < labelMentions.length && labelMentions[firstMention]!.end <= start) firstMention++
+      const isLabel = labelMentions[firstMention]?.start === start && labelMentions[firstMention]!.end === end
+      if (isLabel || to - from > MAX_CLAUSE_WORDS) continue
+      const clause = text.slice(start, end)
+      const cachedLink = clauseLinks.cached(clause)
+      if (!cachedLink && matchedClauses++ >= MAX_MATCHED_CLAUSES) continue
+      const { entryIndex, score } = cachedLink ?? clauseLinks.link(clause)
+      if (entryIndex < 0) continue
+      const hasLabel = firstMention < labelMentions.length && labelMentions[firstMention]!.start < end
+      if (!isOrdinaryImport[entryIndex] && (to - from < 2 || hasLabel || score < MIN_BUILT_IN_LINK_SCORE)) continue
+      const isNegatedClause = isNegated(text, this.tokens, from, to)
+      addMention(
+        entryIndex,
+        score * CLAUSE_FACTOR * (isNegatedClause ? NEGATED_FACTOR : 1),
+        start,
+        end,
+        this.requirementOf(text, from, to, isNegatedClause),
+      )
+    }
   }
 
-  /**
-   * Returns the probability that a mention of this label is a requirement. An alias of one word scores lower if other skills
-   * contain the word, too. It scores even lower if the text has many mentions: such a text names its skills in full, and the
-   * word alone often means something else. `mentionDensity` is 0 for one mention and 1 for many.
-   */
-  private mentionScore(label: number, mentionDensity: number): number {
-    const { wordStarts, words, kinds, names } = this.labels
-    const firstWord = wordStarts[label]!
-    const isAlias = kinds[label] === ALIAS
-    if (wordStarts[label + 1]! - firstWord > 1) return isAlias ? LONG_ALIAS_SCORE : LONG_NAME_SCORE
-    if (!isAlias) return SINGLE_WORD_NAME_SCORE
-    const word = words[firstWord]!
-    const skillCount = this.postings.starts[word + 1]! - this.postings.starts[word]!
-    // Scaled to a catalogue of MEASURED_CATALOGUE_SIZE skills, so it can be a fraction.
-    const otherSkillCount = (skillCount - 1) * Math.min(1, MEASURED_CATALOGUE_SIZE / names.length)
-    const sharedWordScore =
-      SINGLE_WORD_ALIAS_SCORE -
-      DENSE_TEXT_PENALTY * mentionDensity -
-      PENALTY_PER_DOUBLING * Math.log2(Math.max(1, otherSkillCount))
-    return otherSkillCount < 1
-      ? SINGLE_WORD_ALIAS_SCORE - (SINGLE_WORD_ALIAS_SCORE - sharedWordScore) * otherSkillCount
-      : Math.max(MIN_SHARED_WORD_SCORE, sharedWordScore)
+  private requirementOf(text: string, from: number, to: number, isNegatedMention: boolean): Requirement {
+    if (isNegatedMention) return 'not_required'
+    return isPreferred(text, this.tokens, from, to) ? 'preferred' : 'required'
+  }
+
+  /** Returns the labels of the catalogue that the text contains, without the span tagger. Used to train the tagger. */
+  labelsIn(text: string): LabelMention[] {
+    return this.parts.labelMentions.find(text, this.tokens.read(text))
   }
 }
 
@@ -231,57 +209,11 @@ function mentionAt(text: string, start: number, end: number): Mention {
   return { start, end: end + 1, text: `${mentionText})` }
 }
 
-/**
- * Removes mentions that overlap a better one. A mention is better if it has more words, then if it is no variant of a label,
- * then if it has more characters, then if it comes first.
- */
-function resolveOverlaps(foundMentions: FoundMention[]): FoundMention[] {
-  let areDisjoint = true
-  for (let i = 1; areDisjoint && i < foundMentions.length; i++)
-    areDisjoint = foundMentions[i]!.start >= foundMentions[i - 1]!.end
-  if (areDisjoint) return foundMentions
-  const resolvedMentions: FoundMention[] = []
-  // Each run of overlapping mentions is resolved separately.
-  foundMentions.sort((a, b) => a.start - b.start)
-  for (let i = 0; i < foundMentions.length; ) {
-    let end = foundMentions[i]!.end
-    let next = i + 1
-    while (next < foundMentions.length && foundMentions[next]!.start < end)
-      end = Math.max(end, foundMentions[next++]!.end)
-    if (next === i + 1) {
-      resolvedMentions.push(foundMentions[i++]!)
-      continue
-    }
-    const overlappingMentions = foundMentions
-      .slice(i, next)
-      .sort(
-        (a, b) =>
-          b.to - b.from - (a.to - a.from) ||
-          Number(a.isVariant) - Number(b.isVariant) ||
-          b.end - b.start - (a.end - a.start) ||
-          a.start - b.start,
-      )
-    const keptMentions: FoundMention[] = []
-    for (const mention of overlappingMentions) {
-      if (keptMentions.every((other) => mention.end <= other.start || mention.start >= other.end))
-        keptMentions.push(mention)
-    }
-    resolvedMentions.push(...keptMentions.sort((a, b) => a.start - b.start))
-    i = next
+/** Whether the offsets overlap one of the mentions. Labels come in the order of the text, so usually only the last one is near. */
+function overlapsMention(mentions: readonly Mention[], start: number, end: number): boolean {
+  for (let i = mentions.length - 1; i >= 0; i--) {
+    if (mentions[i]!.start < end && start < mentions[i]!.end) return true
+    if (mentions[i]!.end <= start) return false
   }
-  return resolvedMentions
-}
-
-/** Whether a hyphen joins the word with another: "RS-CIT" does not mention CIT, and "C-form" does not mention C. */
-function isPartOfCompound(text: string, start: number, end: number): boolean {
-  return (
-    (text[start - 1] === '-' && /\S/.test(text[start - 2] ?? ' ')) ||
-    (text[end] === '-' && /\S/.test(text[end + 1] ?? ' '))
-  )
-}
-
-function beginsSentence(text: string, start: number): boolean {
-  let at = start - 1
-  while (at >= 0 && (text[at] === ' ' || text[at] === '\t')) at--
-  return at < 0 || '.!?।\n\r•*-–'.includes(text[at]!)
+  return false
 }

@@ -163,3 +163,6 @@ export const negationWords = loadLists('negation-words.txt', {
   'another person': 1,
   contractors: 1,
 })
+
+/** Phrases that show that a skill is preferred, but not required: "a plus", "nice to have". */
+export const requirementWords = loadLists('requirement-words.txt', { preferred: 3 })

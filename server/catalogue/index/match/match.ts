@@ -96,6 +96,8 @@ export class Matcher {
   private readonly wordPool: PhraseWord[] = []
   /** By word of the phrase: its best packed similarity (phrase-words.ts) with a word of the label that was compared last. */
   private readonly bestSimilarities = new Uint8Array(MAX_PHRASE_WORDS)
+  /** By stem number: 1 if a word of the phrase is similar to the stem. All zero between two phrases. */
+  private readonly isSimilarStem: Uint8Array
   /** Whether the label that was compared last matches through a synonym. */
   private usedSynonym = false
 
@@ -118,6 +120,7 @@ export class Matcher {
     this.lastRounds = new Int32Array(labels.names.length)
     this.foundEntryIndexes = new Int32Array(labels.names.length)
     this.stemWeights = stemWeights
+    this.isSimilarStem = new Uint8Array(labels.vocabulary.stemCount)
   }
 
   match(phrase: string, limit: number): MatchedEntry[] {
@@ -174,6 +177,7 @@ export class Matcher {
       this.wordPool[i].findSimilarStems(word, this.labels, this.paraphrases, this.nearWords, this.stemWeights)
       return this.wordPool[i]
     })
+    for (const { similarStems } of phraseWords) for (const { stem } of similarStems) this.isSimilarStem[stem] = 1
     const wordNumbers = words.map((word) => this.labels.vocabulary.find(word))
     for (const entryIndex of this.preselectEntries(phraseWords)) {
       const similarity = this.similarityOf(entryIndex, phraseWords, wordNumbers, variant)
@@ -184,7 +188,10 @@ export class Matcher {
       )
         similarities.set(entryIndex, similarity)
     }
-    for (const word of phraseWords) word.clear()
+    for (const word of phraseWords) {
+      for (const { stem } of word.similarStems) this.isSimilarStem[stem] = 0
+      word.clear()
+    }
   }
 
   /**
@@ -292,12 +299,13 @@ export class Matcher {
    */
   private overlapOf(label: number, phraseWords: PhraseWord[]): number {
     const { wordStarts, words, vocabulary } = this.labels
-    const { stemWeights, bestSimilarities } = this
+    const { stemWeights, bestSimilarities, isSimilarStem } = this
     for (let i = 0; i < phraseWords.length; i++) bestSimilarities[i] = 0
     let labelWeight = 0
     let matchedLabelWeight = 0
     for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
       const stem = vocabulary.stems[words[at]!]!
+      if (isSimilarStem[stem] === 0) continue
       for (let i = 0; i < phraseWords.length; i++) {
         const packedSimilarity = phraseWords[i]!.packedSimilarities[stem]!
         if ((packedSimilarity & SIMILARITY_MASK) > (bestSimilarities[i]! & SIMILARITY_MASK))
@@ -307,7 +315,7 @@ export class Matcher {
     for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
       const stem = vocabulary.stems[words[at]!]!
       let bestSimilarity = 0
-      for (let i = 0; i < phraseWords.length; i++) {
+      for (let i = 0; isSimilarStem[stem] !== 0 && i < phraseWords.length; i++) {
         const packedSimilarity = phraseWords[i]!.packedSimilarities[stem]!
         // A phrase of one word matches a synonym only if the label does not contain the word itself. In the label "braze
         // welding", the phrase "welding" matches "welding", but not also its synonym "braze".

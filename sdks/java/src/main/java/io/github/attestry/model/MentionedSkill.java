@@ -9,12 +9,15 @@ import java.util.List;
  *
  * @param skillId ID of the skill.
  * @param name Name of the skill.
- * @param score Quality of the match, from 0 to 1.
- * @param mentions Positions at which the text mentions the skill.
+ * @param score How well the skill matches, from 0 to 1.
+ * @param requirement Whether the text requires the skill, prefers it ("is a plus"), or states that it is not
+ *     required.
+ * @param mentions Where the text mentions the skill.
  */
 public record MentionedSkill(
         @JsonName("skill_id") String skillId,
         String name,
         double score,
+        MentionedSkillRequirement requirement,
         List<SkillMention> mentions) {
 }
