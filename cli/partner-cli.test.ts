@@ -73,11 +73,11 @@ test('fixtures run a TEST campaign to its results, logs show its calls, and a fa
   const path = join(cli.folder, 'broken.json')
   writeFileSync(
     path,
-    JSON.stringify({ steps: [{ name: 'a', method: 'POST', path: '/workflows', body: { name: '' } }] }),
+    JSON.stringify({ steps: [{ name: 'a', method: 'POST', path: '/workflows', body: { name: '', colour: 'red' } }] }),
   )
   const broken = await cli.run(['fixtures', path, '--profile', 'acme'])
   assert.equal(broken.code, 1)
-  assert.match(broken.errors, /^attestry: step a: The request has 2 validation errors:\n {2}name: /m)
+  assert.match(broken.errors, /^attestry: step a: The request has 2 validation errors:\n {2}colour: .*\n {2}name: /m)
   await until(async () => {
     const { output } = await cli.run(['logs', 'list', '--failed', '--profile', 'acme'])
     return /400 {2}POST {4}\/api\/v1\/partner\/workflows {2}VALIDATION_FAILED/.test(stripVTControlCharacters(output))

@@ -1,4 +1,4 @@
--- compatible with: 0030
+-- compatible with: 0032
 
 -- Scripts of TEST mode: how a simulated candidate, student or reviewer behaves.
 

@@ -130,7 +130,7 @@ test("the published package works in plain JavaScript on the machine's own Node"
   const snippets = sections.flatMap((section) => [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code))
   assert.equal(snippets.length, 3)
   const printed = await runProgram(snippets.join('\n'))
-  assert.match(printed, /^day$.*400 VALIDATION_FAILED.*name must have at least 1 character.*req_/ms)
+  assert.match(printed, /^day$.*400 VALIDATION_FAILED.*name must not be blank.*req_/ms)
 })
 
 test('the published package includes type declarations', async () => {

@@ -50,6 +50,7 @@ export function registerWork(worker: Worker, context: Context): void {
   handleEmailJobs(worker, context)
   handleVerificationJobs(worker, context)
   worker.run(() => startTestReviewers(context))
+  handleCredentialJobs(worker, context)
   worker.run(() => startTestStudents(context))
   worker.run(() => startCredentialEngine(context))
   worker.run(() => startPreparation(context))

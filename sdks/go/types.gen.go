@@ -1072,7 +1072,7 @@ type CandidateList struct {
 // any field, the candidate replies at once, answers everything correctly and is interested. Without a test clock, all
 // waiting times of the workflow are one second.
 type CandidateTestScript struct {
-	// Whether messages to the candidate fail. Default: false.
+	// True if messages to the candidate fail. Default: false.
 	Unreachable *bool `json:"unreachable,omitempty"`
 	// Number of messages that the candidate does not reply to, before the first reply: the first message, then the
 	// follow-ups. Default: 0.
@@ -1911,9 +1911,9 @@ type MentionedSkill struct {
 	Name string `json:"name"`
 	// Quality of the match, from 0 to 1.
 	Score float64 `json:"score"`
-	// Whether the text requires the skill, prefers it ("is a plus"), or states that it is not required.
+	// Importance of the skill according to the text: required, preferred ("is a plus"), or not required.
 	Requirement MentionedSkillRequirement `json:"requirement"`
-	// Where the text mentions the skill.
+	// Positions at which the text mentions the skill.
 	Mentions []SkillMention `json:"mentions"`
 }
 

@@ -46,7 +46,7 @@ export interface SequenceValue {
   isCalled: boolean
 }
 
-export type JsonRecord =
+type JsonRecord =
   | Manifest
   | TableHeader
   | ({ kind: 'table_end' } & TableDigest)

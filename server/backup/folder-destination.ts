@@ -36,7 +36,7 @@ export function openFolderDestination(folder: string): BackupDestination {
 }
 
 /** Writes a file that only its owner can read. It appears under its name when it is complete and on the disk; an existing one is not replaced. */
-export async function writeBackupFile(path: string, content: AsyncIterable<Buffer>): Promise<number> {
+async function writeBackupFile(path: string, content: AsyncIterable<Buffer>): Promise<number> {
   const folder = dirname(resolve(path))
   await removeUnfinished(folder)
   const unfinishedPath = `${path}.${randomBytes(4).toString('hex')}${UNFINISHED_SUFFIX}`

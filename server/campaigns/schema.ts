@@ -42,7 +42,7 @@ const TestScriptSchema = named(
   Type.Object(
     {
       unreachable: Type.Optional(
-        Type.Boolean({ description: 'Whether messages to the candidate fail. Default: false.' }),
+        Type.Boolean({ description: 'True if messages to the candidate fail. Default: false.' }),
       ),
       ignored_messages: Type.Optional(
         Type.Integer({
@@ -50,6 +50,7 @@ const TestScriptSchema = named(
           maximum: 10,
           description:
             'Number of messages that the candidate does not reply to, before the first reply: the first message, then the follow-ups. Default: 0.',
+          examples: [1],
         }),
       ),
       reply_delay_seconds: Type.Optional(
@@ -58,6 +59,7 @@ const TestScriptSchema = named(
           maximum: 604_800,
           description:
             'Time before each reply: with a test clock, in the time of that clock; otherwise in real time, at most 60 seconds. Default: 0, the candidate replies at once.',
+          examples: [3600],
         }),
       ),
       consent: Type.Optional(
@@ -117,6 +119,7 @@ const TestScriptSchema = named(
           maximum: MAX_SCRIPTED_REPLIES,
           description:
             'Number of replies after which the candidate does not reply any more. 0: the candidate never replies. Not allowed with `stop_after`.',
+          examples: [2],
         }),
       ),
       stop_after: Type.Optional(
@@ -125,6 +128,7 @@ const TestScriptSchema = named(
           maximum: MAX_SCRIPTED_REPLIES,
           description:
             'Number of replies after which the candidate replies STOP. This opts the phone number and the email address out of all campaigns of the organisation in TEST mode (with a test clock, of that clock).',
+          examples: [3],
         }),
       ),
     },

@@ -136,7 +136,7 @@ const MentionedSkill = named(
     name: Type.String(),
     score,
     requirement: Type.Enum(['required', 'preferred', 'not_required'], {
-      description: 'Whether the text requires the skill, prefers it ("is a plus"), or states that it is not required.',
+      description: 'Importance of the skill according to the text: required, preferred ("is a plus"), or not required.',
     }),
     mentions: Type.Array(SkillMention),
   }),

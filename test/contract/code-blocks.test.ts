@@ -37,6 +37,10 @@ const pagesWithoutRun: Record<string, [blocks: number, reason: string]> = {
   'docs/guides/connect-ashby.md': [2, 'needs an account of the ATS; server/ats/ tests the protocol'],
   'docs/guides/connect-greenhouse.md': [3, 'needs an account of the ATS; server/ats/ tests the protocol'],
   'docs/guides/connect-workable.md': [2, 'needs an account of the ATS; server/ats/ tests the protocol'],
+  'docs/guides/back-up-and-restore.md': [
+    4,
+    'needs a place for backups; test/faults/backup-interruptions.test.ts runs the commands',
+  ],
   'docs/guides/email.md': [3, 'needs a mail server'],
   'docs/guides/question-statistics.md': [3, 'needs questions that people have answered'],
   'docs/guides/run-in-production.md': [11, 'needs an external database, a proxy and several machines'],

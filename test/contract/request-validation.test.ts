@@ -9,10 +9,11 @@ import {
   supportedKeywords,
 } from '../../server/platform/http/schema-errors.ts'
 import { compileRequestValidator } from '../../server/platform/http/validation.ts'
+import { scaleCpuLimit } from '../support/cpu-limit.ts'
 import { listRequestSchemas } from './request-schemas.ts'
 
 const MAX_BODY_BYTES = 262_144
-const MAX_CPU_MS = 5
+const MAX_CPU_MS = scaleCpuLimit(5)
 
 const requestSchemas = listRequestSchemas()
 

@@ -131,7 +131,9 @@ function findSignatureProblem(request: IncomingMessage, url: URL, body: Buffer):
     scope,
     createHash('sha256').update(canonicalRequest).digest('hex'),
   ].join('\n')
-  const signingKey = scope.split('/').reduce((key, part) => hmac(key, part), Buffer.from(`AWS4${SECRET_ACCESS_KEY}`))
+  const signingKey = scope
+    .split('/')
+    .reduce<Buffer>((key, part) => hmac(key, part), Buffer.from(`AWS4${SECRET_ACCESS_KEY}`))
   return hmac(signingKey, textToSign).toString('hex') === signature ? undefined : 'the signature is wrong'
 }
 

@@ -42,7 +42,9 @@ export function readWordVectors(path: string): WordVectors {
   }
   const words = allWords.slice(0, MAX_WORDS)
   const values = new Float32Array(words.length * dimensions)
-  for (const [number, word] of words.entries()) values.set(vectors[word]!.slice(0, dimensions), number * dimensions)
+  words.forEach((word, number) => {
+    values.set(vectors[word]!.slice(0, dimensions), number * dimensions)
+  })
   const mean = new Float64Array(dimensions)
   values.forEach((value, i) => {
     mean[i % dimensions]! += value / words.length

@@ -221,7 +221,7 @@ export interface CandidateList {
 
 /** In TEST mode only: the candidate replies automatically, as described by these fields. Without any field, the candidate replies at once, answers everything correctly and is interested. Without a test clock, all waiting times of the workflow are one second. */
 export interface CandidateTestScript {
-  /** Whether messages to the candidate fail. Default: false. */
+  /** True if messages to the candidate fail. Default: false. */
   unreachable?: boolean
   /** Number of messages that the candidate does not reply to, before the first reply: the first message, then the follow-ups. Default: 0. */
   ignored_messages?: number
@@ -1083,9 +1083,9 @@ export interface MentionedSkill {
   name: string
   /** Quality of the match, from 0 to 1. */
   score: number
-  /** Whether the text requires the skill, prefers it ("is a plus"), or states that it is not required. */
+  /** Importance of the skill according to the text: required, preferred ("is a plus"), or not required. */
   requirement: 'required' | 'preferred' | 'not_required'
-  /** Where the text mentions the skill. */
+  /** Positions at which the text mentions the skill. */
   mentions: SkillMention[]
 }
 

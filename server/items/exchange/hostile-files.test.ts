@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { scaleCpuLimit } from '../../../test/support/cpu-limit.ts'
 import { itemPackage, itemXml, sampleItems } from '../../../test/support/item-files.ts'
 import { Problem } from '../../api/problem.ts'
 import { writeZip, type ZipFile } from '../../platform/zip.ts'
@@ -9,7 +10,7 @@ import { Findings, type ItemDraft, MAX_ERRORS } from './item-draft.ts'
 import { readQtiFile, readQtiPackage } from './qti-items.ts'
 
 const BODY_BYTES = 256 * 1024
-const MAX_CPU_MS = 5
+const MAX_CPU_MS = scaleCpuLimit(5)
 const MAX_RUNS = 30
 
 const HEADER = 'skill,difficulty,stem_en,key_en,distractor1_en,distractor2_en,distractor3_en\n'

@@ -15,6 +15,7 @@ const delaySeconds = (description: string) =>
       minimum: 0,
       maximum: MAX_DELAY_SECONDS,
       description: `${description} With a test clock, in the time of that clock; otherwise in real time, at most 60 seconds.`,
+      examples: [86_400],
     }),
   )
 const answers = (description: string) =>
@@ -51,6 +52,7 @@ const StudentScript = named(
         minItems: 1,
         maxItems: MAX_SKILLS,
         description: 'IDs of the skills that the student chooses in step 1.',
+        examples: [['sk_1001', 'sk_2001']],
       }),
       method: Type.Enum(['human', 'assessment'], { description: 'The method that the student chooses in step 2.' }),
       attempts: Type.Optional(
@@ -90,13 +92,23 @@ const ReviewerScript = named(
         }),
       ),
       notEndorsed: Type.Optional(
-        Type.Array(skillIdText, { maxItems: MAX_SKILLS, description: 'IDs of the skills that are not endorsed.' }),
+        Type.Array(skillIdText, {
+          maxItems: MAX_SKILLS,
+          description: 'IDs of the skills that are not endorsed.',
+          examples: [['sk_2001']],
+        }),
       ),
       rating: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 5, description: 'Rating of each endorsed skill. Default: 4.' }),
       ),
       comment: Type.Optional(Type.String({ maxLength: 1000, description: 'Comment on each skill.' })),
-      reason: Type.Optional(Type.String({ maxLength: 1000, description: 'The reason of the response `decline`.' })),
+      reason: Type.Optional(
+        Type.String({
+          maxLength: 1000,
+          description: 'The reason of the response `decline`.',
+          examples: ['I did not work with this person.'],
+        }),
+      ),
       delaySeconds: delaySeconds('Time from the request to the response. Default: 2.'),
     },
     {
@@ -113,7 +125,6 @@ export const SessionTestScript = named(
     { student: Type.Optional(StudentScript), reviewer: Type.Optional(ReviewerScript) },
     {
       ...closed,
-      minProperties: 1,
       description: 'In TEST mode only: the student, the reviewer or both act automatically, as described.',
     },
   ),

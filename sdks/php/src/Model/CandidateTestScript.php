@@ -16,7 +16,7 @@ use Attestry\Json;
 final class CandidateTestScript implements \JsonSerializable
 {
     /**
-     * @param bool|null $unreachable Whether messages to the candidate fail. Default: false.
+     * @param bool|null $unreachable True if messages to the candidate fail. Default: false.
      * @param int|null $ignoredMessages Number of messages that the candidate does not reply to, before the
      *     first reply: the first message, then the follow-ups. Default: 0.
      * @param int|null $replyDelaySeconds Time before each reply: with a test clock, in the time of that clock;

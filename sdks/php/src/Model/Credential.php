@@ -21,6 +21,7 @@ final class Credential implements \JsonSerializable
      * @param string $validUntil Time at which the credential expires.
      * @param int $version Increases with every change.
      * @param string $updatedAt Time of the last change of the record: ISO 8601, UTC.
+     * @param string|null $externalCandidateId Your own ID for the candidate.
      * @param string|null $candidateId The candidate, if the skill was verified in a campaign; null otherwise.
      * @param string|null $verificationId The verification, if the skill was verified in a session; null
      *     otherwise.

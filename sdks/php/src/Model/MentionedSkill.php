@@ -14,10 +14,10 @@ final class MentionedSkill implements \JsonSerializable
     /**
      * @param string $skillId ID of the skill.
      * @param string $name Name of the skill.
-     * @param float $score How well the skill matches, from 0 to 1.
-     * @param MentionedSkillRequirement::* $requirement Whether the text requires the skill, prefers it ("is a
-     *     plus"), or states that it is not required.
-     * @param list<SkillMention> $mentions Where the text mentions the skill.
+     * @param float $score Quality of the match, from 0 to 1.
+     * @param MentionedSkillRequirement::* $requirement Importance of the skill according to the text:
+     *     required, preferred ("is a plus"), or not required.
+     * @param list<SkillMention> $mentions Positions at which the text mentions the skill.
      */
     public function __construct(
         public readonly string $skillId,

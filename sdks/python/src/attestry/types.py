@@ -585,7 +585,7 @@ class CandidateTestScript(TypedDict, total=False):
     """
 
     unreachable: bool
-    """Whether messages to the candidate fail. Default: false."""
+    """True if messages to the candidate fail. Default: false."""
     ignored_messages: int
     """Number of messages that the candidate does not reply to, before the first reply: the first message,
     then the follow-ups. Default: 0.
@@ -773,6 +773,8 @@ class Credential(TypedDict):
     """The skill that the credential is about."""
     method: Literal["assessment", "endorsement", "campaign"]
     """Method by which the skill was verified."""
+    external_candidate_id: Optional[str]
+    """Your own ID for the candidate."""
     candidate_id: Optional[str]
     """The candidate, if the skill was verified in a campaign; null otherwise."""
     verification_id: Optional[str]
@@ -1542,9 +1544,9 @@ class MentionedSkill(TypedDict):
     name: str
     """Name of the skill."""
     score: float
-    """How well the skill matches, from 0 to 1."""
+    """Quality of the match, from 0 to 1."""
     requirement: Literal["required", "preferred", "not_required"]
-    """Whether the text requires the skill, prefers it ("is a plus"), or states that it is not required."""
+    """Importance of the skill according to the text: required, preferred ("is a plus"), or not required."""
     mentions: List[SkillMention]
     """Positions at which the text mentions the skill."""
 

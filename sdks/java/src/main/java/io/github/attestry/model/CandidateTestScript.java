@@ -10,7 +10,7 @@ import java.util.Map;
  * candidate replies at once, answers everything correctly and is interested. Without a test clock, all waiting
  * times of the workflow are one second.
  *
- * @param unreachable Whether messages to the candidate fail. Default: false.
+ * @param unreachable True if messages to the candidate fail. Default: false.
  * @param ignoredMessages Number of messages that the candidate does not reply to, before the first reply: the
  *     first message, then the follow-ups. Default: 0.
  * @param replyDelaySeconds Time before each reply: with a test clock, in the time of that clock; otherwise in
@@ -82,7 +82,7 @@ public record CandidateTestScript(
         private Builder() {
         }
 
-        /** Whether messages to the candidate fail. Default: false. */
+        /** True if messages to the candidate fail. Default: false. */
         public Builder unreachable(boolean value) {
             unreachable = value;
             return this;

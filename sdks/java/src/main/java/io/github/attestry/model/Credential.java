@@ -10,6 +10,7 @@ import io.github.attestry.internal.JsonName;
  * @param url The public page. With the extension {@code .json} or {@code .jwt}, the signed credential.
  * @param skill The skill that the credential is about.
  * @param method Method by which the skill was verified.
+ * @param externalCandidateId Your own ID for the candidate.
  * @param candidateId The candidate, if the skill was verified in a campaign; null otherwise.
  * @param verificationId The verification, if the skill was verified in a session; null otherwise.
  * @param status Return only records with this status.

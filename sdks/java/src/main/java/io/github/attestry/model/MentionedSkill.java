@@ -9,10 +9,10 @@ import java.util.List;
  *
  * @param skillId ID of the skill.
  * @param name Name of the skill.
- * @param score How well the skill matches, from 0 to 1.
- * @param requirement Whether the text requires the skill, prefers it ("is a plus"), or states that it is not
+ * @param score Quality of the match, from 0 to 1.
+ * @param requirement Importance of the skill according to the text: required, preferred ("is a plus"), or not
  *     required.
- * @param mentions Where the text mentions the skill.
+ * @param mentions Positions at which the text mentions the skill.
  */
 public record MentionedSkill(
         @JsonName("skill_id") String skillId,
