@@ -31,7 +31,7 @@ export function backupCommand(): Command {
     .option('--to <address>', 'a folder, a new file, or s3://BUCKET/PREFIX (default: BACKUP_TO)')
     .option(
       '--include-master-key',
-      'store the master key and the admin key in the backup too; whoever has BACKUP_KEY can then read every secret',
+      'store the master key and the admin key in the backup too; anyone with BACKUP_KEY can then read every secret',
     )
     .addHelpText(
       ...examples('backup', 'backup --to /mnt/backups', 'backup --to s3://acme-backups/attestry', 'backup list'),

@@ -93,7 +93,7 @@ export class SkillIndex {
 
   /**
    * Returns the skills that a text mentions, highest score first, each with its mentions. The mentions of one skill do not overlap.
-   * Those of two skills overlap if a clause that describes one skill contains the name of another.
+   * Mentions of two skills overlap if a clause that describes one skill contains the name of another.
    */
   extract(text: string, limit = 25): ExtractedSkill[] {
     const { numbers, names } = this.labels
