@@ -2,6 +2,7 @@ import { CommanderError } from 'commander'
 import { Problem } from '../server/api/problem.ts'
 import { ConfigError } from '../server/config.ts'
 import { loadEnvironment } from '../server/env-file.ts'
+import { isDatabaseUnavailable } from '../server/platform/database/outage.ts'
 import { errorText } from '../server/platform/error-text.ts'
 import { commands } from './commands.ts'
 import { messageWithDetails } from './print.ts'
@@ -41,6 +42,8 @@ await runProgram(program, commands, reportError)
 function describeError(error: Error & { code?: string }): string {
   const connectionLost =
     (error.code !== undefined && CONNECTION_LOST_CODES.has(error.code)) || /Connection terminated/.test(error.message)
+  if (!connectionLost && process.env.DATABASE_URL && isDatabaseUnavailable(error))
+    return `The database cannot be reached: ${errorText(error)}. Check that PostgreSQL is running and that DATABASE_URL has its host and port.`
   if (!connectionLost) return errorText(error)
   return `Lost the connection to the database (${error.message}). Unfinished changes were rolled back; run the command again when the database is available.`
 }

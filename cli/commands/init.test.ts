@@ -82,6 +82,15 @@ test('the configuration is found in the folder or named, and never guessed', asy
   assert.equal(noDatabase.code, 1)
   assert.match(noDatabase.stderr, /there is no database in \S+\.attestry, and DATABASE_URL is not set/)
   assert.deepEqual(await readdir(folder), [], 'no database is created')
+  const unreachable = await run(['org', 'list'], {
+    DATABASE_URL: 'postgres://attestry:secret@127.0.0.1:1/attestry',
+    ADMIN_API_KEY: 'admin-key-of-the-tests-000',
+    MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  })
+  assert.match(
+    unreachable.stderr,
+    /The database cannot be reached: .*127\.0\.0\.1:1\. Check that PostgreSQL is running and that DATABASE_URL has its host and port\./,
+  )
   assert.match((await run(['org', 'list'], { DATA_DIR: data })).stderr, /there is no database in /)
   assert.deepEqual(await readdir(folder), [])
 

@@ -131,7 +131,7 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
   NO_SKILLS: 'skills: at least one skill is required.',
   ASSESSMENT_LOCKED: 'This assessment has been passed and is closed.',
   ATTEMPTS_EXHAUSTED:
-    'One of the skills has 3 failed attempts within 30 days and cannot be assessed until the oldest of them is 30 days old.',
+    'The skill "Bricklaying" has 3 failed attempts within 30 days. It can be assessed again from 2026-12-05T10:00:00.000Z.',
   INVALID_TOKEN: 'This review link is invalid or has been replaced by a newer one.',
   SESSION_NOT_FOUND: 'Session not found or expired.',
   VERIFICATION_NOT_FOUND: 'Verification not found.',

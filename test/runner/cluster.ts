@@ -29,6 +29,7 @@ export interface TestCluster {
 export async function startCluster(): Promise<TestCluster> {
   const dataDir = await mkdtemp(join(tmpdir(), 'attestry-test-'))
   const postgres = await startEmbeddedPostgres({ dataDir, role: 'server', log: () => {} })
+  await skipDiskWrites(postgres.url)
   return {
     url: postgres.url,
     async stop() {
@@ -36,6 +37,19 @@ export async function startCluster(): Promise<TestCluster> {
       await rm(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * Lets the operating system decide when data are written to disk, which makes tests faster. What a killed process has committed is kept;
+ * only a crash of the machine would lose it. Tests of the embedded database start their own, which writes to disk.
+ */
+async function skipDiskWrites(url: string): Promise<void> {
+  await runStatements(
+    url,
+    'alter system set fsync = off',
+    'alter system set full_page_writes = off',
+    'select pg_reload_conf()',
+  )
 }
 
 export function databaseUrl(clusterUrl: string, database: string): string {

@@ -25,7 +25,14 @@ export async function startExternalPostgres(): Promise<TestCluster> {
   await createCluster(paths, binaries, launcher)
   prepareStart(paths, launcher)
   const port = await findFreePort()
-  const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=200']
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    'unix_socket_directories=',
+    'max_connections=200',
+    'fsync=off',
+    'full_page_writes=off',
+  ]
   const server = launcher.start(
     binaries.postgres,
     ['-D', launcher.programPath(paths.data), ...settings.flatMap((setting) => ['-c', setting])],

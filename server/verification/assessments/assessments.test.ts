@@ -218,7 +218,13 @@ test('a failed attempt leads to new questions without another event, and the thi
     assert.equal(outcomeOf(await calls.submitAnswers(session, [])), '409 NO_OPEN_ATTEMPT')
     assert.equal((await calls.getVerification(session)).status, attempt === 3 ? 'failed' : 'in_assessment')
   }
-  assert.equal(outcomeOf(await calls.generateAssessment(session)), '403 ATTEMPTS_EXHAUSTED')
+  const exhausted = await calls.generateAssessment(session)
+  assert.equal(outcomeOf(exhausted), '403 ATTEMPTS_EXHAUSTED')
+  const retryAt = new Date(calls.clock.now() + 30 * DAY).toISOString()
+  assert.equal(
+    exhausted.body.error.message,
+    `The skill "${(await calls.getVerification(session)).skills[0].name}" has 3 failed attempts within 30 days. It can be assessed again from ${retryAt}.`,
+  )
   assert.equal((await calls.getVerification(session)).skills[0].outcome, 'not_passed')
   assert.deepEqual(
     (await calls.listEvents()).map(({ type }) => type),

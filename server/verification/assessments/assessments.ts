@@ -17,6 +17,7 @@ import { recordAssessmentResponses } from './assessment-responses.ts'
 import {
   type Attempt,
   countFailedAttempts,
+  findFailedAttempts,
   findLastAttempt,
   findPassedSkills,
   insertAttempt,
@@ -183,10 +184,11 @@ function isOpen({ submittedAt, expiresAt }: Attempt, now: number): boolean {
 }
 
 async function attemptsExhaustedProblem(tx: Tx, session: Session, now: number): Promise<Problem | undefined> {
-  if ((await countFailedAttempts(tx, session, now)) < MAX_FAILED_ATTEMPTS) return undefined
+  const failed = await findFailedAttempts(tx, session, now)
+  if (!failed?.retryAt) return undefined
   return problem(
     'ATTEMPTS_EXHAUSTED',
-    `One of the skills has ${MAX_FAILED_ATTEMPTS} failed attempts within 30 days and cannot be assessed until the oldest of them is 30 days old.`,
+    `The skill "${failed.skillName}" has ${MAX_FAILED_ATTEMPTS} failed attempts within 30 days. It can be assessed again from ${failed.retryAt.toISOString()}.`,
   )
 }
 

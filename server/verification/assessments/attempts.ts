@@ -160,25 +160,45 @@ export async function findPassedSkills(queries: Queries, { id }: Session): Promi
   return new Set(rows.flatMap(({ passed_skills }) => passed_skills))
 }
 
+/** The failed attempts of the last 30 days at one skill. */
+interface FailedAttempts {
+  skillName: string
+  count: number
+  /** When the skill can be assessed again, if the count is at its maximum. */
+  retryAt: Date | undefined
+}
+
 /**
- * Returns the highest number of recent failed attempts at any one of the skills that were not passed in this session, across the
- * student's sessions. An attempt fails for each skill it did not pass, and for all skills if it was not submitted in time.
+ * Returns the failed attempts at the skill that has most of them, among the skills that were not passed in this session; attempts of all
+ * sessions of the student count. An attempt fails for each skill it did not pass, and for all skills if it was not submitted in time.
  */
-export async function countFailedAttempts(
+export async function findFailedAttempts(
   queries: Queries,
   { id, userId, skills }: Session,
   now: number,
-): Promise<number> {
-  const { rows } = await sql<{ failed: number }>`
-    select count(*)::int as failed
-    from verification_attempts a, unnest(a.skill_numbers) as skill
+): Promise<FailedAttempts | undefined> {
+  const { rows } = await sql<{ skill: number; count: number; failed_at: Date | null }>`
+    select skill, count(*)::int as count, (array_agg(failed_at order by failed_at desc))[${MAX_FAILED_ATTEMPTS}::int] as failed_at
+    from verification_attempts a, unnest(a.skill_numbers) as skill, coalesce(a.submitted_at, a.expires_at) as failed_at
     where a.user_id = ${userId} and skill = any(${skills.map(({ number }) => number)}::integer[])
       and not skill = any(a.passed_skills)
       and not exists (select from verification_attempts where verification_id = ${id} and skill = any(passed_skills))
       and case when a.submitted_at is null then a.expires_at <= ${new Date(now)} else true end
-      and coalesce(a.submitted_at, a.expires_at) > ${new Date(now - FAILED_ATTEMPT_WINDOW_MS)}
-    group by skill order by 1 desc limit 1`.execute(queries)
-  return rows[0]?.failed ?? 0
+      and failed_at > ${new Date(now - FAILED_ATTEMPT_WINDOW_MS)}
+    group by skill order by 2 desc, 3 desc nulls last limit 1`.execute(queries)
+  const row = rows[0]
+  return (
+    row && {
+      skillName: skills.find(({ number }) => number === row.skill)!.name,
+      count: row.count,
+      retryAt: row.failed_at ? new Date(row.failed_at.getTime() + FAILED_ATTEMPT_WINDOW_MS) : undefined,
+    }
+  )
+}
+
+/** Returns the highest number of recent failed attempts at any one of the skills, as `findFailedAttempts` counts them. */
+export async function countFailedAttempts(queries: Queries, session: Session, now: number): Promise<number> {
+  return (await findFailedAttempts(queries, session, now))?.count ?? 0
 }
 
 export async function readAssessment(
