@@ -27,7 +27,7 @@ export function parseTestArguments(args: string[]): TestArguments {
 
 /**
  * Beginnings of the paths of tests that do not run on an external PostgreSQL. They use no database, or the embedded one; or they test
- * commands, whose functions have tests of their own; or they kill the server but not the database, which takes minutes.
+ * commands, whose functions have tests of their own, or clients of the API; or they kill the server but not the database, which takes minutes.
  */
 const PATHS_WITHOUT_EXTERNAL_DATABASE = [
   'cli/mcp/',
@@ -47,8 +47,10 @@ const PATHS_WITHOUT_EXTERNAL_DATABASE = [
   'server/platform/text/',
   'server/questions/',
   'test/browser/',
+  'test/client-generators/',
   'test/contract/',
   'test/e2e/',
+  'test/examples/',
   'test/faults/assessments',
   'test/faults/ats',
   'test/faults/campaigns',
@@ -57,8 +59,10 @@ const PATHS_WITHOUT_EXTERNAL_DATABASE = [
   'test/faults/mandates',
   'test/faults/postgres',
   'test/faults/skill-questions',
+  'test/faults/test-clocks',
   'test/faults/webhooks',
   'test/runner/',
+  'test/sdks/',
 ]
 
 /**
