@@ -1,11 +1,11 @@
 /**
  * Measures signatures and checks of credentials, and lets another verifier (`@digitalcredentials/verifier-core`) verify credentials over
  * did:web on a local HTTPS server: unchanged ones, ones with a single changed character, and a revoked one. The run fails if it decides
- * wrongly. With OPEN_BADGES_SCHEMA, the path of 1EdTech's JSON Schema `ob_v3p0_achievementcredential_schema.json`, the verifier uses
- * this schema instead of the rules in `test/support/open-badge-schema.ts`.
+ * wrongly. With OPEN_BADGES_SCHEMAS, the folder with 1EdTech's JSON Schemas, the verifier uses them instead of the rules in
+ * `test/support/open-badge-schema.ts`.
  */
 import { checkCredential } from '../server/credentials/check/check.ts'
-import { signAsJwt, signCredential } from '../server/credentials/proof/sign.ts'
+import { signAsJwt, signOpenBadge } from '../server/credentials/proof/sign.ts'
 import { setStatus } from '../server/credentials/proof/status-list.ts'
 import type { JsonObject } from '../server/platform/json.ts'
 import {
@@ -18,6 +18,7 @@ import {
 import { httpsSkipReason } from '../test/support/https-server.ts'
 import { startIndependentVerifier } from '../test/support/independent-verifier.ts'
 import { startIssuerServer } from '../test/support/issuer-server.ts'
+import { openBadgesSchemaFile } from '../test/support/official-schemas.ts'
 import {
   type BenchmarkOptions,
   type BenchmarkRow,
@@ -61,7 +62,7 @@ async function measureSpeed(count: number): Promise<BenchmarkRow[]> {
 }
 
 function sign(issuer: SampleIssuer, number: number) {
-  return signCredential(sampleCredential(issuer, number), issuer.key, ISSUED_AT)
+  return signOpenBadge(sampleCredential(issuer, number), issuer.key, ISSUED_AT)
 }
 
 /** Returns the CPU time per run. It includes all threads, and excludes other processes. */
@@ -75,7 +76,7 @@ async function cpuMs(count: number, run: (number: number) => Promise<unknown>): 
 async function verifyIndependently(count: number): Promise<BenchmarkRow[]> {
   if (httpsSkipReason) return [skippedRow('another verifier', httpsSkipReason)]
   const { issuer, server } = await startIssuerServer()
-  const schemaFile = process.env.OPEN_BADGES_SCHEMA
+  const schemaFile = openBadgesSchemaFile('openBadge')
   const verifier = startIndependentVerifier(server.certificateFile, schemaFile)
   try {
     let accepted = 0

@@ -14,7 +14,7 @@ import type { Facts, ScoredResponse, SourceKind, VerifiedSkill } from './facts.t
 import { baseUrl, openSigningKey } from './issuers.ts'
 import { factsWithout, lockItemsForIssue, withoutMiskeyedItems } from './miskeyed-items.ts'
 import { addMonths, getCredentialPolicy } from './policies.ts'
-import { signAsJwt, signCredential } from './proof/sign.ts'
+import { signAsJwt, signOpenBadge } from './proof/sign.ts'
 import { deleteRevokedContent, revokeCredentials } from './revocation.ts'
 import type { CredentialSource } from './sources.ts'
 import { chooseStatusEntry, countStatusEntries, type StatusEntry, statusListUrl } from './status-lists.ts'
@@ -254,7 +254,7 @@ async function signDrafts(tx: Tx, deps: IssueDeps, drafts: Draft[]): Promise<Cre
       validFrom: now,
       validUntil: draft.validUntil,
     })
-    const credential = JSON.stringify(await signCredential(unsigned, key, now))
+    const credential = JSON.stringify(await signOpenBadge(unsigned, key, now))
     const jwt = await signAsJwt(unsigned, key)
     const { rows: inserted } = await sql<CredentialRow>`
       insert into credentials (credential_id, url, org_id, mode, holder_id, source_kind, source_id, external_id, skill_number, skill_name,

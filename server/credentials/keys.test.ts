@@ -46,7 +46,7 @@ test('the first credential creates a key, whose document everybody can read', as
   assert.equal(body.id, credential.issuer.id)
   assert.deepEqual(keyNames(body), ['key-1'])
   assert.deepEqual(body.assertionMethod, [`${body.id}#key-1`])
-  assert.equal(credential.proof.verificationMethod, `${body.id}#key-1`)
+  assert.equal(credential.proof[0].verificationMethod, `${body.id}#key-1`)
   const row = await calls.app.context.db.queries
     .selectFrom('credential_keys')
     .select(['secret_key', 'public_key'])
@@ -90,7 +90,7 @@ test('after a rotation the new key signs, and credentials of the old key stay va
   assert.deepEqual(keyNames(await didDocument(calls)), ['key-1', 'key-2'])
   const student = { externalStudentId: 'stu-2', email: 'b@example.com' }
   const next = await readPublic(calls.app, (await issueCredential(calls, { student })).id)
-  assert.match(next.credential.proof.verificationMethod, /#key-2$/)
+  assert.match(next.credential.proof[0].verificationMethod, /#key-2$/)
   for (const { credential, jwt } of [old, next]) {
     assert.equal((await checkOverHttp(calls.app, credential)).verdict, 'valid')
     assert.equal((await checkOverHttp(calls.app, jwt)).verdict, 'valid')
@@ -132,7 +132,7 @@ test('what a revoked key signed is invalid, and wanted credentials are issued ag
     ['revoked', 'active'],
   )
   const reissued = await readPublic(calls.app, offer.credentials[1].id)
-  assert.match(reissued.credential.proof.verificationMethod, /#key-2$/)
+  assert.match(reissued.credential.proof[0].verificationMethod, /#key-2$/)
   for (const id of [kept.id, signedId])
     assert.equal((await readPublic(calls.app, id)).id, reissued.id, 'old links lead to the new one')
   const { credentials } = (await holder.view()).body.data

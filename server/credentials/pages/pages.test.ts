@@ -45,7 +45,7 @@ test('a credential is served as a page, JSON, JWT, PDF and picture, to every web
     assert.equal(json.headers['access-control-allow-origin'], '*')
     assert.equal(JSON.parse(json.text).id, url)
   }
-  assert.equal(JSON.parse((await get(calls, `${path}.json`)).text).proof.cryptosuite, 'eddsa-rdfc-2022')
+  assert.equal(JSON.parse((await get(calls, `${path}.json`)).text).proof[0].cryptosuite, 'eddsa-rdfc-2022')
   const jwt = await get(calls, `${path}.jwt`)
   assert.match(String(jwt.headers['content-type']), /^application\/vc\+jwt/)
   assert.equal(JSON.parse(Buffer.from(jwt.text.split('.')[1]!, 'base64url').toString()).id, url)

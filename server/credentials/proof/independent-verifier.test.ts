@@ -4,7 +4,8 @@ import { changeOneByte, ISSUED_AT, sampleCredential } from '../../../test/suppor
 import { httpsSkipReason } from '../../../test/support/https-server.ts'
 import { startIndependentVerifier } from '../../../test/support/independent-verifier.ts'
 import { startIssuerServer } from '../../../test/support/issuer-server.ts'
-import { signCredential } from './sign.ts'
+import { openBadgesSchemaFile } from '../../../test/support/official-schemas.ts'
+import { signOpenBadge } from './sign.ts'
 import { setStatus } from './status-list.ts'
 
 const CREDENTIALS = 50
@@ -14,9 +15,9 @@ test('an independent verifier accepts credentials over did:web, rejects changed 
 }, async (t) => {
   const { issuer, server } = await startIssuerServer()
   t.after(() => server.close())
-  const verifier = startIndependentVerifier(server.certificateFile)
+  const verifier = startIndependentVerifier(server.certificateFile, openBadgesSchemaFile('openBadge'))
   t.after(() => verifier.close())
-  const sign = (number: number) => signCredential(sampleCredential(issuer, number), issuer.key, ISSUED_AT)
+  const sign = (number: number) => signOpenBadge(sampleCredential(issuer, number), issuer.key, ISSUED_AT)
 
   for (let number = 1; number <= CREDENTIALS; number++) {
     const credential = await sign(number)

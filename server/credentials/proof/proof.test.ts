@@ -9,7 +9,7 @@ import { type DocumentLoader, loadBundledContext } from './contexts.ts'
 import { buildDidDocument, didWeb } from './did-document.ts'
 import { prepareJsonLd } from './json-ld.ts'
 import { generateKeyPair } from './keys.ts'
-import { signAsJwt, signCredential } from './sign.ts'
+import { signAsJwt, signCredential, signOpenBadge } from './sign.ts'
 import {
   createStatusList,
   decodeStatusList,
@@ -112,7 +112,7 @@ test('a credential with a term that its contexts do not define is not signed', a
 
 test('a signed credential has the structure of an Open Badge 3.0', async () => {
   const issuer = await createIssuer('https://issuer.example')
-  const credential = await signCredential(sampleCredential(issuer), issuer.key, ISSUED_AT)
+  const credential = await signOpenBadge(sampleCredential(issuer), issuer.key, ISSUED_AT)
   assert.deepEqual(openBadgeErrors(credential), [])
 
   const { name: _, ...nameless } = credential

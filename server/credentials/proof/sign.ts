@@ -25,6 +25,15 @@ export async function signCredential(
   return issue({ credential: { ...credential }, suite, documentLoader, now: createdAt })
 }
 
+/**
+ * Returns an Open Badge with a Data Integrity proof. Its proof is a list with one entry, because 1EdTech's JSON Schema allows several
+ * proofs and rejects a single object. The signature does not cover this difference.
+ */
+export async function signOpenBadge(credential: JsonObject, key: SigningKey, createdAt: Date): Promise<JsonObject> {
+  const { proof, ...content } = await signCredential(credential, key, createdAt)
+  return { ...content, proof: [proof] }
+}
+
 /** Returns the credential as a VC-JWT: the payload is the credential without `proof`, with the registered claims added. */
 export async function signAsJwt(credential: JsonObject, key: SigningKey): Promise<string> {
   const [{ importJWK, SignJWT }, { toJwk }, keyPair] = await Promise.all([
