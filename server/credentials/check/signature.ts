@@ -1,7 +1,8 @@
 import type { JWK } from 'jose'
 import { isJsonObject, type JsonObject } from '../../platform/json.ts'
 import { loadBundledContext } from '../proof/contexts.ts'
-import { prepareJsonLd } from '../proof/json-ld.ts'
+import { contextResolver, prepareJsonLd } from '../proof/json-ld.ts'
+import { findComplexityError } from './complexity.ts'
 import { findContextError } from './contexts.ts'
 import { asArray, type SubmittedCredential } from './credential-text.ts'
 
@@ -86,15 +87,18 @@ async function publicJwk(key: JsonObject): Promise<JWK> {
 async function verifyProof(document: JsonObject, key: JsonObject, now: Date) {
   const proof = supportedProof(document)
   checkProofOptions(proof, now)
+  // Checked first, because everything after this costs much more.
+  if (!PROOF_VALUE.test(String(proof.proofValue))) throw new SignatureError(INVALID_FORMAT)
   const [{ DataIntegrityProof }, { cryptosuite }] = await Promise.all([
     import('@digitalbazaar/data-integrity'),
     import('@digitalbazaar/eddsa-rdfc-2022-cryptosuite'),
     prepareJsonLd(),
   ])
-  const contextError = await findContextError(document)
-  if (contextError) throw new SignatureError(contextError)
+  const inputError = (await findContextError(document)) ?? findComplexityError(document)
+  if (inputError) throw new SignatureError(inputError)
   const endsAt = performance.now() + MAX_CANONICALISATION_MS
-  const limits = {
+  const canonizeOptions = {
+    contextResolver,
     maxWorkFactor: 1,
     // Not a timer, which would not run during the computation.
     signal: {
@@ -107,7 +111,7 @@ async function verifyProof(document: JsonObject, key: JsonObject, now: Date) {
   const { proof: _, ...unsecuredDocument } = document
   let statements = ''
   async function canonize(input: object, options: object) {
-    const canonical = await cryptosuite.canonize(input, { ...options, ...limits })
+    const canonical = await cryptosuite.canonize(input, { ...options, ...canonizeOptions })
     if (input === unsecuredDocument) statements = canonical
     return canonical
   }
@@ -128,6 +132,11 @@ async function verifyProof(document: JsonObject, key: JsonObject, now: Date) {
       `The signed property ${hiddenProperty} is missing at its place in the JSON: the credential was rewritten after it was signed.`,
     )
 }
+
+const INVALID_FORMAT = 'The signature or the key of the issuer has an invalid format.'
+
+/** The 64 bytes of an Ed25519 signature in base58. */
+const PROOF_VALUE = /^z[1-9A-HJ-NP-Za-km-z]{64,88}$/
 
 const CREDENTIALS_VOCABULARY = 'https://www.w3.org/2018/credentials#'
 /** Properties that decide about the validity. */
@@ -174,5 +183,5 @@ function describeFailure(error: unknown): string {
   if (name.startsWith('jsonld.'))
     return 'The credential has properties that its contexts do not define, or invalid JSON-LD, so that the signature does not cover all of it.'
   if (/Abort signal|deep iterations/.test(message)) return 'The credential is too complex to be verified.'
-  return 'The signature or the key of the issuer has an invalid format.'
+  return INVALID_FORMAT
 }
