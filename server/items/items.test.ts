@@ -6,6 +6,7 @@ import { oncePerFile } from '../../test/support/cleanup.ts'
 import { CONSOLE_API, signIn, signInMember } from '../../test/support/console.ts'
 import { itemPackage, itemsCsv, itemXml, type SampleItem, sampleItems } from '../../test/support/item-files.ts'
 import { createPartner } from '../../test/support/partners.ts'
+import { findQtiSchemaErrors, qtiSchemaSkipReason } from '../../test/support/qti-schema.ts'
 import { validateQtiPackage } from '../../test/support/qti-structure.ts'
 import { until } from '../../test/support/until.ts'
 import { rotateDataKey } from '../platform/data-key-rotation.ts'
@@ -653,7 +654,7 @@ test('a retired item stays retired when it is imported again', async () => {
   assert.ok((await listItems()).every(({ status }: any) => status === 'active'))
 })
 
-test('an export contains the same items, and the QTI package has the structure of the specification', async () => {
+test('an export contains the same items, and the QTI package has the structure of the specification', async (t) => {
   const { app, partner, importOk, listItems } = await setUp()
   const header =
     'skill,id,kind,difficulty,stem_en,key_en,distractor1_en,distractor2_en,distractor3_en,distractor4_en,stem_hi,key_hi,distractor1_hi,distractor2_hi,distractor3_hi,distractor4_hi'
@@ -676,6 +677,9 @@ test('an export contains the same items, and the QTI package has the structure o
   const files = { csv: await download('csv'), qti: await download('qti') }
   const problems = validateQtiPackage(files.qti)
   assert.deepEqual(problems, [])
+  await t.test('and is valid according to the XSD files of QTI 3.0', { skip: qtiSchemaSkipReason() }, () =>
+    assert.deepEqual(findQtiSchemaErrors(files.qti), []),
+  )
   for (const bytes of Object.values(files)) {
     const body = { file_name: 'export', content_base64: bytes.toString('base64') }
     const again = (await partner.post('/items/import', body)).body

@@ -9,14 +9,18 @@ import { asArray } from './credential-text.ts'
  */
 const MAX_COST = 5000
 const COST_OF_SIGNATURE = 700
-const COST_OF_OBJECT = 16
+const COST_OF_OBJECT = 24
+/** Of an object that cannot be told apart from an earlier one by its own values. */
+const COST_OF_EQUAL_OBJECT = 20
 const COST_OF_VALUE = 1
 /** A value is compared with the earlier ones of the same property of the same node. */
 const COST_OF_COMPARISON = 0.036
 const COST_OF_CHARACTER = 0.02
+/** Of embedded pictures, which are addresses, and of status lists. */
+const COST_OF_DATA_CHARACTER = 0.027
 const COST_OF_ESCAPED_CHARACTER = 0.13
 /** Of a bundled context in an unusual place, which often has been processed for another credential. */
-const COST_OF_CONTEXT = 300
+const COST_OF_CONTEXT = 150
 const COST_OF_INLINE_CONTEXT = 500
 /** Of a bundled context after an inline one, so that it has to be processed again. */
 const COST_OF_CONTEXT_AFTER_INLINE = 2000
@@ -24,7 +28,7 @@ const COST_OF_CONTEXT_AFTER_INLINE = 2000
 const COST_OF_TYPE = 100
 
 /** A fetched status list may be longer than a submitted credential, and has only a few other values. */
-const MAX_COUNTED_LIST_CHARACTERS = 192 * 1024
+const MAX_COUNTED_LIST_CHARACTERS = 128 * 1024
 
 /** The contexts that apply to an object. */
 interface Scope {
@@ -48,6 +52,7 @@ function estimateCost(document: JsonObject): number {
   const valueCounts = new Map<string, number>()
   /** Contexts and types that are processed only once. */
   const processed = new Set<string>()
+  const blankNodes = new Set<string>()
   walkObject(document, { key: '', bundled: new Set(), hasInline: false }, true)
   for (const count of valueCounts.values()) cost += count * count * COST_OF_COMPARISON
   return cost
@@ -57,12 +62,21 @@ function estimateCost(document: JsonObject): number {
     const scope = '@context' in object ? enterContexts(object['@context'], outerScope, isRoot) : outerScope
     addTypes(object.type, scope)
     const node = typeof object.id === 'string' ? object.id : `_:${++objects}`
+    if (typeof object.id !== 'string') addBlankNode(object)
     for (const [name, value] of Object.entries(object)) {
       if (name === '@context') continue
       const count = walkValue(value, name, scope)
       const key = `${node} ${name}`
       valueCounts.set(key, (valueCounts.get(key) ?? 0) + count)
     }
+  }
+
+  function addBlankNode(object: JsonObject) {
+    const key = Object.entries(object)
+      .map(([name, value]) => (typeof value === 'object' ? name : `${name} ${value}`))
+      .join('\n')
+    if (blankNodes.has(key)) cost += COST_OF_EQUAL_OBJECT
+    blankNodes.add(key)
   }
 
   /** Returns the number of values. */
@@ -109,9 +123,9 @@ function estimateCost(document: JsonObject): number {
 }
 
 function costOfText(text: string, name: string): number {
-  const isList = name === 'encodedList'
-  const length = isList ? Math.min(text.length, MAX_COUNTED_LIST_CHARACTERS) : text.length
-  return length * COST_OF_CHARACTER + (isList ? 0 : countEscaped(text) * COST_OF_ESCAPED_CHARACTER)
+  if (name === 'encodedList') return Math.min(text.length, MAX_COUNTED_LIST_CHARACTERS) * COST_OF_DATA_CHARACTER
+  if (text.startsWith('data:')) return text.length * COST_OF_DATA_CHARACTER
+  return text.length * COST_OF_CHARACTER + countEscaped(text) * COST_OF_ESCAPED_CHARACTER
 }
 
 /** Counts the characters that N-Quads escapes. */

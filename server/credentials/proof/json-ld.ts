@@ -35,36 +35,42 @@ export function prepareJsonLd(): Promise<void> {
   return preparation
 }
 
-/** The context that a copy was made of. */
-const originals = new WeakMap<ActiveContext, ActiveContext>()
-
 /**
- * Copies the same properties as the function that it replaces, but shares the term definitions and the previous context. The terms are
- * copied when they are needed first: most copies only serve to look up a processed context.
+ * A copy of a context with the same properties as a copy of the package, but it shares the term definitions and the previous context. The
+ * terms are copied when they are needed first: most copies only serve to look up a processed context.
  */
-function cloneContext(this: ActiveContext): ActiveContext {
-  const original = this
-  let mappings: Map<string, object> | undefined
-  let protectedTerms: object | undefined
-  const copy: ActiveContext = {
-    get mappings() {
-      mappings ??= new Map(original.mappings)
-      return mappings
-    },
-    get protected() {
-      protectedTerms ??= { ...original.protected }
-      return protectedTerms
-    },
-    inverse: null,
-    getInverse: this.getInverse,
-    clone: this.clone,
-    revertToPreviousContext: this.revertToPreviousContext,
+class ContextCopy implements ActiveContext {
+  readonly original: ActiveContext
+  readonly inverse = null
+  readonly getInverse: unknown
+  readonly clone = cloneContext
+  readonly revertToPreviousContext = returnPreviousContext
+  previousContext?: ActiveContext
+  #mappings: Map<string, object> | undefined
+  #protected: object | undefined
+
+  constructor(original: ActiveContext) {
+    this.original = original
+    this.getInverse = original.getInverse
+    if (original.previousContext) this.previousContext = original.previousContext
   }
-  if (this.previousContext) copy.previousContext = this.previousContext
+
+  get mappings(): Map<string, object> {
+    this.#mappings ??= new Map(this.original.mappings)
+    return this.#mappings
+  }
+
+  get protected(): object {
+    this.#protected ??= { ...this.original.protected }
+    return this.#protected
+  }
+}
+
+function cloneContext(this: ActiveContext): ActiveContext {
+  const copy: ActiveContext = new ContextCopy(this)
   if ('@base' in this) copy['@base'] = this['@base']
   if ('@language' in this) copy['@language'] = this['@language']
   if ('@vocab' in this) copy['@vocab'] = this['@vocab']
-  originals.set(copy, this)
   return copy
 }
 
@@ -134,7 +140,7 @@ class ResolvedContext {
    */
   #key(activeContext: ActiveContext): string {
     const { previousContext } = activeContext
-    const isCopy = previousContext !== undefined && originals.get(activeContext) === previousContext
+    const isCopy = activeContext instanceof ContextCopy && activeContext.original === previousContext
     return `${contextNumber(this)} ${isCopy ? `copy ${contextNumber(previousContext)}` : contextNumber(activeContext)}`
   }
 }
