@@ -10,7 +10,7 @@ export interface SubmittedCredential {
 }
 
 export const MAX_CREDENTIAL_BYTES = 256 * 1024
-/** Canonicalisation takes up to 0.3 ms for an object, so this limits it to a few hundred milliseconds. */
+/** These limits apply to every credential; `complexity.ts` has stricter ones for credentials that are canonicalised. */
 const MAX_OBJECTS = 500
 const MAX_VALUES = 2000
 /** The time to expand a list grows with the square of its length. */
