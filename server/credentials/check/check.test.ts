@@ -637,7 +637,7 @@ const TYPES = [
 const hostileChanges: Record<string, (credential: any, run: number) => JsonObject> = {
   'one changed text': () => ({ name: 'changed' }),
   'objects up to the limit': () => ({ evidence: listOf(95, (i) => ({ type: ['Evidence'], name: `n${i}` })) }),
-  'equal objects up to the limit': () => ({ evidence: listOf(65, () => ({ type: ['Evidence'] })) }),
+  'equal objects up to the limit': () => ({ evidence: listOf(48, () => ({ type: ['Evidence'] })) }),
   'equal objects': () => ({ evidence: listOf(450, () => ({ type: ['Evidence'] })) }),
   'objects with many properties': () => ({
     evidence: listOf(85, (i) => ({

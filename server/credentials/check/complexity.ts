@@ -11,7 +11,7 @@ const MAX_COST = 4500
 const COST_OF_SIGNATURE = 700
 const COST_OF_OBJECT = 24
 /** Of an object that cannot be told apart from an earlier one by its own values. */
-const COST_OF_EQUAL_OBJECT = 20
+const COST_OF_EQUAL_OBJECT = 35
 const COST_OF_VALUE = 1
 /** A value is compared with the earlier ones of the same property of the same node. */
 const COST_OF_COMPARISON = 0.036
