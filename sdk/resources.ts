@@ -208,6 +208,8 @@ export interface CatalogueListSkillsQuery {
 
 /** Query parameters of `listMasterSkills`. */
 export interface CatalogueListMasterSkillsQuery {
+  /** Words of the name, or beginnings of them. Only groups whose name has all these words are listed. */
+  keyword?: string | undefined
   /** Number of the page, from 1. */
   page?: number | undefined
   /** Maximum number of items on the page. */
@@ -218,6 +220,8 @@ export interface CatalogueListMasterSkillsQuery {
 export interface CatalogueListSubSkillsQuery {
   /** ID of the master skill. */
   master_skill_id?: string | undefined
+  /** Words of the name, or beginnings of them. Only groups whose name has all these words are listed. */
+  keyword?: string | undefined
   /** Number of the page, from 1. */
   page?: number | undefined
   /** Maximum number of items on the page. */
@@ -404,6 +408,8 @@ export interface BrowseSkillsQuery {
 export interface SearchSkillsQuery {
   /** Text to search for: at least 3 characters. */
   q: string
+  /** Only skills that can be measured (true), or only those that cannot (false). */
+  verifiable?: boolean | undefined
   /** Maximum number of items on the page. */
   limit?: number | undefined
   /** The `next_cursor` of the previous page. */
@@ -695,7 +701,7 @@ export class CatalogueResource {
 
   /**
    * List master skills.
-   * Master skills are sorted by ID.
+   * Lists all master skills, or with `keyword` those with this name. Master skills are sorted by ID.
    */
   listMasterSkills(
     query: CatalogueListMasterSkillsQuery = {},
@@ -710,7 +716,7 @@ export class CatalogueResource {
 
   /**
    * List sub-skills.
-   * Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`. Sub-skills are sorted by ID.
+   * Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`; with `keyword`, only those with this name. Sub-skills are sorted by ID.
    */
   listSubSkills(query: CatalogueListSubSkillsQuery = {}, options?: CallOptions): List<SubSkill, SubSkillPage> {
     return new List(

@@ -708,6 +708,8 @@ func (r *CatalogueResource) AllSkills(ctx context.Context, params *CatalogueList
 
 // CatalogueListMasterSkillsParams are the query parameters of CatalogueResource.ListMasterSkills.
 type CatalogueListMasterSkillsParams struct {
+	// Words of the name, or beginnings of them. Only groups whose name has all these words are listed.
+	Keyword *string
 	// Maximum number of items on the page.
 	Limit *int64
 	// Number of the page, from 1.
@@ -718,6 +720,9 @@ func (p *CatalogueListMasterSkillsParams) values() url.Values {
 	query := url.Values{}
 	if p == nil {
 		return query
+	}
+	if p.Keyword != nil {
+		query.Set("keyword", *p.Keyword)
 	}
 	if p.Limit != nil {
 		query.Set("limit", strconv.FormatInt(*p.Limit, 10))
@@ -730,7 +735,7 @@ func (p *CatalogueListMasterSkillsParams) values() url.Values {
 
 // ListMasterSkills: list master skills.
 //
-// Master skills are sorted by ID.
+// Lists all master skills, or with `keyword` those with this name. Master skills are sorted by ID.
 func (r *CatalogueResource) ListMasterSkills(ctx context.Context, params *CatalogueListMasterSkillsParams, options ...RequestOption) (*MasterSkillPage, error) {
 	call := operation{
 		method:         "GET",
@@ -768,6 +773,8 @@ func (r *CatalogueResource) AllMasterSkills(ctx context.Context, params *Catalog
 type CatalogueListSubSkillsParams struct {
 	// ID of the master skill.
 	MasterSkillID *string
+	// Words of the name, or beginnings of them. Only groups whose name has all these words are listed.
+	Keyword *string
 	// Maximum number of items on the page.
 	Limit *int64
 	// Number of the page, from 1.
@@ -782,6 +789,9 @@ func (p *CatalogueListSubSkillsParams) values() url.Values {
 	if p.MasterSkillID != nil {
 		query.Set("master_skill_id", *p.MasterSkillID)
 	}
+	if p.Keyword != nil {
+		query.Set("keyword", *p.Keyword)
+	}
 	if p.Limit != nil {
 		query.Set("limit", strconv.FormatInt(*p.Limit, 10))
 	}
@@ -793,8 +803,8 @@ func (p *CatalogueListSubSkillsParams) values() url.Values {
 
 // ListSubSkills: list sub-skills.
 //
-// Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`. Sub-skills are sorted
-// by ID.
+// Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`; with `keyword`, only
+// those with this name. Sub-skills are sorted by ID.
 func (r *CatalogueResource) ListSubSkills(ctx context.Context, params *CatalogueListSubSkillsParams, options ...RequestOption) (*SubSkillPage, error) {
 	call := operation{
 		method:         "GET",
@@ -2691,6 +2701,8 @@ func (r *SkillsResource) BrowseAll(ctx context.Context, params *SkillsBrowsePara
 type SkillsSearchParams struct {
 	// Text to search for: at least 3 characters.
 	Q string
+	// Only skills that can be measured (true), or only those that cannot (false).
+	Verifiable *bool
 	// Maximum number of items on the page.
 	Limit *int64
 	// The `next_cursor` of the previous page.
@@ -2703,6 +2715,9 @@ func (p *SkillsSearchParams) values() url.Values {
 		return query
 	}
 	query.Set("q", p.Q)
+	if p.Verifiable != nil {
+		query.Set("verifiable", strconv.FormatBool(*p.Verifiable))
+	}
 	if p.Limit != nil {
 		query.Set("limit", strconv.FormatInt(*p.Limit, 10))
 	}

@@ -93,6 +93,20 @@ test('search accepts queries of 3 to 100 characters and pages of 1 to 50 skills'
   assert.equal((await calls.get('/skills/search?q=work&limit=1')).body.data.items.length, 1)
 })
 
+test('search results can be limited to skills that can, or cannot, be measured', async () => {
+  const { calls } = await setUp()
+  const all = await readAll(calls, '/skills/search?q=machine&limit=50')
+  const ids = (skills: any[]) => skills.map(({ skill_id }) => skill_id)
+  for (const verifiable of [true, false]) {
+    const expected = ids(all.filter((skill) => skill.verifiable === verifiable))
+    assert.ok(expected.length > 5)
+    assert.deepEqual(ids(await readAll(calls, `/skills/search?q=machine&limit=5&verifiable=${verifiable}`)), expected)
+  }
+  assertInvalid(await calls.get('/skills/search?q=machine&verifiable=maybe'), 'query.verifiable')
+  const { next_cursor } = (await calls.get('/skills/search?q=machine&limit=5&verifiable=true')).body.data
+  assertInvalid(await calls.get(`/skills/search?q=machine&cursor=${next_cursor}`), 'query.cursor')
+})
+
 test('search pages neither overlap nor skip results, whatever their size', async () => {
   const { calls } = await setUp()
   const resultsInPagesOf7 = await readAll(calls, '/skills/search?q=machine&limit=7')

@@ -94,11 +94,16 @@ export function skillRoutes(app: App, context: Context): void {
       },
     },
     (request, reply) => {
-      const { q, limit, cursor } = request.query
+      const { q, verifiable, limit, cursor } = request.query
       const { current } = context.catalogue
-      const listName = `skills called ${q}`
+      const listName = verifiable === undefined ? `skills called ${q}` : `skills called ${q} ${verifiable}`
       const position = readCursor<SearchPosition>(vault, listName, cursor)
-      const { results, next: nextPosition } = searchPage(current, q, limit, position)
+      const own = ownSkills.of(request.caller.orgId)
+      const filter =
+        verifiable === undefined
+          ? undefined
+          : (number: number) => (current.skill(number)!.verifiable || own.has(number)) === verifiable
+      const { results, next: nextPosition } = searchPage(current, q, { limit, position, filter })
       const items = results.map(({ skill, score }) => scoredRecordJson(forCaller(request, skill), score))
       const next_cursor = nextPosition ? writeCursor(vault, listName, nextPosition) : null
       const body = listJson('Skills found', items, next_cursor)

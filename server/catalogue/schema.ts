@@ -43,6 +43,9 @@ export const BrowseQuery = Type.Object({ ...hierarchyFilters, ...pageQuery })
 
 export const SearchQuery = Type.Object({
   q: Type.String({ minLength: 3, maxLength: 100, pattern: NOT_BLANK_PATTERN }),
+  verifiable: Type.Optional(
+    Type.Boolean({ description: 'Only skills that can be measured (true), or only those that cannot (false).' }),
+  ),
   limit: Type.Integer({ minimum: 1, maximum: 50, default: 25, description: 'Maximum number of items on the page.' }),
   cursor: pageQuery.cursor,
 })

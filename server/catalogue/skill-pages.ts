@@ -1,4 +1,5 @@
 import { masterSkillNumber, subSkillNumber } from './ids.ts'
+import { tokenize } from './index/text/tokens.ts'
 import type { Snapshot, SnapshotSkill } from './snapshot.ts'
 
 export interface HierarchyFilter {
@@ -48,6 +49,16 @@ export interface SearchPosition {
   last: number
 }
 
+interface SearchPageRequest {
+  limit: number
+  position?: SearchPosition | undefined
+  /** Excludes the skills for which it returns false. */
+  filter?: SkillFilter | undefined
+}
+
+/** `number` is N of `sk_N`. */
+type SkillFilter = (number: number) => boolean
+
 export interface ScoredSkill {
   skill: SnapshotSkill
   score: number
@@ -60,11 +71,10 @@ export interface ScoredSkill {
 export function searchPage(
   snapshot: Snapshot,
   query: string,
-  limit: number,
-  position: SearchPosition | undefined,
+  { limit, position, filter }: SearchPageRequest,
 ): { results: ScoredSkill[]; next: SearchPosition | undefined } {
-  const offset = position ? offsetAfterPosition(snapshot, query, position) : 0
-  const { skills, total } = snapshot.index.search(query, { offset, limit })
+  const offset = position ? offsetAfterPosition(snapshot, query, position, filter) : 0
+  const { skills, total } = snapshot.index.search(query, { offset, limit, ...(filter && { filter }) })
   const results = skills.map(({ number, score }) => ({ skill: snapshot.skill(number)!, score }))
   const lastSkill = skills.at(-1)
   const endOffset = offset + skills.length
@@ -76,9 +86,28 @@ export function searchPage(
 }
 
 /** Returns the offset of the next page in the current version of the catalogue. */
-function offsetAfterPosition(snapshot: Snapshot, query: string, { version, offset, last }: SearchPosition): number {
+function offsetAfterPosition(
+  snapshot: Snapshot,
+  query: string,
+  { version, offset, last }: SearchPosition,
+  filter: SkillFilter | undefined,
+): number {
   if (version === snapshot.version) return offset
-  const { skills } = snapshot.index.search(query, { limit: snapshot.skills.length })
+  const { skills } = snapshot.index.search(query, { limit: snapshot.skills.length, ...(filter && { filter }) })
   const index = skills.findIndex(({ number }) => number === last)
   return index < 0 ? offset : index + 1
+}
+
+/**
+ * Returns the master skills or sub-skills whose name has all words of the keyword, in their order in the list. A word may be the beginning
+ * of a word of the name. Returns all groups without a keyword.
+ */
+export function groupsCalled<T extends { name: string }>(groups: T[], keyword: string | undefined): T[] {
+  if (keyword === undefined) return groups
+  const words = tokenize(keyword)
+  if (words.length === 0) return []
+  return groups.filter(({ name }) => {
+    const nameWords = tokenize(name)
+    return words.every((word) => nameWords.some((nameWord) => nameWord.startsWith(word)))
+  })
 }

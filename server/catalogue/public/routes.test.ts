@@ -168,6 +168,21 @@ test('master skills and sub-skills are listed with their number of skills', asyn
   assertError(await get('/api/skills/masters?page=99'), 400, 'query.page')
 })
 
+test('master skills and sub-skills can be searched by name', async () => {
+  const { app, current } = await setUp()
+  const { get } = newVisitor(app)
+  const masters = (await get('/api/skills/masters?keyword=ELECTRIC%20work')).body
+  assert.ok(masters.data.some(({ master_skill_id }: any) => master_skill_id === 'ms_2'))
+  assert.equal(masters.count, masters.data.length)
+  assert.ok(masters.count < current.masters.length)
+  const [firstSubSkill] = current.subSkills.filter(({ master }) => master.number === 2)
+  const keyword = encodeURIComponent(firstSubSkill!.name)
+  const found = (await get(`/api/skills/sub-skills?master_skill_id=ms_2&keyword=${keyword}`)).body
+  assert.equal(found.data[0].sub_skill_name, firstSubSkill!.name)
+  assert.deepEqual((await get('/api/skills/sub-skills?keyword=qqqzzz')).body, { data: [], page: 1, limit: 20, count: 0 })
+  assertError(await get('/api/skills/masters?keyword=el'), 400, 'query.keyword')
+})
+
 test('a skill is returned with its description and aliases', async () => {
   const { app } = await setUp()
   const { get } = newVisitor(app)

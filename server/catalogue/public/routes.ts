@@ -7,14 +7,14 @@ import { masterSkillId, masterSkillNumber, skillId, subSkillId } from '../ids.ts
 import { SkillParams } from '../schema.ts'
 import { joinJson, type SerialisedJson, sendJson } from '../serialised-json.ts'
 import { publicSkillJson, publicSkillRecord } from '../skill-json.ts'
-import { filterSkills } from '../skill-pages.ts'
+import { filterSkills, groupsCalled } from '../skill-pages.ts'
 import type { MasterSkill, Snapshot, SubSkill as SubSkillEntry } from '../snapshot.ts'
 import { type PageRequest, pageWindow, rejectPageAfterLast } from './page-numbers.ts'
 import {
   KeywordQuery,
   MasterSkillRecord,
+  MasterSkillsQuery,
   NamedSelectedSkill,
-  PageQuery,
   PublicSkill,
   PublicSkillDetails,
   paginatedResponse,
@@ -86,12 +86,13 @@ export function publicSkillRoutes(app: App, context: Context): void {
         operationId: 'listMasterSkills',
         tags,
         summary: 'List master skills',
-        description: 'Master skills are sorted by ID.',
-        querystring: PageQuery,
+        description: 'Lists all master skills, or with `keyword` those with this name. Master skills are sorted by ID.',
+        querystring: MasterSkillsQuery,
         response: { 200: paginatedResponse(MasterSkillRecord) },
       },
     },
-    async ({ query }) => paginate(context.catalogue.current.masters, query, masterSkillRecord),
+    async ({ query }) =>
+      paginate(groupsCalled(context.catalogue.current.masters, query.keyword), query, masterSkillRecord),
   )
 
   app.get(
@@ -103,7 +104,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
         tags,
         summary: 'List sub-skills',
         description:
-          'Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`. Sub-skills are sorted by ID.',
+          'Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`; with `keyword`, only those with this name. Sub-skills are sorted by ID.',
         querystring: SubSkillsQuery,
         response: { 200: paginatedResponse(SubSkillRecord) },
       },
@@ -114,7 +115,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
       const masterNumber = id === undefined ? undefined : masterSkillNumber(id)
       const matchingSubSkills =
         id === undefined ? subSkills : subSkills.filter(({ master }) => master.number === masterNumber)
-      return paginate(matchingSubSkills, query, subSkillRecord)
+      return paginate(groupsCalled(matchingSubSkills, query.keyword), query, subSkillRecord)
     },
   )
 

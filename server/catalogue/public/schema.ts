@@ -28,13 +28,24 @@ export const SubSkillRecord = named(
   Type.Object({ ...subSkillNames, ...masterSkillNames, skills: skillCount }),
 )
 
+const keywordLimits = { minLength: 3, maxLength: 100, pattern: NOT_BLANK_PATTERN }
+const keyword = Type.String(keywordLimits)
+const groupKeyword = Type.Optional(
+  Type.String({
+    ...keywordLimits,
+    description: 'Words of the name, or beginnings of them. Only groups whose name has all these words are listed.',
+  }),
+)
+
 export const PageQuery = Type.Object(paging)
+export const MasterSkillsQuery = Type.Object({ keyword: groupKeyword, ...paging })
 export const SkillsQuery = Type.Object({ ...hierarchyFilters, ...paging })
-export const SubSkillsQuery = Type.Object({ master_skill_id: hierarchyFilters.master_skill_id, ...paging })
-export const KeywordQuery = Type.Object({
-  keyword: Type.String({ minLength: 3, maxLength: 100, pattern: NOT_BLANK_PATTERN }),
+export const SubSkillsQuery = Type.Object({
+  master_skill_id: hierarchyFilters.master_skill_id,
+  keyword: groupKeyword,
   ...paging,
 })
+export const KeywordQuery = Type.Object({ keyword, ...paging })
 
 const userId = Type.String({ maxLength: 128, pattern: NOT_BLANK_PATTERN })
 const requiredText = Type.String({ pattern: NOT_BLANK_PATTERN })

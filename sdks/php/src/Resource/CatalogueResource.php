@@ -135,13 +135,16 @@ final class CatalogueResource
     /**
      * List master skills.
      *
-     * Master skills are sorted by ID.
+     * Lists all master skills, or with `keyword` those with this name. Master skills are sorted by ID.
      *
+     * @param string|null $keyword Words of the name, or beginnings of them. Only groups whose name has all
+     *     these words are listed.
      * @param int|null $page Number of the page, from 1.
      * @param int|null $limit Maximum number of items on the page.
      * @throws \Attestry\ApiException for an error response
      */
     public function listMasterSkills(
+        ?string $keyword = null,
         ?int $page = null,
         ?int $limit = null,
         ?RequestOptions $options = null,
@@ -150,7 +153,7 @@ final class CatalogueResource
             'GET',
             '/api/skills/masters',
             Authentication::None,
-            query: ['page' => $page, 'limit' => $limit],
+            query: ['keyword' => $keyword, 'page' => $page, 'limit' => $limit],
         ), $options);
         return MasterSkillPage::fromArray($response);
     }
@@ -158,16 +161,19 @@ final class CatalogueResource
     /**
      * Iterates over all items of listMasterSkills() and fetches pages as needed.
      *
+     * @param string|null $keyword Words of the name, or beginnings of them. Only groups whose name has all
+     *     these words are listed.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, MasterSkill>
      */
     public function allMasterSkills(
+        ?string $keyword = null,
         ?int $limit = null,
         ?RequestOptions $options = null,
     ): \Generator {
         $number = 1;
         do {
-            $page = $this->listMasterSkills(limit: $limit, page: $number, options: $options);
+            $page = $this->listMasterSkills(keyword: $keyword, limit: $limit, page: $number, options: $options);
             foreach ($page->data as $item) {
                 yield $item;
             }
@@ -178,16 +184,19 @@ final class CatalogueResource
     /**
      * List sub-skills.
      *
-     * Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`. Sub-skills
-     * are sorted by ID.
+     * Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`; with
+     * `keyword`, only those with this name. Sub-skills are sorted by ID.
      *
      * @param string|null $masterSkillId ID of the master skill.
+     * @param string|null $keyword Words of the name, or beginnings of them. Only groups whose name has all
+     *     these words are listed.
      * @param int|null $page Number of the page, from 1.
      * @param int|null $limit Maximum number of items on the page.
      * @throws \Attestry\ApiException for an error response
      */
     public function listSubSkills(
         ?string $masterSkillId = null,
+        ?string $keyword = null,
         ?int $page = null,
         ?int $limit = null,
         ?RequestOptions $options = null,
@@ -196,7 +205,7 @@ final class CatalogueResource
             'GET',
             '/api/skills/sub-skills',
             Authentication::None,
-            query: ['master_skill_id' => $masterSkillId, 'page' => $page, 'limit' => $limit],
+            query: ['master_skill_id' => $masterSkillId, 'keyword' => $keyword, 'page' => $page, 'limit' => $limit],
         ), $options);
         return SubSkillPage::fromArray($response);
     }
@@ -205,17 +214,20 @@ final class CatalogueResource
      * Iterates over all items of listSubSkills() and fetches pages as needed.
      *
      * @param string|null $masterSkillId ID of the master skill.
+     * @param string|null $keyword Words of the name, or beginnings of them. Only groups whose name has all
+     *     these words are listed.
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, SubSkill>
      */
     public function allSubSkills(
         ?string $masterSkillId = null,
+        ?string $keyword = null,
         ?int $limit = null,
         ?RequestOptions $options = null,
     ): \Generator {
         $number = 1;
         do {
-            $page = $this->listSubSkills(masterSkillId: $masterSkillId, limit: $limit, page: $number, options: $options);
+            $page = $this->listSubSkills(masterSkillId: $masterSkillId, keyword: $keyword, limit: $limit, page: $number, options: $options);
             foreach ($page->data as $item) {
                 yield $item;
             }

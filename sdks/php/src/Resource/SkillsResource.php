@@ -89,12 +89,14 @@ final class SkillsResource
      * `skills:read`. Rate limit class: `skillsSearch`.
      *
      * @param string $q Text to search for: at least 3 characters.
+     * @param bool|null $verifiable Only skills that can be measured (true), or only those that cannot (false).
      * @param int|null $limit Maximum number of items on the page.
      * @param string|null $cursor The `next_cursor` of the previous page.
      * @throws \Attestry\ApiException for an error response
      */
     public function search(
         string $q,
+        ?bool $verifiable = null,
         ?int $limit = null,
         ?string $cursor = null,
         ?RequestOptions $options = null,
@@ -103,7 +105,7 @@ final class SkillsResource
             'GET',
             '/api/v1/partner/skills/search',
             Authentication::Partner,
-            query: ['q' => $q, 'limit' => $limit, 'cursor' => $cursor],
+            query: ['q' => $q, 'verifiable' => $verifiable, 'limit' => $limit, 'cursor' => $cursor],
         ), $options);
         return SkillSearchResultList::fromArray((array) ($response['data'] ?? []));
     }
@@ -112,17 +114,19 @@ final class SkillsResource
      * Iterates over all items of search() and fetches pages as needed.
      *
      * @param string $q Text to search for: at least 3 characters.
+     * @param bool|null $verifiable Only skills that can be measured (true), or only those that cannot (false).
      * @param int|null $limit Maximum number of items on the page.
      * @return \Generator<int, SkillSearchResult>
      */
     public function searchAll(
         string $q,
+        ?bool $verifiable = null,
         ?int $limit = null,
         ?RequestOptions $options = null,
     ): \Generator {
         $cursor = null;
         do {
-            $page = $this->search(q: $q, limit: $limit, cursor: $cursor, options: $options);
+            $page = $this->search(q: $q, verifiable: $verifiable, limit: $limit, cursor: $cursor, options: $options);
             foreach ($page->items as $item) {
                 yield $item;
             }

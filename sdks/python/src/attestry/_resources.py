@@ -541,15 +541,16 @@ class CatalogueResource:
     def list_master_skills(
         self,
         *,
+        keyword: Optional[str] = None,
         page: Optional[int] = None,
         limit: Optional[int] = None,
         options: Optional[CallOptions] = None,
     ) -> Pages[MasterSkill, MasterSkillPage]:
         """List master skills.
 
-        Master skills are sorted by ID.
+        Lists all master skills, or with `keyword` those with this name. Master skills are sorted by ID.
         """
-        query: Dict[str, Any] = {"page": page, "limit": limit}
+        query: Dict[str, Any] = {"keyword": keyword, "page": page, "limit": limit}
 
         def fetch(page_query: Dict[str, Any]) -> MasterSkillPage:
             operation = Operation(
@@ -568,16 +569,22 @@ class CatalogueResource:
         self,
         *,
         master_skill_id: Optional[str] = None,
+        keyword: Optional[str] = None,
         page: Optional[int] = None,
         limit: Optional[int] = None,
         options: Optional[CallOptions] = None,
     ) -> Pages[SubSkill, SubSkillPage]:
         """List sub-skills.
 
-        Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`.
-        Sub-skills are sorted by ID.
+        Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`;
+        with `keyword`, only those with this name. Sub-skills are sorted by ID.
         """
-        query: Dict[str, Any] = {"master_skill_id": master_skill_id, "page": page, "limit": limit}
+        query: Dict[str, Any] = {
+            "master_skill_id": master_skill_id,
+            "keyword": keyword,
+            "page": page,
+            "limit": limit,
+        }
 
         def fetch(page_query: Dict[str, Any]) -> SubSkillPage:
             operation = Operation(
@@ -1712,6 +1719,7 @@ class SkillsResource:
         self,
         *,
         q: str,
+        verifiable: Optional[bool] = None,
         limit: Optional[int] = None,
         cursor: Optional[Cursor] = None,
         options: Optional[CallOptions] = None,
@@ -1722,7 +1730,7 @@ class SkillsResource:
         Each skill that this key has not received today counts towards the daily limit of different
         skills. Scope: `skills:read`. Rate limit class: `skillsSearch`.
         """
-        query: Dict[str, Any] = {"q": q, "limit": limit, "cursor": cursor}
+        query: Dict[str, Any] = {"q": q, "verifiable": verifiable, "limit": limit, "cursor": cursor}
 
         def fetch(page_query: Dict[str, Any]) -> SkillSearchResultList:
             operation = Operation(

@@ -4,10 +4,13 @@ package io.github.attestry.model;
 /**
  * Query parameters of {@code CatalogueResource.listMasterSkills}.
  *
+ * @param keyword Words of the name, or beginnings of them. Only groups whose name has all these words are
+ *     listed.
  * @param page Number of the page, from 1.
  * @param limit Maximum number of items on the page.
  */
 public record CatalogueListMasterSkillsParams(
+        String keyword,
         Long page,
         Long limit) {
     /** Returns an empty builder. */
@@ -18,6 +21,7 @@ public record CatalogueListMasterSkillsParams(
     /** Returns a builder with the values of this object. */
     public Builder toBuilder() {
         var builder = new Builder();
+        builder.keyword = keyword;
         builder.page = page;
         builder.limit = limit;
         return builder;
@@ -25,10 +29,17 @@ public record CatalogueListMasterSkillsParams(
 
     /** Collects the values of a {@link CatalogueListMasterSkillsParams}. */
     public static final class Builder {
+        private String keyword;
         private Long page;
         private Long limit;
 
         private Builder() {
+        }
+
+        /** Words of the name, or beginnings of them. Only groups whose name has all these words are listed. */
+        public Builder keyword(String value) {
+            keyword = value;
+            return this;
         }
 
         /** Number of the page, from 1. */
@@ -46,6 +57,7 @@ public record CatalogueListMasterSkillsParams(
         /** Creates the object. */
         public CatalogueListMasterSkillsParams build() {
             return new CatalogueListMasterSkillsParams(
+                    keyword,
                     page,
                     limit);
         }

@@ -7,11 +7,14 @@ import io.github.attestry.internal.JsonName;
  * Query parameters of {@code CatalogueResource.listSubSkills}.
  *
  * @param masterSkillId ID of the master skill.
+ * @param keyword Words of the name, or beginnings of them. Only groups whose name has all these words are
+ *     listed.
  * @param page Number of the page, from 1.
  * @param limit Maximum number of items on the page.
  */
 public record CatalogueListSubSkillsParams(
         @JsonName("master_skill_id") String masterSkillId,
+        String keyword,
         Long page,
         Long limit) {
     /** Returns an empty builder. */
@@ -23,6 +26,7 @@ public record CatalogueListSubSkillsParams(
     public Builder toBuilder() {
         var builder = new Builder();
         builder.masterSkillId = masterSkillId;
+        builder.keyword = keyword;
         builder.page = page;
         builder.limit = limit;
         return builder;
@@ -31,6 +35,7 @@ public record CatalogueListSubSkillsParams(
     /** Collects the values of a {@link CatalogueListSubSkillsParams}. */
     public static final class Builder {
         private String masterSkillId;
+        private String keyword;
         private Long page;
         private Long limit;
 
@@ -40,6 +45,12 @@ public record CatalogueListSubSkillsParams(
         /** ID of the master skill. */
         public Builder masterSkillId(String value) {
             masterSkillId = value;
+            return this;
+        }
+
+        /** Words of the name, or beginnings of them. Only groups whose name has all these words are listed. */
+        public Builder keyword(String value) {
+            keyword = value;
             return this;
         }
 
@@ -59,6 +70,7 @@ public record CatalogueListSubSkillsParams(
         public CatalogueListSubSkillsParams build() {
             return new CatalogueListSubSkillsParams(
                     masterSkillId,
+                    keyword,
                     page,
                     limit);
         }

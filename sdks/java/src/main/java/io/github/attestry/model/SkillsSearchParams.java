@@ -7,11 +7,13 @@ import io.github.attestry.internal.Required;
  * Query parameters of {@code SkillsResource.search}.
  *
  * @param q Text to search for: at least 3 characters.
+ * @param verifiable Only skills that can be measured (true), or only those that cannot (false).
  * @param limit Maximum number of items on the page.
  * @param cursor The {@code next_cursor} of the previous page.
  */
 public record SkillsSearchParams(
         String q,
+        Boolean verifiable,
         Long limit,
         String cursor) {
     /** Returns an empty builder. */
@@ -23,6 +25,7 @@ public record SkillsSearchParams(
     public Builder toBuilder() {
         var builder = new Builder();
         builder.q = q;
+        builder.verifiable = verifiable;
         builder.limit = limit;
         builder.cursor = cursor;
         return builder;
@@ -31,6 +34,7 @@ public record SkillsSearchParams(
     /** Collects the values of a {@link SkillsSearchParams}. */
     public static final class Builder {
         private String q;
+        private Boolean verifiable;
         private Long limit;
         private String cursor;
 
@@ -40,6 +44,12 @@ public record SkillsSearchParams(
         /** Text to search for: at least 3 characters. */
         public Builder q(String value) {
             q = value;
+            return this;
+        }
+
+        /** Only skills that can be measured (true), or only those that cannot (false). */
+        public Builder verifiable(boolean value) {
+            verifiable = value;
             return this;
         }
 
@@ -59,6 +69,7 @@ public record SkillsSearchParams(
         public SkillsSearchParams build() {
             return new SkillsSearchParams(
                     Required.value(q, "SkillsSearchParams.q"),
+                    verifiable,
                     limit,
                     cursor);
         }

@@ -126,13 +126,15 @@ public final class CatalogueResource {
     /**
      * List master skills.
      *
-     * <p>Master skills are sorted by ID.
+     * <p>Lists all master skills, or with {@code keyword} those with this name. Master skills are sorted by
+     * ID.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
     public MasterSkillPage listMasterSkills(CatalogueListMasterSkillsParams params, RequestOptions options) {
         var operation = new Operation("GET", "/api/skills/masters", Authentication.NONE);
         if (params != null) {
+            operation.query("keyword", params.keyword());
             operation.query("page", params.page());
             operation.query("limit", params.limit());
         }
@@ -173,8 +175,8 @@ public final class CatalogueResource {
     /**
      * List sub-skills.
      *
-     * <p>Lists the sub-skills of one master skill, or of all master skills without {@code master_skill_id}.
-     * Sub-skills are sorted by ID.
+     * <p>Lists the sub-skills of one master skill, or of all master skills without {@code master_skill_id};
+     * with {@code keyword}, only those with this name. Sub-skills are sorted by ID.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
@@ -182,6 +184,7 @@ public final class CatalogueResource {
         var operation = new Operation("GET", "/api/skills/sub-skills", Authentication.NONE);
         if (params != null) {
             operation.query("master_skill_id", params.masterSkillId());
+            operation.query("keyword", params.keyword());
             operation.query("page", params.page());
             operation.query("limit", params.limit());
         }

@@ -89,6 +89,7 @@ public final class SkillsResource {
     public SkillSearchResultList search(SkillsSearchParams params, RequestOptions options) {
         var operation = new Operation("GET", "/api/v1/partner/skills/search", Authentication.PARTNER);
         operation.query("q", params.q());
+        operation.query("verifiable", params.verifiable());
         operation.query("limit", params.limit());
         operation.query("cursor", params.cursor());
         return caller.sendForData(operation, options, SkillSearchResultList.class);
