@@ -708,7 +708,7 @@ function changeAchievement({ credentialSubject }: any, changes: object): JsonObj
   return { credentialSubject: { ...credentialSubject, achievement: { ...credentialSubject.achievement, ...changes } } }
 }
 
-test('a credential that is rejected takes at most 5 ms of CPU time, whatever it contains', async (t) => {
+test('a credential that is rejected takes at most 7 ms of CPU time, whatever it contains', async (t) => {
   const { check, sign } = await createWorld()
   const credential = await sign()
   let slowest = { share: 0, text: '' }
@@ -716,7 +716,7 @@ test('a credential that is rejected takes at most 5 ms of CPU time, whatever it 
   for (let run = 0; run < 150; run++) await check({ ...credential, name: `changed ${run}` })
   for (const [label, change] of Object.entries(hostileChanges)) {
     // The fastest run counts: other work on the machine slows single runs down. It also changes the speed of the machine all the time.
-    const limitBefore = scaleCpuLimit(5)
+    const limitBefore = scaleCpuLimit(7)
     let fastestMs = Number.POSITIVE_INFINITY
     for (let run = 0; run < 100 && fastestMs > limitBefore * 0.8; run++) {
       const text = JSON.stringify({ ...credential, ...change(credential, run) })
@@ -726,7 +726,7 @@ test('a credential that is rejected takes at most 5 ms of CPU time, whatever it 
       fastestMs = Math.min(fastestMs, (user + system) / 1000)
       assert.notEqual(verdict, 'unknown', label)
     }
-    const limitMs = Math.max(limitBefore, scaleCpuLimit(5))
+    const limitMs = Math.max(limitBefore, scaleCpuLimit(7))
     const text = `${label} took ${fastestMs.toFixed(1)} ms of CPU time; the limit is ${limitMs.toFixed(1)} ms`
     if (fastestMs / limitMs > slowest.share) slowest = { share: fastestMs / limitMs, text }
     assert.ok(fastestMs <= limitMs, text)
