@@ -179,7 +179,12 @@ test('master skills and sub-skills can be searched by name', async () => {
   const keyword = encodeURIComponent(firstSubSkill!.name)
   const found = (await get(`/api/skills/sub-skills?master_skill_id=ms_2&keyword=${keyword}`)).body
   assert.equal(found.data[0].sub_skill_name, firstSubSkill!.name)
-  assert.deepEqual((await get('/api/skills/sub-skills?keyword=qqqzzz')).body, { data: [], page: 1, limit: 20, count: 0 })
+  assert.deepEqual((await get('/api/skills/sub-skills?keyword=qqqzzz')).body, {
+    data: [],
+    page: 1,
+    limit: 20,
+    count: 0,
+  })
   assertError(await get('/api/skills/masters?keyword=el'), 400, 'query.keyword')
 })
 
