@@ -99,10 +99,10 @@ function offsetAfterPosition(
 }
 
 /**
- * Returns the master skills or sub-skills whose name has all words of the keyword, in their order in the list. A word may be the beginning
- * of a word of the name. Returns all groups without a keyword.
+ * Returns the master skills or sub-skills whose names match the keyword, in list order. Each word of the keyword must be the beginning of
+ * a word in the name. Without a keyword, all groups are returned.
  */
-export function groupsCalled<T extends { name: string }>(groups: T[], keyword: string | undefined): T[] {
+export function filterGroupsByName<T extends { name: string }>(groups: T[], keyword: string | undefined): T[] {
   if (keyword === undefined) return groups
   const words = tokenize(keyword)
   if (words.length === 0) return []

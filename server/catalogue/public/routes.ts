@@ -7,7 +7,7 @@ import { masterSkillId, masterSkillNumber, skillId, subSkillId } from '../ids.ts
 import { SkillParams } from '../schema.ts'
 import { joinJson, type SerialisedJson, sendJson } from '../serialised-json.ts'
 import { publicSkillJson, publicSkillRecord } from '../skill-json.ts'
-import { filterSkills, groupsCalled } from '../skill-pages.ts'
+import { filterGroupsByName, filterSkills } from '../skill-pages.ts'
 import type { MasterSkill, Snapshot, SubSkill as SubSkillEntry } from '../snapshot.ts'
 import { type PageRequest, pageWindow, rejectPageAfterLast } from './page-numbers.ts'
 import {
@@ -92,7 +92,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
       },
     },
     async ({ query }) =>
-      paginate(groupsCalled(context.catalogue.current.masters, query.keyword), query, masterSkillRecord),
+      paginate(filterGroupsByName(context.catalogue.current.masters, query.keyword), query, masterSkillRecord),
   )
 
   app.get(
@@ -115,7 +115,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
       const masterNumber = id === undefined ? undefined : masterSkillNumber(id)
       const matchingSubSkills =
         id === undefined ? subSkills : subSkills.filter(({ master }) => master.number === masterNumber)
-      return paginate(groupsCalled(matchingSubSkills, query.keyword), query, subSkillRecord)
+      return paginate(filterGroupsByName(matchingSubSkills, query.keyword), query, subSkillRecord)
     },
   )
 

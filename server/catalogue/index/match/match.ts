@@ -96,7 +96,7 @@ export class Matcher {
   private readonly wordPool: PhraseWord[] = []
   /** By word of the phrase: its best packed similarity (phrase-words.ts) with a word of the label that was compared last. */
   private readonly bestSimilarities = new Uint8Array(MAX_PHRASE_WORDS)
-  /** By stem number: 1 if a word of the phrase is similar to the stem. All zero between two phrases. */
+  /** For each stem, 1 if the current phrase contains a similar word, otherwise 0. Reset to 0 after each phrase. */
   private readonly isSimilarStem: Uint8Array
   /** Whether the label that was compared last matches through a synonym. */
   private usedSynonym = false

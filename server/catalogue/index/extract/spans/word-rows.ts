@@ -23,7 +23,7 @@ export class WordRows {
     this.model = model
   }
 
-  /** Returns the index in `weights` of a word of the text. Valid until `reserve` is called. */
+  /** Returns the index in `weights` where the row of a word begins. The index is valid until the next call of `reserve`. */
   indexOf({ hashes, checkHashes, chars, charStarts }: Tokens, at: number, shape: number): number {
     const hash = hashes[at]!
     const check = Math.imul(checkHashes[at]!, SHAPE_COUNT * 2) + shape * 2 + 1
