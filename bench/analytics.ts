@@ -19,7 +19,7 @@ import {
   percentile,
   runFromCommandLine,
 } from './support/benchmark.ts'
-import { EMPTY_SEALED_TEXT } from './support/sealed-text.ts'
+import { insertCandidates } from './support/candidates.ts'
 
 const CANDIDATES_PER_CAMPAIGN = 100
 const DAY_COUNT = 366
@@ -178,9 +178,24 @@ async function insertAndAggregate(
       'RS_' || ${orgId} || n, (array['completed', 'declined', 'failed', 'completed'])[1 + n % 4], 1, ${conversation}::text,
       ${now}::timestamptz - make_interval(days => n % ${DAY_COUNT}::int), ${now}
     from generate_series(1, ${candidateCount}::int) as n`.execute(db.queries)
-  await sql`insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, name, metadata, token_hash, token, enrolled_at)
-    select candidate_id, campaign_id, org_id, mode, result_id, 'Candidate', '{}', result_id::bytea, ${sql.raw(EMPTY_SEALED_TEXT)}, created_at
-    from candidate_progress where org_id = ${orgId}`.execute(db.queries)
+  const { rows: enrolled } = await sql<{
+    candidate_id: string
+    campaign_id: string
+    result_id: string
+    created_at: Date
+  }>`
+    select candidate_id, campaign_id, result_id, created_at from candidate_progress where org_id = ${orgId}`.execute(
+    db.queries,
+  )
+  const candidates = enrolled.map(({ candidate_id, campaign_id, result_id, created_at }, index) => ({
+    candidate_id,
+    campaign_id,
+    external_candidate_id: result_id,
+    name: 'Candidate',
+    phone: `+91${9_000_000_000 + index}`,
+    enrolled_at: created_at,
+  }))
+  await insertCandidates(db, { orgId, mode: 'test' }, candidates)
   for (const { counter, oneIn } of LISTED_COUNTS) {
     await sql`insert into analytics_candidates (campaign_id, counter, day, candidate_id, amount)
       select campaign_id, ${counter}, (created_at at time zone 'Asia/Kolkata')::date, candidate_id, 1

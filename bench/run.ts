@@ -12,6 +12,7 @@ import { runBenchmark as mandates } from './mandates.ts'
 import { runBenchmark as overload } from './overload.ts'
 import { runBenchmark as pages } from './pages.ts'
 import { runBenchmark as partnerGuards } from './partner-guards.ts'
+import { runBenchmark as people } from './people.ts'
 import { runBenchmark as rateLimits } from './rate-limits.ts'
 import { runBenchmark as skillExtract } from './skill-extract.ts'
 import { runBenchmark as skillQuality } from './skill-quality.ts'
@@ -49,6 +50,7 @@ const benchmarks: Record<string, Benchmark> = {
   verdicts,
   'endorsement-rings': endorsementRings,
   enrolment,
+  people,
   'campaign-simulator': campaignSimulator,
   analytics,
   ats,

@@ -20,6 +20,7 @@ export const commands: Record<string, CommandLoader> = withCompletion({
   endorsements: async () => (await import('./commands/endorsements.ts')).endorsementsCommand(),
   credential: async () => (await import('./commands/credential.ts')).credentialCommand(),
   mail: async () => (await import('./commands/mail.ts')).mailCommand(),
+  privacy: async () => (await import('./commands/privacy.ts')).privacyCommand(),
   backup: async () => (await import('./commands/backup.ts')).backupCommand(),
   restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
   'dead-letters': async () => (await import('./commands/dead-letters.ts')).deadLettersCommand(),

@@ -10,6 +10,7 @@ export const partnerCommands: Record<string, CommandLoader> = {
   trigger: async () => (await import('./commands/trigger.ts')).triggerCommand(),
   fixtures: async () => (await import('./commands/fixtures.ts')).fixturesCommand(),
   clocks: async () => (await import('./commands/clocks.ts')).clocksCommand(),
+  people: async () => (await import('./commands/people.ts')).peopleCommand(),
   events: async () => (await import('./commands/events.ts')).eventsCommand(),
   logs: async () => (await import('./commands/logs.ts')).logsCommand(),
   profile: async () => (await import('./commands/profile.ts')).profileCommand(),

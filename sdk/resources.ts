@@ -3,6 +3,7 @@
 import { List } from './list.ts'
 import { type CallOptions, pathSegment, type Transport, type WriteOptions } from './transport.ts'
 import type {
+  AgeInput,
   AnalyticsOverview,
   Assessment,
   AssessmentAnswersInput,
@@ -36,6 +37,9 @@ import type {
   EventAcknowledgement,
   EventAcknowledgementInput,
   EventList,
+  GuardianCode,
+  GuardianConsent,
+  GuardianInput,
   Item,
   ItemImport,
   ItemImportInput,
@@ -59,6 +63,12 @@ import type {
   NamedSelectedSkillPage,
   OpenedVerificationSession,
   PageLimit,
+  Person,
+  PersonCorrection,
+  PersonErasure,
+  PersonExport,
+  PersonList,
+  PersonRequest,
   PublicSkill,
   PublicSkillDetails,
   PublicSkillPage,
@@ -74,6 +84,7 @@ import type {
   ReviewInput,
   ReviewPage,
   RevokeCredentialInput,
+  RevokedLink,
   SelectedSkill,
   SelectedSkillInput,
   SessionConsentInput,
@@ -284,7 +295,7 @@ export interface ListCreditEntriesQuery {
 
 /** Query parameters of `listEvents`. */
 export interface ListEventsQuery {
-  /** Comma-separated list of event types: result.completed, result.declined, result.failed, mandate.ready, mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved, verification.initiated, verification.requested, verification.completed, verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked, webhook.test. */
+  /** Comma-separated list of event types: result.completed, result.declined, result.failed, mandate.ready, mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved, verification.initiated, verification.requested, verification.completed, verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked, person.erased, webhook.test. */
   types?: string | undefined
   /** Return events that were not acknowledged, that were, or all. */
   acknowledged?: 'false' | 'true' | 'all' | undefined
@@ -340,6 +351,20 @@ export interface ListMandatesQuery {
   limit?: PageLimit | undefined
   /** The `next_cursor` of the previous page. */
   cursor?: Cursor | undefined
+}
+
+/** Query parameters of `findPeople`. */
+export interface FindPeopleQuery {
+  /** A phone number in E.164 format. Send either `phone` or `email`. */
+  phone?: string | undefined
+  /** An email address. Other addresses of the same mailbox are found too. */
+  email?: string | undefined
+}
+
+/** Query parameters of `exportPerson`. */
+export interface ExportPersonQuery {
+  /** `json` (default): `sections`. `html`: `html`, a page that the person can read. */
+  format?: 'json' | 'html' | undefined
 }
 
 /** Query parameters of `listRequestLog`. */
@@ -627,6 +652,22 @@ export class CampaignsResource {
       {
         method: 'DELETE',
         path: `/api/v1/partner/campaigns/${pathSegment('campaignId', campaignId)}`,
+        auth: 'signature',
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Revoke a candidate's link.
+   * Use it if another person has the personal link. The old link stops working at once, and the candidate gets a new one with the next message. The link in emails with which the candidate opts out is replaced, too. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+   */
+  revokeCandidateLink(campaignId: string, candidateId: string, options?: WriteOptions): Promise<RevokedLink> {
+    return this.#transport.send(
+      {
+        method: 'POST',
+        path: `/api/v1/partner/campaigns/${pathSegment('campaignId', campaignId)}/candidates/${pathSegment('candidateId', candidateId)}/revoke-link`,
         auth: 'signature',
         acceptsIdempotencyKey: true,
       },
@@ -1046,6 +1087,58 @@ export class EventsResource {
   }
 }
 
+/** Consent of a guardian for students below 18, if the organisation requires it. */
+export class GuardiansResource {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /**
+   * State the age of the student.
+   * Only whether the student is below 18 is stored. If the organisation requires it, a student below 18 needs the consent of a guardian before the next step.
+   */
+  stateAge(sessionToken: string, body: AgeInput, options?: CallOptions): Promise<GuardianConsent> {
+    return this.#transport.send(
+      { method: 'POST', path: `/api/v1/verify/${pathSegment('sessionToken', sessionToken)}/age`, auth: 'none', body },
+      options,
+    )
+  }
+
+  /**
+   * Ask the guardian for consent.
+   * Emails the guardian a code. A guardian who agrees gives the code to the student.
+   */
+  ask(sessionToken: string, body: GuardianInput, options?: CallOptions): Promise<GuardianConsent> {
+    return this.#transport.send(
+      {
+        method: 'POST',
+        path: `/api/v1/verify/${pathSegment('sessionToken', sessionToken)}/guardian`,
+        auth: 'none',
+        body,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Confirm the consent of the guardian.
+   * Send the code that the guardian received. The session then continues.
+   */
+  confirm(sessionToken: string, body: GuardianCode, options?: CallOptions): Promise<GuardianConsent> {
+    return this.#transport.send(
+      {
+        method: 'POST',
+        path: `/api/v1/verify/${pathSegment('sessionToken', sessionToken)}/guardian/confirm`,
+        auth: 'none',
+        body,
+      },
+      options,
+    )
+  }
+}
+
 /** The question bank of the organisation. Mandates prefer its questions; their texts are never returned. */
 export class ItemsResource {
   readonly #transport: Transport
@@ -1212,6 +1305,118 @@ export class MandatesResource {
         method: 'POST',
         path: `/api/v1/partner/mandates/${pathSegment('mandateId', mandateId)}/retry`,
         auth: 'signature',
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+}
+
+/** The rights of people: find, export, correct, restrict and erase what is stored about a person. */
+export class PeopleResource {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /**
+   * Find people by phone number or email address.
+   * Returns the people who have this phone number or mailbox: candidates, students and reviewers. Erased people are not found. Scope: `people:read`. Rate limit class: `reads`.
+   */
+  find(query: FindPeopleQuery = {}, options?: CallOptions): Promise<PersonList> {
+    return this.#transport.send({ method: 'GET', path: '/api/v1/partner/people', auth: 'signature', query }, options)
+  }
+
+  /**
+   * Get a person.
+   * Returns the IDs of all records of a person. The personal values are in the export. Scope: `people:read`. Rate limit class: `reads`.
+   */
+  getPerson(personId: string, options?: CallOptions): Promise<Person> {
+    return this.#transport.send(
+      { method: 'GET', path: `/api/v1/partner/people/${pathSegment('personId', personId)}`, auth: 'signature' },
+      options,
+    )
+  }
+
+  /**
+   * Correct a person.
+   * Replaces the name, the phone number or the email address in all records of the person. An address is replaced where the record has one, and not added to the others. Events that were recorded before stay as they were. Scope: `people:write`. Rate limit class: `mandateWrites`.
+   */
+  correctPerson(personId: string, body: PersonCorrection, options?: WriteOptions): Promise<Person> {
+    return this.#transport.send(
+      {
+        method: 'PATCH',
+        path: `/api/v1/partner/people/${pathSegment('personId', personId)}`,
+        auth: 'signature',
+        body,
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Export the data of a person.
+   * Returns everything that is held about a person, as JSON or as a page that the person can read. Scope: `people:read`. Rate limit class: `reads`.
+   */
+  exportPerson(personId: string, query: ExportPersonQuery = {}, options?: CallOptions): Promise<PersonExport> {
+    return this.#transport.send(
+      {
+        method: 'GET',
+        path: `/api/v1/partner/people/${pathSegment('personId', personId)}/export`,
+        auth: 'signature',
+        query,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Restrict the processing of the data of a person.
+   * The person is not contacted, and their replies are not processed, until the restriction is lifted. An opt-out is still accepted. Scope: `people:write`. Rate limit class: `mandateWrites`.
+   */
+  restrictPerson(personId: string, body: PersonRequest, options?: WriteOptions): Promise<Person> {
+    return this.#transport.send(
+      {
+        method: 'POST',
+        path: `/api/v1/partner/people/${pathSegment('personId', personId)}/restrict`,
+        auth: 'signature',
+        body,
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Lift the restriction of a person.
+   * Contacts that became due in the meantime are made now. Scope: `people:write`. Rate limit class: `mandateWrites`.
+   */
+  liftRestriction(personId: string, body: PersonRequest, options?: WriteOptions): Promise<Person> {
+    return this.#transport.send(
+      {
+        method: 'POST',
+        path: `/api/v1/partner/people/${pathSegment('personId', personId)}/unrestrict`,
+        auth: 'signature',
+        body,
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Erase a person.
+   * Ends all conversations, sessions and reviews of the person, revokes their credentials, and deletes the key that their values are encrypted with. Results, counts, credits and events stay, with `erased` in place of the values. This cannot be undone. Erasing a person again changes nothing. Scope: `people:write`. Rate limit class: `mandateWrites`.
+   */
+  erasePerson(personId: string, body: PersonErasure, options?: WriteOptions): Promise<Person> {
+    return this.#transport.send(
+      {
+        method: 'POST',
+        path: `/api/v1/partner/people/${pathSegment('personId', personId)}/erase`,
+        auth: 'signature',
+        body,
         acceptsIdempotencyKey: true,
       },
       options,
@@ -1921,12 +2126,16 @@ export class Resources {
   readonly endorsements: EndorsementsResource
   /** Notifications of changes, for example to results and mandates. Pull and acknowledge them here, or receive them by webhook. */
   readonly events: EventsResource
+  /** Consent of a guardian for students below 18, if the organisation requires it. */
+  readonly guardians: GuardiansResource
   /** The question bank of the organisation. Mandates prefer its questions; their texts are never returned. */
   readonly items: ItemsResource
   /** Values for forms: places, countries, employment types and shifts. */
   readonly locations: LocationsResource
   /** Jobs for which candidates are verified. */
   readonly mandates: MandatesResource
+  /** The rights of people: find, export, correct, restrict and erase what is stored about a person. */
+  readonly people: PeopleResource
   /** The requests of your organisation, with the errors that they received. */
   readonly requestLog: RequestLogResource
   /** The outcome of the conversation with each candidate. */
@@ -1959,9 +2168,11 @@ export class Resources {
     this.employmentTypes = new EmploymentTypesResource(transport)
     this.endorsements = new EndorsementsResource(transport)
     this.events = new EventsResource(transport)
+    this.guardians = new GuardiansResource(transport)
     this.items = new ItemsResource(transport)
     this.locations = new LocationsResource(transport)
     this.mandates = new MandatesResource(transport)
+    this.people = new PeopleResource(transport)
     this.requestLog = new RequestLogResource(transport)
     this.results = new ResultsResource(transport)
     this.sessions = new SessionsResource(transport)

@@ -33,6 +33,7 @@ import { reportRoutes } from './mail/report-routes.ts'
 import { type FindUnsubscribeTarget, findUnsubscribingRecipient } from './mail/unsubscribe.ts'
 import { unsubscribeRoutes } from './mail/unsubscribe-routes.ts'
 import { mandateRoutes } from './mandates/routes.ts'
+import { peopleRoutes } from './people/routes.ts'
 import { lookupRoutes } from './places/routes.ts'
 import { EMPTY_BODY, hasBody, readBody } from './platform/http/body.ts'
 import { healthRoutes } from './platform/http/health.ts'
@@ -40,11 +41,13 @@ import { parseJson } from './platform/http/json.ts'
 import { shedLoad } from './platform/http/load-shedding.ts'
 import { securityTextRoutes } from './platform/http/security-text.ts'
 import { type App, createHttp, validateRequest } from './platform/http/server.ts'
+import { yourDataRoutes } from './privacy/routes.ts'
 import { type LoggedApi, openRequestLogger } from './request-log/request-log.ts'
 import { partnerRequestLogRoutes } from './request-log/routes.ts'
 import { resultRoutes } from './results/routes.ts'
 import { testClockRoutes } from './test-clocks/routes.ts'
 import { assessmentRoutes } from './verification/assessments/routes.ts'
+import { guardianRoutes } from './verification/guardian-routes.ts'
 import { guardVerificationRoutes } from './verification/guards.ts'
 import { reviewRoutes } from './verification/reviews/routes.ts'
 import { sessionRoutes, stepRoutes } from './verification/routes.ts'
@@ -74,6 +77,7 @@ export const apis: Record<
       reviewRoutes(app, context)
       assessmentRoutes(app, context)
       sessionCredentialRoutes(app, context)
+      guardianRoutes(app, context)
     },
   },
   catalogue: {
@@ -101,6 +105,7 @@ function partnerRoutes(app: App, context: Context): void {
   creditRoutes(app, context)
   resultRoutes(app, context)
   credentialRoutes(app, context)
+  peopleRoutes(app, context)
   analyticsRoutes(app, context)
   eventRoutes(app, context)
   webhookRoutes(app, context)
@@ -144,6 +149,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     { prefix: CANDIDATE_BASE },
   )
   app.register(async (scope) => holderRoutes(scope as App, context), { prefix: VERIFICATION_BASE })
+  app.register(async (scope) => yourDataRoutes(scope as App, context), { prefix: VERIFICATION_BASE })
   app.register(async (scope) => credentialCheckRoutes(scope as App, context))
   app.register(async (scope) => linkRequestRoutes(scope as App, context))
   app.register(async (scope) => inboundRoutes(scope as App, context, createInboundHandler(context)), {

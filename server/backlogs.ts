@@ -68,7 +68,7 @@ export async function readBacklogs(queries: Queries, now: number): Promise<Backl
     union all
     select 'contacts', count(*)::int, min(due_at) from (
       select due_at from contacts
-      where due_at <= ${time} and not held and ${isNoDeadLetter('contacts', sql`candidate_id`)} order by due_at limit ${MAX_COUNTED_ROWS}
+      where due_at <= ${time} and not held and not restricted and ${isNoDeadLetter('contacts', sql`candidate_id`)} order by due_at limit ${MAX_COUNTED_ROWS}
     ) as waiting
     union all
     select 'sends', count(*)::int, min(due_at) from (

@@ -9,6 +9,14 @@ import { registerHandlers } from './handlers.ts'
 import { itemRetired } from './items/item-status.ts'
 import { isMemberAddress } from './mail/mail.ts'
 import { beforeMandateArchived } from './mandates/mandates.ts'
+import { personAudited } from './people/audit.ts'
+import {
+  beforePersonErased,
+  exportRequested,
+  personCorrected,
+  recordIdsRequested,
+  restrictionChanged,
+} from './people/identity/hooks.ts'
 import { defineHook, type Hook } from './platform/hook.ts'
 import {
   endorsementWithdrawn,
@@ -24,7 +32,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   beforeMandateArchived: { hook: beforeMandateArchived, modules: ['campaigns'] },
   skillApproved: { hook: skillApproved, modules: ['mandates'] },
   skillRequestResolved: { hook: skillRequestResolved, modules: ['mandates'] },
-  candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics', 'credentials', 'ats'] },
+  candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics', 'credentials', 'ats', 'privacy'] },
   itemRetired: { hook: itemRetired, modules: ['credentials'] },
   verificationEnded: { hook: verificationEnded, modules: ['credentials'] },
   endorsementWithdrawn: { hook: endorsementWithdrawn, modules: ['credentials'] },
@@ -32,6 +40,18 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   isMemberAddress: { hook: isMemberAddress, modules: ['console'] },
   endpointFailing: { hook: endpointFailing, modules: ['console'] },
   serviceResumed: { hook: serviceResumed, modules: ['campaigns', 'verification', 'webhooks'] },
+  beforePersonErased: {
+    hook: beforePersonErased,
+    modules: ['campaigns', 'verification', 'credentials', 'mail', 'console'],
+  },
+  restrictionChanged: { hook: restrictionChanged, modules: ['campaigns', 'verification'] },
+  personCorrected: { hook: personCorrected, modules: ['campaigns', 'verification', 'console'] },
+  exportRequested: {
+    hook: exportRequested,
+    modules: ['campaigns', 'verification', 'credentials', 'mail', 'privacy', 'console'],
+  },
+  recordIdsRequested: { hook: recordIdsRequested, modules: ['campaigns', 'verification'] },
+  personAudited: { hook: personAudited, modules: ['console'] },
 }
 
 test('this file lists every hook of the server', () => {

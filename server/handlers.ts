@@ -3,24 +3,51 @@ import { addCounts } from './analytics/rollups.ts'
 import { recordOrderChanges } from './ats/order-changes.ts'
 import { requireNoOpenCampaign } from './campaigns/campaigns.ts'
 import { resumeContacts } from './campaigns/contact/contact.ts'
+import {
+  correctCandidates,
+  endCandidacies,
+  exportCandidacies,
+  holdContacts,
+  listRecordIds as listCandidateRecordIds,
+} from './campaigns/people.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
+import { recordPersonAudit } from './console/audit-people.ts'
 import { isMember } from './console/auth/members.ts'
+import { correctListEntries, eraseListEntries, exportDecisions } from './console/candidates/people.ts'
 import { emailOwnersAboutFailingEndpoint } from './console/organisation/failing-endpoints.ts'
 import { revokeWithdrawn, scheduleIssueForCandidates, scheduleIssueForSession } from './credentials/consents.ts'
 import { findCredentialsOfSession } from './credentials/credentials.ts'
+import { exportCredentials, revokeCredentialsOfPerson } from './credentials/people.ts'
 import { revokeMiskeyed } from './credentials/revocation.ts'
 import { itemRetired } from './items/item-status.ts'
-import { isMemberAddress } from './mail/mail.ts'
+import { exportEmails, isMemberAddress, skipEmailsOf } from './mail/mail.ts'
 import { countMandates } from './mandates/mandate-rows.ts'
 import { beforeMandateArchived } from './mandates/mandates.ts'
 import { recordRequestResolved, resolvePendingSkills } from './mandates/skill-requests.ts'
+import { personAudited } from './people/audit.ts'
+import {
+  beforePersonErased,
+  exportRequested,
+  personCorrected,
+  recordIdsRequested,
+  restrictionChanged,
+} from './people/identity/hooks.ts'
+import { recordCandidateConsents } from './privacy/consents.ts'
+import { exportConsents } from './privacy/people.ts'
 import { recordResultEvents } from './results/events.ts'
 import {
   endorsementWithdrawn,
   findVerificationCredentials,
   verificationEnded,
 } from './verification/credential-hooks.ts'
+import {
+  correctSessions,
+  endSessions,
+  exportSessions,
+  holdReviews,
+  listRecordIds as listSessionRecordIds,
+} from './verification/people.ts'
 import { resumeVerifications } from './verification/resume.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
 import { resumeWebhooks } from './webhooks/resume.ts'
@@ -40,6 +67,7 @@ export function registerHandlers(): void {
     analytics: addCounts,
     credentials: scheduleIssueForCandidates,
     ats: recordOrderChanges,
+    privacy: recordCandidateConsents,
   })
   itemRetired.register({ credentials: revokeMiskeyed })
   isMemberAddress.register({ console: isMember })
@@ -47,6 +75,29 @@ export function registerHandlers(): void {
   endorsementWithdrawn.register({ credentials: revokeWithdrawn })
   findVerificationCredentials.register({ credentials: findCredentialsOfSession })
   endpointFailing.register({ console: emailOwnersAboutFailingEndpoint })
+  beforePersonErased.register({
+    campaigns: endCandidacies,
+    verification: endSessions,
+    credentials: revokeCredentialsOfPerson,
+    mail: skipEmailsOf,
+    console: eraseListEntries,
+  })
+  restrictionChanged.register({ campaigns: holdContacts, verification: holdReviews })
+  personCorrected.register({
+    campaigns: correctCandidates,
+    verification: correctSessions,
+    console: correctListEntries,
+  })
+  exportRequested.register({
+    campaigns: exportCandidacies,
+    verification: exportSessions,
+    credentials: exportCredentials,
+    mail: exportEmails,
+    privacy: exportConsents,
+    console: exportDecisions,
+  })
+  recordIdsRequested.register({ campaigns: listCandidateRecordIds, verification: listSessionRecordIds })
+  personAudited.register({ console: recordPersonAudit })
   serviceResumed.register({
     campaigns: resumeContacts,
     verification: resumeVerifications,

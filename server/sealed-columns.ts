@@ -10,6 +10,8 @@ import { sealedItemSets } from './items/item-sets.ts'
 import { sealedSkillItems } from './items/item-store.ts'
 import { sealedEmails } from './mail/mail.ts'
 import { sealedMailboxHashKeys } from './mail/mailbox-hash.ts'
+import { sealedBlindIndexKeys } from './people/identity/blind-index.ts'
+import { sealedPersonKeys } from './people/identity/person-key.ts'
 import { type SealedColumn, sealedMacKeys } from './platform/data-key-rotation.ts'
 import { sealedReviewLinks } from './verification/reviews/review-requests.ts'
 import { sealedWebhookSecrets } from './webhooks/secrets.ts'
@@ -23,6 +25,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedReviewLinks,
   sealedEmails,
   sealedMailboxHashKeys,
+  sealedBlindIndexKeys,
+  sealedPersonKeys,
   sealedCandidateTokens,
   sealedSkillItems,
   sealedItemSets,

@@ -2,6 +2,8 @@ import { loadBuiltInCatalogue } from './catalogue/built-in.ts'
 import { type Config, readMasterKeyFile } from './config.ts'
 import { registerHandlers } from './handlers.ts'
 import { type MailboxHasher, openMailboxHasher } from './mail/mailbox-hash.ts'
+import { openBlindIndex } from './people/identity/blind-index.ts'
+import { applyRestoredErasures } from './people/restored-erasures.ts'
 import type { Clock } from './platform/clock.ts'
 import type { ConnectionSettings } from './platform/database/connection-settings.ts'
 import { type Database, openDatabase } from './platform/database/database.ts'
@@ -16,6 +18,7 @@ import { loadLocalSecrets } from './platform/local-secrets.ts'
 import type { Log } from './platform/log.ts'
 import { startEmbeddedPostgres } from './platform/postgres/embedded.ts'
 import { openVault, type ReadMasterKey, type Vault } from './platform/vault.ts'
+import { sealExistingRows } from './seal-existing.ts'
 
 export interface Store {
   connection: ConnectionSettings
@@ -24,6 +27,8 @@ export interface Store {
   mailboxes: MailboxHasher
   adminKey: string
   masterKey: Buffer
+  /** Number of people who were erased again, because the database was restored from a backup. */
+  erasedAgain: number
 }
 
 /** How long a server that starts waits for a database that is starting or restarting. */
@@ -75,8 +80,20 @@ export async function openStore(
   const vault = await openVault(db, readMasterKey, clock)
   setVault(db, vault)
   const masterKey = await readMasterKey()
+  await openBlindIndex(db, vault, clock)
+  await sealExistingRows(db, log, progress)
   const mailboxes = await openMailboxHasher(db, vault, clock)
-  return { connection, db, vault, mailboxes, adminKey: (config.adminKey ?? localSecrets?.adminKey)!, masterKey }
+  const erasedAgain = await applyRestoredErasures(db, { clock, mailboxes, config }, progress)
+  if (erasedAgain > 0) log.info({ people: erasedAgain }, 'people erased again after the restore of a backup')
+  return {
+    connection,
+    db,
+    vault,
+    mailboxes,
+    adminKey: (config.adminKey ?? localSecrets?.adminKey)!,
+    masterKey,
+    erasedAgain,
+  }
 
   async function connect(): Promise<{ connection: ConnectionSettings; ownerConnection?: ConnectionSettings }> {
     if (config.databaseUrl)

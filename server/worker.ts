@@ -14,6 +14,8 @@ import { handleItemJobs, itemJobs } from './items/jobs.ts'
 import { emailJobs, handleEmailJobs } from './mail/jobs.ts'
 import { startPreparation } from './mandates/preparation.ts'
 import type { Job, Worker } from './platform/jobs/queue.ts'
+import { handlePrivacyJobs, privacyJobs } from './privacy/jobs.ts'
+import { retentionTimedWork } from './privacy/retention/enforce.ts'
 import { startTestClocks, type TimedWork } from './test-clocks/runner.ts'
 import { handleVerificationJobs, verificationJobs, verificationTimedWork } from './verification/jobs.ts'
 import { startTestReviewers } from './verification/reviews/test-reviewers.ts'
@@ -31,12 +33,13 @@ export const jobs: Job<object>[] = [
   ...eventJobs,
   ...itemJobs,
   ...emailJobs,
+  ...privacyJobs,
   ...verificationJobs,
   ...webhookJobs,
 ]
 
 /** The work that is done at the due times of test clocks. */
-export const timedWorks: TimedWork[] = [campaignTimedWork, verificationTimedWork]
+export const timedWorks: TimedWork[] = [campaignTimedWork, verificationTimedWork, retentionTimedWork]
 
 /** Registers every job handler, schedule and engine. */
 export function registerWork(worker: Worker, context: Context): void {
@@ -49,6 +52,7 @@ export function registerWork(worker: Worker, context: Context): void {
   handleConsoleJobs(worker, context)
   handleEmailJobs(worker, context)
   handleVerificationJobs(worker, context)
+  handlePrivacyJobs(worker, context)
   worker.run(() => startTestReviewers(context))
   handleCredentialJobs(worker, context)
   worker.run(() => startTestStudents(context))

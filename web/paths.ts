@@ -19,7 +19,10 @@ export const paths = {
   holderLinks: '/credentials/links',
   holder: `${VERIFICATION_API}/holder`,
   learnerRecord: `${VERIFICATION_API}/holder/clr`,
+  sessionAge: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}/age`,
+  sessionGuardian: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}/guardian`,
   sessionCredentials: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}/credentials`,
   candidateCredentials: (token: string) => `${VERIFICATION_API}/candidate/${encodeURIComponent(token)}/credentials`,
+  yourData: (kind: string) => `${VERIFICATION_API}/your-data/${encodeURIComponent(kind)}`,
   candidate: (token: string) => `${VERIFICATION_API}/candidate/${encodeURIComponent(token)}`,
 }

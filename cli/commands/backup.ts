@@ -10,7 +10,9 @@ import {
   requireBackupKey,
 } from '../../server/backup/backups.ts'
 import { backupTime } from '../../server/backup/destination.ts'
+import { mergeErasureLists } from '../../server/backup/erasure-lists.ts'
 import { readConfig } from '../../server/config.ts'
+import { listErasures } from '../../server/people/erasures.ts'
 import { readAllowedSecrets } from '../backup-secrets.ts'
 import { examples } from '../examples.ts'
 import { print, table } from '../print.ts'
@@ -72,6 +74,7 @@ async function runBackup(options: BackupOptions, command: Command): Promise<void
         details: { location: backup.location, includes_master_key: secrets !== undefined },
       }),
     )
+    if (!isFile) await mergeErasureLists(target.destination, key, await listErasures(db.queries), clock.now())
     const removed = isFile ? [] : await pruneBackups(target.destination, config.backup, clock.now())
     return { ...backup, removed }
   })

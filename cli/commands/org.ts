@@ -14,6 +14,7 @@ import { parseName, wholeNumberParser } from '../options.ts'
 import { fieldList, print, table } from '../print.ts'
 import { withStore } from '../store.ts'
 import { recordCliChange } from './audit.ts'
+import { orgEraseCommand, orgExportCommand } from './org-offboarding.ts'
 
 export function orgCommand(): Command {
   const org = new Command('org')
@@ -92,6 +93,8 @@ export function orgCommand(): Command {
         ]),
       )
     })
+  org.addCommand(orgExportCommand())
+  org.addCommand(orgEraseCommand())
   return org
 }
 

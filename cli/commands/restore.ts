@@ -3,10 +3,13 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { type Manifest, readArchive, readManifest } from '../../server/backup/archive.ts'
-import { openBackup, requireBackupKey } from '../../server/backup/backups.ts'
+import { openBackup, openDestination, requireBackupKey } from '../../server/backup/backups.ts'
+import type { BackupDestination } from '../../server/backup/destination.ts'
+import { readErasureLists } from '../../server/backup/erasure-lists.ts'
 import { holdWork } from '../../server/backup/held-work.ts'
 import { migrationsOf, requireEmptyDatabase, restoreDatabase } from '../../server/backup/restore.ts'
 import { type Config, readConfig } from '../../server/config.ts'
+import { createRestoredErasures, type Erasure, queueRestoredErasures } from '../../server/people/erasures.ts'
 import type { ConnectionSettings } from '../../server/platform/database/connection-settings.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
 import { readMigrations } from '../../server/platform/database/migrate.ts'
@@ -62,15 +65,17 @@ async function runRestore(address: string, { hold }: { hold: boolean }, command:
       `the master key of the backup is not known, so its secrets could not be read: ${config.databaseUrl ? 'set MASTER_KEY to it' : `set MASTER_KEY to it, or copy the file master-key of the old DATA_DIR to ${config.dataDir}`}`,
     )
   const summary: RestoreSummary = { tables: 0, rows: 0, withheldEmails: 0, withheldMessages: 0 }
+  const { erasures, warnings } = await findErasures(config, destination, key, hold)
   await restoreInto()
-  // Opening the store applies later migrations and grants rights. It also decrypts the data key.
-  await withStore(({ db, clock }) =>
+  // Opening the store applies later migrations and grants rights. It also decrypts the data key, and erases people again.
+  const erasedPeople = await withStore(({ db, clock, erasedAgain }) =>
     db.transaction(async (tx) => {
       await recordCliChange(tx, clock, {
         action: 'backup.restore',
         subject: name,
-        details: { taken_at: manifest.takenAt, held: hold },
+        details: { taken_at: manifest.takenAt, held: hold, erased_people: erasedAgain },
       })
+      return erasedAgain
     }),
   )
   const { tables, rows, withheldEmails, withheldMessages } = summary
@@ -84,6 +89,8 @@ async function runRestore(address: string, { hold }: { hold: boolean }, command:
       held: hold,
       withheld_emails: withheldEmails,
       withheld_messages: withheldMessages,
+      erased_people: erasedPeople,
+      warnings,
     },
     () =>
       [
@@ -94,6 +101,8 @@ async function runRestore(address: string, { hold }: { hold: boolean }, command:
               'The service is off for all organisations: nobody is contacted and no webhook is called. Start the server, check it, and run "attestry service on".',
             ]
           : []),
+        `${erasedPeople} ${erasedPeople === 1 ? 'person was' : 'people were'} erased again, because they were erased after the backup was made.`,
+        ...warnings.map((text) => `Warning: ${text}`),
       ].join('\n'),
   )
 
@@ -123,6 +132,8 @@ async function runRestore(address: string, { hold }: { hold: boolean }, command:
         if (digest.rows > 100_000) console.error(`Restored ${table.name}: ${digest.rows} rows`)
       },
       async beforeCommit(client) {
+        await createRestoredErasures(client)
+        await queueRestoredErasures(client, erasures)
         if (!hold) return
         const withheld = await holdWork(client, `restored from ${name}`)
         summary.withheldEmails = withheld.emails
@@ -141,6 +152,38 @@ async function runRestore(address: string, { hold }: { hold: boolean }, command:
       return postgres.connection
     }
   }
+}
+
+/** Reads the erasures that were made after the backup: from the lists next to it, and from those at BACKUP_TO. */
+async function findErasures(
+  { backup }: Config,
+  nextToBackup: BackupDestination,
+  key: Buffer,
+  hold: boolean,
+): Promise<{ erasures: Erasure[]; warnings: string[] }> {
+  const places = [nextToBackup]
+  if (backup.to) {
+    const configured = openDestination(backup)
+    if (configured.location !== nextToBackup.location) places.push(configured)
+  }
+  const erasures = new Map<string, Erasure>()
+  const warnings: string[] = []
+  let listCount = 0
+  for (const place of places) {
+    const lists = await readErasureLists(place, key)
+    listCount += lists.names.length
+    for (const erasure of lists.erasures) erasures.set(erasure.person_id, erasure)
+    for (const name of lists.unreadable)
+      warnings.push(
+        `the list of erasures ${name} in ${place.location} is damaged or was encrypted with another BACKUP_KEY, and was not applied.`,
+      )
+  }
+  // Without the hold, the server was stopped before the backup, so that nobody was erased after it.
+  if (listCount === 0 && hold)
+    warnings.push(
+      `no list of erasures was found in ${places.map(({ location }) => location).join(' or ')}. People who were erased after the backup was made are readable again: run "attestry privacy apply-erasures" with a list of them before you use the server.`,
+    )
+  return { erasures: [...erasures.values()], warnings }
 }
 
 /** Writes the master key of the backup to DATA_DIR, unless it is there or in the environment. */

@@ -19,6 +19,8 @@ func newEventData(eventType EventType) any {
 		return new(VerificationChange)
 	case "credential.issued", "credential.revoked":
 		return new(Credential)
+	case "person.erased":
+		return new(ErasedPerson)
 	case "webhook.test":
 		return new(Webhook)
 	}

@@ -20,9 +20,11 @@ type resources struct {
 	EmploymentTypes *EmploymentTypesResource
 	Endorsements    *EndorsementsResource
 	Events          *EventsResource
+	Guardians       *GuardiansResource
 	Items           *ItemsResource
 	Locations       *LocationsResource
 	Mandates        *MandatesResource
+	People          *PeopleResource
 	RequestLog      *RequestLogResource
 	Results         *ResultsResource
 	Sessions        *SessionsResource
@@ -47,9 +49,11 @@ func newResources(client *Client) resources {
 		EmploymentTypes: &EmploymentTypesResource{client},
 		Endorsements:    &EndorsementsResource{client},
 		Events:          &EventsResource{client},
+		Guardians:       &GuardiansResource{client},
 		Items:           &ItemsResource{client},
 		Locations:       &LocationsResource{client},
 		Mandates:        &MandatesResource{client},
+		People:          &PeopleResource{client},
 		RequestLog:      &RequestLogResource{client},
 		Results:         &ResultsResource{client},
 		Sessions:        &SessionsResource{client},
@@ -525,6 +529,28 @@ func (r *CampaignsResource) Archive(ctx context.Context, campaignID string, opti
 	}
 	var response struct {
 		Data Campaign `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// RevokeCandidateLink: revoke a candidate's link.
+//
+// Use it if another person has the personal link. The old link stops working at once, and the candidate gets a new
+// one with the next message. The link in emails with which the candidate opts out is replaced, too. Scope:
+// `campaigns:write`. Rate limit class: `campaignWrites`.
+func (r *CampaignsResource) RevokeCandidateLink(ctx context.Context, campaignID string, candidateID string, options ...RequestOption) (*RevokedLink, error) {
+	call := operation{
+		method:              "POST",
+		path:                "/api/v1/partner/campaigns/{campaign_id}/candidates/{candidate_id}/revoke-link",
+		pathParameters:      []pathParameter{{"campaign_id", campaignID}, {"candidate_id", candidateID}},
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data RevokedLink `json:"data"`
 	}
 	if err := r.client.send(ctx, call, &response, options); err != nil {
 		return nil, err
@@ -1527,7 +1553,7 @@ type EventsListParams struct {
 	// Comma-separated list of event types: result.completed, result.declined, result.failed, mandate.ready,
 	// mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved, verification.initiated,
 	// verification.requested, verification.completed, verification.declined, verification.failed, verification.expired,
-	// credential.issued, credential.revoked, webhook.test.
+	// credential.issued, credential.revoked, person.erased, webhook.test.
 	Types *string
 	// Return events that were not acknowledged, that were, or all.
 	Acknowledged *ListEventsAcknowledged
@@ -1635,6 +1661,72 @@ func (r *EventsResource) Acknowledge(ctx context.Context, body EventAcknowledgem
 	}
 	var response struct {
 		Data EventAcknowledgement `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// GuardiansResource: Consent of a guardian for students below 18, if the organisation requires it.
+type GuardiansResource struct {
+	client *Client
+}
+
+// StateAge: state the age of the student.
+//
+// Only whether the student is below 18 is stored. If the organisation requires it, a student below 18 needs the
+// consent of a guardian before the next step.
+func (r *GuardiansResource) StateAge(ctx context.Context, sessionToken string, body AgeInput, options ...RequestOption) (*GuardianConsent, error) {
+	call := operation{
+		method:         "POST",
+		path:           "/api/v1/verify/{sessionToken}/age",
+		pathParameters: []pathParameter{{"sessionToken", sessionToken}},
+		body:           body,
+		authentication: authNone,
+	}
+	var response struct {
+		Data GuardianConsent `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// Ask: ask the guardian for consent.
+//
+// Emails the guardian a code. A guardian who agrees gives the code to the student.
+func (r *GuardiansResource) Ask(ctx context.Context, sessionToken string, body GuardianInput, options ...RequestOption) (*GuardianConsent, error) {
+	call := operation{
+		method:         "POST",
+		path:           "/api/v1/verify/{sessionToken}/guardian",
+		pathParameters: []pathParameter{{"sessionToken", sessionToken}},
+		body:           body,
+		authentication: authNone,
+	}
+	var response struct {
+		Data GuardianConsent `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// Confirm: confirm the consent of the guardian.
+//
+// Send the code that the guardian received. The session then continues.
+func (r *GuardiansResource) Confirm(ctx context.Context, sessionToken string, body GuardianCode, options ...RequestOption) (*GuardianConsent, error) {
+	call := operation{
+		method:         "POST",
+		path:           "/api/v1/verify/{sessionToken}/guardian/confirm",
+		pathParameters: []pathParameter{{"sessionToken", sessionToken}},
+		body:           body,
+		authentication: authNone,
+	}
+	var response struct {
+		Data GuardianConsent `json:"data"`
 	}
 	if err := r.client.send(ctx, call, &response, options); err != nil {
 		return nil, err
@@ -2060,6 +2152,201 @@ func (r *MandatesResource) Retry(ctx context.Context, mandateID string, options 
 	}
 	var response struct {
 		Data MandateWriteResult `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// PeopleResource: The rights of people: find, export, correct, restrict and erase what is stored about a person.
+type PeopleResource struct {
+	client *Client
+}
+
+// PeopleFindParams are the query parameters of PeopleResource.Find.
+type PeopleFindParams struct {
+	// A phone number in E.164 format. Send either `phone` or `email`.
+	Phone *string
+	// An email address. Other addresses of the same mailbox are found too.
+	Email *string
+}
+
+func (p *PeopleFindParams) values() url.Values {
+	query := url.Values{}
+	if p == nil {
+		return query
+	}
+	if p.Phone != nil {
+		query.Set("phone", *p.Phone)
+	}
+	if p.Email != nil {
+		query.Set("email", *p.Email)
+	}
+	return query
+}
+
+// Find: find people by phone number or email address.
+//
+// Returns the people who have this phone number or mailbox: candidates, students and reviewers. Erased people are not
+// found. Scope: `people:read`. Rate limit class: `reads`.
+func (r *PeopleResource) Find(ctx context.Context, params *PeopleFindParams, options ...RequestOption) (*PersonList, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/v1/partner/people",
+		query:          params.values(),
+		authentication: authPartner,
+	}
+	var response struct {
+		Data PersonList `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// GetPerson: get a person.
+//
+// Returns the IDs of all records of a person. The personal values are in the export. Scope: `people:read`. Rate limit
+// class: `reads`.
+func (r *PeopleResource) GetPerson(ctx context.Context, personID string, options ...RequestOption) (*Person, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/v1/partner/people/{person_id}",
+		pathParameters: []pathParameter{{"person_id", personID}},
+		authentication: authPartner,
+	}
+	var response struct {
+		Data Person `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// CorrectPerson: correct a person.
+//
+// Replaces the name, the phone number or the email address in all records of the person. An address is replaced where
+// the record has one, and not added to the others. Events that were recorded before stay as they were. Scope:
+// `people:write`. Rate limit class: `mandateWrites`.
+func (r *PeopleResource) CorrectPerson(ctx context.Context, personID string, body PersonCorrection, options ...RequestOption) (*Person, error) {
+	call := operation{
+		method:              "PATCH",
+		path:                "/api/v1/partner/people/{person_id}",
+		pathParameters:      []pathParameter{{"person_id", personID}},
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data Person `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// PeopleExportPersonParams are the query parameters of PeopleResource.ExportPerson.
+type PeopleExportPersonParams struct {
+	// `json` (default): `sections`. `html`: `html`, a page that the person can read.
+	Format *ExportPersonFormat
+}
+
+func (p *PeopleExportPersonParams) values() url.Values {
+	query := url.Values{}
+	if p == nil {
+		return query
+	}
+	if p.Format != nil {
+		query.Set("format", string(*p.Format))
+	}
+	return query
+}
+
+// ExportPerson: export the data of a person.
+//
+// Returns everything that is held about a person, as JSON or as a page that the person can read. Scope:
+// `people:read`. Rate limit class: `reads`.
+func (r *PeopleResource) ExportPerson(ctx context.Context, personID string, params *PeopleExportPersonParams, options ...RequestOption) (*PersonExport, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/v1/partner/people/{person_id}/export",
+		pathParameters: []pathParameter{{"person_id", personID}},
+		query:          params.values(),
+		authentication: authPartner,
+	}
+	var response struct {
+		Data PersonExport `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// RestrictPerson: restrict the processing of the data of a person.
+//
+// The person is not contacted, and their replies are not processed, until the restriction is lifted. An opt-out is
+// still accepted. Scope: `people:write`. Rate limit class: `mandateWrites`.
+func (r *PeopleResource) RestrictPerson(ctx context.Context, personID string, body PersonRequest, options ...RequestOption) (*Person, error) {
+	call := operation{
+		method:              "POST",
+		path:                "/api/v1/partner/people/{person_id}/restrict",
+		pathParameters:      []pathParameter{{"person_id", personID}},
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data Person `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// LiftRestriction: lift the restriction of a person.
+//
+// Contacts that became due in the meantime are made now. Scope: `people:write`. Rate limit class: `mandateWrites`.
+func (r *PeopleResource) LiftRestriction(ctx context.Context, personID string, body PersonRequest, options ...RequestOption) (*Person, error) {
+	call := operation{
+		method:              "POST",
+		path:                "/api/v1/partner/people/{person_id}/unrestrict",
+		pathParameters:      []pathParameter{{"person_id", personID}},
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data Person `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// ErasePerson: erase a person.
+//
+// Ends all conversations, sessions and reviews of the person, revokes their credentials, and deletes the key that
+// their values are encrypted with. Results, counts, credits and events stay, with `erased` in place of the values.
+// This cannot be undone. Erasing a person again changes nothing. Scope: `people:write`. Rate limit class:
+// `mandateWrites`.
+func (r *PeopleResource) ErasePerson(ctx context.Context, personID string, body PersonErasure, options ...RequestOption) (*Person, error) {
+	call := operation{
+		method:              "POST",
+		path:                "/api/v1/partner/people/{person_id}/erase",
+		pathParameters:      []pathParameter{{"person_id", personID}},
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data Person `json:"data"`
 	}
 	if err := r.client.send(ctx, call, &response, options); err != nil {
 		return nil, err

@@ -194,7 +194,8 @@ const (
 // EventType is one of result.completed, result.declined, result.failed, mandate.ready, mandate.failed,
 // mandate.question_retired, campaign.completed, skill_request.resolved, verification.initiated,
 // verification.requested, verification.completed, verification.declined, verification.failed, verification.expired,
-// credential.issued, credential.revoked or webhook.test. The type of the event. The server may add values.
+// credential.issued, credential.revoked, person.erased or webhook.test. The type of the event. The server may add
+// values.
 type EventType string
 
 const (
@@ -214,6 +215,7 @@ const (
 	EventTypeVerificationExpired    EventType = "verification.expired"
 	EventTypeCredentialIssued       EventType = "credential.issued"
 	EventTypeCredentialRevoked      EventType = "credential.revoked"
+	EventTypePersonErased           EventType = "person.erased"
 	EventTypeWebhookTest            EventType = "webhook.test"
 )
 
@@ -246,6 +248,26 @@ const (
 	EvidenceReasonEffectSupports EvidenceReasonEffect = "supports"
 	EvidenceReasonEffectNeutral  EvidenceReasonEffect = "neutral"
 	EvidenceReasonEffectWeakens  EvidenceReasonEffect = "weakens"
+)
+
+// ExportPersonFormat is one of json or html. The server may add values.
+type ExportPersonFormat string
+
+const (
+	ExportPersonFormatJSON ExportPersonFormat = "json"
+	ExportPersonFormatHtml ExportPersonFormat = "html"
+)
+
+// GuardianConsentGuardianConsent is one of not_required, age_required, required, pending or given. The server may add
+// values.
+type GuardianConsentGuardianConsent string
+
+const (
+	GuardianConsentGuardianConsentNotRequired GuardianConsentGuardianConsent = "not_required"
+	GuardianConsentGuardianConsentAgeRequired GuardianConsentGuardianConsent = "age_required"
+	GuardianConsentGuardianConsentRequired    GuardianConsentGuardianConsent = "required"
+	GuardianConsentGuardianConsentPending     GuardianConsentGuardianConsent = "pending"
+	GuardianConsentGuardianConsentGiven       GuardianConsentGuardianConsent = "given"
 )
 
 // ItemSource is one of private or ai. The server may add values.
@@ -404,6 +426,15 @@ const (
 	PartnerErrorCodeServerError            PartnerErrorCode = "SERVER_ERROR"
 	PartnerErrorCodeServiceDisabled        PartnerErrorCode = "SERVICE_DISABLED"
 	PartnerErrorCodeServiceUnavailable     PartnerErrorCode = "SERVICE_UNAVAILABLE"
+)
+
+// PersonStatus is one of active, restricted or erased. The server may add values.
+type PersonStatus string
+
+const (
+	PersonStatusActive     PersonStatus = "active"
+	PersonStatusRestricted PersonStatus = "restricted"
+	PersonStatusErased     PersonStatus = "erased"
 )
 
 // PreparedQuestionsSkillItemSource is one of bank, private or ai. The server may add values.
@@ -692,6 +723,18 @@ const (
 	VerificationSessionEvidenceLevelWeak     VerificationSessionEvidenceLevel = "weak"
 )
 
+// VerificationSessionGuardianConsent is one of not_required, age_required, required, pending or given. The server may
+// add values.
+type VerificationSessionGuardianConsent string
+
+const (
+	VerificationSessionGuardianConsentNotRequired VerificationSessionGuardianConsent = "not_required"
+	VerificationSessionGuardianConsentAgeRequired VerificationSessionGuardianConsent = "age_required"
+	VerificationSessionGuardianConsentRequired    VerificationSessionGuardianConsent = "required"
+	VerificationSessionGuardianConsentPending     VerificationSessionGuardianConsent = "pending"
+	VerificationSessionGuardianConsentGiven       VerificationSessionGuardianConsent = "given"
+)
+
 // VerificationSourceType is one of experience, project or certificate. The server may add values.
 type VerificationSourceType string
 
@@ -743,6 +786,13 @@ const (
 	WorkflowStatusActive   WorkflowStatus = "active"
 	WorkflowStatusArchived WorkflowStatus = "archived"
 )
+
+// AgeInput is an object of the API.
+type AgeInput struct {
+	// The age of the student in years. Only whether it is below 18 is stored. If the organisation requires it, a student
+	// below 18 needs the consent of a guardian.
+	Age int64 `json:"age"`
+}
 
 // AnalyticsOverview is an object of the API.
 type AnalyticsOverview struct {
@@ -1417,6 +1467,48 @@ type EnrolmentInput struct {
 	Candidates []CandidateInput `json:"candidates"`
 }
 
+// ErasedPerson is an object of the API.
+type ErasedPerson struct {
+	// The ID of the person, `PER_…`.
+	PersonID string `json:"person_id"`
+	// The candidacies of the person.
+	Candidates []ErasedPersonCandidate `json:"candidates"`
+	// The students that are this person, with their verifications.
+	Students []ErasedPersonStudent `json:"students"`
+	// The verifications that the person reviewed, or was asked to review.
+	Reviews []ErasedPersonReview `json:"reviews"`
+	// Time of the erasure.
+	ErasedAt string `json:"erased_at"`
+}
+
+// ErasedPersonCandidate is an object of the API.
+type ErasedPersonCandidate struct {
+	// ID of the candidate in this campaign.
+	CandidateID string `json:"candidate_id"`
+	// Your own ID for the candidate.
+	ExternalCandidateID string `json:"external_candidate_id"`
+	// ID of the campaign.
+	CampaignID string `json:"campaign_id"`
+	// ID of the result.
+	ResultID string `json:"result_id"`
+}
+
+// ErasedPersonReview is an object of the API.
+type ErasedPersonReview struct {
+	// ID of the verification.
+	VerificationID string `json:"verification_id"`
+}
+
+// ErasedPersonStudent is an object of the API.
+type ErasedPersonStudent struct {
+	// The ID of the student.
+	ServiceUserID string `json:"service_user_id"`
+	// Your own ID for the student.
+	ExternalStudentID string `json:"external_student_id"`
+	// The verifications of the student.
+	VerificationIDs []string `json:"verification_ids"`
+}
+
 // ErrorDetail is an object of the API.
 type ErrorDetail struct {
 	// The path of the invalid field, for example `skills[2].skill_id`, `query.limit`, `path.mandate_id` or
@@ -1478,6 +1570,27 @@ type FollowUp struct {
 	AfterHours int64 `json:"after_hours"`
 	// One of the workflow's channels.
 	Channel Channel `json:"channel"`
+}
+
+// GuardianCode is an object of the API.
+type GuardianCode struct {
+	// The code from the email to the guardian.
+	Code string `json:"code"`
+}
+
+// GuardianConsent is an object of the API.
+type GuardianConsent struct {
+	// `not_required`; `age_required`: the student must state the age first; `required`: a guardian must be asked;
+	// `pending`: the guardian has received a code; `given`: the guardian has agreed.
+	GuardianConsent GuardianConsentGuardianConsent `json:"guardianConsent"`
+}
+
+// GuardianInput is an object of the API.
+type GuardianInput struct {
+	// Name of the guardian.
+	Name string `json:"name"`
+	// The guardian's own email address.
+	Email string `json:"email"`
 }
 
 // InterestCollection: Other roles for the candidates of this job. They are stored and returned, but do not change the
@@ -1965,6 +2078,117 @@ type OpenedVerificationSession struct {
 	ExpiresAt string `json:"expiresAt"`
 }
 
+// Person is an object of the API.
+type Person struct {
+	// The ID of the person, `PER_…`.
+	PersonID string `json:"person_id"`
+	// The candidacies of the person.
+	Candidates []PersonCandidate `json:"candidates"`
+	// The students that are this person, with their verifications.
+	Students []PersonStudent `json:"students"`
+	// The verifications that the person reviewed, or was asked to review.
+	Reviews []PersonReview `json:"reviews"`
+	// `active`; `restricted`: the person is not contacted and their data are not processed; `erased`: nothing is left
+	// that identifies the person.
+	Status PersonStatus `json:"status"`
+	// The reason for which the data must be kept, so that the person cannot be erased; null without a legal hold.
+	LegalHold *string `json:"legal_hold"`
+	// Time at which the person was stored for the first time.
+	CreatedAt string `json:"created_at"`
+	// Time of the last change.
+	UpdatedAt string `json:"updated_at"`
+	// Time since which the processing is restricted; null if it is not.
+	RestrictedAt *string `json:"restricted_at"`
+	// Time of the erasure; null before.
+	ErasedAt *string `json:"erased_at"`
+}
+
+// PersonCandidate is an object of the API.
+type PersonCandidate struct {
+	// ID of the candidate in this campaign.
+	CandidateID string `json:"candidate_id"`
+	// Your own ID for the candidate.
+	ExternalCandidateID string `json:"external_candidate_id"`
+	// ID of the campaign.
+	CampaignID string `json:"campaign_id"`
+	// ID of the result.
+	ResultID string `json:"result_id"`
+}
+
+// PersonCorrection is an object of the API.
+type PersonCorrection struct {
+	// The correct name.
+	Name *string `json:"name,omitempty"`
+	// The correct phone number. It replaces the one in the records.
+	Phone *string `json:"phone,omitempty"`
+	// The correct email address. It replaces the one in the records.
+	Email *string `json:"email,omitempty"`
+	// The legal ground, for the audit log.
+	Basis *string `json:"basis,omitempty"`
+	// The role or the system that asked, for the audit log.
+	RequestedBy *string `json:"requested_by,omitempty"`
+}
+
+// PersonErasure is an object of the API.
+type PersonErasure struct {
+	// The legal ground, for the audit log. Do not include personal values of the person: they would not be erased.
+	Basis string `json:"basis"`
+	// The role or the system that asked, for the audit log. Do not include personal values of the person.
+	RequestedBy string `json:"requested_by"`
+}
+
+// PersonExport is an object of the API.
+type PersonExport struct {
+	// The person.
+	Person Person `json:"person"`
+	// Time at which the data were read.
+	ExportedAt string `json:"exported_at"`
+	// Everything that is held about the person. With `format=json`.
+	Sections []PersonExportSection `json:"sections,omitempty"`
+	// The same as a page. With `format=html`.
+	Html *string `json:"html,omitempty"`
+}
+
+// PersonExportSection is an object of the API.
+type PersonExportSection struct {
+	// The kind of records, such as `candidacies`.
+	Name string `json:"name"`
+	// The kind of records, as a heading.
+	Title string `json:"title"`
+	// The records. Their fields depend on the section.
+	Records []map[string]any `json:"records"`
+}
+
+// PersonList is an object of the API.
+type PersonList struct {
+	// The people with this address.
+	Items []Person `json:"items"`
+}
+
+// PersonRequest is an object of the API.
+type PersonRequest struct {
+	// The legal ground, for the audit log.
+	Basis *string `json:"basis,omitempty"`
+	// The role or the system that asked, for the audit log.
+	RequestedBy *string `json:"requested_by,omitempty"`
+}
+
+// PersonReview is an object of the API.
+type PersonReview struct {
+	// ID of the verification.
+	VerificationID string `json:"verification_id"`
+}
+
+// PersonStudent is an object of the API.
+type PersonStudent struct {
+	// The ID of the student.
+	ServiceUserID string `json:"service_user_id"`
+	// Your own ID for the student.
+	ExternalStudentID string `json:"external_student_id"`
+	// The verifications of the student.
+	VerificationIDs []string `json:"verification_ids"`
+}
+
 // PreparedQuestions: The questions prepared for this `flow_version`, by language, without the correct answers.
 type PreparedQuestions struct {
 	// Your questions about the candidate.
@@ -2392,6 +2616,12 @@ type ReviewerTestScript struct {
 type RevokeCredentialInput struct {
 	// Your reason for the revocation.
 	Reason RevokeCredentialInputReason `json:"reason"`
+}
+
+// RevokedLink is an object of the API.
+type RevokedLink struct {
+	// ID of the candidate in this campaign.
+	CandidateID string `json:"candidate_id"`
 }
 
 // Salary is an object of the API.
@@ -3173,6 +3403,10 @@ type VerificationSession struct {
 	EvidenceLevel *VerificationSessionEvidenceLevel `json:"evidenceLevel,omitempty"`
 	// The reasons for `evidenceLevel`.
 	Reasons []EvidenceReason `json:"reasons,omitempty"`
+	// The state of the rule for students below 18: `age_required` until the age is stated, `required` until a guardian is
+	// asked, `pending` until the guardian agrees, then `given`. Absent if the organisation has no rule for students below
+	// 18.
+	GuardianConsent *VerificationSessionGuardianConsent `json:"guardianConsent,omitempty"`
 	// Time at which the session expires: ISO 8601, UTC.
 	ExpiresAt string `json:"expiresAt"`
 	// The ID of the test clock whose time applies. Absent without one.
@@ -3199,6 +3433,9 @@ type VerificationSessionInput struct {
 	Certificates []Certificate `json:"certificates,omitempty"`
 	// An http or https URL.
 	ReturnURL *string `json:"returnUrl,omitempty"`
+	// The age of the student in years. Only whether it is below 18 is stored. If the organisation requires it, a student
+	// below 18 needs the consent of a guardian.
+	Age *int64 `json:"age,omitempty"`
 	// TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time.
 	TestClockID *string            `json:"testClockId,omitempty"`
 	TestScript  *SessionTestScript `json:"testScript,omitempty"`

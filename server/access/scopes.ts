@@ -17,6 +17,8 @@ export const allScopes = [
   'analytics:read',
   'credentials:read',
   'credentials:write',
+  'people:read',
+  'people:write',
   'logs:read',
 ] as const
 

@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { flowOf, type ResultReason, type ResultStatus } from '../campaigns/candidacy.ts'
+import { joinConversation, openCandidate } from '../campaigns/personal-values.ts'
 import { fromStoredState, type StoredState } from '../conversation/earlier-format.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import type { Flow } from '../mandates/flow.ts'
+import { openPersonKey } from '../people/identity/person-key.ts'
 import type { Queries } from '../platform/database/database.ts'
+import { vaultOf } from '../platform/database/database-vault.ts'
 import { knockoutOf, resultOutput } from '../results/record.ts'
 import type { OverviewFigure } from './figures.ts'
 import { type AnalyticsSubject, subjectColumn } from './rollups.ts'
@@ -29,7 +32,14 @@ export interface CountedCandidateRow {
   day: string
 }
 
-type QueriedRow = Omit<CountedCandidateRow, 'state' | 'flow'> & { conversation: string; flow_version: number }
+type QueriedRow = Omit<CountedCandidateRow, 'state' | 'flow' | 'name'> & {
+  conversation: string
+  flow_version: number
+  person_id: string
+  sealed_key: Buffer | null
+  personal: Buffer | null
+  answers: Buffer | null
+}
 
 export type CountedCandidatePosition = Pick<CountedCandidateRow, 'campaign_id' | 'day' | 'candidate_id'>
 
@@ -50,8 +60,8 @@ export async function listCountedCandidates(
     ? sql`(a.day, a.candidate_id) < (case g.campaign_id when ${after.campaign_id} then ${after.day}::date else 'infinity' end, ${after.candidate_id})`
     : sql`true`
   const { rows } = await sql<QueriedRow>`
-    select l.candidate_id, l.campaign_id, l.campaign_name, p.mandate_id, p.result_id, c.name, c.external_candidate_id, p.status,
-      p.reason, p.conversation, p.flow_version, l.amount as times, l.day::text
+    select l.candidate_id, l.campaign_id, l.campaign_name, p.mandate_id, p.result_id, c.person_id, o.sealed_key, c.personal, c.external_candidate_id, p.status,
+      p.reason, p.conversation, p.personal as answers, p.flow_version, l.amount as times, l.day::text
     from (
       select g.campaign_id, g.name as campaign_name, a.day, a.candidate_id, a.amount
       from campaigns g cross join lateral (
@@ -63,11 +73,16 @@ export async function listCountedCandidates(
       where g.org_id = ${orgId} and g.mode = ${mode} and ${subjectCondition} and ${campaignCondition}
       order by g.campaign_id desc, a.day desc, a.candidate_id desc limit ${limit}
     ) l join candidates c using (candidate_id) join candidate_progress p using (candidate_id)
+      join people o on o.person_id = c.person_id
     order by l.campaign_id desc, l.day desc, l.candidate_id desc`.execute(tx)
   const countedRows: CountedCandidateRow[] = []
-  for (const { conversation, flow_version, ...row } of rows) {
+  const vault = vaultOf(tx)
+  for (const { conversation, flow_version, person_id, sealed_key, personal, answers, ...row } of rows) {
     const flow = await flowOf(tx, { orgId, mode }, row.mandate_id, flow_version)
-    countedRows.push({ ...row, state: fromStoredState(JSON.parse(conversation) as StoredState, flow), flow })
+    const key = openPersonKey(vault, person_id, sealed_key)
+    const { name } = openCandidate(key, row.candidate_id, personal)
+    const storedState = fromStoredState(JSON.parse(conversation) as StoredState, flow)
+    countedRows.push({ ...row, name, state: joinConversation(key, row.candidate_id, storedState, answers), flow })
   }
   return countedRows
 }

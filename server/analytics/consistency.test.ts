@@ -11,7 +11,7 @@ import {
   passTime,
 } from '../../test/support/partners.ts'
 import { countsInOverview, recountOverview } from '../../test/support/recount.ts'
-import { lockCandidacy } from '../campaigns/candidacy.ts'
+import { findCandidacy, lockCandidacy } from '../campaigns/candidacy.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { handleReply } from '../campaigns/contact/replies.ts'
 import { handleDeliveryStatus } from '../campaigns/contact/statuses.ts'
@@ -168,11 +168,14 @@ async function runRandomActions(t: TestContext, app: TestApp, partner: CampaignP
 /** Replies as a random candidate who is not a test number: on the channel or on the page, with valid and invalid replies. */
 async function replyAsRandomCandidate({ context }: TestApp, { scope }: CampaignPartner, random: Random) {
   const { rows } = await sql<{ candidate_id: string }>`
-    select candidate_id from candidate_progress p join candidates c using (candidate_id)
-    where p.org_id = ${scope.orgId} and p.mode = ${scope.mode} and c.phone not like '+91999%'
-    order by candidate_id desc limit 40`.execute(context.db.queries)
-  if (rows.length === 0) return
-  const { candidate_id } = random.of(rows)
+    select candidate_id from candidate_progress
+    where org_id = ${scope.orgId} and mode = ${scope.mode} order by candidate_id desc limit 40`.execute(
+    context.db.queries,
+  )
+  const candidacies = await Promise.all(rows.map(({ candidate_id }) => findCandidacy(context.db.queries, candidate_id)))
+  const people = candidacies.filter((candidate) => candidate?.phone && !candidate.phone.startsWith('+91999'))
+  if (people.length === 0) return
+  const { candidate_id } = random.of(people)!
   let isContactAgreed = false
   for (let replies = 1 + random.number(14); replies > 0 && !isContactAgreed; replies--) {
     await context.db.transaction(async (tx) => {

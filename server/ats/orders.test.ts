@@ -7,9 +7,11 @@ import { oncePerFile } from '../../test/support/cleanup.ts'
 import { createCampaignPartner, passTime } from '../../test/support/partners.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
 import { until } from '../../test/support/until.ts'
+import { findCandidacy } from '../campaigns/candidacy.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { recordOptOut } from '../campaigns/contact/opt-outs.ts'
 import { type AdapterName, adapterNames } from './adapter.ts'
+import { findOrderById } from './orders.ts'
 
 const getApp = oncePerFile((t) => startApp(t))
 
@@ -185,10 +187,10 @@ test('results are reported only to hosts of the ATS', async () => {
   }
   const accepted = await send('https://app.greenhouse.io/integrations/testing_partners/take_home_tests/1')
   assert.equal(accepted.status, 200)
-  const { rows } = await sql<{ phone: string; consent_basis: string }>`
-    select phone, consent_basis from ats_orders join candidates using (candidate_id)
-    where order_id = ${accepted.body.partner_interview_id}`.execute(app.context.db.queries)
-  assert.deepEqual(rows, [{ phone: '+919812345678', consent_basis: 'The candidate agreed in the application form.' }])
+  const { queries } = app.context.db
+  const order = (await findOrderById(queries, accepted.body.partner_interview_id))!
+  assert.equal(order.consent_basis, 'The candidate agreed in the application form.')
+  assert.equal((await findCandidacy(queries, order.candidate_id!))!.phone, '+919812345678')
 })
 
 test('a cancelled assessment is not continued, and can be ordered again', async (t) => {

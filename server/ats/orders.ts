@@ -13,44 +13,19 @@ import { withdrawCandidate } from '../campaigns/withdrawal.ts'
 import { availableChannels } from '../channels/credentials.ts'
 import type { Context } from '../context.ts'
 import { type Mandate, shareLockMandate } from '../mandates/mandate-rows.ts'
+import { blindIndexOf } from '../people/identity/blind-index.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import { getWorkflow } from '../workflows/workflows.ts'
-import type { AdapterName } from './adapter.ts'
 import { adapters } from './adapters.ts'
 import { type AtsConnection, lockActiveConnection } from './connections.ts'
 import { isOffered } from './offered-mandates.ts'
-import type { Outcome } from './outcome.ts'
+import type { AtsOrder, OrderState } from './order.ts'
+import { openOrders, type StoredOrder, sealOrder } from './personal-values.ts'
 import { normalisePhone } from './phone.ts'
 
-export const orderStates = ['ordered', 'started', 'completed', 'declined', 'failed', 'cancelled'] as const
-export type OrderState = (typeof orderStates)[number]
 const OPEN_STATES: readonly OrderState[] = ['ordered', 'started']
-
-/** One candidate's assessment that an ATS ordered. */
-export interface AtsOrder {
-  order_id: string
-  connection_id: string
-  org_id: string
-  mode: Mode
-  adapter: AdapterName
-  key_id: string
-  identity: string
-  mandate_id: string
-  campaign_id: string
-  candidate_id: string | null
-  candidate_name: string
-  profile_url: string | null
-  callback_url: string | null
-  consent_basis: string
-  state: OrderState
-  outcome: Outcome | null
-  reported_version: number | null
-  ats_errors: string[] | null
-  created_at: Date
-  updated_at: Date
-}
 
 /** An order in the terms of all systems. */
 export interface NewOrder {
@@ -93,14 +68,15 @@ export async function placeOrder(tx: Tx, deps: OrderDeps, key: AtsKey, input: Ne
   const candidate = await toCandidate(tx, deps, connection, mandate, orderId, input)
   const { campaignId, candidateId } = await enrolOnce(tx, deps, key, mandate, candidate)
   const now = new Date(deps.clock.now())
-  const { rows } = await sql<AtsOrder>`
+  const { rows } = await sql<StoredOrder>`
     insert into ats_orders (order_id, connection_id, org_id, mode, adapter, key_id, identity, mandate_id, campaign_id, candidate_id,
-      candidate_name, profile_url, callback_url, consent_basis, created_at, updated_at)
+      personal, callback_url, consent_basis, created_at, updated_at)
     values (${orderId}, ${connection.connection_id}, ${scope.orgId}, ${scope.mode}, ${connection.adapter}, ${key.keyId}, ${input.identity},
-      ${mandate.mandate_id}, ${campaignId}, ${candidateId}, ${candidate.name}, ${input.candidate.profileUrl ?? null},
+      ${mandate.mandate_id}, ${campaignId}, ${candidateId},
+      ${await sealOrder(tx, candidateId, orderId, { candidate_name: candidate.name, profile_url: input.candidate.profileUrl ?? null })},
       ${input.callbackUrl}, ${connection.consent_basis}, ${now}, ${now})
     returning ${columns}`.execute(tx)
-  return rows[0]!
+  return (await openOrders(tx, rows))[0]!
 }
 
 async function getOrderableMandate(
@@ -151,8 +127,14 @@ async function toCandidate(
       )
   }
   const language = LANGUAGES.find((code) => code === candidate.language)
+  const blindIndex = blindIndexOf(tx)
+  // Orders for two addresses of one mailbox are different candidates.
+  const addressHash =
+    email === undefined
+      ? blindIndex.phone({ orgId, mode }, phone!)
+      : blindIndex.spelling({ orgId, mode }, email.toLowerCase())
   return {
-    external_candidate_id: externalIdOf(connection, candidate.id, email ?? phone!),
+    external_candidate_id: externalIdOf(connection, candidate.id, addressHash),
     name: candidate.name,
     ...(phone === undefined ? {} : { phone }),
     ...(email === undefined ? {} : { email }),
@@ -165,17 +147,12 @@ async function toCandidate(
   }
 }
 
-/** Returns the ATS's ID of the person or, without one, a digest of the address: the ID appears in lists and events. */
-function externalIdOf({ adapter }: AtsConnection, id: string | undefined, address: string): string {
+/** Returns the ATS's ID of the person or, without one, the keyed hash of the address: the ID appears in lists and events. */
+function externalIdOf({ adapter }: AtsConnection, id: string | undefined, addressHash: Buffer): string {
   const isUsable = id !== undefined && /^[A-Za-z0-9._:-]{1,100}$/.test(id)
-  return `${adapter}:${
-    isUsable
-      ? id
-      : createHash('sha256')
-          .update(id ?? address.toLowerCase())
-          .digest('hex')
-          .slice(0, 32)
-  }`
+  if (isUsable) return `${adapter}:${id}`
+  const hash = id === undefined ? addressHash : createHash('sha256').update(id).digest()
+  return `${adapter}:${hash.toString('hex').slice(0, 32)}`
 }
 
 /**
@@ -194,7 +171,7 @@ async function enrolOnce(
   for (const campaignId of await listStandingCampaigns(tx, mandate.mandate_id, key.limits.scale)) {
     const candidateId = await enrolIn(campaignId)
     if (candidateId !== undefined) return { campaignId, candidateId }
-    if (await hasOpenCandidacy(tx, campaignId, candidate))
+    if (await hasOpenCandidacy(tx, scope, campaignId, candidate))
       throw problem(
         'CONFLICT',
         'This candidate is already being assessed for this test. Wait for the result, or cancel the assessment first.',
@@ -235,12 +212,14 @@ async function requirePendingCandidate(tx: Tx, campaignId: string, externalId: s
 
 async function hasOpenCandidacy(
   tx: Tx,
+  scope: OrgScope,
   campaignId: string,
   { external_candidate_id, phone }: CandidateInput,
 ): Promise<boolean> {
+  const phoneIndex = phone === undefined ? null : blindIndexOf(tx).phone(scope, phone)
   const { rows } = await sql`
     select from candidates c join candidate_progress p using (candidate_id)
-    where c.campaign_id = ${campaignId} and (c.external_candidate_id = ${external_candidate_id} or c.phone = ${phone ?? null})
+    where c.campaign_id = ${campaignId} and (c.external_candidate_id = ${external_candidate_id} or c.phone_index = ${phoneIndex})
       and p.status = 'pending' limit 1`.execute(tx)
   return rows.length > 0
 }
@@ -310,18 +289,18 @@ export async function getOrderOfConnection(
   { connectionId }: Pick<AtsKey, 'connectionId'>,
   orderId: string,
 ): Promise<AtsOrder> {
-  const { rows } = await sql<AtsOrder>`
+  const { rows } = await sql<StoredOrder>`
     select ${columns} from ats_orders where order_id = ${orderId} and connection_id = ${connectionId}`.execute(queries)
   if (!rows[0]) throw problem('NOT_FOUND', `Assessment ${orderId.slice(0, 60)} not found.`)
-  return rows[0]
+  return (await openOrders(queries, rows))[0]!
 }
 
 async function findOrderByIdentity(tx: Tx, connectionId: string, identity: string): Promise<AtsOrder | undefined> {
-  const { rows } = await sql<AtsOrder>`
+  const { rows } = await sql<StoredOrder>`
     select ${columns} from ats_orders where connection_id = ${connectionId} and identity = ${identity} and not superseded`.execute(
     tx,
   )
-  return rows[0]
+  return (await openOrders(tx, rows))[0]
 }
 
 export interface OrderFilter {
@@ -337,27 +316,29 @@ export async function listOrders(
   { orgId, mode }: OrgScope,
   { connection_id, before, limit }: OrderFilter,
 ): Promise<AtsOrder[]> {
-  const { rows } = await sql<AtsOrder>`
+  const { rows } = await sql<StoredOrder>`
     select ${columns} from ats_orders where org_id = ${orgId} and mode = ${mode}
       and (${connection_id ?? null}::text is null or connection_id = ${connection_id ?? null})
       and (${before ?? null}::text is null or order_id < ${before ?? null})
     order by order_id desc limit ${limit}`.execute(queries)
-  return rows
+  return openOrders(queries, rows)
 }
 
 export async function getOrder(queries: Queries, { orgId, mode }: OrgScope, orderId: string): Promise<AtsOrder> {
-  const { rows } = await sql<AtsOrder>`
+  const { rows } = await sql<StoredOrder>`
     select ${columns} from ats_orders where order_id = ${orderId} and org_id = ${orgId} and mode = ${mode}`.execute(
     queries,
   )
   if (!rows[0]) throw problem('NOT_FOUND', `Order ${orderId.slice(0, 60)} not found.`)
-  return rows[0]
+  return (await openOrders(queries, rows))[0]!
 }
 
 /** Returns an order for background work, which has no scope. */
 export async function findOrderById(queries: Queries, orderId: string): Promise<AtsOrder | undefined> {
-  const { rows } = await sql<AtsOrder>`select ${columns} from ats_orders where order_id = ${orderId}`.execute(queries)
-  return rows[0]
+  const { rows } = await sql<StoredOrder>`select ${columns} from ats_orders where order_id = ${orderId}`.execute(
+    queries,
+  )
+  return (await openOrders(queries, rows))[0]
 }
 
 /** Stores errors that the ATS reported, for the console. */
@@ -378,4 +359,4 @@ async function lockName(tx: Tx, name: string): Promise<void> {
 }
 
 const columns = sql`order_id, connection_id, org_id, mode, adapter, key_id, identity, mandate_id, campaign_id, candidate_id,
-  candidate_name, profile_url, callback_url, consent_basis, state, outcome, reported_version, ats_errors, created_at, updated_at`
+  personal, (select person_id from candidates c where c.candidate_id = ats_orders.candidate_id) as person_id, callback_url, consent_basis, state, outcome, reported_version, ats_errors, created_at, updated_at`

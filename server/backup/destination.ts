@@ -5,7 +5,8 @@ export interface BackupDestination {
   /** Stores a backup completely or not at all, and returns its size in bytes. */
   write(name: string, content: AsyncIterable<Buffer>): Promise<number>
   read(name: string): AsyncIterable<Buffer>
-  list(): Promise<StoredBackup[]>
+  /** Lists the backups, or the files whose names match, by name. */
+  list(matches?: (name: string) => boolean): Promise<StoredBackup[]>
   remove(name: string): Promise<void>
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { BACKUP_SUFFIX, type BackupDestination, isBackupName } from './destination.ts'
+import { type BackupDestination, isBackupName } from './destination.ts'
 
 /** Suffix of a backup that is being written, or whose process was killed. */
 const UNFINISHED_SUFFIX = '.unfinished'
@@ -17,14 +17,14 @@ export function openFolderDestination(folder: string): BackupDestination {
       return writeBackupFile(join(folder, name), content)
     },
     read: (name) => createReadStream(join(folder, name)),
-    async list() {
+    async list(matches = isBackupName) {
       const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return []
         throw error
       })
       return Promise.all(
         names
-          .filter(isBackupName)
+          .filter(matches)
           .sort()
           .map(async (name) => ({ name, bytes: (await stat(join(folder, name))).size })),
       )
@@ -66,7 +66,9 @@ async function writeBackupFile(path: string, content: AsyncIterable<Buffer>): Pr
 
 async function removeUnfinished(folder: string): Promise<void> {
   const names = await readdir(folder)
-  for (const name of names.filter((each) => each.endsWith(UNFINISHED_SUFFIX) && each.includes(BACKUP_SUFFIX))) {
+  for (const name of names.filter(
+    (each) => each.endsWith(UNFINISHED_SUFFIX) && /\.attestry-(backup|erasures)\./.test(each),
+  )) {
     const path = join(folder, name)
     const { mtimeMs } = await stat(path)
     if (Date.now() - mtimeMs > UNFINISHED_MAX_AGE_MS) await rm(path, { force: true })

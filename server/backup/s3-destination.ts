@@ -38,7 +38,7 @@ export function openS3Destination(bucket: string, prefix: string, settings: S3Se
       const { body } = await send('GET', name)
       yield* Readable.fromWeb(body as never) as AsyncIterable<Buffer>
     },
-    async list() {
+    async list(matches = isBackupName) {
       const backups: StoredBackup[] = []
       let token: string | undefined
       do {
@@ -46,7 +46,7 @@ export function openS3Destination(bucket: string, prefix: string, settings: S3Se
         const text = await (await send('GET', undefined, query)).text()
         for (const [, entry] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
           const name = (findValue(entry!, 'Key') ?? '').slice(keyPrefix.length)
-          if (isBackupName(name)) backups.push({ name, bytes: Number(findValue(entry!, 'Size')) })
+          if (matches(name)) backups.push({ name, bytes: Number(findValue(entry!, 'Size')) })
         }
         token = findValue(text, 'NextContinuationToken')
       } while (token)

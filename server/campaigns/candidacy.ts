@@ -5,8 +5,11 @@ import type { TestScript } from '../channels/simulator/test-script.ts'
 import { fromStoredState, type StoredState } from '../conversation/earlier-format.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import { type Flow, getFlow } from '../mandates/flow.ts'
+import { openPersonKey, type PersonKey } from '../people/identity/person-key.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
+import { vaultOf } from '../platform/database/database-vault.ts'
+import { joinConversation, openCandidate } from './personal-values.ts'
 
 export const resultStatuses = ['pending', 'completed', 'declined', 'failed'] as const
 export type ResultStatus = (typeof resultStatuses)[number]
@@ -24,6 +27,11 @@ export interface Candidacy {
   job_id: string | null
   result_id: string
   external_candidate_id: string
+  person_id: string
+  /** Seals what the candidate says; null after the erasure of the person. */
+  person_key: PersonKey
+  /** Whether the person must not be contacted, nor their data processed. */
+  is_restricted: boolean
   name: string
   phone: string | null
   email: string | null
@@ -52,13 +60,23 @@ export interface Candidacy {
   test_script: TestScript | null
 }
 
-type CandidacyRow = Omit<Candidacy, 'state' | 'flow' | 'metadata'> & { conversation: string; metadata: string }
+type CandidacyRow = Omit<
+  Candidacy,
+  'state' | 'flow' | 'person_key' | 'is_restricted' | 'name' | 'phone' | 'email' | 'metadata'
+> & {
+  conversation: string
+  sealed_key: Buffer | null
+  restricted_at: Date | null
+  personal: Buffer | null
+  answers: Buffer | null
+}
 
 const columns = sql`p.candidate_id, p.campaign_id, p.org_id, p.mode, p.mandate_id, g.workflow_id, g.job_id, p.result_id,
-  c.external_candidate_id, c.name, c.phone, c.email, c.metadata, c.token, p.status, p.reason, p.flow_version, p.conversation,
+  c.external_candidate_id, c.person_id, c.personal, o.sealed_key, o.restricted_at, c.token, p.status, p.reason, p.flow_version, p.conversation, p.personal as answers,
   p.stages, p.contact_step, p.channel, p.started_at, p.completed_at, p.version, p.created_at, p.updated_at, g.hold,
   g.test_clock_id, c.test_script`
-const joinedTables = sql`candidate_progress p join candidates c using (candidate_id) join campaigns g on g.campaign_id = p.campaign_id`
+const joinedTables = sql`candidate_progress p join candidates c using (candidate_id) join campaigns g on g.campaign_id = p.campaign_id
+  join people o on o.person_id = c.person_id`
 
 /** Locks the candidates that no other transaction has locked, ordered by ID. */
 export async function lockAvailableCandidacies(tx: Tx, candidateIds: string[]): Promise<Candidacy[]> {
@@ -107,16 +125,25 @@ export async function selectCandidacies(
   const { rows } = await sql<CandidacyRow & Pick<ListedCandidacy, 'listed_at' | 'moved'>>`
     with page as materialized (select * from candidate_progress p where ${where} ${order})
     select ${columns}, p.listed_at, p.moved from page p join candidates c using (candidate_id)
-      join campaigns g on g.campaign_id = p.campaign_id ${order}`.execute(tx)
+      join campaigns g on g.campaign_id = p.campaign_id join people o on o.person_id = c.person_id ${order}`.execute(tx)
   return (await toCandidacies(tx, rows)) as ListedCandidacy[]
 }
 
 async function toCandidacies(tx: Queries, rows: CandidacyRow[]): Promise<Candidacy[]> {
   const candidacies: Candidacy[] = []
-  for (const { conversation, metadata, ...row } of rows) {
+  const vault = vaultOf(tx)
+  for (const { conversation, sealed_key, restricted_at, personal, answers, ...row } of rows) {
     const flow = await flowOf(tx, { orgId: row.org_id, mode: row.mode }, row.mandate_id, row.flow_version)
-    const state = fromStoredState(JSON.parse(conversation) as StoredState, flow)
-    candidacies.push({ ...row, metadata: JSON.parse(metadata), state, flow })
+    const person_key = openPersonKey(vault, row.person_id, sealed_key)
+    const storedState = fromStoredState(JSON.parse(conversation) as StoredState, flow)
+    candidacies.push({
+      ...row,
+      person_key,
+      is_restricted: restricted_at !== null,
+      ...openCandidate(person_key, row.candidate_id, personal),
+      state: joinConversation(person_key, row.candidate_id, storedState, answers),
+      flow,
+    })
   }
   return candidacies
 }
@@ -149,10 +176,16 @@ export async function listCandidates(
   campaignId: string,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ListedCandidate[]> {
-  const { rows } = await sql<ListedCandidate>`
-    select candidate_id, c.external_candidate_id, c.name, p.status, p.result_id
-    from candidates c join candidate_progress p using (candidate_id)
+  const { rows } = await sql<
+    Omit<ListedCandidate, 'name'> & { person_id: string; sealed_key: Buffer | null; personal: Buffer | null }
+  >`
+    select candidate_id, c.external_candidate_id, c.person_id, o.sealed_key, c.personal, p.status, p.result_id
+    from candidates c join candidate_progress p using (candidate_id) join people o on o.person_id = c.person_id
     where c.campaign_id = ${campaignId} and (${before ?? null}::text is null or candidate_id < ${before ?? null})
     order by candidate_id desc limit ${limit}`.execute(tx)
-  return rows
+  const vault = vaultOf(tx)
+  return rows.map(({ person_id, sealed_key, personal, candidate_id, external_candidate_id, status, result_id }) => {
+    const { name } = openCandidate(openPersonKey(vault, person_id, sealed_key), candidate_id, personal)
+    return { candidate_id, external_candidate_id, name, status, result_id }
+  })
 }

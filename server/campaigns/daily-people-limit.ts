@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Caller, OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
+import { blindIndexOf } from '../people/identity/blind-index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
 import { indianDate } from '../platform/india-time.ts'
@@ -23,9 +23,15 @@ export async function countDailyPeople(
     key: { limits },
   } = caller
   const day = indianDate(clock.now())
-  const personHashes = [...new Set(people.map(({ phone, email }) => phone ?? email!.toLowerCase()))].map((address) =>
-    createHash('sha256').update(address).digest().subarray(0, 16),
-  )
+  const blindIndex = blindIndexOf(tx)
+  const personHashes = [
+    ...new Map(
+      people.map(({ phone, email }) => {
+        const hash = phone === null ? blindIndex.email(caller, email!) : blindIndex.phone(caller, phone)
+        return [hash.toString('hex'), hash]
+      }),
+    ).values(),
+  ]
   // Always in this order, so that two requests do not wait for each other's counter row.
   if (limits.shared) {
     const sharedCount = await countPeople(tx, caller, limits.shared.id, day, personHashes)

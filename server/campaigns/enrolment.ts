@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Caller } from '../access/caller.ts'
+import type { Caller, OrgScope } from '../access/caller.ts'
 import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
 import { availableChannels } from '../channels/credentials.ts'
@@ -7,6 +7,8 @@ import type { TestScript } from '../channels/simulator/test-script.ts'
 import type { Context } from '../context.ts'
 import { startConversation } from '../conversation/conversation.ts'
 import { shareLockMandate } from '../mandates/mandate-rows.ts'
+import { blindIndexOf } from '../people/identity/blind-index.ts'
+import { deleteUnusedPeople, identifyPeople } from '../people/identity/people.ts'
 import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
 import { newId, randomToken } from '../platform/ids.ts'
@@ -23,6 +25,7 @@ import { CONTACT_DUE } from './contact/messages.ts'
 import { findOptedOut } from './contact/opt-outs.ts'
 import { balanceOf, spendCredits } from './credits.ts'
 import { countDailyPeople } from './daily-people-limit.ts'
+import { type CandidateValues, sealCandidate } from './personal-values.ts'
 import { publishChanges, recordTransitions } from './progress.ts'
 import { testScriptErrors } from './test-scripts.ts'
 
@@ -142,38 +145,53 @@ export async function enrolCandidates(
   const startTime = Math.max(now, campaign.starts_at.getTime())
   const firstContactTime = new Date(hasContactHours(campaign) ? nextContactTime(startTime) : startTime)
   const enrolledAt = new Date(now)
-  const { rows: addedCandidates } = await sql<{ candidate_id: string; phone: string | null; email: string | null }>`
+  const people = await identifyPeople(tx, caller, now, rows)
+  const { rows: addedRows } = await sql<{ candidate_id: string }>`
     with input as (
       select * from unnest(${candidateIds}::text[], ${rows.map(() => newId('RS_', now))}::text[],
-        ${rows.map((row) => row.external_candidate_id)}::text[], ${rows.map((row) => row.name)}::text[],
-        ${rows.map((row) => row.phone ?? null)}::text[], ${rows.map((row) => row.email ?? null)}::text[],
-        ${rows.map((row) => row.language ?? null)}::text[], ${rows.map((row) => JSON.stringify(row.metadata ?? {}))}::text[],
+        ${rows.map((row) => row.external_candidate_id)}::text[], ${people.map(({ personId }) => personId)}::text[],
+        ${people.map(({ key }, index) => sealCandidate(key, candidateIds[index]!, valuesOf(rows[index]!)))}::bytea[],
+        ${people.map(({ phoneIndex }) => phoneIndex)}::bytea[], ${people.map(({ emailIndex }) => emailIndex)}::bytea[],
+        ${people.map(({ isRestricted }) => isRestricted)}::bool[], ${rows.map((row) => row.language ?? null)}::text[],
         ${tokens.map(hashToken)}::bytea[], ${tokens.map((token, index) => vault.seal(token, tokenPurpose(candidateIds[index]!)))}::bytea[],
         ${rows.map((row) => JSON.stringify(startConversation(row.language ?? fallbackLanguage, row.language !== undefined, randomToken(9))))}::text[],
         ${rows.map(() => firstContactTime)}::timestamptz[],
         ${rows.map(({ test_script }) => (test_script ? JSON.stringify(test_script) : null))}::text[])
-        as n (candidate_id, result_id, external_candidate_id, name, phone, email, language, metadata, token_hash, token, conversation, due_at,
-          test_script)
+        as n (candidate_id, result_id, external_candidate_id, person_id, personal, phone_index, email_index, restricted, language, token_hash,
+          token, conversation, due_at, test_script)
     ), added as (
-      insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, name, phone, email, language, metadata,
-        token_hash, token, enrolled_at, test_script)
-      select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, external_candidate_id, name, phone, email, language,
-        metadata, token_hash, token, ${enrolledAt}, test_script::jsonb from input
-      on conflict do nothing returning candidate_id, phone, email
+      insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, person_id, personal, phone_index,
+        email_index, language, token_hash, token, enrolled_at, test_script)
+      select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, external_candidate_id, person_id, personal,
+        phone_index, email_index, language, token_hash, token, ${enrolledAt}, test_script::jsonb from input
+      on conflict do nothing returning candidate_id
     ), progress as (
       insert into candidate_progress (candidate_id, campaign_id, org_id, mode, mandate_id, result_id, status, flow_version, conversation,
         created_at, updated_at)
       select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, ${campaign.mandate_id}, result_id, 'pending',
         ${campaign.flow_version}, conversation, ${enrolledAt}, ${enrolledAt} from input join added using (candidate_id)
     ), due as (
-      insert into contacts (candidate_id, campaign_id, kind, step, due_at, held)
-      select candidate_id, ${campaign.campaign_id}, 'contact', 0, due_at, ${campaign.hold === 'paused' || campaign.test_clock_id !== null}
+      insert into contacts (candidate_id, campaign_id, kind, step, due_at, held, restricted)
+      select candidate_id, ${campaign.campaign_id}, 'contact', 0, due_at, ${campaign.hold === 'paused' || campaign.test_clock_id !== null}, restricted
       from input join added using (candidate_id)
     )
-    select candidate_id, phone, email from added`.execute(tx)
+    select candidate_id from added`.execute(tx)
 
+  const addedIds = new Set(addedRows.map(({ candidate_id }) => candidate_id))
+  const isAdded = (_: unknown, index: number) => addedIds.has(candidateIds[index]!)
+  const addedCandidates = rows
+    .map(({ phone, email }, index) => ({
+      candidate_id: candidateIds[index]!,
+      phone: phone ?? null,
+      email: email ?? null,
+    }))
+    .filter(isAdded)
   const acceptedCount = addedCandidates.length
-  const addedIds = new Set(addedCandidates.map(({ candidate_id }) => candidate_id))
+  const storedPersonIds = new Set(people.filter(isAdded).map(({ personId }) => personId))
+  await deleteUnusedPeople(
+    tx,
+    people.filter(({ personId, isNew }) => isNew && !storedPersonIds.has(personId)).map(({ personId }) => personId),
+  )
   requireCampaignCapacity(campaign, acceptedCount, caller.key.limits.scale)
   await countDailyPeople(tx, deps.clock, caller, addedCandidates)
   const updatedCampaign = await addToCampaignCounts(tx, campaign, acceptedCount, enrolledAt)
@@ -212,6 +230,10 @@ export async function enrolCandidates(
     campaign: await getCampaign(tx, caller, campaign.campaign_id),
     enrolment: { ...enrolment, credits_left: await balanceOf(tx, caller) },
   }
+}
+
+function valuesOf({ name, phone, email, metadata }: CandidateInput): CandidateValues {
+  return { name, phone: phone ?? null, email: email ?? null, metadata: metadata ?? {} }
 }
 
 /** Declines candidates who have opted out of the organisation's messages, and refunds their credits. */
@@ -308,12 +330,12 @@ function findRepeats(rows: CandidateInput[]): { keptIndexes: number[]; repeats: 
 /** Lists the skipped rows by index: those that repeat a row of the request, and those of candidates who were in the campaign before. */
 async function listDuplicateRows(
   tx: Tx,
-  { campaign_id }: Pick<Campaign, 'campaign_id'>,
+  { campaign_id, org_id, mode }: Pick<Campaign, 'campaign_id' | 'org_id' | 'mode'>,
   candidates: CandidateInput[],
   repeats: Repeat[],
   enrolledBefore: number[],
 ): Promise<DuplicateRow[]> {
-  const rowsInCampaign = await findInCampaign(tx, campaign_id, candidates, enrolledBefore)
+  const rowsInCampaign = await findInCampaign(tx, { orgId: org_id, mode }, campaign_id, candidates, enrolledBefore)
   const rowsInRequest = repeats.map(({ index, reason, keptIndex }): DuplicateRow => {
     const { external_candidate_id } = candidates[index]!
     // The first of the equal rows may have been skipped too.
@@ -327,6 +349,7 @@ async function listDuplicateRows(
 /** Finds the candidates of the campaign who have the external ID or the phone number of the rows with these indexes. */
 async function findInCampaign(
   tx: Tx,
+  scope: OrgScope,
   campaignId: string,
   candidates: CandidateInput[],
   indexes: number[],
@@ -334,22 +357,29 @@ async function findInCampaign(
   const duplicates = new Map<number, DuplicateRow>()
   if (indexes.length === 0) return duplicates
   const rows = indexes.map((index) => candidates[index]!)
-  const { rows: existing } = await sql<{ candidate_id: string; external_candidate_id: string; phone: string | null }>`
-    select candidate_id, external_candidate_id, phone from candidates
+  const phoneIndexes = new Map(
+    rows.flatMap(({ phone }) => (phone === undefined ? [] : [[phone, blindIndexOf(tx).phone(scope, phone)]])),
+  )
+  const { rows: existing } = await sql<{
+    candidate_id: string
+    external_candidate_id: string
+    phone_index: Buffer | null
+  }>`
+    select candidate_id, external_candidate_id, phone_index from candidates
     where campaign_id = ${campaignId} and external_candidate_id = any(${rows.map((row) => row.external_candidate_id)}::text[])
     union
-    select candidate_id, external_candidate_id, phone from candidates
-    where campaign_id = ${campaignId} and phone = any(${rows.flatMap(({ phone }) => phone ?? [])}::text[])`.execute(tx)
+    select candidate_id, external_candidate_id, phone_index from candidates
+    where campaign_id = ${campaignId} and phone_index = any(${[...phoneIndexes.values()]}::bytea[])`.execute(tx)
   const idsByExternalId = new Map(existing.map((row) => [row.external_candidate_id, row.candidate_id]))
-  const idsByPhone = new Map(existing.map((row) => [row.phone, row.candidate_id]))
+  const idsByPhone = new Map(existing.map((row) => [row.phone_index?.toString('hex'), row.candidate_id]))
   for (const index of indexes) {
-    const { external_candidate_id, phone = null } = candidates[index]!
+    const { external_candidate_id, phone = '' } = candidates[index]!
     const sameExternalId = idsByExternalId.get(external_candidate_id)
     duplicates.set(index, {
       index,
       external_candidate_id,
       reason: sameExternalId === undefined ? 'phone' : 'external_candidate_id',
-      kept_candidate_id: sameExternalId ?? idsByPhone.get(phone)!,
+      kept_candidate_id: sameExternalId ?? idsByPhone.get(phoneIndexes.get(phone)?.toString('hex'))!,
     })
   }
   return duplicates

@@ -9,6 +9,7 @@ import { type Campaign, countEndedCandidates, type EndedCounts, recordCompletion
 import type { Candidacy, ResultReason, ResultStatus } from './candidacy.ts'
 import { recordCandidateResponses } from './candidate-responses.ts'
 import { refundCredit } from './credits.ts'
+import { splitConversation } from './personal-values.ts'
 import { hasReached, type Stage, stagesIn } from './stages.ts'
 
 /** The part of the conversation in which a candidate who did not complete it dropped off. */
@@ -60,11 +61,12 @@ export interface CandidateTransition {
 
 /**
  * Runs in the transaction of every change to candidates. The results module records events, the analytics module updates its counters,
- * the credentials module issues credentials to candidates who want them, and the ats module queues reports to applicant tracking systems.
+ * the credentials module issues credentials to candidates who want them, the ats module queues reports to applicant tracking systems, and
+ * the privacy module stores consents.
  */
 export const candidatesChanged = defineHook<[tx: Tx, changes: CandidateChange[], clock: Clock]>(
   'candidatesChanged',
-).handledBy('results', 'analytics', 'credentials', 'ats')
+).handledBy('results', 'analytics', 'credentials', 'ats', 'privacy')
 
 export async function publishChanges(tx: Tx, clock: Clock, changes: CandidateChange[]): Promise<void> {
   if (changes.length > 0) await candidatesChanged.run(tx, changes, clock)
@@ -85,16 +87,19 @@ export async function recordTransitions(
     const finalFields = end ? { ...end, completed_at: time } : {}
     return { ...before, ...changes, ...finalFields, version: before.version + 1, updated_at: time }
   })
+  const conversations = updatedCandidates.map(({ person_key, candidate_id, state, flow }) =>
+    splitConversation(person_key, candidate_id, state, flow),
+  )
   await sql`
-    update candidate_progress p set status = n.status, reason = n.reason, conversation = n.conversation, stages = n.stages,
+    update candidate_progress p set status = n.status, reason = n.reason, conversation = n.conversation, personal = n.personal, stages = n.stages,
       contact_step = n.contact_step, channel = n.channel, started_at = n.started_at, completed_at = n.completed_at,
       version = n.version, updated_at = ${time}, moved = true
     from unnest(${updatedCandidates.map((c) => c.candidate_id)}::text[], ${updatedCandidates.map((c) => c.status)}::text[],
-      ${updatedCandidates.map((c) => c.reason)}::text[], ${updatedCandidates.map((c) => JSON.stringify(c.state))}::text[],
+      ${updatedCandidates.map((c) => c.reason)}::text[], ${conversations.map(({ conversation }) => conversation)}::text[],
       ${updatedCandidates.map((c) => c.stages)}::int[], ${updatedCandidates.map((c) => c.contact_step)}::int[], ${updatedCandidates.map((c) => c.channel)}::text[],
       ${updatedCandidates.map((c) => c.started_at)}::timestamptz[], ${updatedCandidates.map((c) => c.completed_at)}::timestamptz[],
-      ${updatedCandidates.map((c) => c.version)}::int[])
-      as n (candidate_id, status, reason, conversation, stages, contact_step, channel, started_at, completed_at, version)
+      ${updatedCandidates.map((c) => c.version)}::int[], ${conversations.map(({ personal }) => personal)}::bytea[])
+      as n (candidate_id, status, reason, conversation, stages, contact_step, channel, started_at, completed_at, version, personal)
     where p.candidate_id = n.candidate_id`.execute(tx)
   const endedTransitions = transitions.filter(({ end }) => end)
   await recordCandidateResponses(

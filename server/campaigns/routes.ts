@@ -17,6 +17,7 @@ import {
   resumeCampaign,
 } from './campaigns.ts'
 import { listCandidates } from './candidacy.ts'
+import { revokeCandidateLink } from './candidate-link.ts'
 import { balanceOf, listCreditEntries } from './credits.ts'
 import { type Enrolment, enrolCandidates, enrolInCampaign, requireChannelCredentials } from './enrolment.ts'
 import { enrolmentInputErrors, enrolmentRuleErrors } from './enrolment-input.ts'
@@ -24,11 +25,13 @@ import {
   CampaignBody,
   CampaignParams,
   CampaignRecord,
+  CandidateParams,
   CandidateRecord,
   CreditBalance,
   CreditEntryRecord,
   EnrolmentBody,
   EnrolmentResponse,
+  RevokedLink,
 } from './schema.ts'
 
 export function campaignRoutes(app: App, context: Context): void {
@@ -162,6 +165,30 @@ export function campaignRoutes(app: App, context: Context): void {
       const items = candidates.slice(0, limit)
       const next_cursor = candidates.length > limit ? writeCursor(vault, cursorScope, items.at(-1)!.candidate_id) : null
       return { success: true as const, message: 'Candidates', data: { items, next_cursor } }
+    },
+  )
+
+  app.post(
+    '/campaigns/:campaign_id/candidates/:candidate_id/revoke-link',
+    {
+      config: { ...writeAccess, idempotent: 'optional' },
+      schema: {
+        operationId: 'revokeCandidateLink',
+        tags,
+        summary: "Revoke a candidate's link",
+        description:
+          'Use it if another person has the personal link. The old link stops working at once, and the candidate gets a new one with the next message. The link in emails with which the candidate opts out is replaced, too.',
+        params: CandidateParams,
+        body: NoBody,
+        response: { 200: success(RevokedLink) },
+      },
+    },
+    async (request, reply): Promise<void> => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
+        const { campaign_id, candidate_id } = request.params
+        await revokeCandidateLink(tx, context, caller, campaign_id, candidate_id)
+        return { status: 200, body: { success: true, message: 'Link revoked', data: { candidate_id } } }
+      })
     },
   )
 

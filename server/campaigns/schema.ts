@@ -282,6 +282,12 @@ export const CandidateRecord = named(
   }),
 )
 
+export const CandidateParams = Type.Object({
+  ...CampaignParams.properties,
+  candidate_id: Type.String({ pattern: '^[A-Z]{2,4}_[A-Z0-9]{10,40}$' }),
+})
+export const RevokedLink = named('RevokedLink', Type.Object({ candidate_id: Type.String() }))
+
 export const CreditBalance = named('CreditBalance', Type.Object({ balance: count }))
 
 export const CreditEntryRecord = named(

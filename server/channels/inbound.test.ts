@@ -103,7 +103,7 @@ const setUp = oncePerFile(async (t) => {
     )
     const { campaign } = await partner.createCampaign(mandate.mandate_id, candidates)
     const { rows } = await sql<{ candidate_id: string }>`
-      select candidate_id from candidates where campaign_id = ${campaign.campaign_id} order by phone`.execute(
+      select candidate_id from candidates where campaign_id = ${campaign.campaign_id} order by external_candidate_id collate "C"`.execute(
       db.queries,
     )
     const candidateId = rows[0]!.candidate_id
@@ -348,7 +348,7 @@ test('a candidate who cannot be reached on WhatsApp gets a text message, after a
     const [sms] = provider.requestsOfKind('Messages')
     assert.equal(provider.received.length, 2)
     assert.equal(sms!.body.To, partner.phone)
-    assert.match(sms!.body.Body, /\/c\/[\w-]{43}$/)
+    assert.match(sms!.body.Body, /\/c\/[\w-]{43}\nYour data and your rights: \S+\/c\/[\w-]{43}\/data$/)
     assert.deepEqual(
       changes.flatMap((change) => change.channels.map(({ channel, event }) => `${channel} ${event}`)),
       isLate ? ['whatsapp sent', 'whatsapp failed', 'sms sent'] : ['whatsapp failed', 'sms sent'],

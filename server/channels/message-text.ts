@@ -1,4 +1,5 @@
 import type { RenderedPrompt } from '../conversation/render.ts'
+import { noticeText } from '../notices/notice.ts'
 import { prompt } from '../questions/prompts.ts'
 import type { OutgoingMessage } from './channel.ts'
 
@@ -17,6 +18,16 @@ export function linkLine({ language, link }: Pick<OutgoingMessage, 'language' | 
   return prompt('link', language, { link })
 }
 
+/** Returns the line with the link to the notice about personal data. The first message contains it, and every email. */
+export function noticeLine({ language, link }: Pick<OutgoingMessage, 'language' | 'link'>): string {
+  return `${noticeText(language, 'link')}: ${link}/data`
+}
+
+/** Returns the links at the end of a message. */
+export function linkLines(message: Pick<OutgoingMessage, 'language' | 'link' | 'followUpNumber'>): string {
+  return message.followUpNumber === 0 ? `${linkLine(message)}\n${noticeLine(message)}` : linkLine(message)
+}
+
 /** Lists the options with numbers, for channels without buttons. */
 export function numberedOptions(question: RenderedPrompt | undefined): string {
   if (!question || question.choices.length === 0) return ''
@@ -25,12 +36,15 @@ export function numberedOptions(question: RenderedPrompt | undefined): string {
   return question.choices.map(({ label }, index) => `${index + 1}. ${label}`).join('\n')
 }
 
-/** Formats a message for channels without buttons. Text that is too long is truncated; the link is never truncated. */
-export function plainText(message: Pick<OutgoingMessage, 'prompts' | 'language' | 'link'>, maxLength: number): string {
+/** Formats a message for channels without buttons. Text that is too long is truncated; the links are never truncated. */
+export function plainText(
+  message: Pick<OutgoingMessage, 'prompts' | 'language' | 'link' | 'followUpNumber'>,
+  maxLength: number,
+): string {
   const question = questionIn(message.prompts)
   const options = numberedOptions(question)
   const instruction = question && options && question.kind !== 'words' ? prompt('choose_number', message.language) : ''
-  const ending = [options, instruction, linkLine(message)].filter(Boolean).join('\n')
+  const ending = [options, instruction, linkLines(message)].filter(Boolean).join('\n')
   return `${truncate(promptText(message), maxLength - ending.length - 2)}\n\n${ending}`
 }
 

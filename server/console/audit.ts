@@ -6,8 +6,8 @@ import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/d
 import { newId } from '../platform/ids.ts'
 import { toSingleLine } from '../platform/text/strip-invisible.ts'
 
-/** The kind of person or program behind an entry. A visitor is not signed in. */
-export const auditActors = ['operator', 'member', 'cli', 'visitor', 'server'] as const
+/** The kind of person or program behind an entry. A key is one of the partner API. A visitor is not signed in. */
+export const auditActors = ['operator', 'member', 'key', 'cli', 'visitor', 'server'] as const
 export type AuditActor = (typeof auditActors)[number]
 
 /** The origin of a request. */
@@ -17,7 +17,7 @@ export interface AuditSource {
 }
 
 export interface NewAuditEntry {
-  /** An email address, or `cli:` with the system account and the host. Undefined for a visitor and for the server. */
+  /** An email address, the ID of a key, or `cli:` with the system account and the host. Undefined for a visitor and for the server. */
   who?: string | undefined
   /** Default: `cli` if `who` starts with `cli:`, otherwise `member`. */
   actor?: AuditActor | undefined
@@ -96,6 +96,14 @@ export interface AuditListOptions {
   orgId?: string | undefined
   /** True for entries of operators who are not members of the organisation. */
   operatorsOnly?: boolean | undefined
+  /** Email address of the person. */
+  who?: string | undefined
+  /** The beginning of actions, such as `member.`. */
+  actionPrefixes?: readonly string[] | undefined
+  /** The ID of the changed record. */
+  subject?: string | undefined
+  from?: Date | undefined
+  to?: Date | undefined
   /** ID of an audit entry: only older entries are returned. */
   before?: string | undefined
   limit: number
@@ -104,14 +112,13 @@ export interface AuditListOptions {
 /** Returns audit entries, newest first. */
 export async function listAuditEntries(
   queries: Queries,
-  { orgId, operatorsOnly, before, limit }: AuditListOptions,
+  { before, limit, ...filter }: AuditListOptions,
 ): Promise<AuditRecord[]> {
   const rows = await queries
     .selectFrom('audit_log')
     .select(['audit_id', 'at', 'actor', 'who', 'org_id', 'mode', 'action', 'subject', 'details', 'request_id'])
     .select(sql<Record<string, PersonalValue>>`personal`.as('personal'))
-    .$if(orgId !== undefined, (query) => query.where('org_id', '=', orgId!))
-    .$if(operatorsOnly === true, (query) => query.where('actor', '=', 'operator'))
+    .where(auditCondition(filter))
     .$if(before !== undefined, (query) => query.where('audit_id', '<', before!))
     .orderBy('audit_id', 'desc')
     .limit(limit)
@@ -125,6 +132,30 @@ export async function listAuditEntries(
     address: personal.address?.value ?? null,
     user_agent: personal.user_agent?.value ?? null,
   }))
+}
+
+/** Returns the condition on `audit_log` of a filter. */
+export function auditCondition({
+  orgId,
+  operatorsOnly,
+  who,
+  actionPrefixes,
+  subject,
+  from,
+  to,
+}: Omit<AuditListOptions, 'before' | 'limit'>) {
+  const conditions = [sql<boolean>`true`]
+  if (orgId !== undefined) conditions.push(sql`org_id = ${orgId}`)
+  if (operatorsOnly) conditions.push(sql`actor = 'operator'`)
+  if (who !== undefined) conditions.push(sql`lower(personal -> 'who' ->> 'value') = ${who.trim().toLowerCase()}`)
+  if (subject !== undefined) conditions.push(sql`subject = ${subject.trim()}`)
+  if (actionPrefixes !== undefined)
+    conditions.push(
+      sql`exists (select from unnest(${[...actionPrefixes]}::text[]) as prefix where starts_with(action, prefix))`,
+    )
+  if (from !== undefined) conditions.push(sql`at >= ${from}`)
+  if (to !== undefined) conditions.push(sql`at < ${to}`)
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }
 
 /** The name of an actor without a name. */

@@ -1,16 +1,27 @@
 import type { Context } from '../context.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
-import { deleteOldRequests } from '../request-log/request-log.ts'
 import { publishHead } from './audit-chain.ts'
 import { deleteExpiredSessions } from './auth/sessions.ts'
 import { emailSignInLink, sendSignInLink } from './auth/sign-in-emails.ts'
 import { deleteExpiredLinks } from './auth/sign-in-links.ts'
+import { listOutdatedScopes, refreshCandidateList } from './candidates/candidate-list.ts'
 import { remindOfExpiringKeys, remindOfExpiringKeysJob } from './organisation/key-expiry.ts'
 
 const cleanUpConsole = defineJob<Record<string, never>>('tidy-console')
+/** Limits the time of a job; the next minute continues. */
+const BATCHES_PER_JOB = 200
+
 const publishAuditHead = defineJob<Record<string, never>>('publish-audit-head')
 
-export const consoleJobs = [emailSignInLink, cleanUpConsole, publishAuditHead, remindOfExpiringKeysJob]
+const refreshCandidateLists = defineJob<Record<string, never>>('refresh-candidate-lists')
+
+export const consoleJobs = [
+  emailSignInLink,
+  cleanUpConsole,
+  publishAuditHead,
+  remindOfExpiringKeysJob,
+  refreshCandidateLists,
+]
 
 export function handleConsoleJobs(worker: Worker, context: Context): void {
   const { db, clock } = context
@@ -22,11 +33,15 @@ export function handleConsoleJobs(worker: Worker, context: Context): void {
     const now = clock.now()
     await db.transaction((tx) => deleteExpiredSessions(tx, now))
     await db.transaction((tx) => deleteExpiredLinks(tx, now))
-    await db.transaction((tx) => deleteOldRequests(tx, now))
   })
   worker.schedule(cleanUpConsole, '31 * * * *')
   worker.handle(remindOfExpiringKeysJob, () => db.transaction((tx) => remindOfExpiringKeys(tx, context)))
   worker.schedule(remindOfExpiringKeysJob, '11 * * * *')
+  worker.handle(refreshCandidateLists, async () => {
+    for (const scope of await listOutdatedScopes(db.queries))
+      await refreshCandidateList(context, scope, BATCHES_PER_JOB)
+  })
+  worker.schedule(refreshCandidateLists, '* * * * *')
   worker.handle(publishAuditHead, () => publishHead(context))
   worker.schedule(publishAuditHead, '5 0 * * *')
 }

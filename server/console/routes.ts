@@ -2,8 +2,13 @@ import type { Context } from '../context.ts'
 import { createLazySerializers } from '../platform/http/serializers.ts'
 import type { App } from '../platform/http/server.ts'
 import type { RequestLogger } from '../request-log/request-log.ts'
+import { auditRoutes } from './audit-routes.ts'
 import { guardConsoleRoutes } from './auth/guards.ts'
 import { sessionRoutes } from './auth/session-routes.ts'
+import { exportRoutes } from './candidates/export-routes.ts'
+import { candidateListRoutes } from './candidates/routes.ts'
+import { latestEventRoutes } from './lists/log-routes.ts'
+import { listRoutes } from './lists/routes.ts'
 import { catalogueRoutes } from './operator/catalogue-routes.ts'
 import { importRoutes } from './operator/import-routes.ts'
 import { jobAndEmailRoutes } from './operator/jobs-and-emails-routes.ts'
@@ -13,15 +18,18 @@ import { operatorRoutes } from './operator/routes.ts'
 import { suppressionRoutes } from './operator/suppression-routes.ts'
 import { atsConsoleRoutes } from './organisation/ats-routes.ts'
 import { credentialSettingsRoutes } from './organisation/credential-routes.ts'
-import { exportRoutes } from './organisation/export-routes.ts'
 import { itemBankRoutes } from './organisation/item-bank-routes.ts'
 import { keyRoutes } from './organisation/key-routes.ts'
 import { phoneRoutes } from './organisation/phone-routes.ts'
 import { questionRoutes } from './organisation/question-routes.ts'
-import { recruiterResultRoutes } from './organisation/recruiter-results-routes.ts'
 import { requestLogRoutes } from './organisation/request-log-routes.ts'
 import { organisationRoutes } from './organisation/routes.ts'
 import { verificationRoutes } from './organisation/verification-routes.ts'
+import { offboardingRoutes } from './privacy/offboarding-routes.ts'
+import { privacyRoutes } from './privacy/privacy-routes.ts'
+import { encodeResponses } from './response-encoding.ts'
+import { searchRoutes } from './search/routes.ts'
+import { viewRoutes } from './views/routes.ts'
 
 /** Registers the console's own routes, and the partner API's routes behind the console's guards. */
 export function consoleRoutes(
@@ -31,14 +39,20 @@ export function consoleRoutes(
   partnerRoutes: (app: App, context: Context) => void,
 ): void {
   guardConsoleRoutes(app, context)
+  encodeResponses(app)
   // The response schemas of the console only provide types: `JSON.stringify` is fast enough.
   app.setSerializerCompiler((() => JSON.stringify) as never)
   sessionRoutes(app, context)
   organisationRoutes(app, context)
+  auditRoutes(app, context)
   keyRoutes(app, context)
   atsConsoleRoutes(app, context)
   requestLogRoutes(app, context, requestLogger)
-  recruiterResultRoutes(app, context)
+  candidateListRoutes(app, context)
+  listRoutes(app, context)
+  latestEventRoutes(app, context)
+  viewRoutes(app, context)
+  searchRoutes(app, context)
   phoneRoutes(app, context)
   verificationRoutes(app, context)
   exportRoutes(app, context)
@@ -52,6 +66,8 @@ export function consoleRoutes(
   jobAndEmailRoutes(app, context, requestLogger)
   suppressionRoutes(app, context)
   ringRoutes(app, context)
+  privacyRoutes(app, context)
+  offboardingRoutes(app, context)
   app.register(
     async (scope) => {
       scope.setSerializerCompiler(createLazySerializers() as never)

@@ -18,7 +18,7 @@ import { readCredentialFile } from './check/baked-image.ts'
 import { checkCredential } from './check/check.ts'
 import { MAX_CREDENTIAL_BYTES } from './check/credential-text.ts'
 import { createDocumentFetcher } from './check/fetch-document.ts'
-import { isCredentialId } from './credentials.ts'
+import { findPublicCredential, isCredentialId } from './credentials.ts'
 import { localIssuer } from './local-issuer.ts'
 import { HolderCheckBody } from './schema.ts'
 
@@ -72,12 +72,13 @@ export function credentialCheckRoutes(app: App, context: Context): void {
   )
 
   async function findIdentity(id: string) {
-    const { rows } = await sql<{ kind: Contact['kind']; salt: string; hash: string }>`
-      select h.contact_kind as kind, c.identity_salt as salt,
-        c.credential::jsonb #>> '{credentialSubject,identifier,0,identityHash}' as hash
+    const { rows } = await sql<{ kind: Contact['kind']; salt: string }>`
+      select h.contact_kind as kind, c.identity_salt as salt
       from credentials c join credential_holders h using (holder_id)
       where c.credential_id = ${id} and c.credential is not null`.execute(db.queries)
-    return rows[0]
+    const subject = (await findPublicCredential(db.queries, id))?.credential.credentialSubject
+    const identifiers = isJsonObject(subject) ? (subject.identifier as JsonObject[] | undefined) : undefined
+    return rows[0] && { ...rows[0], hash: identifiers?.[0]?.identityHash }
   }
 
   async function enforceRateLimit(reply: FastifyReply, caller: string, rule: Rule) {

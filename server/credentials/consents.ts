@@ -130,7 +130,13 @@ export async function decideCredentials(
   const url = await createHolderLink(tx, deps.clock, deps.config, holder)
   // Not again when the person only changes whether the name is shown.
   if (contact.kind === 'email' && !previousConsent?.wanted)
-    await emailManageLink(tx, deps, { scope: source.scope, address: contact.value, url, language: input.language })
+    await emailManageLink(tx, deps, {
+      scope: source.scope,
+      person: { personId: source.personId, key: source.personKey },
+      address: contact.value,
+      url,
+      language: input.language,
+    })
   return readOffer(tx, deps, source, url)
 }
 

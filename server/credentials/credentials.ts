@@ -2,11 +2,13 @@ import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
+import { findPersonKeys } from '../people/identity/people.ts'
 import type { Queries } from '../platform/database/database.ts'
 import { isJsonObject, type JsonObject } from '../platform/json.ts'
 import type { IssuedCredential } from '../verification/schema.ts'
 import type { Facts, SourceKind } from './facts.ts'
 import { baseUrl, type UrlConfig } from './issuers.ts'
+import { type CredentialValues, openCredential } from './personal-values.ts'
 
 export const credentialStatuses = ['active', 'expired', 'revoked'] as const
 export type CredentialStatus = (typeof credentialStatuses)[number]
@@ -197,8 +199,8 @@ interface PublicRow {
   credential_id: string
   mode: 'test' | 'live'
   organisation_name: string
-  credential: string
-  jwt: string
+  person_id: string | null
+  personal: Buffer | null
   skill_name: string
   issued_at: Date
   valid_until: Date
@@ -206,7 +208,7 @@ interface PublicRow {
   revocation_reason: RevocationReason | null
 }
 
-const publicColumns = sql`c.credential_id, c.mode, o.name as organisation_name, c.credential, c.jwt, c.skill_name, c.issued_at, c.valid_until,
+const publicColumns = sql`c.credential_id, c.mode, o.name as organisation_name, c.person_id, c.personal, c.skill_name, c.issued_at, c.valid_until,
   c.revoked_at, c.revocation_reason`
 
 /**
@@ -220,17 +222,29 @@ export async function findPublicCredential(queries: Queries, id: string): Promis
       join credentials c on c.credential_id = coalesce(requested.replaced_by, requested.credential_id)
       join organisations o on o.org_id = c.org_id
     where requested.credential_id = ${id} and c.credential is not null`.execute(queries)
-  return rows[0] && publicCredential(rows[0])
+  return (await publicCredentials(queries, rows))[0]
 }
 
-function publicCredential(row: PublicRow): PublicCredential {
-  const credential = JSON.parse(row.credential) as JsonObject
+/** Returns the credentials whose content can be read. */
+async function publicCredentials(queries: Queries, rows: PublicRow[]): Promise<PublicCredential[]> {
+  const keys = await findPersonKeys(
+    queries,
+    rows.flatMap(({ person_id }) => person_id ?? []),
+  )
+  return rows.flatMap((row) => {
+    const values = openCredential(keys.get(row.person_id ?? '') ?? null, row.credential_id, row.personal)
+    return values ? [publicCredential(row, values)] : []
+  })
+}
+
+function publicCredential(row: PublicRow, values: CredentialValues): PublicCredential {
+  const credential = JSON.parse(values.credential) as JsonObject
   return {
     id: row.credential_id,
     mode: row.mode,
     organisation: { name: row.mode === 'test' ? `${row.organisation_name} (TEST)` : row.organisation_name },
     credential,
-    jwt: row.jwt,
+    jwt: values.jwt,
     skillName: row.skill_name,
     issuedAt: row.issued_at,
     validUntil: row.valid_until,
@@ -265,6 +279,6 @@ export async function findProfile(queries: Queries, slug: string, now: number): 
     select ${publicColumns} from credentials c join organisations o using (org_id)
     where c.holder_id = ${holders[0].holder_id} and c.revoked_at is null and not c.is_hidden and c.valid_until > ${new Date(now)}
     order by c.issued_at desc, c.credential_id`.execute(queries)
-  const credentials = rows.map(publicCredential)
+  const credentials = await publicCredentials(queries, rows)
   return { name: credentials.find(({ holderName }) => holderName !== null)?.holderName ?? null, credentials }
 }

@@ -17,6 +17,7 @@ import {
   expectOk,
   outcomeOf,
   PLASTERING,
+  replaceStudent,
   sharedVerification,
   type VerificationCalls,
 } from '../../test/support/verification.ts'
@@ -148,11 +149,8 @@ test('the name is shown only if the person wants it, and a link in a name is rej
   assert.equal((await checkOverHttp(calls.app, credential)).verdict, 'valid')
 
   const session = await passAssessment(calls, { student: { externalStudentId: 'stu-2', email: 'b@example.com' } })
-  await calls.app.context.db.queries
-    .updateTable('verification_sessions')
-    .set({ student: JSON.stringify({ externalStudentId: 'stu-2', name: 'Visit evil.com', email: 'b@example.com' }) })
-    .where('verification_id', '=', session.id)
-    .execute()
+  const student = { externalStudentId: 'stu-2', name: 'Visit evil.com', email: 'b@example.com' }
+  await replaceStudent(calls.app.context, session, student)
   assert.equal(outcomeOf(await decide(calls, session, { wanted: true, showName: true })), '400 VALIDATION_FAILED')
   assert.deepEqual(statusesOf(await getOffer(calls, session)), [])
 })
@@ -186,8 +184,9 @@ test('a reviewer withdraws an endorsement: the verification is declined, and its
   )
   await issueDueCredentials(calls.app.context)
   const { rows: mailed } = await calls.app.context.db.pool.query(
-    "select count(*)::int as count from mails where org_id = $1 and kind = 'notice' and to_address = 'asha@example.com'",
-    [calls.orgId],
+    `select count(*)::int as count from mails m join verification_sessions s on s.person_id = m.person_ids[1]
+     where s.verification_id = $1 and m.kind = 'notice'`,
+    [session.id],
   )
   assert.equal(mailed[0].count, 1, 'the link to manage credentials is emailed once')
   const [issued] = (await calls.getVerification(session)).credentials

@@ -10,9 +10,10 @@ import { randomCode, randomToken } from '../platform/ids.ts'
 import { toSingleLine } from '../platform/text/strip-invisible.ts'
 import { buildCredential, type Contact } from './build-credential.ts'
 import { type CredentialRow, credentialColumns, credentialRecord, credentialUrl } from './credentials.ts'
-import type { Facts, ScoredResponse, SourceKind, VerifiedSkill } from './facts.ts'
+import type { Facts, ScoredResponse, VerifiedSkill } from './facts.ts'
 import { baseUrl, openSigningKey } from './issuers.ts'
 import { factsWithout, lockItemsForIssue, withoutMiskeyedItems } from './miskeyed-items.ts'
+import { openCredential, SEALED_CREDENTIAL, sealCredential } from './personal-values.ts'
 import { addMonths, getCredentialPolicy } from './policies.ts'
 import { signAsJwt, signOpenBadge } from './proof/sign.ts'
 import { deleteRevokedContent, revokeCredentials } from './revocation.ts'
@@ -26,7 +27,7 @@ interface Draft {
   credentialId: string
   scope: OrgScope
   holderId: string
-  source: { kind: SourceKind; id: string; externalId: string }
+  source: Pick<CredentialSource, 'kind' | 'id' | 'externalId' | 'personId' | 'personKey'>
   skill: { number: number; name: string }
   facts: Facts
   responses: ScoredResponse[]
@@ -52,7 +53,8 @@ export async function issueCredentials(
   { isLimited = false }: { isLimited?: boolean } = {},
 ): Promise<CredentialRow[]> {
   const { credentials_enabled, credential_validity_months } = await getCredentialPolicy(tx, source.scope.orgId)
-  if (!credentials_enabled || source.contact === undefined) return []
+  // Nothing is issued to an erased person.
+  if (!credentials_enabled || source.contact === undefined || source.personKey === null) return []
   await lockItemsForIssue(tx)
   const previous = await findPreviousCredentials(tx, source)
   const skills = await findIssuableSkills(tx, deps, source, credential_validity_months)
@@ -153,13 +155,15 @@ export async function reissueCredentials(
   showsName: boolean,
 ): Promise<void> {
   await lockItemsForIssue(tx)
-  const { rows } = await sql<CredentialRow & { facts: Facts; responses: ScoredResponse[]; language: string }>`
-    select ${credentialColumns}, facts, responses, language from credentials
+  const { rows } = await sql<
+    CredentialRow & { facts: Facts; responses: ScoredResponse[]; language: string; personal: Buffer | null }
+  >`
+    select ${credentialColumns}, facts, responses, language, personal from credentials
     where source_kind = ${source.kind} and source_id = ${source.id} and revoked_at is null and shows_name <> ${showsName}
     order by credential_id for update`.execute(tx)
   if (!showsName)
     await deleteRevokedContent(tx, deps, sql`source_kind = ${source.kind} and source_id = ${source.id} and shows_name`)
-  if (source.contact === undefined) return
+  if (source.contact === undefined || source.personKey === null) return
   const drafts: Draft[] = []
   for (const old of rows) {
     const credentialId = newCredentialId()
@@ -173,7 +177,13 @@ export async function reissueCredentials(
       holderId: old.holder_id,
       source,
       skill: { number: old.skill_number, name: old.skill_name },
-      facts: factsWithout(old.facts, old.responses),
+      facts: factsWithout(
+        {
+          ...old.facts,
+          source: openCredential(source.personKey, old.credential_id, old.personal)?.source ?? null,
+        },
+        old.responses,
+      ),
       responses: old.responses,
       contact: source.contact,
       name: source.name,
@@ -258,11 +268,13 @@ async function signDrafts(tx: Tx, deps: IssueDeps, drafts: Draft[]): Promise<Cre
     const jwt = await signAsJwt(unsigned, key)
     const { rows: inserted } = await sql<CredentialRow>`
       insert into credentials (credential_id, url, org_id, mode, holder_id, source_kind, source_id, external_id, skill_number, skill_name,
-        method, language, shows_name, identity_salt, credential, jwt, facts, responses, item_ids, key_id, list_id, status_index, is_hidden,
+        method, language, shows_name, identity_salt, credential, person_id, personal, facts, responses, item_ids, key_id, list_id, status_index, is_hidden,
         issued_at, valid_until, updated_at)
       values (${credentialId}, ${url}, ${scope.orgId}, ${scope.mode}, ${draft.holderId}, ${draft.source.kind}, ${draft.source.id},
         ${draft.source.externalId}, ${draft.skill.number}, ${draft.skill.name}, ${draft.facts.method}, ${draft.language},
-        ${draft.showsName}, ${salt}, ${credential}, ${jwt}, ${JSON.stringify(draft.facts)}, ${JSON.stringify(draft.responses)},
+        ${draft.showsName}, ${salt}, ${SEALED_CREDENTIAL}, ${draft.source.personId},
+        ${sealCredential(draft.source.personKey!, credentialId, { credential, jwt, source: draft.facts.source })},
+        ${JSON.stringify({ ...draft.facts, source: null })}, ${JSON.stringify(draft.responses)},
         ${draft.responses.map(({ id }) => id)}, ${key.keyId}, ${entry.listId}, ${entry.index}, ${draft.isHidden}, ${now}, ${draft.validUntil}, ${now})
       returning ${credentialColumns}`.execute(tx)
     rows.push(inserted[0]!)

@@ -1,11 +1,13 @@
 import type { OrgScope } from '../access/caller.ts'
 import { type EmailDeps, queueEmail } from '../mail/mail.ts'
+import type { PersonKey } from '../people/identity/person-key.ts'
 import type { Tx } from '../platform/database/database.ts'
 import { LANGUAGES } from '../platform/text/languages.ts'
 import { translator } from './pages/texts.ts'
 
 interface ManageLink {
   scope: OrgScope
+  person: { personId: string; key: PersonKey }
   address: string
   url: string
   language: string
@@ -17,7 +19,7 @@ interface ManageLink {
 export async function emailManageLink(
   tx: Tx,
   deps: EmailDeps,
-  { scope, address, url, language, organisation }: ManageLink,
+  { scope, person, address, url, language, organisation }: ManageLink,
 ): Promise<void> {
   const translate = translator(LANGUAGES.find((each) => each === language) ?? 'en')
   const issuer = organisation && (scope.mode === 'test' ? `${organisation} (TEST)` : organisation)
@@ -27,6 +29,7 @@ export async function emailManageLink(
     kind: 'notice',
     to: { address },
     scope,
+    people: [person],
     subject: `${subject} · Attestry`,
     text: [`${subject}:\n${url}`, note].join('\n\n'),
     html: `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head><body>

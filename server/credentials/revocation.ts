@@ -31,7 +31,7 @@ const CONTENT_DELETING_REASONS: readonly RevocationReason[] = [
   'person_erased',
 ]
 
-const deletedContent = sql`credential = null, jwt = null, responses = '[]', item_ids = '{}', facts = '{}', identity_salt = '', shows_name = false`
+const deletedContent = sql`credential = null, jwt = null, personal = null, responses = '[]', item_ids = '{}', facts = '{}', identity_salt = '', shows_name = false`
 
 /**
  * Revokes credentials that are not revoked yet, and records the events. Returns the revoked ones. If the person no longer wants them to
@@ -115,7 +115,16 @@ export async function revokeCredentialsOfHolder(
       'NOT_FOUND',
       `No credentials were issued to this ${contact.kind === 'email' ? 'email address' : 'phone number'}.`,
     )
-  const isErased = sql`holder_id = any (${holders.map(({ holder_id }) => holder_id)}::text[])`
+  return eraseHolders(
+    tx,
+    deps,
+    holders.map(({ holder_id }) => holder_id),
+  )
+}
+
+/** Revokes and deletes the content of all credentials of holders, and everything that identifies the holders. */
+export async function eraseHolders(tx: Tx, deps: RevocationDeps, holderIds: string[]): Promise<CredentialRow[]> {
+  const isErased = sql`holder_id = any (${holderIds}::text[])`
   const now = new Date(deps.clock.now())
   await sql`update credential_consents set wanted = false, show_name = false, withdrawn_at = ${now}, issue_due_at = null
     where ${isErased} and wanted`.execute(tx)

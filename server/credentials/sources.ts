@@ -4,6 +4,7 @@ import { skillNumber } from '../catalogue/ids.ts'
 import { itemById } from '../conversation/skill-form.ts'
 import { verdictsOf } from '../conversation/verdicts.ts'
 import { KEY } from '../measurement/form.ts'
+import type { PersonKey } from '../people/identity/person-key.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Queries } from '../platform/database/database.ts'
 import { toSingleLine } from '../platform/text/strip-invisible.ts'
@@ -22,6 +23,8 @@ export interface CredentialSource {
   id: string
   scope: OrgScope
   externalId: string
+  personId: string
+  personKey: PersonKey
   name: string
   contact: Contact | undefined
   /** Whether it has ended: then the verified skills are final. */
@@ -95,6 +98,8 @@ export async function sessionSource(queries: Queries, session: Session): Promise
     id: session.id,
     scope: session.scope,
     externalId: session.student.externalStudentId,
+    personId: session.personId,
+    personKey: session.personKey,
     name: toSingleLine(session.student.name),
     contact: { kind: 'email', value: session.student.email },
     hasEnded,
@@ -132,6 +137,8 @@ export function candidateSource(candidacy: Candidacy): CredentialSource {
     id: candidate_id,
     scope: { orgId, mode },
     externalId: candidacy.external_candidate_id,
+    personId: candidacy.person_id,
+    personKey: candidacy.person_key,
     name: toSingleLine(candidacy.name),
     contact: email ? { kind: 'email', value: email } : phone ? { kind: 'phone', value: phone } : undefined,
     hasEnded,

@@ -143,8 +143,8 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       ), new_day as (
         update event_ledger set last_day = ledger.day from ledger where last_day < ledger.day
       )
-      insert into events (day, org_id, mode, sequence, event_id, type, data, created_at)
-      select (select day from ledger), org_id, mode, nextval('event_sequence'), event_id, type, data, created_at
+      insert into events (day, org_id, mode, sequence, event_id, type, data, person_id, other_person_id, personal, created_at)
+      select (select day from ledger), org_id, mode, nextval('event_sequence'), event_id, type, data, person_id, other_person_id, personal, created_at
       from (select * from recorded order by event_id) as ordered
       returning to_char(day, 'YYYY-MM-DD') as day, org_id, mode, sequence, event_id, type`.execute(tx)
     if (rows.length === 0) return 0

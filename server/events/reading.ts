@@ -5,6 +5,7 @@ import { DAY } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { acknowledgedUpTo, DEFAULT_CONSUMER } from './consumers.ts'
 import { dayOf, RETENTION_DAYS } from './partitions.ts'
+import { openEvents, type SealedEventData } from './personal-data.ts'
 import type { EventType } from './types.ts'
 
 /** The primary key of an event. */
@@ -40,7 +41,8 @@ export interface EventFilter {
   limit: number
 }
 
-const columns = sql`to_char(day, 'YYYY-MM-DD') as day, event_id, type, mode, sequence, data, created_at, acknowledged_at, acknowledged_by`
+const columns = sql`to_char(events.day, 'YYYY-MM-DD') as day, events.event_id, events.type, events.mode, events.sequence, events.data,
+  events.created_at, events.acknowledged_at, events.acknowledged_by, events.person_id, events.other_person_id, events.personal`
 
 /** Returns events, oldest first, with the acknowledgements of a consumer. */
 export async function listEvents(
@@ -52,7 +54,7 @@ export async function listEvents(
   const { types, acknowledged, consumer, after, createdAfter, limit } = filter
   const { orgId, mode } = scope
   const events = consumer === DEFAULT_CONSUMER ? sql`events` : await eventsOfConsumer(queries, scope, filter, now)
-  const { rows } = await sql<StoredEvent>`
+  const { rows } = await sql<StoredEvent & SealedEventData>`
     select ${columns} from ${events}
     where org_id = ${orgId} and mode = ${mode} and sequence > ${after?.sequence ?? 0}
       and day >= ${after?.day ?? oldestDay(now)}::date and created_at > ${oldestCreationTime(now)}
@@ -60,7 +62,42 @@ export async function listEvents(
       ${types ? sql`and type = any (${types}::text[])` : sql``}
       ${createdAfter ? sql`and created_at > ${createdAfter}` : sql``}
     order by sequence limit ${limit}`.execute(queries)
+  return openEvents(queries, rows)
+}
+
+/** Returns the latest events first, for people who read them. */
+export async function listLatestEvents(
+  queries: Queries,
+  { orgId, mode }: OrgScope,
+  now: number,
+  { type, acknowledged, id, before, limit }: LatestEventFilter,
+): Promise<StoredEvent[]> {
+  const { rows } = await sql<StoredEvent>`
+    select ${columns} from events
+    where ${latestEventCondition({ orgId, mode }, now, { type, acknowledged, id })}
+      ${before ? sql`and sequence < ${before.sequence} and day <= ${before.day}::date` : sql``}
+    order by sequence desc limit ${limit}`.execute(queries)
   return rows
+}
+
+export interface LatestEventFilter {
+  type?: EventType | undefined
+  acknowledged?: boolean | undefined
+  id?: string | undefined
+  before?: EventPosition | undefined
+  limit: number
+}
+
+/** Returns the condition on `events` of a list of the latest events. */
+export function latestEventCondition(
+  { orgId, mode }: OrgScope,
+  now: number,
+  { type, acknowledged, id }: Pick<LatestEventFilter, 'type' | 'acknowledged' | 'id'>,
+) {
+  return sql`org_id = ${orgId} and mode = ${mode} and day >= ${oldestDay(now)}::date and created_at > ${oldestCreationTime(now)}
+    ${acknowledged === undefined ? sql`` : acknowledged ? sql`and acknowledged_at is not null` : sql`and acknowledged_at is null`}
+    ${type === undefined ? sql`` : sql`and type = ${type}`}
+    ${id === undefined ? sql`` : sql`and event_id = ${id}`}`
 }
 
 /** Returns the events as a table whose acknowledgements are those of the consumer. */
@@ -75,7 +112,7 @@ async function eventsOfConsumer(
   // Repeats conditions of the query, because PostgreSQL does not always move them into the subquery.
   const firstSequence = acknowledged === 'false' ? Math.max(upTo, after?.sequence ?? 0) : (after?.sequence ?? 0)
   return sql`(
-    select e.day, e.org_id, e.mode, e.sequence, e.event_id, e.type, e.data, e.created_at,
+    select e.day, e.org_id, e.mode, e.sequence, e.event_id, e.type, e.data, e.person_id, e.other_person_id, e.personal, e.created_at,
       case when e.sequence <= ${upTo} then c.acknowledged_at else a.acknowledged_at end as acknowledged_at,
       case when e.sequence <= ${upTo} or a.event_id is not null then 'pull' end as acknowledged_by
     from events e
@@ -108,11 +145,11 @@ export async function findEvents(
   now: number,
   ids: string[],
 ): Promise<StoredEvent[]> {
-  const { rows } = await sql<StoredEvent>`
+  const { rows } = await sql<StoredEvent & SealedEventData>`
     select ${columns} from events
     where event_id = any (${ids}::text[]) and org_id = ${orgId} and mode = ${mode}
       and day >= ${earliestDay(ids, now)}::date and created_at > ${oldestCreationTime(now)}`.execute(queries)
-  return rows
+  return openEvents(queries, rows)
 }
 
 /** Acknowledges events by pull. Returns the events that were not acknowledged before. */

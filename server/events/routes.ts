@@ -208,7 +208,7 @@ function parseTypes(typeList: string): EventType[] {
   throw invalid([{ path: 'query.types', message }])
 }
 
-function eventRecord(event: StoredEvent, state: { attempts: number; last_error: string | null } | undefined) {
+export function eventRecord(event: StoredEvent, state: { attempts: number; last_error: string | null } | undefined) {
   return {
     event_id: event.event_id,
     type: event.type,

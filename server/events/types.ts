@@ -15,6 +15,7 @@ export const eventTypes = [
   'verification.expired',
   'credential.issued',
   'credential.revoked',
+  'person.erased',
   'webhook.test',
 ] as const
 export type EventType = (typeof eventTypes)[number]

@@ -1,13 +1,19 @@
+import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
+import type { ErasureDeps, ExportSection, PersonRef } from '../people/identity/hooks.ts'
+import { findPersonIds, findPersonKeys } from '../people/identity/people.ts'
+import { ERASED, openForPeople, type PersonKey, sealForPeople } from '../people/identity/person-key.ts'
 import { formatWait, realClock } from '../platform/clock.ts'
 import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
+import { vaultOf } from '../platform/database/database-vault.ts'
 import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
 import { defineJob } from '../platform/jobs/queue.ts'
 import { breakLinks } from '../platform/text/links.ts'
+import { redactAddresses } from '../platform/text/redact-addresses.ts'
 import { toSingleLine } from '../platform/text/strip-invisible.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import type { Vault } from '../platform/vault.ts'
@@ -41,6 +47,11 @@ export interface NewEmail extends Omit<EmailContent, 'unsubscribeUrl'> {
   to: { name?: string; address: string }
   /** Omitted for emails of the server itself, such as sign-in links, which are always sent. */
   scope?: OrgScope
+  /**
+   * The people whose values the email contains, the recipient first: the email becomes unreadable when one of them is erased. Omitted for
+   * emails to members and operators.
+   */
+  people?: readonly { personId: string; key: PersonKey }[]
   /** The ID of the record that the email is about, such as a verification; `listEmails` can filter by it. */
   subjectId?: string
   /** Earliest send time, in epoch milliseconds. */
@@ -66,6 +77,7 @@ export const emailStatusReasons = [
   'organisation_limit',
   'suppressed',
   'complained',
+  'person_erased',
 ] as const
 export type EmailStatusReason = (typeof emailStatusReasons)[number]
 
@@ -78,6 +90,7 @@ const STATUS_REASON_TEXTS: Record<EmailStatusReason, string> = {
   suppressed:
     'The mailbox is on the suppression list: the recipient unsubscribed or complained, emails to it bounced, or an operator added it.',
   complained: 'The recipient reported this email as spam.',
+  person_erased: 'The recipient, or a person in the email, was erased.',
 }
 
 /** Explains a status reason in a sentence. */
@@ -151,9 +164,11 @@ export async function queueEmail(tx: Tx, callerDeps: EmailDeps, email: NewEmail)
       mode: scope?.mode ?? null,
       kind,
       about: subjectId ?? null,
-      to_name: (to.name && breakLinks(toHeaderValue(to.name))) || null,
-      to_address: to.address,
-      content: vault.seal(JSON.stringify(content), contentPurpose(emailId)),
+      ...sealEmail(vault, emailId, email, {
+        ...content,
+        to_name: (to.name && breakLinks(toHeaderValue(to.name))) || null,
+        to_address: to.address,
+      }),
       status: unsent?.status ?? 'queued',
       status_reason: unsent?.reason ?? null,
       unsubscribe_hash: unsubscribeLink ? hashToken(unsubscribeLink.token) : null,
@@ -168,6 +183,27 @@ export async function queueEmail(tx: Tx, callerDeps: EmailDeps, email: NewEmail)
       earliestSendTime === undefined ? {} : { at: earliestSendTime },
     )
   return emailId
+}
+
+/** The content and the recipient of an email, which are sealed together. */
+type SealedEmail = EmailContent & Pick<EmailSummary, 'to_name' | 'to_address'>
+
+/**
+ * Seals an email for the people in it. An email without people is sealed by the vault, and its recipient, a member or an operator, is
+ * stored as it is.
+ */
+function sealEmail(vault: Vault, emailId: string, { people = [] }: NewEmail, email: SealedEmail) {
+  if (people.length === 0) {
+    const { to_name, to_address, ...content } = email
+    return { to_name, to_address, content: vault.seal(JSON.stringify(content), contentPurpose(emailId)) }
+  }
+  const keys = people.map(({ key }) => key)
+  const readableKeys = keys.filter((key): key is Buffer => key !== null)
+  if (readableKeys.length < keys.length) throw problem('CONFLICT', 'The person was erased; no email is sent.')
+  return {
+    person_ids: people.map(({ personId }) => personId),
+    personal: sealForPeople(readableKeys, email, contentPurpose(emailId)),
+  }
 }
 
 interface UnsentStatus {
@@ -254,6 +290,8 @@ export function toHeaderValue(text: string): string {
 }
 
 export interface EmailFilter {
+  /** Part of the recipient's address or name. */
+  recipient?: string | undefined
   scope?: OrgScope
   subjectId?: string
   kind?: EmailKind
@@ -266,25 +304,153 @@ export interface EmailFilter {
 /** Returns emails, newest first. */
 export async function listEmails(
   queries: Queries,
-  { scope, subjectId, kind, status, beforeId, limit }: EmailFilter,
+  { scope, subjectId, kind, status, recipient, beforeId, limit }: EmailFilter,
 ): Promise<EmailSummary[]> {
   const rows = await selectSummaries(queries)
     .$if(scope !== undefined, (query) => query.where('org_id', '=', scope!.orgId).where('mode', '=', scope!.mode))
     .$if(subjectId !== undefined, (query) => query.where('about', '=', subjectId!))
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind!))
     .$if(status !== undefined, (query) => query.where('status', '=', status!))
+    .$if(recipient !== undefined, (query) => query.where(emailRecipientCondition(recipient!)))
     .$if(beforeId !== undefined, (query) => query.where('mail_id', '<', beforeId!))
     .orderBy('mail_id', 'desc')
     .limit(limit)
     .execute()
-  return rows as EmailSummary[]
+  return (await openEmails(queries, rows)).map(({ content: _, ...summary }) => summary)
+}
+
+/** Returns the condition that a recipient's address contains a text, or that the text is the ID of the email. */
+export function emailRecipientCondition(text: string) {
+  const pattern = `%${text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\\%_]/g, '\\$&')}%`
+  return sql<boolean>`(lower(to_address) like ${pattern} or lower(to_name) like ${pattern} or mail_id = ${text.trim()})`
 }
 
 export async function getEmail(queries: Queries, vault: Vault, emailId: string): Promise<EmailSummary & EmailContent> {
-  const row = await selectSummaries(queries).select('content').where('mail_id', '=', emailId).executeTakeFirst()
+  const row = await selectSummaries(queries)
+    .select('content as vault_content')
+    .where('mail_id', '=', emailId)
+    .executeTakeFirst()
   if (!row) throw problem('NOT_FOUND', `Email ${emailId} not found.`)
-  const { content, ...summary } = row
-  return { ...(summary as EmailSummary), ...openContent(vault, emailId, content) }
+  const { vault_content, ...stored } = row
+  const [email] = await openEmails(queries, [stored])
+  const { content, ...summary } = email!
+  if (content) return { ...summary, ...content }
+  return { ...summary, ...(vault_content ? openContent(vault, emailId, vault_content) : ERASED_CONTENT) }
+}
+
+const ERASED_CONTENT: EmailContent = { subject: ERASED, text: ERASED, html: ERASED }
+
+/** A row as it is stored. */
+type StoredEmail = { person_ids: string[] | null; personal: Buffer | null; to_address: string | null; mail_id: string }
+
+/** Returns emails with their recipient and, if it was sealed for people, their content. */
+async function openEmails(
+  queries: Queries,
+  rows: StoredEmail[],
+): Promise<(EmailSummary & { content: EmailContent | undefined })[]> {
+  const keys = await findPersonKeys(
+    queries,
+    rows.flatMap(({ person_ids }) => person_ids ?? []),
+  )
+  return rows.map(({ person_ids, personal, ...row }) => {
+    const summary = row as unknown as EmailSummary
+    if (person_ids === null) return { ...summary, content: undefined }
+    const personKeys = person_ids.map((id) => keys.get(id) ?? null)
+    const email = openForPeople<SealedEmail>(personKeys, personal, contentPurpose(row.mail_id))
+    if (!email) return { ...summary, to_name: null, to_address: ERASED, content: ERASED_CONTENT }
+    const { to_name, to_address, ...content } = email
+    return { ...summary, to_name, to_address, content }
+  })
+}
+
+const SEAL_BATCH_SIZE = 200
+
+/**
+ * Seals a batch of emails that earlier versions stored. Emails about a verification are sealed for the reviewer and the student; others for
+ * the person who has the address, if there is one: the rest are emails to members and operators.
+ */
+export async function sealExistingEmails(tx: Tx, after: string) {
+  const vault = vaultOf(tx)
+  const { rows } = await sql<PlainEmail>`
+    select m.mail_id, m.org_id, m.mode, m.kind, m.to_name, m.to_address, m.content, m.last_error, s.person_id as student_id,
+      r.person_id as reviewer_id
+    from mails m left join verification_sessions s on s.verification_id = m.about
+      left join verification_reviews r on r.verification_id = m.about
+    where m.mail_id > ${after} and m.person_ids is null and m.org_id is not null and m.kind <> 'sign_in' and m.to_address is not null
+    order by m.mail_id limit ${SEAL_BATCH_SIZE} for update of m`.execute(tx)
+  for (const email of rows) {
+    const { mail_id, to_name, to_address, content, last_error } = email
+    const personIds = await peopleOfPlainEmail(tx, email)
+    if (personIds.length === 0) continue
+    const keys = await findPersonKeys(tx, personIds)
+    const people = personIds.map((personId) => keys.get(personId) ?? null).filter((key): key is Buffer => key !== null)
+    const personal =
+      people.length === personIds.length
+        ? sealForPeople(
+            people,
+            { to_name, to_address, ...openContent(vault, mail_id, content) },
+            contentPurpose(mail_id),
+          )
+        : null
+    await sql`update mails set person_ids = ${personIds}::text[], personal = ${personal}, to_name = null, to_address = null,
+      content = null, last_error = ${last_error && redactAddresses(last_error)} where mail_id = ${mail_id}`.execute(tx)
+  }
+  return { rows: rows.length, last: rows.length === SEAL_BATCH_SIZE ? rows.at(-1)!.mail_id : undefined }
+}
+
+interface PlainEmail {
+  mail_id: string
+  org_id: string
+  mode: 'test' | 'live' | null
+  kind: EmailKind
+  to_name: string | null
+  to_address: string
+  content: Buffer
+  last_error: string | null
+  student_id: string | null
+  reviewer_id: string | null
+}
+
+async function peopleOfPlainEmail(tx: Tx, email: PlainEmail): Promise<string[]> {
+  const { org_id: orgId, mode, kind, to_address, student_id, reviewer_id } = email
+  const ids = kind === 'review_outcome' ? [student_id, reviewer_id] : [reviewer_id, student_id]
+  const known = ids.filter((id): id is string => id !== null)
+  if (known.length > 0 || mode === null) return known
+  return (await findPersonIds(tx, { orgId, mode }, { email: to_address })).slice(0, 1)
+}
+
+/** Ends the emails of a person who is erased: those that are not sent yet are skipped, and their links no longer work. */
+export async function skipEmailsOf(tx: Tx, _deps: ErasureDeps, { personId }: PersonRef): Promise<void> {
+  await sql`update mails set status = 'skipped', status_reason = 'person_erased', held = false
+    where person_ids @> array[${personId}]::text[] and status = 'queued'`.execute(tx)
+  await sql`update mails set unsubscribe_hash = null, last_error = null
+    where person_ids @> array[${personId}]::text[] and person_ids[1] = ${personId}`.execute(tx)
+}
+
+/** Returns the emails to a person. */
+export async function exportEmails(
+  queries: Queries,
+  _deps: ErasureDeps,
+  { personId }: PersonRef,
+): Promise<ExportSection[]> {
+  const rows = await selectSummaries(queries)
+    .where(sql<boolean>`person_ids @> array[${personId}]::text[] and person_ids[1] = ${personId}`)
+    .orderBy('mail_id')
+    .execute()
+  const emails = await openEmails(queries, rows)
+  const records = emails.map(({ mail_id, to_address, status, content, created_at, sent_at }) => ({
+    mail_id,
+    to: to_address,
+    subject: content?.subject ?? '',
+    text: content?.text ?? '',
+    status,
+    created_at: created_at.toISOString(),
+    sent_at: sent_at?.toISOString() ?? null,
+  }))
+  return [{ name: 'emails', title: 'Emails', records }]
 }
 
 /** Returns the email whose unsubscribe link contains the token. */
@@ -293,7 +459,7 @@ export async function findEmailByUnsubscribeToken(
   tokenHash: Buffer,
 ): Promise<EmailSummary | undefined> {
   const row = await selectSummaries(queries).where('unsubscribe_hash', '=', tokenHash).executeTakeFirst()
-  return row as EmailSummary | undefined
+  return row && (await openEmails(queries, [row]))[0]
 }
 
 function openContent(vault: Vault, emailId: string, content: Buffer): EmailContent {
@@ -311,6 +477,8 @@ function selectSummaries(queries: Queries) {
       'about',
       'to_name',
       'to_address',
+      'person_ids',
+      'personal',
       'status',
       'status_reason',
       'attempts',
@@ -333,12 +501,12 @@ export async function recordSendAttempt(
     .set(({ eb }) => ({
       status: outcome.status,
       status_reason: outcome.reason ?? null,
-      last_error: outcome.error ?? null,
+      last_error: outcome.error === undefined ? null : redactAddresses(outcome.error),
       attempts: wasAttempted ? eb('attempts', '+', 1) : eb.ref('attempts'),
       ...(outcome.status === 'sent' ? { sent_at: new Date(now) } : {}),
     }))
     .where('mail_id', '=', emailId)
-    .where('status', 'not in', ['sent', 'bounced'])
+    .where('status', 'not in', ['sent', 'bounced', 'skipped'])
     .execute()
 }
 
@@ -348,14 +516,19 @@ export async function recordReport(
   deps: Pick<Context, 'clock' | 'mailboxes'>,
   { emailId, kind, isUnknownAddress, error, recipients }: EmailReport,
 ): Promise<boolean> {
-  const email = await selectSummaries(tx).where('mail_id', '=', emailId).forUpdate().executeTakeFirst()
-  if (!email) return false
+  const row = await selectSummaries(tx).where('mail_id', '=', emailId).forUpdate().executeTakeFirst()
+  const [email] = row ? await openEmails(tx, [row]) : []
+  // The address of an erased person is not known.
+  if (!email || email.to_address === ERASED) return false
   const isComplaint = kind === 'complaint'
   // A report may be about another address that the recipient forwards emails to; then only the email has bounced.
   const isAboutRecipient = recipients.length === 0 || recipients.includes(email.to_address.toLowerCase())
   await tx
     .updateTable('mails')
-    .set({ last_error: error, ...(isComplaint ? { status_reason: 'complained' } : { status: 'bounced' }) })
+    .set({
+      last_error: error === undefined ? null : redactAddresses(error),
+      ...(isComplaint ? { status_reason: 'complained' } : { status: 'bounced' }),
+    })
     .where('mail_id', '=', emailId)
     .execute()
   if (isComplaint || (isUnknownAddress && isAboutRecipient))

@@ -11,6 +11,8 @@ export interface MailboxHasher {
   hash(address: string): Buffer
   /** Returns the hash of a phone number in E.164 format. */
   hashPhone(phone: string): Buffer
+  /** Returns the hash of a part of a name, number or address, for searches. `purpose` separates the hashes of organisations. */
+  hashText(purpose: string, text: string): Buffer
 }
 
 const KEY_PURPOSE = 'key of the mailbox hashes'
@@ -31,6 +33,7 @@ export async function openMailboxHasher(db: Database, vault: Vault, clock: Clock
     hash: (address) => createHmac('sha256', key).update(mailboxOf(address)).digest(),
     // No mailbox begins like this, because a space cannot be part of one.
     hashPhone: (phone) => createHmac('sha256', key).update(`phone ${phone}`).digest(),
+    hashText: (purpose, text) => createHmac('sha256', key).update(`text ${purpose} ${text}`).digest(),
   }
 }
 

@@ -10,6 +10,7 @@ import type { Context } from '../context.ts'
 import { candidateCredentialRoutes } from '../credentials/consent-routes.ts'
 import { holderRoutes } from '../credentials/holder-routes.ts'
 import type { App } from '../platform/http/server.ts'
+import { yourDataRoutes } from '../privacy/routes.ts'
 import { Annotator, type Schema } from './annotate.ts'
 import { codeSamples, type SampleRequest } from './code-samples.ts'
 import { SchemaComponents } from './components.ts'
@@ -157,6 +158,7 @@ export function pageSchemas(): { console: Schemas; candidate: Schemas } {
         candidateRoutes(app, context)
         candidateCredentialRoutes(app, context)
         holderRoutes(app, context)
+        yourDataRoutes(app, context)
       },
       [CandidatePageError],
     ),

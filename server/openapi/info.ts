@@ -79,6 +79,10 @@ export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
       { name: 'Credits', description: 'The credit balance and its history. Enrolling a candidate costs one credit.' },
       { name: 'Results', description: 'The outcome of the conversation with each candidate.' },
       { name: 'Credentials', description: 'Verifiable credentials of candidates and students who want them.' },
+      {
+        name: 'People',
+        description: 'The rights of people: find, export, correct, restrict and erase what is stored about a person.',
+      },
       { name: 'Analytics', description: 'Live figures about campaigns.' },
       {
         name: 'Events',
@@ -106,6 +110,10 @@ export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
       { name: 'Human endorsement', description: 'The reviewer, the review page and the review.' },
       { name: 'Assessment', description: 'The questions and answers of an assessment.' },
       { name: 'Credentials', description: 'Verifiable credentials, issued if the student wants them.' },
+      {
+        name: 'Guardians',
+        description: 'Consent of a guardian for students below 18, if the organisation requires it.',
+      },
     ],
   },
   catalogue: {

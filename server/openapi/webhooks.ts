@@ -6,6 +6,7 @@ import { EventRecord } from '../events/schema.ts'
 import { type EventType, eventTypes } from '../events/types.ts'
 import { retirementReasons } from '../items/item-status.ts'
 import { MandateRecord } from '../mandates/schema.ts'
+import { PersonErasedData } from '../people/schema.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { ResultRecord } from '../results/schema.ts'
 import { Verification } from '../verification/schema.ts'
@@ -89,6 +90,7 @@ const eventDescriptions: Record<EventType, EventDescription> = {
     data: referenceTo(CredentialRecord),
   },
   'credential.revoked': { summary: 'A credential was revoked', data: referenceTo(CredentialRecord) },
+  'person.erased': { summary: 'A person was erased', data: PersonErasedData },
   'webhook.test': { summary: 'You requested a test event', data: referenceTo(WebhookRecord) },
 }
 

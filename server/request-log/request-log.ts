@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { type Detail, Problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import { DAY, MINUTE } from '../platform/clock.ts'
-import type { Queries, Tx } from '../platform/database/database.ts'
+import { MINUTE } from '../platform/clock.ts'
+import type { Queries } from '../platform/database/database.ts'
 import { runForAllOrganisations } from '../platform/database/tenant-scope.ts'
 import type { App } from '../platform/http/server.ts'
 
@@ -37,7 +37,6 @@ const MAX_ENTRIES_PER_FLUSH = 50
 const MAX_UNAUTHENTICATED_ENTRIES_PER_MINUTE = 20
 /** The reason of an invalid signature contains text from the request, which may be long. */
 const MAX_REASON_CHARACTERS = 1000
-const RETENTION_MS = 3 * DAY
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -167,6 +166,8 @@ async function insertEntries(queries: Queries, entries: NewLogEntry[]) {
 }
 
 export interface RequestFilter {
+  /** Text to search for. */
+  q?: string | undefined
   failed?: boolean | undefined
   api?: LoggedApi | undefined
   request_id?: string | undefined
@@ -184,12 +185,9 @@ export interface RequestPosition {
 export async function listRequests(
   queries: Queries,
   { orgId, mode }: OrgScope,
-  { failed, api, request_id, before, limit }: RequestFilter,
+  { failed, api, request_id, q, before, limit }: RequestFilter,
 ): Promise<LoggedRequest[]> {
-  const conditions = [sql`org_id = ${orgId} and mode = ${mode}`]
-  if (failed) conditions.push(sql`status >= 400`)
-  if (api !== undefined) conditions.push(sql`api = ${api}`)
-  if (request_id !== undefined) conditions.push(sql`request_id = ${request_id}`)
+  const conditions = [requestCondition({ orgId, mode }, { failed, api, request_id, q })]
   if (before !== undefined) conditions.push(sql`(at, id) < (${new Date(before.at)}, ${before.id})`)
   const { rows } = await sql<LoggedRequest>`
     select id, at, api, key_id, method, route, status, code, duration_ms, request_id, differed from request_log
@@ -197,11 +195,28 @@ export async function listRequests(
   return rows
 }
 
+/** Returns the condition on `request_log` of a filter. `q` is part of a path, an error code, or a whole key ID or request ID. */
+export function requestCondition(
+  { orgId, mode }: OrgScope,
+  { failed, api, request_id, q }: Pick<RequestFilter, 'failed' | 'api' | 'request_id' | 'q'>,
+) {
+  const conditions = [sql`org_id = ${orgId} and mode = ${mode}`]
+  if (failed) conditions.push(sql`status >= 400`)
+  if (api !== undefined) conditions.push(sql`api = ${api}`)
+  if (request_id !== undefined) conditions.push(sql`request_id = ${request_id}`)
+  if (q !== undefined) {
+    const pattern = `%${q
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[\\%_]/g, '\\$&')}%`
+    conditions.push(
+      sql`(lower(method || ' ' || route) like ${pattern} or lower(code) like ${pattern} or key_id = ${q.trim()} or request_id = ${q.trim()})`,
+    )
+  }
+  return sql.join(conditions, sql` and `)
+}
+
 /** Returns a logged request as the APIs return it. */
 export function loggedRequestRecord({ at, differed, ...request }: LoggedRequest) {
   return { ...request, at: at.toISOString(), differed: differed ?? [] }
-}
-
-export async function deleteOldRequests(tx: Tx, now: number): Promise<void> {
-  await sql`delete from request_log where at <= ${new Date(now - RETENTION_MS)}`.execute(tx)
 }

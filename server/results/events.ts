@@ -1,3 +1,4 @@
+import { redactCandidacy } from '../campaigns/personal-values.ts'
 import type { CandidateChange } from '../campaigns/progress.ts'
 import { recordEvents } from '../events/record.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -13,6 +14,11 @@ export async function recordResultEvents(tx: Tx, changes: CandidateChange[], clo
   for (const group of changesByStatus.values()) {
     const { orgId, mode, ended: end } = group[0]!
     const records = group.map(({ candidate }) => resultRecord(candidate))
-    await recordEvents(tx, { orgId, mode }, clock, `result.${end!}`, records)
+    const subjects = group.map(({ candidate }) => ({
+      personId: candidate.person_id,
+      key: candidate.person_key,
+      redactedData: resultRecord(redactCandidacy(candidate)),
+    }))
+    await recordEvents(tx, { orgId, mode }, clock, `result.${end!}`, records, subjects)
   }
 }

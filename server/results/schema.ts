@@ -108,7 +108,7 @@ export const ResultOutput = named(
   }),
 )
 
-export const candidateFields = {
+const candidateFields = {
   candidate_id: Type.String(),
   external_candidate_id: Type.String(),
   name: Type.String(),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { isNotPaused } from '../access/service-switch.ts'
 import type { Context } from '../context.ts'
+import { findPersonKeys } from '../people/identity/people.ts'
 import { isNoDeadLetter } from '../platform/jobs/dead-letters.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
 import type { TimedWork } from '../test-clocks/runner.ts'
@@ -99,10 +100,14 @@ export async function storeExpiredStatuses(
         const { rows } = await sql<SessionRow>`
           update verification_sessions set status = 'expired', version = version + 1, updated_at = ${now}
           where verification_id in (${dueIdsQuery} for update of s skip locked) returning *`.execute(tx)
+        const keys = await findPersonKeys(
+          tx,
+          rows.map(({ person_id }) => person_id),
+        )
         await recordExpiries(
           tx,
           clock,
-          rows.map((row) => sessionFromRow(row, clock)),
+          rows.map((row) => sessionFromRow(row, clock, keys.get(row.person_id) ?? null)),
         )
         return rows.length
       })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { aMandate } from '../../test/support/app.ts'
 import { signIn } from '../../test/support/console.ts'
 import { errorPaths } from '../../test/support/partners.ts'
-import { aStudent, outcomeOf, sharedVerification } from '../../test/support/verification.ts'
+import { aStudent, outcomeOf, replaceStudent, sharedVerification } from '../../test/support/verification.ts'
 
 const start = sharedVerification()
 const LINK = 'Your account is locked: sign in at https://evil.example/unlock'
@@ -60,14 +60,8 @@ test('degrees, technologies and initials are accepted', async () => {
 
 test('stored names with links are shown without links', async () => {
   const calls = await start()
-  const { db } = calls.app.context
   const session = await calls.openPreparedSession('human')
-  const student = { ...aStudent(), name: LINK }
-  await db.queries
-    .updateTable('verification_sessions')
-    .set({ student: JSON.stringify(student) })
-    .where('verification_id', '=', session.id)
-    .execute()
+  await replaceStudent(calls.app.context, session, { ...aStudent(), name: LINK })
 
   assert.equal((await calls.storeReviewer(session)).status, 200)
 

@@ -1,5 +1,6 @@
 import { skillId } from '../catalogue/ids.ts'
-import { recordEvent, recordEvents } from '../events/record.ts'
+import { type EventSubject, recordEvent, recordEvents } from '../events/record.ts'
+import { ERASED } from '../people/identity/person-key.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
 import { verificationEnded } from './credential-hooks.ts'
@@ -83,6 +84,21 @@ export async function recordExpiries(tx: Tx, clock: Clock, sessions: Session[]):
   for (const group of sessionsByScope.values()) {
     const data = group.map((session) => eventData(session, skillOutcomes(session, 'expired', undefined, undefined)))
     await recordEvents(tx, group[0]!.scope, clock, 'verification.expired', data)
+  }
+}
+
+/** Replaces the comments of the reviewer with the marker. */
+export function redactOutcomes(skills: SkillOutcome[]): SkillOutcome[] {
+  return skills.map((skill) => (skill.comment === undefined ? skill : { ...skill, comment: ERASED }))
+}
+
+/** Returns the people of an event that contains what a reviewer wrote about a student. */
+export function reviewSubject(session: Session, review: Review, redactedData: object): EventSubject {
+  return {
+    personId: session.personId,
+    key: session.personKey,
+    other: { personId: review.personId, key: review.personKey },
+    redactedData,
   }
 }
 

@@ -1,7 +1,7 @@
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
-import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
+import { notifyAfterCommit } from '../platform/database/database.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
 import { TEST_CLOCK_DUE } from '../test-clocks/test-clocks.ts'
 import { NOT_ASSESSABLE_REASON } from './assessments/assessable-skills.ts'
@@ -68,17 +68,12 @@ export function sessionRoutes(app: App, context: Context): void {
       const { body, sessionCaller } = request
       const { testClockId, testScript } = body
       const loaded = testScript && (await context.catalogue.load({ ids: skillIdsOf(testScript) }))
-      const open = (queries: Queries) => openSession(queries, sessionCaller.scope!, clock, body, loaded)
-      const isSimple = testClockId === undefined && testScript === undefined
-      // The time of a test clock must not change before the session is stored.
-      const data = await (isSimple ? open(db.queries) : db.transaction(openAndNotify))
-      return reply.status(201).send({ success: true, data, message: 'Session opened' })
-
-      async function openAndNotify(tx: Tx) {
-        const opened = await open(tx)
+      const data = await db.transaction(async (tx) => {
+        const opened = await openSession(tx, sessionCaller.scope!, clock, body, loaded)
         if (testScript?.student) notifyAfterCommit(tx, testClockId === undefined ? TEST_STUDENT_DUE : TEST_CLOCK_DUE)
         return opened
-      }
+      })
+      return reply.status(201).send({ success: true, data, message: 'Session opened' })
     },
   )
 

@@ -3,6 +3,7 @@ import { nameAfter, named } from '../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 import { attachedTestClock, TestClockId } from '../test-clocks/schema.ts'
 import { evidenceCodes, evidenceEffects, evidenceLevels } from './endorsements/evidence.ts'
+import { type GuardianState, guardianStates } from './guardian-consents.ts'
 import { SessionTestScript } from './test-scripts/schema.ts'
 
 /** Schemas of the verification API. Unknown properties are ignored. Fields with their own error codes are checked in `fields.ts`. */
@@ -104,6 +105,13 @@ const studentFields = {
   phone: Type.Optional(text(40)),
 }
 
+export const Age = Type.Integer({
+  minimum: 0,
+  maximum: 150,
+  description:
+    'The age of the student in years. Only whether it is below 18 is stored. If the organisation requires it, a student below 18 needs the consent of a guardian.',
+})
+
 export const SessionInput = named(
   'VerificationSessionInput',
   Type.Object({
@@ -112,6 +120,7 @@ export const SessionInput = named(
     workExperiences: Type.Optional(listOf(Experience)),
     certificates: Type.Optional(listOf(Certificate)),
     returnUrl: Type.Optional(url),
+    age: Type.Optional(Age),
     testClockId: Type.Optional(TestClockId),
     testScript: Type.Optional(SessionTestScript),
   }),
@@ -198,6 +207,14 @@ export const FullSession = named(
     stored: SelectedItems,
     reviewer: orNull(Reviewer),
     ...evidenceFields,
+    guardianConsent: Type.Optional(
+      Type.Unsafe<GuardianState>(
+        Type.Enum([...guardianStates], {
+          description:
+            'The state of the rule for students below 18: `age_required` until the age is stated, `required` until a guardian is asked, `pending` until the guardian agrees, then `given`. Absent if the organisation has no rule for students below 18.',
+        }),
+      ),
+    ),
     expiresAt: time,
     testClockId: attachedTestClock,
     returnUrl: Type.Optional(Type.String()),

@@ -5,6 +5,7 @@ import { findNotAssessableSkills } from './assessments/assessable-skills.ts'
 import { readAssessment } from './assessments/attempts.ts'
 import { findVerificationCredentials } from './credential-hooks.ts'
 import { findEvidence } from './endorsements/endorsements.ts'
+import { type GuardianState, readGuardianState } from './guardian-consents.ts'
 import { itemRecords } from './items.ts'
 import { statusAt, verificationRecord } from './outcome.ts'
 import { findReview, reviewerRecord } from './reviews/reviews.ts'
@@ -28,10 +29,17 @@ export async function readFullSession(queries: Queries, context: Pick<Context, '
     stored: itemRecords(session.userId, session.items, session.sources),
     reviewer: review ? reviewerRecord(session.id, review) : null,
     ...(await findEvidence(queries, session, review)),
+    ...(await guardianField(queries, session)),
     expiresAt: new Date(session.expiresAt).toISOString(),
     ...(session.testClockId === null ? {} : { testClockId: session.testClockId }),
     ...(session.returnUrl === undefined ? {} : { returnUrl: session.returnUrl }),
   }
+}
+
+/** Returns the state of the guardian's consent. Responses do not contain it if the organisation has no rule for students below 18. */
+async function guardianField(queries: Queries, session: Session): Promise<{ guardianConsent?: GuardianState }> {
+  const guardianConsent = await readGuardianState(queries, session)
+  return guardianConsent === 'not_required' ? {} : { guardianConsent }
 }
 
 /** Returns the skills that cannot be assessed, for responses. Without the method `assessment`, responses do not contain the field. */

@@ -3,32 +3,33 @@ import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
+import { findPersonKey, identifyPerson } from '../people/identity/people.ts'
+import type { PersonKey } from '../people/identity/person-key.ts'
 import { type Clock, HOUR, realClock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId, randomCode, randomToken } from '../platform/ids.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import { attachTestClock, findClock, lockClock } from '../test-clocks/test-clocks.ts'
+import { ADULT_AGE_YEARS, requireGuardianConsent } from './guardian-consents.ts'
 import type { Items } from './items.ts'
+import { openSessionValues, redactSession, redactSkills, type SessionValues, sealSession } from './personal-values.ts'
 import type { EndorsementType, SessionInput, VerificationMethod, VerificationStatus } from './schema.ts'
 import { readSessionInput, type Student } from './session-input.ts'
+import type { ChosenSkill } from './session-skills.ts'
 import { firstActionTime } from './test-scripts/action-times.ts'
 import type { SessionTestScript } from './test-scripts/schema.ts'
 
 /** Time from the last step until the session expires. */
 const SESSION_LIFETIME_MS = 24 * HOUR
 
-/** A skill that the student chose, as stored in the session. */
-export interface ChosenSkill {
-  number: number
-  name: string
-  proofUrl: string[]
-}
-
 /** A verification session. Times are in epoch milliseconds. */
 export interface Session {
   id: string
   scope: OrgScope
   userId: string
+  personId: string
+  /** Seals the values of the student; null after the erasure. */
+  personKey: PersonKey
   /** The stored status; `statusAt` computes the current one. */
   status: VerificationStatus
   version: number
@@ -47,6 +48,8 @@ export interface Session {
   expiresAt: number
   completedAt: number | undefined
   testClockId: string | null
+  /** Whether the student stated an age below 18; null if no age was stated. */
+  isMinor: boolean | null
   /** The script of the student and the reviewer in TEST mode. */
   testScript: SessionTestScript | null
   /** The clock whose time applies to the session: that of the server, or its test clock. */
@@ -62,7 +65,7 @@ export interface OpenedSession {
 
 /** Opens a session. Only this response contains the token; the database stores its hash. */
 export async function openSession(
-  queries: Queries,
+  tx: Tx,
   scope: OrgScope,
   serverClock: Clock,
   input: SessionInput,
@@ -71,11 +74,15 @@ export async function openSession(
   const { orgId, mode } = scope
   const { testClockId, testScript } = input
   const { student, items, returnUrl } = readSessionInput(input, mode, scriptedSkills)
-  const clock = await attachTestClock(queries, scope, serverClock, testClockId, 'testClockId')
+  const clock = await attachTestClock(tx, scope, serverClock, testClockId, 'testClockId')
   const now = clock.now()
   const sessionToken = `vst_${randomToken(32)}`
   const verificationId = `SV_${randomCode(26)}` // five random bits per character
   const expiresAt = new Date(now + SESSION_LIFETIME_MS)
+  // The mailbox identifies the student. The phone number was not verified: no message is sent to it.
+  const person = await identifyPerson(tx, scope, now, { email: student.email })
+  const values: SessionValues = { student, items, skills: [], returnUrl }
+  const redacted = redactSession(values)
   const studentTime = testScript ? firstActionTime(testScript, now) : null
   const { rows } = await sql<{ user_id: string }>`
     with student as (
@@ -85,14 +92,15 @@ export async function openSession(
       returning user_id
     )
     insert into verification_sessions
-      (verification_id, org_id, mode, user_id, token_hash, status, student, items, return_url, created_at, updated_at, expires_at,
-        test_clock_id, test_script, test_student_at)
-    select ${verificationId}, ${orgId}, ${mode}, user_id, ${hashToken(sessionToken)}, 'open', ${JSON.stringify(student)},
-      ${JSON.stringify(items)}, ${returnUrl ?? null}, ${new Date(now)}, ${new Date(now)}, ${expiresAt},
-      ${testClockId ?? null}, ${testScript ? JSON.stringify(testScript) : null}::text::jsonb,
-      ${studentTime === null ? null : new Date(studentTime)}::timestamptz
+      (verification_id, org_id, mode, user_id, person_id, personal, email_index, token_hash, status, student, items, created_at,
+        updated_at, expires_at, test_clock_id, is_minor, test_script, test_student_at)
+    select ${verificationId}, ${orgId}, ${mode}, user_id, ${person.personId},
+      ${sealSession(person.key, verificationId, values)}, ${person.emailIndex}, ${hashToken(sessionToken)}, 'open',
+      ${JSON.stringify(redacted.student)}, ${JSON.stringify(redacted.items)}, ${new Date(now)}, ${new Date(now)}, ${expiresAt},
+      ${testClockId ?? null}, ${input.age === undefined ? null : input.age < ADULT_AGE_YEARS},
+      ${testScript ? JSON.stringify(testScript) : null}::text::jsonb, ${studentTime === null ? null : new Date(studentTime)}::timestamptz
     from student
-    returning user_id`.execute(queries)
+    returning user_id`.execute(tx)
   return {
     sessionToken,
     serviceVerificationId: verificationId,
@@ -123,9 +131,21 @@ export async function isSessionToken(queries: Queries, token: string): Promise<b
   return rows.length > 0
 }
 
-/** Same as `getSession`, and locks the session and the student, whose limits apply across sessions. */
-export async function lockSession(tx: Tx, clock: Clock, token: string, scope: OrgScope | undefined): Promise<Session> {
-  return requireActive(await selectSession(tx, clock, sql`s.token_hash = ${hashToken(token)}`, { lock: true }), scope)
+/**
+ * Same as `getSession`, and locks the session and the student, whose limits apply across sessions. Rejects the session of a student below
+ * 18 whose guardian has not agreed, unless `allowsMinor` is true.
+ */
+export async function lockSession(
+  tx: Tx,
+  clock: Clock,
+  token: string,
+  scope: OrgScope | undefined,
+  { allowsMinor = false }: { allowsMinor?: boolean } = {},
+): Promise<Session> {
+  const found = await selectSession(tx, clock, sql`s.token_hash = ${hashToken(token)}`, { lock: true })
+  const session = requireActive(found, scope)
+  if (!allowsMinor) await requireGuardianConsent(tx, session)
+  return session
 }
 
 export async function findVerification(queries: Queries, clock: Clock, id: string): Promise<Session | undefined> {
@@ -164,7 +184,12 @@ export function belongsTo({ scope }: Session, { orgId, mode }: OrgScope): boolea
 }
 
 function requireActive(session: Session | undefined, scope: OrgScope | undefined): Session {
-  if (!session || session.clock.now() >= session.expiresAt || (scope && !belongsTo(session, scope)))
+  if (
+    !session ||
+    session.personKey === null ||
+    session.clock.now() >= session.expiresAt ||
+    (scope && !belongsTo(session, scope))
+  )
     throw sessionNotFoundProblem()
   return session
 }
@@ -194,7 +219,7 @@ async function selectSession(
   const ownClock = lock
     ? await lockClock(queries as Tx, clock, row.test_clock_id)
     : await findClock(queries, clock, row.test_clock_id)
-  return sessionFromRow(row, ownClock)
+  return sessionFromRow(row, ownClock, await findPersonKey(queries, row.person_id))
 }
 
 export interface SessionRow {
@@ -202,11 +227,12 @@ export interface SessionRow {
   org_id: string
   mode: 'test' | 'live'
   user_id: string
+  person_id: string
+  personal: Buffer | null
   status: VerificationStatus
   version: number
+  /** Without personal values. */
   student: Student
-  items: Items
-  return_url: string | null
   skills: ChosenSkill[]
   endorsement_type: EndorsementType
   method: VerificationMethod | null
@@ -216,20 +242,22 @@ export interface SessionRow {
   expires_at: Date
   completed_at: Date | null
   test_clock_id: string | null
+  is_minor: boolean | null
   test_script: SessionTestScript | null
 }
 
-export function sessionFromRow(row: SessionRow, clock: Clock): Session {
+export function sessionFromRow(row: SessionRow, clock: Clock, personKey: PersonKey): Session {
+  const values = openSessionValues(personKey, row.verification_id, row.personal) ?? redactSession(row)
   return {
     id: row.verification_id,
     scope: { orgId: row.org_id, mode: row.mode },
     userId: row.user_id,
+    personId: row.person_id,
+    personKey,
     status: row.status,
     version: row.version,
-    student: row.student,
-    items: row.items,
-    returnUrl: row.return_url ?? undefined,
-    skills: row.skills,
+    ...values,
+    returnUrl: values.returnUrl,
     endorsementType: row.endorsement_type,
     method: row.method,
     sources: row.sources,
@@ -238,9 +266,15 @@ export function sessionFromRow(row: SessionRow, clock: Clock): Session {
     expiresAt: row.expires_at.getTime(),
     completedAt: row.completed_at?.getTime(),
     testClockId: row.test_clock_id,
+    isMinor: row.is_minor,
     testScript: row.test_script,
     clock,
   }
+}
+
+/** Returns the ID and the key of a student or a reviewer, for emails that contain their values. */
+export function sealerOf({ personId, personKey }: { personId: string; personKey: PersonKey }) {
+  return { personId, key: personKey }
 }
 
 export type SessionChange = Partial<
@@ -268,7 +302,11 @@ export async function changeSession(tx: Tx, session: Session, now: number, chang
       status: changedSession.status,
       version: changedSession.version,
       ...(fields.skills
-        ? { skills: JSON.stringify(fields.skills), skill_numbers: fields.skills.map(({ number }) => number) }
+        ? {
+            skills: JSON.stringify(redactSkills(fields.skills)),
+            personal: sealSession(changedSession.personKey!, session.id, changedSession),
+            skill_numbers: fields.skills.map(({ number }) => number),
+          }
         : {}),
       endorsement_type: changedSession.endorsementType,
       method: changedSession.method,

@@ -1,7 +1,11 @@
 import { sql } from 'kysely'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
+import { blindIndexOf } from '../people/identity/blind-index.ts'
+import { openPersonKey } from '../people/identity/person-key.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
+import { vaultOf } from '../platform/database/database-vault.ts'
+import { openReviewer } from './personal-values.ts'
 import { isSameMailbox } from './reviews/mailboxes.ts'
 import type { EndorsementType } from './schema.ts'
 import type { Session } from './sessions.ts'
@@ -76,27 +80,43 @@ export async function requireReviewerAvailable(tx: Tx, session: Session, email: 
 }
 
 /** Rejects every address of the student: the one of this session, and those of their other sessions. */
-export async function requireNotStudent(tx: Tx, { userId }: Session, email: string): Promise<void> {
-  if (await isMailboxOfStudent(tx, userId, email)) {
+export async function requireNotStudent(tx: Tx, session: Session, email: string): Promise<void> {
+  if (await isMailboxOfStudent(tx, session, email)) {
     throw problem('INVALID_EMAIL', 'email: students cannot review themselves. Send the address of another person.')
   }
 }
 
 /** Returns whether a student has used a mailbox as their own address, in any session. */
-export async function isMailboxOfStudent(queries: Queries, userId: string, email: string): Promise<boolean> {
-  const { rows } = await sql<{ email: string }>`
-    select distinct student ->> 'email' as email from verification_sessions where user_id = ${userId}`.execute(queries)
-  return rows.some((row) => isSameMailbox(row.email, email))
+export async function isMailboxOfStudent(
+  queries: Queries,
+  { userId, scope }: Pick<Session, 'userId' | 'scope'>,
+  email: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from verification_sessions
+    where user_id = ${userId} and email_index = ${blindIndexOf(queries).email(scope, email)} limit 1`.execute(queries)
+  return rows.length > 0
 }
 
 async function findRelatedSessions(tx: Tx, { id, userId, sources }: Session, now: number): Promise<RelatedSession[]> {
   if (sources.length === 0) return []
-  const { rows } = await sql<RelatedSession>`
-    select s.endorsement_type, s.status, s.sources, s.skill_numbers, r.endorsed, r.email
-    from verification_sessions s join verification_reviews r using (verification_id)
+  const { rows } = await sql<
+    Omit<RelatedSession, 'email'> & {
+      verification_id: string
+      person_id: string
+      personal: Buffer | null
+      sealed_key: Buffer | null
+    }
+  >`
+    select s.verification_id, s.endorsement_type, s.status, s.sources, s.skill_numbers, r.endorsed, r.person_id, r.personal, o.sealed_key
+    from verification_sessions s join verification_reviews r using (verification_id) join people o on o.person_id = r.person_id
     where s.user_id = ${userId} and s.verification_id <> ${id} and s.method = 'human' and s.sources && ${sources}::text[]
       and (s.status = 'completed' or (s.status = 'pending_review' and r.expires_at > ${new Date(now)}))`.execute(tx)
-  return rows
+  const vault = vaultOf(tx)
+  return rows.map(({ verification_id, person_id, personal, sealed_key, ...row }) => {
+    const { email } = openReviewer(openPersonKey(vault, person_id, sealed_key), verification_id, personal)
+    return { ...row, email }
+  })
 }
 
 /** Rejects skills that the student has passed in another session. Skills that were passed in this session are not asked again. */

@@ -8,14 +8,8 @@ import { chooseItems } from './items.ts'
 import { requestReview } from './reviews/review-requests.ts'
 import { findReview } from './reviews/reviews.ts'
 import type { ItemsInput, SkillsInput, VerificationMethod } from './schema.ts'
-import {
-  type ChosenSkill,
-  changeSession,
-  isLocked,
-  requireUnlocked,
-  type Session,
-  verificationNotFoundProblem,
-} from './sessions.ts'
+import type { ChosenSkill } from './session-skills.ts'
+import { changeSession, isLocked, requireUnlocked, type Session, verificationNotFoundProblem } from './sessions.ts'
 import { MAX_SKILLS_PER_SOURCE, requireReviewerAvailable, requireSourcesAvailable } from './source-rules.ts'
 
 type StepDeps = Pick<Context, 'queue' | 'clock' | 'vault' | 'config' | 'mailboxes'>

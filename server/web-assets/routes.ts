@@ -2,7 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../platform/http/server.ts'
 import { escapeHtml, type Pages, servePages } from './assets.ts'
 
-/** Serves the start page, the pages for reviewers and students, and the page that sends test requests. They call the API like any other client. */
+/**
+ * Serves the start page, the pages for reviewers and students and about personal data, and the page that sends test requests. They call the
+ * API like any other client.
+ */
 export function pageRoutes(app: App): Pages {
   const pages = servePages(app)
 
@@ -21,6 +24,10 @@ export function pageRoutes(app: App): Pages {
   )
 
   app.get('/session', async (request: FastifyRequest, reply: FastifyReply) => pages.send(request, reply, 'student'))
+
+  app.get('/your-data/:kind', async (request: FastifyRequest, reply: FastifyReply) =>
+    pages.send(request, reply, 'your-data'),
+  )
 
   return pages
 }

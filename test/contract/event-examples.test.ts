@@ -39,6 +39,7 @@ async function recordOneOfEachType(t: Cleanup): Promise<Map<string, object>> {
   const { webhook_id } = await expectData(caller.post('/webhooks', { url: 'https://hooks.example.com/attestry' }))
   await expectData(caller.post(`/webhooks/${webhook_id}/test`))
   await verifyStudents(app, caller.orgId)
+  await erasePerson(caller, aTestNumberCandidate(6).phone)
 
   const eventsByType = new Map<string, object>()
   for (const key of [caller.key, await app.fixtures.createPartnerKey(caller.orgId)]) {
@@ -62,6 +63,12 @@ async function retireItem(app: TestApp, orgId: string) {
   const [item] = (await loadBank()).itemsOf(2001)
   await insertResponses(app, { orgId, itemId: item!.id, skillNumber: 2001, count: 150, pattern: 'miskeyed' })
   await updateItemStatistics(app.context)
+}
+
+async function erasePerson({ get, post }: { get: Call; post: Call }, phone: string) {
+  const { items } = await expectData(get(`/people?phone=${encodeURIComponent(phone)}`))
+  const reason = { basis: 'GDPR Article 17(1)(b)', requested_by: 'data subject' }
+  await expectData(post(`/people/${items[0].person_id}/erase`, reason))
 }
 
 async function verifyStudents(app: TestApp, orgId: string) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Compile } from 'typebox/compile'
 import { addSkill } from '../../server/catalogue/store.ts'
 import { ADMIN_KEY, type StartAppOptions, startApp, type TestApp } from '../support/app.ts'
@@ -23,13 +24,19 @@ function createResponseChecker() {
       if (!declaredSchema) return
       const validator = validators.get(declaredSchema) ?? Compile(withoutExtraProperties(declaredSchema) as never)
       validators.set(declaredSchema, validator)
-      const body: unknown = JSON.parse(String(payload))
+      const body: unknown = JSON.parse(decode(payload, reply.getHeader('content-encoding')))
       checkedRoutes.add(`${method} ${url}`)
       for (const { instancePath, message } of validator.Errors(body).slice(0, 3))
         mismatches.push(`${method} ${url} ${instancePath}: ${message}`)
     })
   }
   return { extend, mismatches, checkedRoutes }
+}
+
+/** Returns the text of a response body, which the console compresses. */
+function decode(payload: unknown, encoding: unknown): string {
+  if (encoding === 'br') return brotliDecompressSync(payload as Buffer).toString()
+  return encoding === 'gzip' ? gunzipSync(payload as Buffer).toString() : String(payload)
 }
 
 /** Returns a copy of a schema that rejects properties that are not declared. */
@@ -147,7 +154,7 @@ test('responses of the console and the candidate page match their schemas', asyn
   await expectStatus(owner.get(`${orgPath}/test/keys/${key_id}/limits`))
   await expectStatus(owner.post(`${orgPath}/test/keys/${key_id}/rotate`, {}))
   await expectStatus(owner.post(`${orgPath}/test/keys/${key_id}/revoke`))
-  const listNames = ['keys', 'summary', 'requests', 'people', 'phone', 'verifications']
+  const listNames = ['keys', 'summary', 'requests', 'recruiter-results', 'phone', 'verifications']
   const dataByList: Record<string, any> = {}
   for (const path of listNames) dataByList[path] = (await expectStatus(owner.get(`${orgPath}/test/${path}`))).data
   for (const { candidate_id } of dataByList.phone.items) {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { findCandidacy } from '../../server/campaigns/candidacy.ts'
 import { contactNow } from '../../server/campaigns/contact/engine.ts'
 import { SendError } from '../../server/channels/channel.ts'
 import type { Config } from '../../server/config.ts'
@@ -104,12 +105,13 @@ async function countPending(db: Database): Promise<number> {
 }
 
 async function checkResults(db: Database) {
-  const { rows } = await sql<{ phone: string; status: string; reason: string | null; count: number }>`
-    select phone, status, reason, count(*) as count from candidates join candidate_progress using (candidate_id)
-    group by 1, 2, 3`.execute(db.queries)
-  const countsByResult = Object.fromEntries(
-    rows.map(({ phone, status, reason, count }) => [`${phone} ${status}${reason ? ` ${reason}` : ''}`, count]),
-  )
+  const { rows } = await sql<{ candidate_id: string }>`select candidate_id from candidates`.execute(db.queries)
+  const countsByResult: Record<string, number> = {}
+  for (const { candidate_id } of rows) {
+    const { phone, status, reason } = (await findCandidacy(db.queries, candidate_id))!
+    const result = `${phone} ${status}${reason ? ` ${reason}` : ''}`
+    countsByResult[result] = (countsByResult[result] ?? 0) + 1
+  }
   const expectedCounts = Object.entries(expectedResultByNumber).map(([phone, result]) => [
     `${phone} ${result}`,
     CANDIDATE_COUNT / 10,

@@ -50,7 +50,7 @@ export interface TestApp {
     createMandate(scope: OrgScope, input?: Partial<MandateInput>, via?: CreatedVia): Promise<Mandate>
   }
   /** Returns functions that send signed requests to the partner API. */
-  as(key: TestKey): Record<'get' | 'post' | 'put' | 'delete', Call>
+  as(key: TestKey): Record<'get' | 'post' | 'put' | 'patch' | 'delete', Call>
   /** Sends an unsigned request to any path. */
   fetch(path: string, init?: RequestInit): Promise<{ status: number; headers: Headers; body: any }>
 }

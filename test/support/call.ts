@@ -30,14 +30,14 @@ export type Call = (path: string, bodyOrOptions?: unknown, options?: CallOptions
 const PARTNER_API = '/api/v1/partner'
 
 /**
- * Returns functions for signed calls of the partner API: `get` and `delete` take (path, options), `post` and `put` (path, body,
+ * Returns functions for signed calls of the partner API: `get` and `delete` take (path, options), `post`, `put` and `patch` (path, body,
  * options).
  */
 export function createPartnerCalls(
   url: string,
   key: TestKey,
   clock: TestClock,
-): Record<'get' | 'post' | 'put' | 'delete', Call> {
+): Record<'get' | 'post' | 'put' | 'patch' | 'delete', Call> {
   const createCallWithoutBody =
     (method: string): Call =>
     (path, options) =>
@@ -51,6 +51,7 @@ export function createPartnerCalls(
     delete: createCallWithoutBody('DELETE'),
     post: createCallWithBody('POST'),
     put: createCallWithBody('PUT'),
+    patch: createCallWithBody('PATCH'),
   }
 
   async function send(method: string, path: string, body: unknown, options: CallOptions = {}): Promise<TestResponse> {

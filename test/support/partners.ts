@@ -45,7 +45,7 @@ export async function createCampaignPartner(
   { mode = 'test', credits = 1000, peoplePerDay, orgId: existingOrgId }: CampaignPartnerOptions = {},
 ) {
   const { fixtures, context, clock } = app
-  const { get, post, put, delete: remove, orgId, key, scope } = await createPartner(app, mode, existingOrgId)
+  const { get, post, put, patch, delete: remove, orgId, key, scope } = await createPartner(app, mode, existingOrgId)
   await context.db.transaction(async (tx) => {
     if (peoplePerDay !== undefined) await setKeyLimits(tx, key.keyId, { peoplePerDay })
     if (credits > 0) await grantCredits(tx, scope, clock, credits)
@@ -56,6 +56,7 @@ export async function createCampaignPartner(
     get,
     post,
     put,
+    patch,
     remove,
     orgId,
     mode,

@@ -1,6 +1,11 @@
 import type { Mode } from '../../server/access/keys.ts'
+import type { Context } from '../../server/context.ts'
+import { openEvents } from '../../server/events/personal-data.ts'
 import { getEmail, listEmails } from '../../server/mail/mail.ts'
 import type { Question } from '../../server/verification/assessments/attempts.ts'
+import { sealSession } from '../../server/verification/personal-values.ts'
+import type { Student } from '../../server/verification/session-input.ts'
+import { lockVerification } from '../../server/verification/sessions.ts'
 import { type StartAppOptions, startApp, type TestApp } from './app.ts'
 import type { TestResponse } from './call.ts'
 import { type Cleanup, oncePerFile } from './cleanup.ts'
@@ -210,11 +215,14 @@ export function verificationCalls(app: TestApp, orgId: string, key: string, mode
       await app.context.events.flush(calls.scope)
       const rows = await app.context.db.queries
         .selectFrom('events')
-        .select(['type', 'data'])
+        .select(['event_id', 'type', 'data', 'person_id', 'other_person_id', 'personal'])
         .where('org_id', '=', orgId)
         .orderBy('sequence')
         .execute()
-      return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) }))
+      return (await openEvents(app.context.db.queries, rows)).map(({ type, data }) => ({
+        type,
+        data: JSON.parse(data),
+      }))
     },
 
     /** Returns the correct answers of the last attempt from the database, because the API does not return them. */
@@ -291,6 +299,18 @@ export async function answerQuestions(
       option: isRight(answer, position) ? answer.option : answer.wrongOption,
     })),
   )
+}
+
+/** Replaces the student of a session with values that the API rejects today. */
+export async function replaceStudent({ db, clock }: Context, { id }: TestSession, student: Student): Promise<void> {
+  await db.transaction(async (tx) => {
+    const session = (await lockVerification(tx, clock, id))!
+    await tx
+      .updateTable('verification_sessions')
+      .set({ personal: sealSession(session.personKey!, id, { ...session, student }) })
+      .where('verification_id', '=', id)
+      .execute()
+  })
 }
 
 /** Awaits a response and throws unless its status is below 300. */

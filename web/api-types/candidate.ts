@@ -21,7 +21,7 @@ export interface CandidateCredentials {
 }
 
 export interface CandidatePageError {
-  wrong: 'unknown' | 'failed' | 'paused'
+  wrong: 'unknown' | 'failed' | 'paused' | 'expired' | 'gone'
   language: string
   labels: PageLabels
 }
@@ -78,6 +78,15 @@ export interface CandidateView {
   labels: PageLabels
   /** Earlier questions with the answers of the candidate. */
   past: ConversationExchange[]
+}
+
+export interface ConfirmedPrivacyRequest {
+  action: 'export' | 'correct' | 'erase' | 'withdraw'
+  /** Everything that is stored about the person, if the request was to see it. */
+  export: {
+    json: string
+    html: string
+  } | null
 }
 
 export interface ConversationChoice {
@@ -162,4 +171,49 @@ export interface PageLabels {
   no: string
   unknown: string
   paused: string
+  privacy: string
+  expired: string
+  gone: string
+}
+
+export interface PrivacyRequestInput {
+  action: 'export' | 'correct' | 'erase' | 'withdraw'
+  channel: 'phone' | 'email'
+  email?: string
+  language: 'en' | 'hi' | 'bn' | 'ta' | 'te' | 'mr' | 'gu' | 'kn' | 'ml' | 'pa' | 'or' | 'as'
+}
+
+export interface StartedPrivacyRequest {
+  request_id: string
+  sent_to: string
+  new_sent_to: string | null
+  minutes: number
+}
+
+export interface YourDataView {
+  kind: 'candidate' | 'session' | 'review'
+  language: string
+  languages: {
+    code: string
+    name: string
+  }[]
+  texts: Record<string, string>
+  notice: {
+    version: number
+    organisation: string
+    sections: {
+      title: string
+      paragraphs: string[]
+    }[]
+  }
+  consent: {
+    version: number
+    given_at: string
+    withdrawn_at: string | null
+  } | null
+  addresses: {
+    kind: 'phone' | 'email'
+    masked: string
+  }[]
+  erased: boolean
 }

@@ -2,15 +2,22 @@
 
 import type { ConversationChoice } from './candidate.ts'
 import type {
+  CampaignStatus,
+  CreatedVia,
+  Event,
   EventType,
   KnockoutAnswer,
   Language,
+  LoggedRequest,
+  MandateStatus,
   MasterSkillName,
+  Method,
   Mode,
   ResultOutput,
   ResultReason,
   ResultStatus,
   SkillRequestStatus,
+  Workflow,
 } from './partner.ts'
 import type { Student, Verification, VerificationMethod, VerificationStatus } from './verification.ts'
 
@@ -165,15 +172,21 @@ export interface AuditEntry {
   subject: string | null
   details: Record<string, unknown>
   request_id: string | null
-  actor: 'operator' | 'member' | 'cli' | 'visitor' | 'server' | null
+  actor: 'operator' | 'member' | 'key' | 'cli' | 'visitor' | 'server' | null
   address: string | null
   user_agent: string | null
 }
 
-export interface AuditEntryList {
+export interface AuditEntryCountedList {
   items: AuditEntry[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
 }
 
 export interface CandidateConversation {
@@ -203,6 +216,8 @@ export interface CandidateConversation {
   next_contact_at: string | null
   messages: ConversationMessage[]
 }
+
+export type CandidateDecision = 'called' | 'shortlisted' | 'rejected'
 
 export interface CatalogueImport {
   import_id: string
@@ -370,6 +385,10 @@ export interface DeadLetterList {
   next_cursor: string | null
 }
 
+export interface DecisionResult {
+  candidate_ids: string[]
+}
+
 export interface EmailDetails {
   mail_id: string
   org_id: string | null
@@ -379,7 +398,15 @@ export interface EmailDetails {
   to_name: string | null
   to_address: string
   status: 'queued' | 'sent' | 'failed' | 'kept' | 'skipped' | 'bounced'
-  status_reason: 'no_smtp' | 'test_mode' | 'recipient_limit' | 'organisation_limit' | 'suppressed' | 'complained' | null
+  status_reason:
+    | 'no_smtp'
+    | 'test_mode'
+    | 'recipient_limit'
+    | 'organisation_limit'
+    | 'suppressed'
+    | 'complained'
+    | 'person_erased'
+    | null
   /** The status reason as a sentence. */
   explanation: string | null
   attempts: number
@@ -405,7 +432,15 @@ export interface EmailSummary {
   to_name: string | null
   to_address: string
   status: 'queued' | 'sent' | 'failed' | 'kept' | 'skipped' | 'bounced'
-  status_reason: 'no_smtp' | 'test_mode' | 'recipient_limit' | 'organisation_limit' | 'suppressed' | 'complained' | null
+  status_reason:
+    | 'no_smtp'
+    | 'test_mode'
+    | 'recipient_limit'
+    | 'organisation_limit'
+    | 'suppressed'
+    | 'complained'
+    | 'person_erased'
+    | null
   /** The status reason as a sentence. */
   explanation: string | null
   attempts: number
@@ -414,10 +449,16 @@ export interface EmailSummary {
   sent_at: string | null
 }
 
-export interface EmailSummaryList {
+export interface EmailSummaryCountedList {
   items: EmailSummary[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
 }
 
 export interface EndorsementRing {
@@ -485,6 +526,18 @@ export interface EndorsementRingList {
   items: EndorsementRing[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+}
+
+export interface EventCountedList {
+  items: Event[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
 }
 
 export interface EventTypeList {
@@ -556,6 +609,86 @@ export interface KeyLimitUsage {
   browse_pages_per_hour: number
 }
 
+export interface ListedCampaign {
+  campaign_id: string
+  created_via: CreatedVia
+  mandate_id: string
+  job_id: string | null
+  name?: string
+  /** The ID of the test clock whose time applies. Absent without one. */
+  test_clock_id?: string
+  status: CampaignStatus
+  counts: {
+    candidates: number
+    pending: number
+    completed: number
+    declined: number
+    failed: number
+  }
+  /** Version of the questions that the most recently enrolled candidates are asked. */
+  flow_version: number
+  /** Increases with every change of the campaign. */
+  version: number
+  starts_at: string
+  created_at: string
+  updated_at: string
+  completed_at: string | null
+  /** The name of the campaign, or the title of its job. */
+  display_name: string
+  job_title: string
+  company_name: string
+}
+
+export interface ListedCampaignCountedList {
+  items: ListedCampaign[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
+}
+
+export interface ListedMandate {
+  mandate_id: string
+  title: string
+  company_name: string
+  workflow_id: string
+  job_id: string | null
+  status: MandateStatus
+  methods: Method[]
+  skills: number
+  created_via: CreatedVia
+  created_at: string
+  updated_at: string
+}
+
+export interface ListedMandateCountedList {
+  items: ListedMandate[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
+}
+
+export interface LoggedRequestCountedList {
+  items: LoggedRequest[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
+}
+
 export interface Member {
   member_id: string
   email: string
@@ -571,6 +704,13 @@ export interface MemberList {
 }
 
 export type MemberRole = 'viewer' | 'recruiter' | 'owner'
+
+export interface Offboarding {
+  org_id: string
+  people_erased: number
+  people_held: number
+  erased_at: string | null
+}
 
 export interface Operator {
   operator_id: string
@@ -679,6 +819,49 @@ export interface OwnSessionList {
   items: OwnSession[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+}
+
+export interface PersonHold {
+  person_id: string
+  legal_hold: string | null
+}
+
+export interface PrivacyRequest {
+  request_id: string
+  person_id: string
+  page: string
+  action: string
+  channel: string
+  created_at: string
+  confirmed_at: string | null
+}
+
+export interface PrivacyRequestList {
+  items: PrivacyRequest[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
+export interface PrivacySettings {
+  grievance_name: string | null
+  grievance_email: string | null
+  grievance_phone: string | null
+  privacy_email: string | null
+  postal_address: string | null
+  minors: 'off' | 'guardian_consent'
+  link_days: number
+  legal_hold_at: string | null
+  legal_hold_reason: string | null
+}
+
+export interface PrivacySettingsChange {
+  grievance_name?: string | null
+  grievance_email?: string | null
+  grievance_phone?: string | null
+  privacy_email?: string | null
+  postal_address?: string | null
+  minors?: 'off' | 'guardian_consent'
+  link_days?: number
 }
 
 export interface QuestionDetails {
@@ -825,16 +1008,12 @@ export interface RecruiterResult {
     candidate_id: string
     external_candidate_id: string
     name: string
-    metadata: Record<string, string>
     phone: string | null
     email: string | null
   }
   status: ResultStatus
   reason: ResultReason | null
   output: ResultOutput
-  flow_version: number
-  /** Increases with every change of the result. */
-  version: number
   created_at: string
   /** Time at which the candidate was first contacted. Null before that. */
   started_at: string | null
@@ -842,12 +1021,25 @@ export interface RecruiterResult {
   completed_at: string | null
   updated_at: string
   knocked_out_by: KnockoutAnswer | null
+  campaign_name: string
+  job_title: string
+  company_name: string
+  decision: CandidateDecision | null
+  note: string | null
+  decided_by: string | null
+  decided_at: string | null
 }
 
-export interface RecruiterResultList {
+export interface RecruiterResultCountedList {
   items: RecruiterResult[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
 }
 
 export interface RejectedSkillRequest {
@@ -859,6 +1051,71 @@ export interface RejectedSkillRequest {
   org_id: string
   mode: Mode
   context: string | null
+}
+
+export interface Retention {
+  classes: {
+    class: 'conversations' | 'answers' | 'contact_data' | 'mails' | 'request_log' | 'audit'
+    description: string
+    days: number
+    default_days: number
+    min_days: number
+    max_days: number
+  }[]
+}
+
+export interface RetentionBound {
+  min_days: number
+  max_days: number
+}
+
+export interface RetentionBounds {
+  conversations: RetentionBound
+  answers: RetentionBound
+  contact_data: RetentionBound
+  mails: RetentionBound
+  request_log: RetentionBound
+  audit: RetentionBound
+}
+
+export interface RetentionChange {
+  conversations?: number | null
+  answers?: number | null
+  contact_data?: number | null
+  mails?: number | null
+  request_log?: number | null
+  audit?: number | null
+}
+
+export interface RetentionPreview {
+  /** Number of days that the preview covers. */
+  days: number
+  people: {
+    date: string
+    count: number
+  }[]
+  due: {
+    conversations: number
+    answers: number
+    contact_data: number
+    mails: number
+    request_log: number
+    audit: number
+  }
+}
+
+export interface SavedView {
+  view_id: string
+  page: ViewPage
+  name: string
+  /** The query string of the page. */
+  query: string
+  created_by: string
+  created_at: string
+}
+
+export interface SavedViewList {
+  items: SavedView[]
 }
 
 export type Scope =
@@ -880,12 +1137,26 @@ export type Scope =
   | 'analytics:read'
   | 'credentials:read'
   | 'credentials:write'
+  | 'people:read'
+  | 'people:write'
   | 'logs:read'
 
 export interface ScopeList {
   items: Scope[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+}
+
+export interface SearchHit {
+  kind: 'candidate' | 'mandate' | 'campaign' | 'workflow' | 'verification'
+  /** The ID of the record; of a candidate, that of the result. */
+  id: string
+  name: string
+  detail: string
+}
+
+export interface SearchHitList {
+  items: SearchHit[]
 }
 
 export interface ServerStatus {
@@ -902,6 +1173,8 @@ export interface ServerStatus {
   mails: {
     failed_today: number
     queued: number
+    /** Number of queued emails of which at least one attempt failed. */
+    retrying: number
   }
   /** Number of rows that cannot be processed. */
   dead_letters: number
@@ -1067,8 +1340,28 @@ export interface VerificationSummary {
   expires_at: string
 }
 
-export interface VerificationSummaryList {
+export interface VerificationSummaryCountedList {
   items: VerificationSummary[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
+}
+
+export type ViewPage = 'results' | 'campaigns' | 'mandates'
+
+export interface WorkflowCountedList {
+  items: Workflow[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
 }

@@ -562,6 +562,38 @@ export interface EnrolmentInput {
   candidates: CandidateInput[]
 }
 
+export interface ErasedPerson {
+  /** The ID of the person, `PER_…`. */
+  person_id: string
+  /** The candidacies of the person. */
+  candidates: {
+    /** ID of the candidate in this campaign. */
+    candidate_id: string
+    /** Your own ID for the candidate. */
+    external_candidate_id: string
+    /** ID of the campaign. */
+    campaign_id: string
+    /** ID of the result. */
+    result_id: string
+  }[]
+  /** The students that are this person, with their verifications. */
+  students: {
+    /** The ID of the student. */
+    service_user_id: string
+    /** Your own ID for the student. */
+    external_student_id: string
+    /** The verifications of the student. */
+    verification_ids: string[]
+  }[]
+  /** The verifications that the person reviewed, or was asked to review. */
+  reviews: {
+    /** ID of the verification. */
+    verification_id: string
+  }[]
+  /** Time of the erasure. */
+  erased_at: string
+}
+
 export interface ErrorDetail {
   /** The path of the invalid field, for example `skills[2].skill_id`, `query.limit`, `path.mandate_id` or `headers.Host`. */
   path: string
@@ -628,6 +660,7 @@ export type EventType =
   | 'verification.expired'
   | 'credential.issued'
   | 'credential.revoked'
+  | 'person.erased'
   | 'webhook.test'
 
 export interface EvidenceReason {
@@ -1147,6 +1180,113 @@ export interface PendingSkill {
   pending: true
 }
 
+export interface Person {
+  /** The ID of the person, `PER_…`. */
+  person_id: string
+  /** The candidacies of the person. */
+  candidates: {
+    /** ID of the candidate in this campaign. */
+    candidate_id: string
+    /** Your own ID for the candidate. */
+    external_candidate_id: string
+    /** ID of the campaign. */
+    campaign_id: string
+    /** ID of the result. */
+    result_id: string
+  }[]
+  /** The students that are this person, with their verifications. */
+  students: {
+    /** The ID of the student. */
+    service_user_id: string
+    /** Your own ID for the student. */
+    external_student_id: string
+    /** The verifications of the student. */
+    verification_ids: string[]
+  }[]
+  /** The verifications that the person reviewed, or was asked to review. */
+  reviews: {
+    /** ID of the verification. */
+    verification_id: string
+  }[]
+  /** `active`; `restricted`: the person is not contacted and their data are not processed; `erased`: nothing is left that identifies the person. */
+  status: 'active' | 'restricted' | 'erased'
+  /** The reason for which the data must be kept, so that the person cannot be erased; null without a legal hold. */
+  legal_hold: string | null
+  /** Time at which the person was stored for the first time. */
+  created_at: string
+  /** Time of the last change. */
+  updated_at: string
+  /** Time since which the processing is restricted; null if it is not. */
+  restricted_at: string | null
+  /** Time of the erasure; null before. */
+  erased_at: string | null
+}
+
+export interface PersonCorrection {
+  /** The correct name. */
+  name?: string
+  /** The correct phone number. It replaces the one in the records. */
+  phone?: string
+  /** The correct email address. It replaces the one in the records. */
+  email?: string
+  /** The legal ground, for the audit log. */
+  basis?: string
+  /** The role or the system that asked, for the audit log. */
+  requested_by?: string
+}
+
+/** A person was erased. */
+export interface PersonErasedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'person.erased'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The result of the request. */
+  data: ErasedPerson
+}
+
+export interface PersonErasure {
+  /** The legal ground, for the audit log. Do not include personal values of the person: they would not be erased. */
+  basis: string
+  /** The role or the system that asked, for the audit log. Do not include personal values of the person. */
+  requested_by: string
+}
+
+export interface PersonExport {
+  /** The person. */
+  person: Person
+  /** Time at which the data were read. */
+  exported_at: string
+  /** Everything that is held about the person. With `format=json`. */
+  sections?: {
+    /** The kind of records, such as `candidacies`. */
+    name: string
+    /** The kind of records, as a heading. */
+    title: string
+    /** The records. Their fields depend on the section. */
+    records: Record<string, unknown>[]
+  }[]
+  /** The same as a page. With `format=html`. */
+  html?: string
+}
+
+export interface PersonList {
+  /** The people with this address. */
+  items: Person[]
+}
+
+export interface PersonRequest {
+  /** The legal ground, for the audit log. */
+  basis?: string
+  /** The role or the system that asked, for the audit log. */
+  requested_by?: string
+}
+
 /** The questions prepared for this `flow_version`, by language, without the correct answers. */
 export interface PreparedQuestions {
   /** Your questions about the candidate. */
@@ -1388,6 +1528,11 @@ export interface RetiredQuestion {
 export interface RevokeCredentialInput {
   /** Your reason for the revocation. */
   reason: 'issued_in_error' | 'endorsement_withdrawn' | 'evidence_wrong' | 'other'
+}
+
+export interface RevokedLink {
+  /** ID of the candidate in this campaign. */
+  candidate_id: string
 }
 
 export interface Salary {
@@ -1889,6 +2034,7 @@ export type WebhookEvent =
   | VerificationExpiredEvent
   | CredentialIssuedEvent
   | CredentialRevokedEvent
+  | PersonErasedEvent
   | WebhookTestEvent
 
 export interface WebhookInput {

@@ -230,7 +230,7 @@ test('the page shows why a conversation ended: knockout, declined consent, STOP,
   const archived = await inviteCandidate(app, { mandate: mandateWithSkills(1) })
   await archived.partner.remove(`/campaigns/${archived.campaign_id}`)
   await page.goto(archived.link)
-  await page.getByText('This link is no longer valid.').waitFor()
+  await page.getByText('This link has expired').waitFor()
   await saveScreenshot(page, 'candidate-390-closed', false)
 
   const unknownLink = await app.fetch('/c/nothing', { headers: { 'accept-language': 'xx, ta-IN;q=0.8' } })

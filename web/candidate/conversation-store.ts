@@ -191,6 +191,8 @@ export function openConversation(
   async function refresh() {
     const result = await call<CandidateView>(url)
     if (result.ok) applyView(result.data, true)
+    else if (result.status === 410)
+      location.reload() // the server renders why the link has ended
     else if (result.status === 404) {
       linkInvalid = true
       pendingActions = []

@@ -10,7 +10,7 @@ const initialState = JSON.parse(document.getElementById('state')!.textContent!) 
 document.getElementById('preview')?.remove()
 render(
   'wrong' in initialState ? (
-    <InvalidLinkPage {...initialState} />
+    <InvalidLinkPage token={token} {...initialState} />
   ) : (
     <CandidatePage token={token} initialView={initialState} />
   ),

@@ -144,6 +144,7 @@ export function CandidatePage({ token, initialView }: { token: string; initialVi
             </button>
           )
         )}
+        <PrivacyLink token={token} labels={labels} />
       </footer>
     </div>
   )
@@ -156,21 +157,31 @@ export function CandidatePage({ token, initialView }: { token: string; initialVi
   }
 }
 
-/** Page shown for an invalid link, and while the organisation is paused. */
-export function InvalidLinkPage({ labels, wrong }: CandidatePageError) {
+/** Page shown for an invalid or expired link, and while the organisation is paused. */
+export function InvalidLinkPage({ token, labels, wrong }: CandidatePageError & { token: string }) {
   return (
     <div class="conversation">
       <main class="centred">
         <div class="log">
           <p class="message us closing quiet">{labels[wrong]}</p>
         </div>
-        {wrong !== 'unknown' && (
+        {(wrong === 'failed' || wrong === 'paused') && (
           <button type="button" class="big" onClick={() => location.reload()}>
             {labels.retry}
           </button>
         )}
+        {wrong === 'expired' && <PrivacyLink token={token} labels={labels} />}
       </main>
     </div>
+  )
+}
+
+/** Links to the notice about personal data. The token is in the fragment, which is not sent to the server. */
+function PrivacyLink({ token, labels }: { token: string; labels: PageLabels }) {
+  return (
+    <a class="small" href={`/your-data/candidate#token=${token}`}>
+      {labels.privacy}
+    </a>
   )
 }
 

@@ -4,6 +4,8 @@ import type { ReviewPage } from '../api-types/verification.ts'
 import { deleteDraft, readDraft, saveDraft } from '../drafts.ts'
 import { initialLanguage, saveLanguage } from '../languages.ts'
 import { paths } from '../paths.ts'
+import { NoticeDetails, YourDataLink } from '../privacy/consent-card.tsx'
+import { yourDataCalls } from '../privacy/your-data-calls.ts'
 import { LanguageSwitch } from '../ui/language-switch.tsx'
 import { SubmitButton } from '../ui/submit-button.tsx'
 import { countUnanswered, NO_DRAFT, type ReviewDraft, reviewBody } from './review.ts'
@@ -34,6 +36,7 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
             {end === 'alreadySubmitted' && review?.withdrawable && token !== undefined && (
               <WithdrawalForm review={review} token={token} pageTexts={pageTexts} onEnd={setEnd} />
             )}
+            {token !== undefined && <YourDataLink kind="review" token={token} label={pageTexts.yourData} />}
           </>
         ) : review ? (
           <ReviewForm review={review} token={token} pageTexts={pageTexts} onEnd={setEnd} />
@@ -164,12 +167,20 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
           </button>
         </div>
         <p class="soft small center">
-          {pageTexts.privacy(studentName)}{' '}
+          {pageTexts.privacy(studentName)} {!readOnly && `${pageTexts.agreement} `}
           {pageTexts.answerUntil(
             new Date(review.expiresAt).toLocaleDateString(pageTexts.locale, { dateStyle: 'long' }),
           )}
         </p>
       </div>
+      {token !== undefined && (
+        <NoticeDetails
+          kind="review"
+          token={token}
+          language={document.documentElement.lang}
+          label={pageTexts.yourData}
+        />
+      )}
     </form>
   )
 
@@ -185,6 +196,12 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
     if (draft.declining && !draft.reason.trim()) return setError(pageTexts.needReason)
     setSending(true)
     setError(undefined)
+    // Stored with the version of the notice. The answer is not lost if that fails: the reviewer can send it again.
+    const consent = draft.declining || (await yourDataCalls('review', token!).agree(document.documentElement.lang))
+    if (consent !== true && !consent.ok && consent.code === OFFLINE) {
+      setSending(false)
+      return setError(pageTexts.offline)
+    }
     const result = await call(paths.submitReview, { body: reviewBody(review, draft, token!) })
     setSending(false)
     // An earlier attempt may have succeeded although its response was lost.

@@ -5,15 +5,17 @@ import type { VerificationSession } from '../api-types/verification.ts'
 import { deleteDraft } from '../drafts.ts'
 import { initialLanguage, saveLanguage } from '../languages.ts'
 import { paths } from '../paths.ts'
+import { ConsentCard, YourDataLink } from '../privacy/consent-card.tsx'
 import { LanguageSwitch } from '../ui/language-switch.tsx'
 import { Assessment } from './assessment.tsx'
 import { StudentCredentialOffer } from './credentials.tsx'
+import { GuardianStep, needsGuardian } from './guardian-step.tsx'
 import { ItemsStep } from './items-step.tsx'
 import { MethodStep } from './method-step.tsx'
 import { ReviewerStep } from './reviewer-step.tsx'
 import { sessionCalls, storedItemKeys } from './session.ts'
 import { SkillsStep } from './skills-step.tsx'
-import { type StudentTexts, texts } from './texts.ts'
+import { errorText, type StudentTexts, texts } from './texts.ts'
 
 const STEPS = ['skills', 'method', 'items', 'last'] as const
 type Step = (typeof STEPS)[number]
@@ -24,6 +26,8 @@ export function StudentPage({ token }: { token: string }) {
   const [step, setStep] = useState<Step>('skills')
   /** Whether the session had ended when the page was opened. Then there is no score to show. */
   const [hadEnded, setHadEnded] = useState(false)
+  /** Whether the student has agreed to the notice about personal data. */
+  const [agreed, setAgreed] = useState(false)
   const [error, setError] = useState<'offline' | 'serverError' | 'rateLimited' | 'paused' | 'gone'>()
   const call = useMemo(() => sessionCalls(token), [token])
   const pageTexts = texts[language]
@@ -38,9 +42,30 @@ export function StudentPage({ token }: { token: string }) {
       </header>
       <main class="stack">
         {session ? (
-          renderContent(session)
+          <>
+            {session.status !== 'open' || (agreed && !needsGuardian(session)) ? (
+              renderContent(session)
+            ) : agreed ? (
+              <GuardianStep session={session} token={token} call={call} pageTexts={pageTexts} onChange={update} />
+            ) : (
+              <ConsentCard
+                kind="session"
+                token={token}
+                language={language}
+                onAgreed={() => setAgreed(true)}
+                describeError={(failure) => errorText(pageTexts, failure)}
+                retryLabel={pageTexts.retry}
+              />
+            )}
+            <p>
+              <YourDataLink kind="session" token={token} label={pageTexts.yourData} />
+            </p>
+          </>
         ) : error === 'gone' ? (
-          <Ending title={pageTexts.expiredTitle} text={pageTexts.expiredText} pageTexts={pageTexts} />
+          <>
+            <Ending title={pageTexts.expiredTitle} text={pageTexts.expiredText} pageTexts={pageTexts} />
+            {token && <YourDataLink kind="session" token={token} label={pageTexts.yourData} />}
+          </>
         ) : error ? (
           <section class="card stack-tight" role="alert">
             <p>{error === 'paused' ? pageTexts.errors.SERVICE_DISABLED : pageTexts[error]}</p>

@@ -3,9 +3,11 @@ import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
+import { checkSizes } from '../../test/browser/check-sizes.ts'
 import { saveScreenshot } from '../../test/browser/screenshots.ts'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import { runClock } from '../../test/support/clock.ts'
+import { signInMember } from '../../test/support/console.ts'
 import { createPartner } from '../../test/support/partners.ts'
 import { until } from '../../test/support/until.ts'
 import {
@@ -16,6 +18,7 @@ import {
   verificationCalls,
   WIRING,
 } from '../../test/support/verification.ts'
+import { readEmailCode } from '../../test/support/your-data.ts'
 
 const PHONE = { width: 320, height: 640, hasTouch: true, isMobile: true }
 
@@ -57,22 +60,13 @@ async function chooseSkill(page: Page, name: string) {
   await page.getByRole('button', { name: `Remove ${name}` }).waitFor()
 }
 
-const skillRow = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name })
-
-/** Checks the page on the smallest phone and on a desktop, in light and dark mode. */
-async function checkSizes(page: Page, name: string) {
-  for (const width of [320, 1280]) {
-    await page.setViewportSize({ width, height: 800 })
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await saveScreenshot(page, `${name}-${width}-${colorScheme}`)
-      await assertAccessible(page)
-      assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${name} does not overflow`)
-    }
-  }
-  await page.setViewportSize(PHONE)
-  await page.emulateMedia({ colorScheme: 'light' })
+/** Opens the page of a session, and agrees to the notice about personal data. */
+async function openStudentPage(page: Page, url: string, agreement = 'I have read this and agree') {
+  await page.goto(url)
+  await page.getByRole('button', { name: agreement }).click()
 }
+
+const skillRow = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name })
 
 test('a student on a small phone chooses skills, a method and a reviewer', async (t) => {
   const { app, openSession } = await startVerification(t)
@@ -80,6 +74,9 @@ test('a student on a small phone chooses skills, a method and a reviewer', async
   const { token, id } = await openSession()
   const page = await newPage(t, PHONE)
   await page.goto(`${app.url}/session#token=${token}`)
+  await page.getByRole('heading', { name: 'Your data and your rights' }).waitFor()
+  await checkSizes(page, 'student-notice')
+  await page.getByRole('button', { name: 'I have read this and agree' }).click()
 
   await page.getByRole('heading', { name: 'Which skills do you want verified?' }).waitFor()
   await assertAccessible(page)
@@ -138,7 +135,7 @@ test('a student takes an assessment in Hindi, one question at a time, and resume
   runClock(t, app.clock)
   const { token } = await openPreparedSession('assessment', { skills: [BRICKLAYING, PLASTERING] })
   const page = await newPage(t, { ...PHONE, width: 360, locale: 'hi-IN' })
-  await page.goto(`${app.url}/session#token=${token}`)
+  await openStudentPage(page, `${app.url}/session#token=${token}`, 'मैंने यह पढ़ लिया है और सहमत हूँ')
 
   await saveScreenshot(page, 'student-phone-ready')
   await page.getByRole('button', { name: 'शुरू करें' }).click()
@@ -171,7 +168,7 @@ test('the result shows which skills passed, which need more evidence, and what t
     student: { email: 'pass@test.attestry.example' },
   })
   const page = await newPage(t, PHONE)
-  await page.goto(`${app.url}/session#token=${token}`)
+  await openStudentPage(page, `${app.url}/session#token=${token}`)
   await page.getByText('Five questions per skill').waitFor()
   await page.getByRole('button', { name: 'Start' }).click()
   // In test mode the first option is right: all answers about the first skill, 4 of 5 about the second, none about the third.
@@ -203,7 +200,7 @@ test('a high score without a passed skill is explained', async (t) => {
     student: { email: 'inconclusive@test.attestry.example' },
   })
   const page = await newPage(t, PHONE)
-  await page.goto(`${app.url}/session#token=${token}`)
+  await openStudentPage(page, `${app.url}/session#token=${token}`)
   await page.getByRole('button', { name: 'Start' }).click()
   await answerQuestions(page, 5, (number) => number > 0)
   await page.getByRole('heading', { name: 'Not enough evidence yet' }).waitFor()
@@ -218,7 +215,7 @@ test('skills without questions are named after the method is chosen, after a rel
   const unmeasured = await findUnmeasuredSkill(app)
   const { token } = await openSession({ email: 'pass@test.attestry.example' })
   const page = await newPage(t, PHONE)
-  await page.goto(`${app.url}/session#token=${token}`)
+  await openStudentPage(page, `${app.url}/session#token=${token}`)
   await chooseSkill(page, unmeasured)
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('radio', { name: /I answer questions/ }).click()
@@ -286,7 +283,7 @@ test('the token leaves the address bar, a reload still works, and another link r
   page.on('request', (request) =>
     requestedTokens.push(...(/\/verify\/(vst_[^/]+)$/.exec(request.url())?.slice(1) ?? [])),
   )
-  await page.goto(`${app.url}/session#token=${firstSession.token}`)
+  await openStudentPage(page, `${app.url}/session#token=${firstSession.token}`)
   await heading.waitFor()
   assert.equal(page.url(), `${app.url}/session`)
   await page.reload()
@@ -300,4 +297,51 @@ test('the token leaves the address bar, a reload still works, and another link r
   const otherPage = await newPage(t, { width: 1280, height: 800 })
   await otherPage.goto(`${app.url}/session`)
   await otherPage.getByRole('heading', { name: 'This page has expired' }).waitFor() // the token stays in its tab
+})
+
+test('the page does not continue until the notice is loaded and the student has agreed', async (t) => {
+  const { app, openSession } = await startVerification(t)
+  runClock(t, app.clock)
+  const { token } = await openSession()
+  const page = await newPage(t, PHONE)
+  await page.route('**/your-data/session?*', (route) => route.abort())
+  await page.goto(`${app.url}/session#token=${token}`)
+  await page.getByText('No connection.').waitFor()
+  assert.equal(await page.getByRole('heading', { name: 'Which skills do you want verified?' }).count(), 0)
+  await page.unroute('**/your-data/session?*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  const languages = page.getByRole('combobox', { name: 'Your data and your rights' })
+  await languages.waitFor()
+  assert.equal(await languages.getByRole('option').count(), 12)
+  await languages.selectOption('ta')
+  await page.getByRole('heading', { name: 'உங்கள்' }).first().waitFor()
+  await page.getByRole('combobox').selectOption('en')
+  await page.getByRole('button', { name: 'I have read this and agree' }).click()
+  await page.getByRole('heading', { name: 'Which skills do you want verified?' }).waitFor()
+  assert.equal(new URL(page.url()).hash, '', 'the token leaves the address')
+})
+
+test('a student below 18 continues after a parent or guardian has agreed', async (t) => {
+  const { app, orgId, openSession } = await startVerification(t)
+  runClock(t, app.clock)
+  const owner = await signInMember(app, orgId, 'owner')
+  await owner.put(`/orgs/${orgId}/privacy`, { minors: 'guardian_consent' })
+  const { token } = await openSession()
+  const page = await newPage(t, PHONE)
+  await openStudentPage(page, `${app.url}/session#token=${token}`)
+  await page.getByLabel('Age in years').fill('16')
+  await checkSizes(page, 'student-age')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByLabel('Name of your parent or guardian').fill('Lata Rao')
+  await page.getByLabel('Their email address').fill('lata@example.com')
+  await checkSizes(page, 'student-guardian')
+  await page.getByRole('button', { name: 'Send the email' }).click()
+  await page.getByRole('heading', { name: 'Enter the code of your parent or guardian' }).waitFor()
+  await page.getByLabel('Code', { exact: true }).fill('000000')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('This code is wrong or has expired.').waitFor()
+  await checkSizes(page, 'student-guardian-code')
+  await page.getByLabel('Code', { exact: true }).fill(await readEmailCode(app, 'lata@example.com'))
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('heading', { name: 'Which skills do you want verified?' }).waitFor()
 })

@@ -105,12 +105,15 @@ function sum(amounts: number[]): number {
 /** Rounds up to a number that reads well on an axis. */
 function roundUp(amount: number): number {
   const unit = 10 ** Math.floor(Math.log10(amount))
-  const axisStep = [1, 2, 4, 6, 8, 10].find((each) => each * unit >= amount)!
-  return Math.max(2, axisStep * unit)
+  const axisStep = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10].find((each) => each * unit >= amount)!
+  return Math.max(2, 2 * Math.ceil((axisStep * unit) / 2 - 1e-9)) // the middle of the axis is a whole number
 }
 
-/** Returns the first, middle and last date for the axis labels. */
+const MAX_AXIS_DATES = 6
+
+/** Returns evenly spaced dates for the axis labels, with the first and the last day. */
 function axisDates(days: Day[]): string[] {
-  const labelledIndexes = new Set([0, Math.floor((days.length - 1) / 2), days.length - 1])
-  return [...labelledIndexes].filter((at) => at >= 0).map((at) => days[at]!.date)
+  const count = Math.min(MAX_AXIS_DATES, days.length)
+  if (count < 2) return days.map(({ date }) => date)
+  return Array.from({ length: count }, (_, index) => days[Math.round((index * (days.length - 1)) / (count - 1))]!.date)
 }

@@ -4,6 +4,8 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 interface Props {
   title: string
   onClose: () => void
+  /** Whether Escape is ignored, because the content cannot be shown again. */
+  persistent?: boolean
   children: ComponentChildren
 }
 
@@ -11,7 +13,7 @@ interface Props {
 let opener: HTMLElement | undefined
 
 /** Native modal dialog: traps the focus, closes on Escape and returns the focus to the element that opened it. */
-export function Dialog({ title, onClose, children }: Props) {
+export function Dialog({ title, onClose, persistent = false, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const unmounted = useRef(false)
   const titleId = useId() // a dialog can open another one
@@ -29,7 +31,14 @@ export function Dialog({ title, onClose, children }: Props) {
     }
   }, [])
   return (
-    <dialog ref={element} class="dialog" aria-labelledby={titleId} onClose={() => unmounted.current || onClose()}>
+    <dialog
+      ref={element}
+      class="dialog"
+      aria-labelledby={titleId}
+      onCancel={(event) => persistent && event.preventDefault()}
+      onKeyDown={(event) => persistent && event.key === 'Escape' && event.preventDefault()}
+      onClose={() => unmounted.current || onClose()}
+    >
       <div class="row between dialog-head">
         <h2 id={titleId} tabIndex={-1}>
           {title}

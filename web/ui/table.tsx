@@ -19,13 +19,23 @@ interface Props<T> {
   empty: ComponentChildren
   loadMore?: (() => void) | undefined
   loading?: boolean
+  /** Adds a column with which rows are selected. */
+  selection?: Selection<T> | undefined
+}
+
+export interface Selection<T> {
+  /** The keys of the selected rows. */
+  keys: ReadonlySet<string>
+  onChange: (keys: Set<string>) => void
+  /** The name of a row for screen readers. */
+  nameOf: (row: T) => string
 }
 
 /** Placeholder of an empty cell; hidden on phones. */
 const EMPTY_CELL = '–'
 
 /** A table. On phones each row becomes a card whose cells show their column's name. */
-export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loading }: Props<T>) {
+export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loading, selection }: Props<T>) {
   if (rows?.length === 0) return <div class="empty card">{empty}</div>
   return (
     <div class="table-wrap">
@@ -33,6 +43,11 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
         <caption class="hidden-text">{caption}</caption>
         <thead>
           <tr>
+            {selection && (
+              <th class="select-cell">
+                <SelectAll rows={rows ?? []} keyOf={keyOf} selection={selection} />
+              </th>
+            )}
             {columns.map(({ name, right }) => (
               <th key={name} scope="col" class={right ? 'right' : ''}>
                 {name}
@@ -44,6 +59,7 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
           {rows === undefined
             ? ['first placeholder', 'second placeholder'].map((row) => (
                 <tr key={row} class="awaited">
+                  {selection && <td class="select-cell" />}
                   {columns.map(({ name }) => (
                     <td key={name}>
                       <span class="waiting">waiting here</span>
@@ -52,7 +68,19 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
                 </tr>
               ))
             : rows.map((row) => (
-                <tr key={keyOf(row)}>
+                <tr key={keyOf(row)} class={selection?.keys.has(keyOf(row)) ? 'selected' : ''}>
+                  {selection && (
+                    <td class="select-cell">
+                      <label class="select-box">
+                        <input
+                          type="checkbox"
+                          aria-label={`Select ${selection.nameOf(row)}`}
+                          checked={selection.keys.has(keyOf(row))}
+                          onChange={(event) => selectRow(selection, keyOf(row), event.currentTarget.checked)}
+                        />
+                      </label>
+                    </td>
+                  )}
                   {columns.map(({ name, right, aside, cell }) => {
                     const content = cell(row)
                     const kinds = [right && 'right', aside && 'aside', content === EMPTY_CELL && 'nothing']
@@ -74,5 +102,29 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
         </p>
       )}
     </div>
+  )
+}
+
+function selectRow<T>({ keys, onChange }: Selection<T>, key: string, isSelected: boolean) {
+  const changedKeys = new Set(keys)
+  if (isSelected) changedKeys.add(key)
+  else changedKeys.delete(key)
+  onChange(changedKeys)
+}
+
+/** Selects all loaded rows, or none. */
+function SelectAll<T>({ rows, keyOf, selection }: { rows: T[]; keyOf: (row: T) => string; selection: Selection<T> }) {
+  const selectedCount = rows.filter((row) => selection.keys.has(keyOf(row))).length
+  const isSelected = rows.length > 0 && selectedCount === rows.length
+  return (
+    <label class="select-box">
+      <input
+        type="checkbox"
+        aria-label="Select all rows shown"
+        checked={isSelected}
+        indeterminate={selectedCount > 0 && !isSelected}
+        onChange={() => selection.onChange(new Set(isSelected ? [] : rows.map(keyOf)))}
+      />
+    </label>
   )
 }

@@ -10,11 +10,17 @@ const localFormatThisYear = new Intl.DateTimeFormat(undefined, minuteFormat)
 const indiaFormat = new Intl.DateTimeFormat('en-IN', { ...minuteWithYearFormat, ...indiaZone })
 const indiaFormatThisYear = new Intl.DateTimeFormat('en-IN', { ...minuteFormat, ...indiaZone })
 
+/** For logs, in which many entries have the same minute. */
+const secondFormats = {
+  here: new Intl.DateTimeFormat(undefined, { ...minuteFormat, second: '2-digit' }),
+  india: new Intl.DateTimeFormat('en-IN', { ...minuteFormat, second: '2-digit', ...indiaZone }),
+}
+
 /** Whether the browser's time zone is India's. */
 export const isIndianTimeZone = ['Asia/Kolkata', 'Asia/Calcutta'].includes(localFormat.resolvedOptions().timeZone)
 
-/** Shows a time in the chosen zone; the tooltip shows it in the other zone. */
-export function Time({ at }: { at: string | null | undefined }) {
+/** Shows a time in the chosen zone, with seconds for logs; the tooltip shows it in the other zone. */
+export function Time({ at, seconds = false }: { at: string | null | undefined; seconds?: boolean }) {
   const [zone] = useZone()
   if (!at) return <span class="soft">–</span>
   const date = new Date(at)
@@ -24,9 +30,11 @@ export function Time({ at }: { at: string | null | undefined }) {
       dateTime={at}
       title={zone === 'here' ? `${indiaFormat.format(date)} IST` : `${localFormat.format(date)}, your time`}
     >
-      {zone === 'here'
-        ? (thisYear ? localFormatThisYear : localFormat).format(date)
-        : `${(thisYear ? indiaFormatThisYear : indiaFormat).format(date)} IST`}
+      {seconds
+        ? secondFormats[zone].format(date)
+        : zone === 'here'
+          ? (thisYear ? localFormatThisYear : localFormat).format(date)
+          : `${(thisYear ? indiaFormatThisYear : indiaFormat).format(date)} IST`}
     </time>
   )
 }

@@ -8,6 +8,7 @@ namespace Attestry;
 
 use Attestry\Model\Campaign;
 use Attestry\Model\Credential;
+use Attestry\Model\ErasedPerson;
 use Attestry\Model\Mandate;
 use Attestry\Model\Result;
 use Attestry\Model\RetiredQuestion;
@@ -22,7 +23,7 @@ final class EventData
      * Returns the data as an object of its type, or as an array if this version of the package does not know the type.
      *
      * @param array<string, mixed> $data
-     * @return Campaign|Credential|Mandate|Result|RetiredQuestion|SkillRequest|VerificationChange|Webhook|array<string, mixed>
+     * @return Campaign|Credential|ErasedPerson|Mandate|Result|RetiredQuestion|SkillRequest|VerificationChange|Webhook|array<string, mixed>
      */
     public static function decode(string $type, array $data): object|array
     {
@@ -34,6 +35,7 @@ final class EventData
             'skill_request.resolved' => SkillRequest::fromArray($data),
             'verification.initiated', 'verification.requested', 'verification.completed', 'verification.declined', 'verification.failed', 'verification.expired' => VerificationChange::fromArray($data),
             'credential.issued', 'credential.revoked' => Credential::fromArray($data),
+            'person.erased' => ErasedPerson::fromArray($data),
             'webhook.test' => Webhook::fromArray($data),
             default => $data,
         };

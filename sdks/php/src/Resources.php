@@ -16,9 +16,11 @@ use Attestry\Resource\CreditsResource;
 use Attestry\Resource\EmploymentTypesResource;
 use Attestry\Resource\EndorsementsResource;
 use Attestry\Resource\EventsResource;
+use Attestry\Resource\GuardiansResource;
 use Attestry\Resource\ItemsResource;
 use Attestry\Resource\LocationsResource;
 use Attestry\Resource\MandatesResource;
+use Attestry\Resource\PeopleResource;
 use Attestry\Resource\RequestLogResource;
 use Attestry\Resource\ResultsResource;
 use Attestry\Resource\SessionsResource;
@@ -66,6 +68,9 @@ trait Resources
      */
     public readonly EventsResource $events;
 
+    /** Consent of a guardian for students below 18, if the organisation requires it. */
+    public readonly GuardiansResource $guardians;
+
     /** The question bank of the organisation. Mandates prefer its questions; their texts are never returned. */
     public readonly ItemsResource $items;
 
@@ -74,6 +79,9 @@ trait Resources
 
     /** Jobs for which candidates are verified. */
     public readonly MandatesResource $mandates;
+
+    /** The rights of people: find, export, correct, restrict and erase what is stored about a person. */
+    public readonly PeopleResource $people;
 
     /** The requests of your organisation, with the errors that they received. */
     public readonly RequestLogResource $requestLog;
@@ -120,9 +128,11 @@ trait Resources
         $this->employmentTypes = new EmploymentTypesResource($this);
         $this->endorsements = new EndorsementsResource($this);
         $this->events = new EventsResource($this);
+        $this->guardians = new GuardiansResource($this);
         $this->items = new ItemsResource($this);
         $this->locations = new LocationsResource($this);
         $this->mandates = new MandatesResource($this);
+        $this->people = new PeopleResource($this);
         $this->requestLog = new RequestLogResource($this);
         $this->results = new ResultsResource($this);
         $this->sessions = new SessionsResource($this);

@@ -7,7 +7,7 @@ import {
 } from '../../../sdk/verdict-texts.ts'
 import type { Candidacy } from '../../campaigns/candidacy.ts'
 import { resultOutput } from '../../results/record.ts'
-import type { AtsOrder } from '../orders.ts'
+import type { AtsOrder } from '../order.ts'
 import { questionTextOf } from '../outcome.ts'
 
 /** The texts of a report, for the page and for the PDF file. They contain no phone number and no email address. */

@@ -4,7 +4,9 @@ import { isNotPaused, type PausedOrganisations } from '../../access/service-swit
 import { problem } from '../../api/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../../platform/database/database.ts'
+import { redactAddresses } from '../../platform/text/redact-addresses.ts'
 import type { ReportKind } from '../adapter.ts'
+import { findOrderKeys, openAttempt, sealAttempt } from '../personal-values.ts'
 
 /** Notification topic: a report may be due. */
 export const REPORT_DUE = 'ats report due'
@@ -19,7 +21,7 @@ export interface AtsReport {
   state: ReportState
   attempts: number
   next_attempt_at: Date
-  last_request: { method: string; url: string; body?: object } | null
+  last_request: { method: string; url: string; body?: object | undefined } | null
   last_status: number | null
   last_error: string | null
   last_response: string | null
@@ -48,11 +50,14 @@ export async function queueReport(tx: Tx, clock: Clock, report: NewReport): Prom
 }
 
 export async function listReports(queries: Queries, orderIds: string[]): Promise<AtsReport[]> {
-  const { rows } = await sql<AtsReport>`
-    select order_id, number, kind, state, attempts, next_attempt_at, last_request, last_status, last_error, last_response, created_at,
-      delivered_at
+  const { rows } = await sql<Omit<AtsReport, 'last_request' | 'last_response'> & { personal: Buffer | null }>`
+    select order_id, number, kind, state, attempts, next_attempt_at, last_status, last_error, personal, created_at, delivered_at
     from ats_reports where order_id = any (${orderIds}::text[]) order by order_id, number`.execute(queries)
-  return rows
+  const keys = await findOrderKeys(queries, orderIds)
+  return rows.map(({ personal, ...row }) => ({
+    ...row,
+    ...openAttempt(keys.get(row.order_id) ?? null, { ...row, personal }),
+  }))
 }
 
 /** Sends the last report of an order again. Earlier reports are not repeated, because the ATS has newer information. */
@@ -155,10 +160,14 @@ export interface ReportAttempt {
 export async function recordAttempt(tx: Tx, now: number, report: ClaimedReport, attempt: ReportAttempt): Promise<void> {
   const { error, retryAt } = attempt
   const state: ReportState = error === null ? 'delivered' : retryAt === undefined ? 'failed' : 'pending'
+  const personal = await sealAttempt(tx, report.order_id, report.number, {
+    last_request: attempt.request,
+    last_response: attempt.responseText,
+  })
   await sql`
     update ats_reports set state = ${state}, failures = case when ${error === null} then 0 else failures + 1 end,
-      next_attempt_at = ${new Date(retryAt ?? now)}, last_request = ${attempt.request === null ? null : JSON.stringify(attempt.request)}::jsonb,
-      last_status = ${attempt.statusCode}, last_error = ${error}, last_response = ${attempt.responseText},
+      next_attempt_at = ${new Date(retryAt ?? now)}, personal = ${personal}, last_status = ${attempt.statusCode},
+      last_error = ${error === null ? null : redactAddresses(error)},
       delivered_at = case when ${state === 'delivered'} then ${new Date(now)}::timestamptz else delivered_at end
     where order_id = ${report.order_id} and number = ${report.number} and state = 'pending'`.execute(tx)
   if (state === 'delivered')

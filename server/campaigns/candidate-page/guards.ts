@@ -3,16 +3,33 @@ import { sql } from 'kysely'
 import { callerAddress } from '../../access/client-address.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
 import { servicePausedProblem } from '../../access/service-switch.ts'
-import { problem } from '../../api/problem.ts'
+import { Problem, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { formatSeconds } from '../../platform/clock.ts'
+import { getPrivacySettings } from '../../notices/settings.ts'
+import { DAY, formatSeconds } from '../../platform/clock.ts'
 import { checkBodyOfRejectedCaller, hasBody } from '../../platform/http/body.ts'
 import { hashToken } from '../../platform/token-hash.ts'
+import { findClock } from '../../test-clocks/test-clocks.ts'
 import type { Candidacy } from '../candidacy.ts'
 
 const ADDRESS_RULE: Rule = { name: 'candidate-address', kind: 'fixed', limit: 600, seconds: 60 }
 const TOKEN_RULE: Rule = { name: 'candidate-token', kind: 'tokens', limit: 20, seconds: 10 }
 const UNKNOWN_TOKEN_RULE: Rule = { name: 'unknown-candidate-tokens', kind: 'fixed', limit: 60, seconds: 60 }
+
+/** A link that was valid and shows nothing any more: the campaign has ended, or the data of the person was erased. */
+export class EndedLinkProblem extends Problem {
+  readonly reason: 'expired' | 'gone'
+
+  constructor(reason: 'expired' | 'gone') {
+    super(
+      'LINK_EXPIRED',
+      reason === 'gone'
+        ? 'The data of this link was erased.'
+        : 'This link has expired, because the campaign has ended.',
+    )
+    this.reason = reason
+  }
+}
 
 /** Authentication and rate limits of the candidate's page and its API. */
 export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'db' | 'limits' | 'clock' | 'keyring'>) {
@@ -32,7 +49,7 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
 
     /**
      * Returns the ID of the candidate whose link contains the token. Unknown tokens get a 404 response and a stricter rate limit.
-     * While the organisation is paused, only requests for which `allowWhilePaused` is true are accepted.
+     * Links whose campaign has ended, or whose person was erased, get a 410 response. While the organisation is paused, only requests for which `allowWhilePaused` is true are accepted: opt-outs, which also work with an expired link.
      */
     async authenticate(
       request: FastifyRequest,
@@ -43,6 +60,8 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
       await enforceRateLimit(tokenHash.toString('base64url'), [TOKEN_RULE], reply)
       const link = await findLink(tokenHash)
       if (!link) return rejectUnknownToken(request, reply)
+      if (link.is_erased) throw new EndedLinkProblem('gone')
+      if (!allowWhilePaused && (await hasExpired(link))) throw new EndedLinkProblem('expired')
       await keyring.refreshIfStale()
       if (!allowWhilePaused && keyring.isServicePaused(link.org_id)) throw servicePausedProblem()
       return link.candidate_id
@@ -50,9 +69,19 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
   }
 
   async function findLink(tokenHash: Buffer) {
-    const { rows } = await sql<{ candidate_id: string; org_id: string }>`
-      select candidate_id, org_id from candidates where token_hash = ${tokenHash}`.execute(db.queries)
+    const { rows } = await sql<Link>`
+      select c.candidate_id, c.org_id, o.erased_at is not null as is_erased, g.hold, g.completed_at, g.test_clock_id
+      from candidates c join campaigns g using (campaign_id) left join people o on o.person_id = c.person_id
+      where c.token_hash = ${tokenHash}`.execute(db.queries)
     return rows[0]
+  }
+
+  /** Returns whether the campaign of a link was archived, or was completed some time ago. */
+  async function hasExpired({ org_id, hold, completed_at, test_clock_id }: Link): Promise<boolean> {
+    if (hold === 'archived') return true
+    if (completed_at === null) return false
+    const { link_days: linkDays } = await getPrivacySettings(db.queries, org_id)
+    return (await findClock(db.queries, clock, test_clock_id)).now() >= completed_at.getTime() + linkDays * DAY
   }
 
   async function rejectUnknownToken(request: FastifyRequest, reply: FastifyReply): Promise<never> {
@@ -66,6 +95,15 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
     reply.header('retry-after', retryAfter)
     throw problem('RATE_LIMITED', `Too many requests. Try again in ${formatSeconds(retryAfter)}.`, { retryAfter })
   }
+}
+
+interface Link {
+  candidate_id: string
+  org_id: string
+  is_erased: boolean
+  hold: 'paused' | 'archived' | null
+  completed_at: Date | null
+  test_clock_id: string | null
 }
 
 function tokenHashOf({ params }: FastifyRequest): Buffer {

@@ -1,3 +1,4 @@
+import { noticeText } from '../../notices/notice.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import { prompt } from '../../questions/prompts.ts'
 
@@ -24,5 +25,8 @@ export function pageLabels(language: Language) {
     no: labelText('no'),
     unknown: labelText('page_unknown'),
     paused: labelText('paused'),
+    privacy: noticeText(language, 'link'),
+    expired: noticeText(language, 'expired'),
+    gone: noticeText(language, 'gone'),
   }
 }

@@ -6,7 +6,7 @@ import { acceptedLanguage } from '../../platform/text/languages.ts'
 import { findClock } from '../../test-clocks/test-clocks.ts'
 import { escapeHtml, jsonBlock, type Pages } from '../../web-assets/assets.ts'
 import { findCandidacy } from '../candidacy.ts'
-import { candidateGuards } from './guards.ts'
+import { candidateGuards, EndedLinkProblem } from './guards.ts'
 import { pageLabels } from './page-labels.ts'
 import type { CandidatePageError } from './schema.ts'
 import { candidateView } from './view.ts'
@@ -15,6 +15,14 @@ import { candidateView } from './view.ts'
 export function candidatePageRoutes(app: App, context: Context, pages: Pages): void {
   const { db, clock } = context
   const { authenticate, limitAddress } = candidateGuards(context)
+
+  // A short link for messages. The token moves to the fragment, which later requests do not contain.
+  app.get('/c/:token/data', async (request: FastifyRequest, reply: FastifyReply) => {
+    const { token } = request.params as { token: string }
+    return reply
+      .header('referrer-policy', 'no-referrer')
+      .redirect(`/your-data/candidate#token=${encodeURIComponent(token)}`)
+  })
 
   app.get('/c/:token', async (request: FastifyRequest, reply: FastifyReply) => {
     try {
@@ -26,7 +34,7 @@ export function candidatePageRoutes(app: App, context: Context, pages: Pages): v
       const body = jsonBlock('state', view) + renderPreview(view.title, view.company, lines)
       return pages.send(request, reply, 'candidate', { body, language: view.language })
     } catch (error) {
-      const pageError = error instanceof Problem && pageErrors[error.code]
+      const pageError = error instanceof Problem && pageErrorOf(error)
       if (!pageError) throw error
       const language = acceptedLanguage(request.headers['accept-language'])
       const labels = pageLabels(language)
@@ -37,7 +45,11 @@ export function candidatePageRoutes(app: App, context: Context, pages: Pages): v
   })
 }
 
-/** Errors that the page explains to the candidate. */
+/** Returns how the page explains an error to the candidate. */
+function pageErrorOf(error: Problem) {
+  return error instanceof EndedLinkProblem ? { kind: error.reason, status: 410 } : pageErrors[error.code]
+}
+
 const pageErrors: Partial<Record<string, { kind: CandidatePageError['wrong']; status: number }>> = {
   NOT_FOUND: { kind: 'unknown', status: 404 },
   RATE_LIMITED: { kind: 'failed', status: 429 },

@@ -168,13 +168,14 @@ test('STOP ends the conversation permanently', async () => {
   assert.deepEqual([status, reason, (await view()).body.data.status], ['declined', 'stopped', 'ended'])
 })
 
-test('the page of an archived campaign is closed', async () => {
+test('the page of an archived campaign has expired, and accepts only an opt-out', async () => {
   const { app } = await setUp()
   const { view, reply, get, remove } = await contactCandidate(app, {})
   const { campaign_id } = (await get('/campaigns')).body.data.items[0]
   await remove(`/campaigns/${campaign_id}`)
-  assert.equal((await reply(1, { value: 'yes' })).body.data.status, 'closed')
-  assert.equal((await view()).body.data.prompts[0].kind, 'notice')
+  for (const { status, body } of [await reply(1, { value: 'yes' }), await view()])
+    assert.deepEqual([status, body.error.code], [410, 'LINK_EXPIRED'])
+  assert.equal((await reply(1, { value: 'stop' })).status, 200)
 })
 
 test('unknown links and invalid bodies are rejected', async () => {

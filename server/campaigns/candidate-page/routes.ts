@@ -5,10 +5,9 @@ import type { Tx } from '../../platform/database/database.ts'
 import { readBody } from '../../platform/http/body.ts'
 import { parseJson } from '../../platform/http/json.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
-import { isOptOutReply } from '../../questions/prompts.ts'
 import { findClock } from '../../test-clocks/test-clocks.ts'
 import { type Candidacy, findCandidacy, lockCandidacy } from '../candidacy.ts'
-import { handleReply } from '../contact/replies.ts'
+import { handleReply, isOptOut } from '../contact/replies.ts'
 import { candidateGuards } from './guards.ts'
 import { CandidateTurn, CandidateView, candidateResponse, LanguageBody, ReplyBody } from './schema.ts'
 import { candidateTurn, candidateView } from './view.ts'
@@ -84,11 +83,6 @@ export function candidateRoutes(app: App, context: Context): void {
       return { success: true as const, data }
     })
   }
-}
-
-function isOptOut(input: ConversationInput): boolean {
-  if (input.kind !== 'reply') return input.kind === 'stop'
-  return input.value === 'stop' || (input.text !== undefined && isOptOutReply(input.text))
 }
 
 interface ReplyOptions {

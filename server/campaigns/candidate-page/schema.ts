@@ -72,6 +72,9 @@ const PageLabels = named(
     no: text,
     unknown: text,
     paused: text,
+    privacy: text,
+    expired: text,
+    gone: text,
   }),
 )
 
@@ -106,10 +109,14 @@ export const CandidateView = named(
   }),
 )
 
-/** Embedded in the page instead of a view when the link is invalid, the rate limit is exceeded or the organisation is paused. */
+/** Embedded in the page instead of a view when the link is invalid or has expired, the rate limit is exceeded or the organisation is paused. */
 export const CandidatePageError = named(
   'CandidatePageError',
-  Type.Object({ wrong: Type.Enum(['unknown', 'failed', 'paused']), language: text, labels: PageLabels }),
+  Type.Object({
+    wrong: Type.Enum(['unknown', 'failed', 'paused', 'expired', 'gone']),
+    language: text,
+    labels: PageLabels,
+  }),
 )
 export type CandidatePageError = Static<typeof CandidatePageError>
 

@@ -100,8 +100,9 @@ function isContactDue(now: number, paused: PausedOrganisations, { testClockId, o
   // The contacts of campaigns with a test clock are always held.
   const isActive =
     testClockId === undefined
-      ? sql`not held`
-      : sql`campaign_id in (select campaign_id from campaigns where test_clock_id = ${testClockId} and hold is distinct from 'paused')`
+      ? sql`not held and not restricted`
+      : sql`campaign_id in (select campaign_id from campaigns where test_clock_id = ${testClockId} and hold is distinct from 'paused')
+          and not restricted`
   return sql`due_at <= ${new Date(now)} and ${isActive} and ${campaignIsNotPaused(paused)}
     and ${onlyId === undefined ? isNoDeadLetter('contacts', sql`candidate_id`) : sql`candidate_id = ${onlyId}`}`
 }
@@ -386,7 +387,7 @@ async function handleExhausted(tx: Tx, deps: ContactDeps, attempts: (ContactAtte
 export async function nextContactDue(queries: Queries, paused: PausedOrganisations): Promise<number | undefined> {
   const { rows } = await sql<{ due: Date | null }>`
     select least(
-      (select min(due_at) from contacts where due_at is not null and not held and ${campaignIsNotPaused(paused)}
+      (select min(due_at) from contacts where due_at is not null and not held and not restricted and ${campaignIsNotPaused(paused)}
         and ${isNoDeadLetter('contacts', sql`candidate_id`)}),
       (select min(due_at) from simulator_turns where test_clock_id is null and ${isNoDeadLetter('test-replies', sql`candidate_id`)}),
       (select min(leased_until) from messages where state = 'sending' and ${isNoDeadLetter('lost-sends', sql`message_id`)}),

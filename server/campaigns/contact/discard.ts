@@ -29,7 +29,7 @@ async function replaceUnreadableConversation(tx: Tx, candidateId: string) {
   const { rows } = await sql<{ conversation: string }>`
     select conversation from candidate_progress where candidate_id = ${candidateId} for update`.execute(tx)
   if (!rows[0] || isReadable(rows[0].conversation)) return
-  await sql`update candidate_progress set conversation = ${JSON.stringify(startConversation('en', false, ''))}
+  await sql`update candidate_progress set conversation = ${JSON.stringify(startConversation('en', false, ''))}, personal = null
     where candidate_id = ${candidateId}`.execute(tx)
 }
 

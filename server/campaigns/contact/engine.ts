@@ -17,6 +17,7 @@ import {
   claimSends,
   completeSend,
   deliverOnTestClock,
+  dropSend,
   listLostSends,
   nextSendDue,
   sendMessage,
@@ -134,14 +135,14 @@ export const campaignTimedWork: TimedWork = {
   // Messages are queued only while a TEST campaign is paused, so that reading them through the campaign takes little time.
   dueTimes: () => sql`
     select g.test_clock_id, t.due_at from campaigns g join contacts t using (campaign_id)
-    where g.test_clock_id is not null and g.hold is distinct from 'paused' and t.due_at is not null
+    where g.test_clock_id is not null and g.hold is distinct from 'paused' and t.due_at is not null and not t.restricted
       and ${isNoDeadLetter('contacts', sql`t.candidate_id`)}
     union all
     select t.test_clock_id, t.due_at from simulator_turns t join candidates c using (candidate_id) join campaigns g using (campaign_id)
     where t.test_clock_id is not null and g.hold is distinct from 'paused' and ${isNoDeadLetter('test-replies', sql`t.candidate_id`)}
     union all
     select g.test_clock_id, t.due_at from messages t join campaigns g using (campaign_id)
-    where g.test_clock_id is not null and g.hold is distinct from 'paused' and t.state = 'queued'`,
+    where g.test_clock_id is not null and g.hold is distinct from 'paused' and t.state = 'queued' and t.due_at is not null`,
   async processDue(context, testClockId, isStopped) {
     const { clock, db, keyring } = context
     const paused = keyring.pausedOrganisations()
@@ -205,6 +206,7 @@ function createSender(context: Context, onCapacity: () => void) {
 
   async function sendOne(message: ClaimedMessage): Promise<void> {
     const candidate = (await findCandidacy(db.queries, message.candidate_id))!
+    if (candidate.person_key === null) return db.transaction((tx) => dropSend(tx, context, message))
     const outcome = await sendMessage(context, message, candidate)
     await db.transaction((tx) => completeSend(tx, context, message, outcome))
   }

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import { currentPrompts, MAX_MISSES, type Prompt } from '../../conversation/conversation.ts'
 import { type Medium, type RenderedPrompt, render } from '../../conversation/render.ts'
 import { type ConversationInput, isAcknowledgement } from '../../conversation/reply-meaning.ts'
+import { blindIndexOf } from '../../people/identity/blind-index.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { isOptOutReply, prompt } from '../../questions/prompts.ts'
 import { type Candidacy, lockCandidacy } from '../candidacy.ts'
@@ -135,16 +136,17 @@ function callInput(candidate: Candidacy, { step, digits, speech }: CallAnswer): 
  */
 async function findSender(tx: Tx, orgId: string, reply: InboundReply): Promise<string | undefined> {
   const { channel, from, inReplyTo, providerId } = reply
+  const phone = blindIndexOf(tx).phone({ orgId, mode: 'live' }, from)
   const { rows: duplicates } = await sql<{ candidate_id: string }>`
     select candidate_id from candidates c join messages m using (candidate_id)
-    where c.org_id = ${orgId} and c.mode = 'live' and c.phone = ${from} and m.direction = 'in' and m.channel = ${channel}
+    where c.org_id = ${orgId} and c.mode = 'live' and c.phone_index = ${phone} and m.direction = 'in' and m.channel = ${channel}
       and m.provider_id = ${providerId} limit 1`.execute(tx)
   if (duplicates[0]) return duplicates[0].candidate_id
   if (inReplyTo !== undefined) {
     const { rows } = await sql<{ candidate_id: string }>`
       select m.candidate_id from messages m join candidates c using (candidate_id)
       where m.channel = ${channel} and m.provider_id = ${inReplyTo} and m.direction = 'out' and m.org_id = ${orgId}
-        and m.mode = 'live' and c.phone = ${from} limit 1`.execute(tx)
+        and m.mode = 'live' and c.phone_index = ${phone} limit 1`.execute(tx)
     if (rows[0]) return rows[0].candidate_id
   }
   const { rows } = await sql<{ candidate_id: string }>`
@@ -152,7 +154,7 @@ async function findSender(tx: Tx, orgId: string, reply: InboundReply): Promise<s
       select max(message_id) filter (where channel = ${channel}) as here, max(message_id) as anywhere from messages m
       where m.candidate_id = c.candidate_id and m.direction = 'out' and m.state not in ('queued', 'dropped')
     ) sent on true
-    where c.org_id = ${orgId} and c.mode = 'live' and c.phone = ${from}
+    where c.org_id = ${orgId} and c.mode = 'live' and c.phone_index = ${phone}
     order by (p.status = 'pending' and sent.anywhere is not null) desc, sent.here desc nulls last, sent.anywhere desc nulls last, c.candidate_id desc limit 1`.execute(
     tx,
   )

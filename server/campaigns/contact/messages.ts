@@ -5,10 +5,13 @@ import { REPLY_DELAY_MS } from '../../channels/simulator/test-numbers.ts'
 import { behaviourOf } from '../../channels/simulator/test-script.ts'
 import type { Prompt } from '../../conversation/conversation.ts'
 import { type Medium, type RenderedPrompt, render, renderFollowUp } from '../../conversation/render.ts'
+import { openPersonKey } from '../../people/identity/person-key.ts'
 import { type Clock, SECOND } from '../../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../../platform/database/database.ts'
+import { vaultOf } from '../../platform/database/database-vault.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Candidacy } from '../candidacy.ts'
+import { openMessage, sealMessage } from '../personal-values.ts'
 import { hasContactHours, nextContactTime } from './contact-hours.ts'
 
 /** Notification topic: a contact or a send may be due. */
@@ -32,6 +35,8 @@ export interface NewMessage {
   candidate: Candidacy
   channel: ConversationChannel
   prompts: Prompt[]
+  /** A text that is not part of the conversation, such as a confirmation code, in place of prompts. */
+  text?: string
   /** 0 for the first message, then 1, 2, … for the follow-ups; absent in a response to a reply. */
   followUpNumber?: number
   /** Whether the candidate asked for this contact. */
@@ -55,22 +60,23 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
     if (outcomes[index] !== 'queued') return null
     return new Date(followUpNumber !== undefined && hasContactHours(candidate) ? nextContactTime(now) : now)
   })
+  const messageIds = messages.map(() => newId('MS_', now))
   await sql`
     insert into messages (message_id, candidate_id, campaign_id, org_id, mode, direction, channel, state, contact_step,
-      requested, conversation_step, content, error, due_at, created_at, updated_at)
-    select message_id, candidate_id, campaign_id, org_id, mode, 'out', channel, state, contact_step, requested, conversation_step, content,
+      requested, conversation_step, personal, error, due_at, created_at, updated_at)
+    select message_id, candidate_id, campaign_id, org_id, mode, 'out', channel, state, contact_step, requested, conversation_step, personal,
       case state when 'failed' then 'simulated: this candidate is unreachable' end, due_at, ${new Date(now)}, ${new Date(now)}
-    from unnest(${messages.map(() => newId('MS_', now))}::text[], ${messages.map(({ candidate }) => candidate.candidate_id)}::text[],
+    from unnest(${messageIds}::text[], ${messages.map(({ candidate }) => candidate.candidate_id)}::text[],
       ${messages.map(({ candidate }) => candidate.campaign_id)}::text[], ${messages.map(({ candidate }) => candidate.org_id)}::text[],
       ${messages.map(({ candidate }) => candidate.mode)}::text[], ${messages.map(({ channel }) => channel)}::text[], ${outcomes}::text[],
       ${messages.map(({ followUpNumber }) => followUpNumber ?? null)}::int[], ${messages.map(({ isRequested }) => isRequested === true)}::bool[],
       ${messages.map(({ candidate }) => candidate.state.step)}::int[],
-      ${messages.map((message) => JSON.stringify(renderContent(message)))}::text[], ${dueTimes}::timestamptz[])
-      as n (message_id, candidate_id, campaign_id, org_id, mode, channel, state, contact_step, requested, conversation_step, content, due_at)`.execute(
+      ${messages.map((message, index) => sealMessage(message.candidate.person_key, messageIds[index]!, renderContent(message)))}::bytea[], ${dueTimes}::timestamptz[])
+      as n (message_id, candidate_id, campaign_id, org_id, mode, channel, state, contact_step, requested, conversation_step, personal, due_at)`.execute(
     tx,
   )
   const deliveredMessages = messages.filter(
-    ({ channel }, index) => outcomes[index] === 'delivered' && channel !== 'page',
+    ({ channel, text }, index) => outcomes[index] === 'delivered' && channel !== 'page' && text === undefined,
   )
   await scheduleTestReplies(
     tx,
@@ -105,8 +111,16 @@ function outcomeOf({ candidate, channel, inCall }: NewMessage): QueueOutcome {
 
 const mediumOfChannel: Partial<Record<ConversationChannel, Medium>> = { email: 'email', voice: 'call', page: 'page' }
 
-function renderContent({ candidate, channel, prompts, followUpNumber, isRequested }: NewMessage): RenderedPrompt[] {
+function renderContent({
+  candidate,
+  channel,
+  prompts,
+  text,
+  followUpNumber,
+  isRequested,
+}: NewMessage): RenderedPrompt[] {
   const { state, flow } = candidate
+  if (text !== undefined) return [{ step: state.step, kind: 'notice', text, choices: [] }]
   const medium = mediumOfChannel[channel] ?? 'text'
   const renderedPrompts = prompts.map((prompt) => render(prompt, state, flow, candidate, medium))
   return followUpNumber
@@ -132,15 +146,15 @@ export async function recordReplies(tx: Tx, clock: Clock, replies: IncomingReply
   const messageIds = replies.map(() => newId('MS_', now))
   const { rows } = await sql<{ message_id: string }>`
     insert into messages (message_id, candidate_id, campaign_id, org_id, mode, direction, channel, state, conversation_step,
-      content, provider_id, created_at, updated_at)
-    select message_id, candidate_id, campaign_id, org_id, mode, 'in', channel, 'received', conversation_step, content, provider_id,
+      personal, provider_id, created_at, updated_at)
+    select message_id, candidate_id, campaign_id, org_id, mode, 'in', channel, 'received', conversation_step, personal, provider_id,
       ${new Date(now)}, ${new Date(now)}
     from unnest(${messageIds}::text[], ${replies.map(({ candidate }) => candidate.candidate_id)}::text[],
       ${replies.map(({ candidate }) => candidate.campaign_id)}::text[], ${replies.map(({ candidate }) => candidate.org_id)}::text[],
       ${replies.map(({ candidate }) => candidate.mode)}::text[], ${replies.map(({ channel }) => channel)}::text[],
       ${replies.map(({ candidate }) => candidate.state.step)}::int[],
-      ${replies.map(({ value, text }) => JSON.stringify({ value, text }))}::text[], ${replies.map(({ providerId }) => providerId ?? null)}::text[])
-      as n (message_id, candidate_id, campaign_id, org_id, mode, channel, conversation_step, content, provider_id)
+      ${replies.map(({ candidate, value, text }, index) => sealMessage(candidate.person_key, messageIds[index]!, { value, text }))}::bytea[], ${replies.map(({ providerId }) => providerId ?? null)}::text[])
+      as n (message_id, candidate_id, campaign_id, org_id, mode, channel, conversation_step, personal, provider_id)
     on conflict do nothing returning message_id`.execute(tx)
   const insertedIds = new Set(rows.map(({ message_id }) => message_id))
   return messageIds.map((id) => insertedIds.has(id))
@@ -163,8 +177,18 @@ export interface CandidateMessage {
 
 /** Lists a candidate's messages in both directions, oldest first. */
 export async function listMessages(tx: Queries, candidateId: string): Promise<CandidateMessage[]> {
-  const { rows } = await sql<Omit<CandidateMessage, 'content'> & { content: string }>`
-    select message_id, candidate_id, direction, channel, state, contact_step, conversation_step, content, error, created_at
-    from messages where candidate_id = ${candidateId} and state <> 'dropped' order by message_id`.execute(tx)
-  return rows.map(({ content, ...row }) => ({ ...row, content: JSON.parse(content) }))
+  const { rows } = await sql<
+    Omit<CandidateMessage, 'content'> & { personal: Buffer | null; person_id: string; sealed_key: Buffer | null }
+  >`
+    select m.message_id, m.candidate_id, m.direction, m.channel, m.state, m.contact_step, m.conversation_step, m.personal, m.error,
+      m.created_at, o.person_id, o.sealed_key
+    from messages m join candidates c using (candidate_id) join people o on o.person_id = c.person_id
+    where m.candidate_id = ${candidateId} and m.state <> 'dropped' order by m.message_id`.execute(tx)
+  const [first] = rows
+  if (!first) return []
+  const key = openPersonKey(vaultOf(tx), first.person_id, first.sealed_key)
+  return rows.map(({ personal, person_id: _, sealed_key: __, ...row }) => ({
+    ...row,
+    content: openMessage<CandidateMessage['content']>(key, { ...row, personal }),
+  }))
 }

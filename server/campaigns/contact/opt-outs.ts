@@ -1,22 +1,25 @@
 import { sql } from 'kysely'
 import type { Clock } from '../../platform/clock.ts'
-import type { Tx } from '../../platform/database/database.ts'
+import type { Queries, Tx } from '../../platform/database/database.ts'
 import { type Candidacy, lockCandidacies } from '../candidacy.ts'
+import { addressIndexes } from '../personal-values.ts'
 
 type AddressedPerson = Pick<Candidacy, 'org_id' | 'mode' | 'phone' | 'email' | 'test_clock_id'>
 
-/** Returns the addresses as they are stored. An opt-out in a campaign with a test clock applies to the campaigns of that clock only. */
-function addressesOf({ phone, email, test_clock_id }: AddressedPerson): string[] {
-  return [phone, email?.toLowerCase()]
-    .filter((address): address is string => typeof address === 'string')
-    .map((address) => (test_clock_id === null ? address : `${test_clock_id} ${address}`))
+/**
+ * Returns the keyed hashes of the addresses, which is all that is stored of them: they stay when the person is erased. An opt-out in a
+ * campaign with a test clock applies to the campaigns of that clock only.
+ */
+function addressesOf(queries: Queries, person: AddressedPerson): Buffer[] {
+  const { phone, email } = addressIndexes(queries, person, `opt-out ${person.test_clock_id ?? ''}`)
+  return [phone, email].filter((address): address is Buffer => address !== null)
 }
 
-/** Stores the phone number and email address of a candidate who opted out of the organisation's messages. */
+/** Stores that the phone number and email address of a candidate opted out of the organisation's messages. */
 export async function recordOptOut(tx: Tx, clock: Clock, candidate: AddressedPerson): Promise<void> {
-  await sql`insert into stopped_addresses (org_id, mode, address, created_at)
+  await sql`insert into opt_outs (org_id, mode, address, created_at)
     select ${candidate.org_id}, ${candidate.mode}, address, ${new Date(clock.now())}
-    from unnest(${addressesOf(candidate)}::text[]) as address on conflict do nothing`.execute(tx)
+    from unnest(${addressesOf(tx, candidate)}::bytea[]) as address on conflict do nothing`.execute(tx)
 }
 
 /**
@@ -29,7 +32,9 @@ export async function lockCandidatesWithSameAddress(
   excludedIds: string[],
 ): Promise<Candidacy[]> {
   const ids = new Set<string>()
-  for (const { org_id, mode, phone, email, test_clock_id } of optedOutCandidates) {
+  for (const candidate of optedOutCandidates) {
+    const { org_id, mode, test_clock_id } = candidate
+    const { phone, email } = addressIndexes(tx, candidate)
     const hasSameClock =
       mode === 'live'
         ? sql`true`
@@ -38,7 +43,7 @@ export async function lockCandidatesWithSameAddress(
       select candidate_id from candidates c join candidate_progress p using (candidate_id)
       where c.org_id = ${org_id} and c.mode = ${mode} and p.status = 'pending' and candidate_id <> all (${excludedIds})
         and ${hasSameClock}
-        and (c.phone = ${phone} or lower(c.email) = lower(${email}))`.execute(tx)
+        and (c.phone_index = ${phone} or c.email_index = ${email})`.execute(tx)
     for (const { candidate_id } of rows) ids.add(candidate_id)
   }
   return (await lockCandidacies(tx, [...ids])).filter(({ status }) => status === 'pending')
@@ -47,13 +52,18 @@ export async function lockCandidatesWithSameAddress(
 /** Returns the people who have opted out. */
 export async function findOptedOut<Person extends AddressedPerson>(tx: Tx, people: Person[]): Promise<Person[]> {
   if (people.length === 0) return []
-  const { rows } = await sql<{ scope: string; address: string }>`
-    select org_id || ' ' || mode as scope, address from stopped_addresses
-    where address = any (${people.flatMap(addressesOf)})
+  const hashedPeople = people.map((person) => ({
+    person,
+    addresses: addressesOf(tx, person).map((address) => address.toString('hex')),
+  }))
+  // The hashes of different organisations and modes differ.
+  const { rows } = await sql<{ address: Buffer }>`
+    select address from opt_outs
+    where address = any (${hashedPeople.flatMap(({ addresses }) => addresses).map((hex) => Buffer.from(hex, 'hex'))}::bytea[])
       and org_id = any (${[...new Set(people.map(({ org_id }) => org_id))]})`.execute(tx)
   if (rows.length === 0) return []
-  const optedOutAddresses = new Set(rows.map(({ scope, address }) => `${scope} ${address}`))
-  return people.filter((person) =>
-    addressesOf(person).some((address) => optedOutAddresses.has(`${person.org_id} ${person.mode} ${address}`)),
-  )
+  const optedOutAddresses = new Set(rows.map(({ address }) => address.toString('hex')))
+  return hashedPeople
+    .filter(({ addresses }) => addresses.some((address) => optedOutAddresses.has(address)))
+    .map(({ person }) => person)
 }

@@ -12,6 +12,7 @@ import { advance, type ReplyOutcome } from '../../conversation/conversation.ts'
 import type { ConversationInput } from '../../conversation/reply-meaning.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import type { Tx } from '../../platform/database/database.ts'
+import { isOptOutReply } from '../../questions/prompts.ts'
 import { withLockedClock } from '../../test-clocks/test-clocks.ts'
 import { type Candidacy, lockAvailableCandidacies } from '../candidacy.ts'
 import { findSeenItems } from '../candidate-responses.ts'
@@ -41,8 +42,15 @@ interface CandidateReply {
 /** Time after the last reply until an unfinished conversation expires. */
 const INACTIVITY_TIMEOUT_HOURS = 72
 
+export function isOptOut(input: ConversationInput): boolean {
+  if (input.kind !== 'reply') return input.kind === 'stop'
+  return input.value === 'stop' || (input.text !== undefined && isOptOutReply(input.text))
+}
+
 /** Handles one reply of a locked candidate and returns the updated candidate. */
 export async function handleReply(tx: Tx, deps: ContactDeps, candidate: Candidacy, reply: Reply): Promise<Candidacy> {
+  // The data of an erased or restricted person are not processed, except for an opt-out.
+  if (candidate.person_key === null || (candidate.is_restricted && !isOptOut(reply.input))) return candidate
   const ownDeps = await withLockedClock(tx, deps, candidate)
   const [updatedCandidate] = await handleReplies(tx, ownDeps, [{ candidate, reply }])
   return updatedCandidate!
@@ -214,8 +222,9 @@ export async function sendSimulatedReplies(
   if (dueReplies.length === 0) return 0
   const stepByCandidateId = new Map(dueReplies.map((reply) => [reply.candidate_id, reply.conversation_step]))
   const candidates = await lockAvailableCandidacies(tx, [...stepByCandidateId.keys()])
-  // In a paused campaign or organisation, the replies of test numbers are delayed.
-  const isPaused = ({ hold, org_id }: Candidacy) => hold === 'paused' || deps.keyring.isServicePaused(org_id)
+  // In a paused campaign or organisation, and for restricted people, the replies of test numbers are delayed.
+  const isPaused = ({ hold, org_id, is_restricted }: Candidacy) =>
+    hold === 'paused' || is_restricted || deps.keyring.isServicePaused(org_id)
   await delayReplies(
     tx,
     deps.clock,

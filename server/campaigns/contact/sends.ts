@@ -10,9 +10,11 @@ import { findSuppression, suppressMailbox } from '../../mail/suppressions.ts'
 import { MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { type DueRow, isNoDeadLetter } from '../../platform/jobs/dead-letters.ts'
+import { redactAddresses } from '../../platform/text/redact-addresses.ts'
 import { getWorkflow } from '../../workflows/workflows.ts'
 import { type Candidacy, lockCandidacy } from '../candidacy.ts'
 import { candidatePageUrl, candidateUnsubscribeUrl } from '../candidate-page/links.ts'
+import { openMessage } from '../personal-values.ts'
 import { type CandidateChange, type CandidateTransition, recordTransitions } from '../progress.ts'
 import { stagesUpTo } from '../stages.ts'
 import { type ContactDeps, contactCandidates, declineOptedOut, recordContacts, scheduleNextContact } from './contact.ts'
@@ -28,7 +30,7 @@ export interface ClaimedMessage {
   channel: ChannelName
   contact_step: number | null
   requested: boolean
-  content: string
+  personal: Buffer | null
   attempts: number
   created_at: Date
 }
@@ -38,6 +40,11 @@ const SEND_TIMEOUT_MS = 20 * SECOND
 const LEASE_MS = 2 * MINUTE
 /** A message fails if its provider is still busy this long after the message was created. */
 const MAX_BUSY_MS = 24 * 60 * MINUTE
+
+/** Whether the person of a message is neither erased nor restricted. Checked by the statement that claims the message. */
+const MAY_BE_CONTACTED = sql`exists (
+  select from candidates c join people o on o.person_id = c.person_id
+  where c.candidate_id = m.candidate_id and o.erased_at is null and o.restricted_at is null)`
 
 /**
  * Claims due messages by marking them as `sending` before they are sent. A message whose lease has expired may have been sent, so
@@ -55,10 +62,10 @@ export async function claimSends(
     where message_id in (
       select m.message_id from messages m join campaigns g using (campaign_id)
       where m.state = 'queued' and m.due_at <= ${new Date(now)} and g.hold is distinct from 'paused' and g.test_clock_id is null
-        and ${isNotPaused(sql`m.org_id`, paused)} and (${nextContactTime(now) === now} or m.contact_step is null or m.mode = 'test')
+        and ${isNotPaused(sql`m.org_id`, paused)} and ${MAY_BE_CONTACTED} and (${nextContactTime(now) === now} or m.contact_step is null or m.mode = 'test')
       order by m.due_at limit ${limit} for update of m skip locked
     )
-    returning message_id, candidate_id, org_id, channel, contact_step, requested, content, attempts, created_at`.execute(
+    returning message_id, candidate_id, org_id, channel, contact_step, requested, personal, attempts, created_at`.execute(
     tx,
   )
   const deferredIds = await deferOverRate(tx, rows, now)
@@ -72,8 +79,8 @@ export async function claimSends(
 export async function nextSendDue(queries: Queries, paused: PausedOrganisations): Promise<number | undefined> {
   const { rows } = await sql<{ due_at: Date }>`
     select m.due_at from messages m join campaigns g using (campaign_id)
-    where m.state = 'queued' and g.hold is distinct from 'paused' and g.test_clock_id is null
-      and ${isNotPaused(sql`m.org_id`, paused)}
+    where m.state = 'queued' and m.due_at is not null and g.hold is distinct from 'paused' and g.test_clock_id is null
+      and ${isNotPaused(sql`m.org_id`, paused)} and ${MAY_BE_CONTACTED}
     order by m.due_at limit 1`.execute(queries)
   return rows[0]?.due_at.getTime()
 }
@@ -93,10 +100,10 @@ export async function deliverOnTestClock(
     where message_id in (
       select m.message_id from messages m join campaigns g using (campaign_id)
       where g.test_clock_id = ${testClockId} and g.hold is distinct from 'paused' and m.state = 'queued'
-        and m.due_at <= ${new Date(deps.clock.now())}
+        and m.due_at <= ${new Date(deps.clock.now())} and ${MAY_BE_CONTACTED}
       order by m.due_at limit ${limit} for update of m skip locked
     )
-    returning message_id, candidate_id, org_id, channel, contact_step, requested, content, attempts, created_at`.execute(
+    returning message_id, candidate_id, org_id, channel, contact_step, requested, personal, attempts, created_at`.execute(
     tx,
   )
   for (const message of rows) await completeSend(tx, deps, message, { errorReason: undefined, providerId: undefined })
@@ -183,7 +190,7 @@ async function callProvider(
       to: candidate[addressField[message.channel]]!,
       name: candidate.name,
       language: candidate.state.language,
-      prompts: JSON.parse(message.content) as RenderedPrompt[],
+      prompts: openMessage<RenderedPrompt[]>(candidate.person_key, { ...message, direction: 'out' }),
       link: candidatePageUrl(context, candidate),
       unsubscribeUrl: candidateUnsubscribeUrl(context, candidate),
       company: candidate.flow.company_name,
@@ -201,7 +208,7 @@ async function callProvider(
     if (pauseMs > 0) pauseUntil(message, context.clock.now() + pauseMs)
     if (error instanceof SendError && error.reason === 'rejected')
       context.log.warn(
-        { org: message.org_id, channel: message.channel, reason: redactNumbers(error.message) },
+        { org: message.org_id, channel: message.channel, reason: redactAddresses(error.message).slice(0, 300) },
         'provider rejected a message; check the credentials and the template',
       )
     if (error instanceof SendError) {
@@ -216,9 +223,10 @@ async function callProvider(
   }
 }
 
-/** Removes phone numbers, which providers repeat in their error messages. */
-function redactNumbers(text: string): string {
-  return text.slice(0, 300).replace(/\+?\d{7,}/g, '…')
+/** Drops a claimed message that must not be sent, because the person was erased. */
+export async function dropSend(tx: Tx, { clock }: ContactDeps, { message_id }: ClaimedMessage): Promise<void> {
+  await sql`update messages set state = 'dropped', leased_until = null, updated_at = ${new Date(clock.now())}
+    where message_id = ${message_id} and state = 'sending'`.execute(tx)
 }
 
 /** Stores the outcome of a send and schedules the next retry, channel or follow-up. */
@@ -237,12 +245,12 @@ export async function completeSend(
   const { rows } = await sql`
     update messages set state = ${state}, leased_until = null, updated_at = ${new Date(now)},
       provider_id = ${outcome.errorReason === undefined ? (outcome.providerId ?? null) : null},
-      error = ${outcome.errorReason === undefined ? null : outcome.message.slice(0, 500)}
+      error = ${outcome.errorReason === undefined ? null : redactAddresses(outcome.message).slice(0, 500)}
     where message_id = ${message.message_id} and state = 'sending' returning 1`.execute(tx)
   if (rows.length === 0) return // another process has settled the send
-  if (outcome.errorReason !== undefined && outcome.isUnknownAddress)
+  if (outcome.errorReason !== undefined && outcome.isUnknownAddress && candidate.email !== null)
     await suppressMailbox(tx, deps, {
-      address: candidate.email!,
+      address: candidate.email,
       audience: 'all',
       reason: 'bounced',
       causedBy: message.message_id,
@@ -348,7 +356,7 @@ function stateAfter({ mode }: Candidacy, { errorReason }: SendOutcome): MessageS
 
 async function requeue(tx: Tx, message: ClaimedMessage, now: number, due: number, error: string) {
   const dueAt = new Date(message.contact_step === null ? due : nextContactTime(due))
-  await sql`update messages set state = 'queued', leased_until = null, due_at = ${dueAt}, error = ${error.slice(0, 500)},
+  await sql`update messages set state = 'queued', leased_until = null, due_at = ${dueAt}, error = ${redactAddresses(error).slice(0, 500)},
     updated_at = ${new Date(now)} where message_id = ${message.message_id} and state = 'sending'`.execute(tx)
 }
 
@@ -360,7 +368,7 @@ function busyDelayMs({ attempts }: ClaimedMessage, retryAfter: number | undefine
 /** Settles sends whose process died. They may have been sent, so they are not repeated; the next follow-up is scheduled. */
 export async function settleLostSends(tx: Tx, deps: ContactDeps, limit: number, onlyId?: string): Promise<number> {
   const { rows } = await sql<ClaimedMessage>`
-    select message_id, candidate_id, org_id, channel, contact_step, requested, content, attempts, created_at from messages
+    select message_id, candidate_id, org_id, channel, contact_step, requested, personal, attempts, created_at from messages
     where ${isSendLost(deps.clock.now(), onlyId)}
     order by leased_until limit ${limit} for update skip locked`.execute(tx)
   for (const message of rows) {

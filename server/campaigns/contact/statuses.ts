@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { InboundStatus } from '../../channels/inbound.ts'
 import type { Tx } from '../../platform/database/database.ts'
+import { redactAddresses } from '../../platform/text/redact-addresses.ts'
 import { type Candidacy, lockCandidacy } from '../candidacy.ts'
 import { type CandidateTransition, recordTransitions } from '../progress.ts'
 import { hasReached, stagesUpTo } from '../stages.ts'
@@ -65,7 +66,7 @@ async function findMessage(tx: Tx, { orgId, channel, providerId, messageId }: Me
 
 async function readMessage(tx: Tx, messageId: string): Promise<Message> {
   const { rows } = await sql<Message>`
-    select message_id, candidate_id, org_id, channel, contact_step, requested, content, attempts, created_at, state, error
+    select message_id, candidate_id, org_id, channel, contact_step, requested, personal, attempts, created_at, state, error
     from messages where message_id = ${messageId}`.execute(tx)
   return rows[0]!
 }
@@ -80,7 +81,7 @@ function advancesState({ state, error }: Pick<Message, 'state' | 'error'>, { sta
 
 async function writeReport(tx: Tx, { clock }: ContactDeps, { message_id }: Message, report: MessageDeliveryStatus) {
   const state = report.status === 'unanswered' ? 'sent' : report.status
-  await sql`update messages set state = ${state}, error = ${report.error?.slice(0, 500) ?? null},
+  await sql`update messages set state = ${state}, error = ${report.error === undefined ? null : redactAddresses(report.error).slice(0, 500)},
     provider_id = ${report.providerId}, updated_at = ${new Date(clock.now())} where message_id = ${message_id}`.execute(
     tx,
   )

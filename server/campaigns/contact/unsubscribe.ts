@@ -13,7 +13,8 @@ const REPLY_ID = 'unsubscribe'
 export function findUnsubscribingCandidate(deps: ContactDeps): FindUnsubscribeTarget {
   return async (queries, tokenHash) => {
     const { rows } = await sql<{ candidate_id: string }>`
-      select candidate_id from candidates where token_hash = ${tokenHash}`.execute(queries)
+      select candidate_id from candidates c join people o on o.person_id = c.person_id
+      where c.token_hash = ${tokenHash} and o.erased_at is null`.execute(queries)
     if (!rows[0]) return undefined
     const { candidate_id: candidateId } = rows[0]
     const { language } = (await findCandidacy(queries, candidateId))!.state

@@ -1,7 +1,8 @@
 import { toHeaderValue } from '../../mail/mail.ts'
+import { noticeText } from '../../notices/notice.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { OutgoingMessage } from '../channel.ts'
-import { linkLine, promptText, questionIn } from '../message-text.ts'
+import { linkLine, noticeLine, promptText, questionIn } from '../message-text.ts'
 
 /** Renders an email that links to the candidate's page. */
 export function emailContent(message: OutgoingMessage): { subject: string; text: string; html: string } {
@@ -18,7 +19,12 @@ export function emailContent(message: OutgoingMessage): { subject: string; text:
 /** Returns the plain text of an email: the prompts, the link to the candidate's page, and the link to opt out. */
 export function emailText(message: Pick<OutgoingMessage, 'prompts' | 'language' | 'link' | 'unsubscribeUrl'>): string {
   const { language, unsubscribeUrl } = message
-  return [promptText(message), linkLine(message), prompt('email_stop', language, { link: unsubscribeUrl })].join('\n\n')
+  return [
+    promptText(message),
+    linkLine(message),
+    noticeLine(message),
+    prompt('email_stop', language, { link: unsubscribeUrl }),
+  ].join('\n\n')
 }
 
 // Inline styles: many email clients drop style sheets.
@@ -53,7 +59,8 @@ function emailHtml(
 ${paragraphs.join('\n')}
 <p style="margin:24px 0"><a href="${href}" style="display:inline-block;padding:12px 28px;border-radius:6px;background:#1d5fbf;${FONT_STYLE};font-size:16px;line-height:24px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></p>
 <p style="margin:0;${FONT_STYLE};font-size:13px;line-height:20px;color:#52606d"><a href="${href}" style="color:#1d5fbf;word-break:break-all">${href}</a></p>
-<p style="margin:24px 0 0;${FONT_STYLE};font-size:13px;line-height:20px;color:#52606d">${stopText}</p>
+<p style="margin:24px 0 0;${FONT_STYLE};font-size:13px;line-height:20px;color:#52606d"><a href="${href}/data" style="color:#1d5fbf">${escapeHtml(noticeText(language, 'link'))}</a></p>
+<p style="margin:8px 0 0;${FONT_STYLE};font-size:13px;line-height:20px;color:#52606d">${stopText}</p>
 </td></tr>
 </table>
 </body>

@@ -33,7 +33,7 @@ export function openSms({ config }: Pick<Context, 'config'>): ChannelAdapter {
   }
 }
 
-export function smsText(message: Pick<OutgoingMessage, 'prompts' | 'language' | 'link'>): string {
+export function smsText(message: Pick<OutgoingMessage, 'prompts' | 'language' | 'link' | 'followUpNumber'>): string {
   return plainText(message, MAX_SMS_LENGTH)
 }
 

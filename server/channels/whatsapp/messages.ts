@@ -2,7 +2,7 @@ import type { RenderedPrompt } from '../../conversation/render.ts'
 import { toSingleLine } from '../../platform/text/strip-invisible.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { OutgoingMessage } from '../channel.ts'
-import { buttonId, linkLine, numberedOptions, plainText, promptText, questionIn, truncate } from '../message-text.ts'
+import { buttonId, linkLines, numberedOptions, plainText, promptText, questionIn, truncate } from '../message-text.ts'
 import type { WhatsAppTemplate } from '../settings.ts'
 
 /** Limits of the WhatsApp Cloud API; lengths in UTF-16 code units. */
@@ -28,7 +28,7 @@ export function sessionMessage(message: OutgoingMessage): object {
 
 function interactiveContent(message: OutgoingMessage, question: RenderedPrompt): object | undefined {
   const { choices, step } = question
-  const body = `${promptText(message)}\n\n${linkLine(message)}`
+  const body = `${promptText(message)}\n\n${linkLines(message)}`
   if (choices.length <= MAX_BUTTONS && choices.every(({ label }) => label.length <= MAX_BUTTON_LABEL_LENGTH)) {
     if (body.length > MAX_INTERACTIVE_BODY_LENGTH) return undefined
     const buttons = choices.map(({ value, label }) => {
@@ -39,7 +39,7 @@ function interactiveContent(message: OutgoingMessage, question: RenderedPrompt):
   if (choices.length > MAX_LIST_ROWS) return undefined
   const labelsFit = choices.every(({ label }) => label.length <= MAX_ROW_TITLE_LENGTH)
   // Options that are too long for row titles are listed in the body and chosen by number.
-  const text = labelsFit ? body : `${promptText(message)}\n\n${numberedOptions(question)}\n\n${linkLine(message)}`
+  const text = labelsFit ? body : `${promptText(message)}\n\n${numberedOptions(question)}\n\n${linkLines(message)}`
   if (text.length > MAX_INTERACTIVE_BODY_LENGTH) return undefined
   const rows = choices.map(({ value, label }, index) => {
     const id = buttonId(step, value)

@@ -20,7 +20,8 @@ export function mayEditOwnQuestions({ memberRole }: { memberRole?: ConsoleRole }
 }
 
 const RECRUITER_SCOPES: Scope[] = ['workflows:write', 'mandates:write', 'campaigns:write', 'skills:request']
-const readScopes = allScopes.filter((scope) => scope.endsWith(':read'))
+// Only owners find and export people: an export has everything that is stored about a person.
+const readScopes = allScopes.filter((scope) => scope.endsWith(':read') && scope !== 'people:read')
 
 const SCOPES_BY_ROLE: Record<ConsoleRole, ReadonlySet<Scope>> = {
   viewer: new Set(readScopes),

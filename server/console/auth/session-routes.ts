@@ -107,6 +107,11 @@ export function sessionRoutes(app: App, context: Context): void {
     return successResponse('A confirmation code was sent to your email address.', {})
   })
 
+  // Pages call this before they start a download that requires a recent sign-in: a download cannot ask for the code.
+  app.get('/confirmation', { config: { ...signedInConfig, recentSignIn: true } }, async () =>
+    successResponse('You have signed in recently.', {}),
+  )
+
   app.post(
     '/confirmation',
     {

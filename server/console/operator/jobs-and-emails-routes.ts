@@ -1,8 +1,16 @@
 import type { FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { type EmailSummary, emailKinds, emailStatuses, getEmail, listEmails } from '../../mail/mail.ts'
+import {
+  type EmailSummary,
+  emailKinds,
+  emailRecipientCondition,
+  emailStatuses,
+  getEmail,
+  listEmails,
+} from '../../mail/mail.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import {
@@ -15,7 +23,7 @@ import { jobStates, type ListedJob, listJobs, retryJob } from '../../platform/jo
 import type { RequestLogger } from '../../request-log/request-log.ts'
 import { createReadRecorder, recordRequestAudit, requireConfirmed } from '../auth/guards.ts'
 import { emailRecord } from '../organisation/verification-routes.ts'
-import { paginate } from '../paginate.ts'
+import { countedListOf, countUpToLimit, paginate } from '../paginate.ts'
 import { EmailRecord, successResponse } from '../schema.ts'
 import { findActiveCooldowns, findRecentlyRateLimitedKeys } from './cooldowns.ts'
 import { discard, retryNow } from './dead-letters.ts'
@@ -47,6 +55,7 @@ const EmailsQuery = Type.Object({
   ...PageQuery.properties,
   kind: Type.Optional(Type.Enum([...emailKinds])),
   status: Type.Optional(Type.Enum([...emailStatuses])),
+  q: Type.Optional(Type.String({ minLength: 1, maxLength: 254, description: "Part of the recipient's address." })),
 })
 
 const EmailParams = Type.Object({ mail_id: Type.String({ pattern: '^ML_[A-Z0-9]{10,40}$' }) })
@@ -170,13 +179,13 @@ export function jobAndEmailRoutes(app: App, context: Context, requestLogger: Req
 
   app.get(
     '/operator/mails',
-    { config, schema: { querystring: EmailsQuery, response: { 200: success(listOf(EmailRecord)) } } },
+    { config, schema: { querystring: EmailsQuery, response: { 200: success(countedListOf(EmailRecord)) } } },
     async (request) => {
-      const { kind, status, ...page } = request.query
-      await recordRead(request, { action: 'email.list', details: { kind, status } })
+      const { kind, status, q, ...page } = request.query
+      await recordRead(request, { action: 'email.list', details: { kind, status, ...(q ? { searched: true } : {}) } })
       const resultPage = await paginate(
         vault,
-        `mails ${kind ?? ''} ${status ?? ''}`,
+        `mails ${JSON.stringify([kind, status, q])}`,
         page,
         (before: string | undefined, limit) =>
           listEmails(db.queries, {
@@ -184,11 +193,22 @@ export function jobAndEmailRoutes(app: App, context: Context, requestLogger: Req
             ...(before ? { beforeId: before } : {}),
             ...(kind ? { kind } : {}),
             ...(status ? { status } : {}),
+            ...(q ? { recipient: q } : {}),
           }),
         ({ mail_id }) => mail_id,
         emailRecord,
       )
-      return successResponse('Emails', resultPage)
+      const conditions = [
+        sql`true`,
+        ...(kind ? [sql`kind = ${kind}`] : []),
+        ...(status ? [sql`status = ${status}`] : []),
+        ...(q ? [emailRecipientCondition(q)] : []),
+      ]
+      const counted =
+        page.cursor === undefined
+          ? await countUpToLimit(db.queries, sql`mails`, sql.join(conditions, sql` and `))
+          : { total: null }
+      return successResponse('Emails', { ...resultPage, ...counted })
     },
   )
 

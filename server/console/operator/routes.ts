@@ -6,10 +6,9 @@ import type { Context } from '../../context.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { NOT_BLANK_PATTERN } from '../../platform/http/validation.ts'
-import { listAuditEntries } from '../audit.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { paginate } from '../paginate.ts'
-import { AuditEntry, closed, successResponse } from '../schema.ts'
+import { closed, successResponse } from '../schema.ts'
 import { organisationTotals, searchOrganisations } from './organisations.ts'
 import { GrantedCredits, OrganisationForOperator, OrganisationRecord, ServiceSwitch } from './schema.ts'
 
@@ -145,28 +144,6 @@ export function operatorRoutes(app: App, context: Context): void {
         return newBalance
       })
       return successResponse('Credits granted', { mode, balance })
-    },
-  )
-
-  app.get(
-    '/operator/audit',
-    {
-      config,
-      schema: {
-        querystring: Type.Object({ ...PageQuery.properties, org_id: Type.Optional(Type.String({ maxLength: 50 })) }),
-        response: { 200: success(listOf(AuditEntry)) },
-      },
-    },
-    async ({ query: { org_id, ...page } }) => {
-      const resultPage = await paginate(
-        vault,
-        `changes ${org_id ?? ''}`,
-        page,
-        (before: string | undefined, limit) => listAuditEntries(db.queries, { orgId: org_id, before, limit }),
-        ({ audit_id }) => audit_id,
-        (entry) => entry,
-      )
-      return successResponse('Audit log', resultPage)
     },
   )
 }

@@ -76,7 +76,11 @@ export const ServerStatus = named(
     processes: count,
     workers: count,
     jobs: Type.Object({ waiting: count, active: count, failed: count, oldest_seconds: Type.Number() }),
-    mails: Type.Object({ failed_today: count, queued: count }),
+    mails: Type.Object({
+      failed_today: count,
+      queued: count,
+      retrying: Type.Integer({ description: 'Number of queued emails of which at least one attempt failed.' }),
+    }),
     dead_letters: Type.Integer({ description: 'Number of rows that cannot be processed.' }),
     failing_endpoints: Type.Array(FailingEndpoint),
     failed_calls: Type.Array(FailedRequest, {

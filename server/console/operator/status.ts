@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
-import { DAY, HOUR } from '../../platform/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import { liveProcesses } from '../../platform/database/process-heartbeat.ts'
 import { findActiveCooldowns, findRecentlyRateLimitedKeys } from './cooldowns.ts'
 
+/** An endpoint is listed if all attempts of this time have failed. */
+const FAILING_ENDPOINT_MS = 10 * MINUTE
 /** Only this many of the newest emails are counted, which bounds the query. */
 const MAX_EMAILS_COUNTED = 5000
 /** Maximum number of failing endpoints, and of failed requests, in the response. */
@@ -40,15 +42,16 @@ export async function operatorStatus(context: Context) {
         (select count(*) from organisations where service_off)::int as organisations_off,
         (select count(*) from skill_requests where status = 'pending')::int as skill_requests,
         (select count(*) from dead_letters)::int as dead_letters,
-        mails.failed, mails.queued
+        mails.failed, mails.queued, mails.retrying
       from (
         select count(*) filter (where status = 'failed' and created_at > ${new Date(now - DAY)})::int as failed,
-          count(*) filter (where status = 'queued')::int as queued
-        from (select status, created_at from mails order by mail_id desc limit ${MAX_EMAILS_COUNTED}) as latest
+          count(*) filter (where status = 'queued')::int as queued,
+          count(*) filter (where status = 'queued' and attempts > 0)::int as retrying
+        from (select status, attempts, created_at from mails order by mail_id desc limit ${MAX_EMAILS_COUNTED}) as latest
       ) as mails`.execute(db.queries),
       sql<FailingEndpoint>`
       select w.webhook_id, w.org_id, o.name as org_name, w.mode, w.url, w.failing_since
-      from webhooks w join organisations o using (org_id) where w.status = 'failing'
+      from webhooks w join organisations o using (org_id) where w.status = 'failing' or (w.status = 'enabled' and w.failing_since < ${new Date(now - FAILING_ENDPOINT_MS)})
       order by w.failing_since limit ${MAX_FAILURES_LISTED}`.execute(db.queries),
       sql<FailedRequest>`
       select at, org_id, o.name as org_name, mode, method, route, code, request_id from request_log r join organisations o using (org_id)
@@ -77,7 +80,7 @@ export async function operatorStatus(context: Context) {
       failed: sumOverQueues('failed'),
       oldest_seconds: Math.max(0, ...queueDepths.map(({ oldestSeconds }) => oldestSeconds)),
     },
-    mails: { failed_today: totals.failed!, queued: totals.queued! },
+    mails: { failed_today: totals.failed!, queued: totals.queued!, retrying: totals.retrying! },
     dead_letters: totals.dead_letters!,
     failing_endpoints: endpoints.map((endpoint) => ({
       ...endpoint,

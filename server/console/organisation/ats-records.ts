@@ -4,7 +4,7 @@ import type { OrgScope } from '../../access/caller.ts'
 import { adapters } from '../../ats/adapters.ts'
 import type { AtsConnection } from '../../ats/connections.ts'
 import { listTests } from '../../ats/offered-mandates.ts'
-import type { AtsOrder } from '../../ats/orders.ts'
+import type { AtsOrder } from '../../ats/order.ts'
 import { type AtsReport, listReports } from '../../ats/reports/reports.ts'
 import type { Queries } from '../../platform/database/database.ts'
 

@@ -6,7 +6,7 @@ import { signIn, signInMember } from '../../../test/support/console.ts'
 import { verificationCalls } from '../../../test/support/verification.ts'
 import { eventTypes } from '../../events/types.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
-import { deleteOldRequests } from '../../request-log/request-log.ts'
+import { enforceRetention } from '../../privacy/retention/enforce.ts'
 
 const startSharedApp = oncePerFile((t) => startApp(t))
 
@@ -142,7 +142,7 @@ test('a request flood does not fill the log, and old requests are deleted', asyn
   const loggedCount = await countLogEntries()
   assert.ok(loggedCount >= 50 && loggedCount <= 120, `${loggedCount} logged`)
   clock.advance(3 * DAY + SECOND)
-  await context.db.transaction((tx) => deleteOldRequests(tx, clock.now()))
+  await enforceRetention(context)
   assert.equal(await countLogEntries(), 0)
 })
 

@@ -22,13 +22,14 @@ export function previewMessages(
   { languages, language, link, unsubscribeUrl }: PreviewContext,
 ): (string | null)[] {
   let currentLanguage = detectLanguage(messages, languages) ?? language
-  return messages.map(({ direction, channel, content }) => {
+  return messages.map(({ direction, channel, content, contact_step }) => {
     if (!Array.isArray(content)) {
       currentLanguage = languages.find((each) => each === content.value) ?? currentLanguage
       return null
     }
     if (direction !== 'out') return null
-    const message = { prompts: content, language: currentLanguage, link, unsubscribeUrl }
+    const followUp = contact_step === null ? {} : { followUpNumber: contact_step }
+    const message = { prompts: content, language: currentLanguage, link, unsubscribeUrl, ...followUp }
     if (channel === 'sms') return smsText(message)
     return channel === 'email' ? emailText(message) : null
   })

@@ -54,8 +54,8 @@ export function simulatorPhoneRecord({ privateTexts, mandate_id: _, flow_version
   }
 }
 
-function messageText(content: string, privateTexts: PrivateTexts | undefined): string {
-  const parsed = hidePrivateContent(JSON.parse(content) as CandidateMessage['content'], privateTexts)
+function messageText(content: CandidateMessage['content'], privateTexts: PrivateTexts | undefined): string {
+  const parsed = hidePrivateContent(content, privateTexts)
   return Array.isArray(parsed) ? (parsed.at(-1)?.text ?? '') : (parsed.text ?? parsed.value ?? '')
 }
 

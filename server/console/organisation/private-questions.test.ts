@@ -55,7 +55,7 @@ test('only members who may edit private questions see their texts in conversatio
     `/candidates/${candidateId}`,
     `/phone/${candidateId}`,
     '/phone',
-    '/people',
+    '/recruiter-results',
     `/results/${result_id}`,
     `/mandates/${mandate_id}`,
     '/export/results.csv',

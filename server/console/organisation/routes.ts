@@ -7,13 +7,12 @@ import { formatWait } from '../../platform/clock.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { hashToken } from '../../platform/token-hash.ts'
-import { entryForOrganisation, listAuditEntries } from '../audit.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { addMember, changeMemberRole, listMembers, memberRecord, removeMember } from '../auth/members.ts'
 import { MemberRoleSchema } from '../auth/schema.ts'
 import { sendInvitation } from '../auth/sign-in-emails.ts'
 import { paginate } from '../paginate.ts'
-import { AuditEntry, closed, EmailAddress, successResponse } from '../schema.ts'
+import { closed, EmailAddress, successResponse } from '../schema.ts'
 import { MemberRecord, OrganisationSummary, OrganisationWithRole } from './schema.ts'
 import { organisationSummary } from './summary.ts'
 
@@ -26,7 +25,6 @@ const INVITATIONS_PER_ADDRESS: Rule = { name: 'console-invitations-to', kind: 'f
 export function organisationRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
   const viewerConfig = { role: 'viewer' } as const
-  const ownerConfig = { role: 'owner' } as const
   const memberChangeConfig = { role: 'owner', recentSignIn: true } as const
 
   app.get(
@@ -127,29 +125,6 @@ export function organisationRoutes(app: App, context: Context): void {
         return removedMember
       })
       return successResponse('Member removed', memberRecord(member))
-    },
-  )
-
-  app.get(
-    '/orgs/:org/audit',
-    {
-      config: ownerConfig,
-      schema: {
-        querystring: Type.Object({ ...PageQuery.properties, actor: Type.Optional(Type.Enum(['operator'])) }),
-        response: { 200: success(listOf(AuditEntry)) },
-      },
-    },
-    async ({ orgAccess: { orgId, role }, query: { actor, ...page } }) => {
-      const operatorsOnly = actor === 'operator'
-      const resultPage = await paginate(
-        vault,
-        `changes of ${orgId} ${actor ?? ''}`,
-        page,
-        (before: string | undefined, limit) => listAuditEntries(db.queries, { orgId, operatorsOnly, before, limit }),
-        ({ audit_id }) => audit_id,
-        (entry) => (role === 'operator' ? entry : entryForOrganisation(entry)),
-      )
-      return successResponse('Audit log', resultPage)
     },
   )
 

@@ -5,7 +5,6 @@ import { ResultReasonSchema, ResultStatusSchema } from '../../campaigns/schema.t
 import { channelNames } from '../../channels/channel.ts'
 import { personas } from '../../channels/simulator/test-numbers.ts'
 import { named } from '../../platform/http/named-schemas.ts'
-import { candidateFields, KnockoutAnswer, resultOf } from '../../results/schema.ts'
 import { MethodSchema, StatusSchema, Student, Verification } from '../../verification/schema.ts'
 import { Language } from '../../workflows/schema.ts'
 import { MemberRoleSchema, RoleSchema } from '../auth/schema.ts'
@@ -110,15 +109,6 @@ export const KeyLimits = named(
     people_today: count,
     skills_per_day: count,
     browse_pages_per_hour: count,
-  }),
-)
-
-/** A result with the contact details of its candidate and the text of a knockout question. */
-export const RecruiterResultRecord = named(
-  'RecruiterResult',
-  Type.Object({
-    ...resultOf(Type.Object({ ...candidateFields, phone: orNull(text), email: orNull(text) })).properties,
-    knocked_out_by: orNull(KnockoutAnswer),
   }),
 )
 

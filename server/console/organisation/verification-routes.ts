@@ -5,10 +5,10 @@ import type { Context } from '../../context.ts'
 import { describeStatusReason, type EmailSummary, listEmails } from '../../mail/mail.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Queries } from '../../platform/database/database.ts'
-import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
+import { PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { readAssessment } from '../../verification/assessments/attempts.ts'
-import { type ListedSession, listSessions, type SessionPosition } from '../../verification/listing.ts'
+import { type ListedSession, listSessions, type SessionPosition, sessionSelection } from '../../verification/listing.ts'
 import { statusAt } from '../../verification/outcome.ts'
 import { resendRequest } from '../../verification/reviews/review-requests.ts'
 import { findReview, isWithdrawable, type Review } from '../../verification/reviews/reviews.ts'
@@ -17,12 +17,18 @@ import { statuses } from '../../verification/schema.ts'
 import { readVerification } from '../../verification/session-responses.ts'
 import { belongsTo, findVerification, type Session } from '../../verification/sessions.ts'
 import { actorOf, recordRequestAudit } from '../auth/guards.ts'
-import { paginate } from '../paginate.ts'
+import { countedListOf, countUpToLimit, paginate } from '../paginate.ts'
 import { successResponse } from '../schema.ts'
 import { VerificationDetails, VerificationSummary } from './schema.ts'
 
 const VerificationParams = Type.Object({ verification_id: Type.String({ pattern: '^SV_[A-Z0-9]{10,60}$' }) })
-const VerificationsQuery = Type.Object({ ...PageQuery.properties, status: Type.Optional(Type.Enum([...statuses])) })
+const VerificationsQuery = Type.Object({
+  ...PageQuery.properties,
+  status: Type.Optional(Type.Enum([...statuses])),
+  q: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: "A verification ID or the partner's ID of the student." }),
+  ),
+})
 
 /** Routes for verification sessions, their emails, resending the review request and withdrawing the endorsement. */
 export function verificationRoutes(app: App, context: Context): void {
@@ -33,19 +39,21 @@ export function verificationRoutes(app: App, context: Context): void {
     '/orgs/:org/:mode/verifications',
     {
       config: viewerConfig,
-      schema: { querystring: VerificationsQuery, response: { 200: success(listOf(VerificationSummary)) } },
+      schema: { querystring: VerificationsQuery, response: { 200: success(countedListOf(VerificationSummary)) } },
     },
-    async ({ caller, query: { status, ...page } }) => {
+    async ({ caller, query: { status, q, ...page } }) => {
       const resultPage = await paginate(
         vault,
-        `verifications of ${caller.orgId} ${caller.mode} ${status ?? ''}`,
+        `verifications of ${caller.orgId} ${caller.mode} ${JSON.stringify([status, q])}`,
         page,
         (after: SessionPosition | undefined, limit) =>
-          listSessions(db.queries, caller, clock.now(), { status, after, limit }),
+          listSessions(db.queries, caller, clock.now(), { status, search: q, after, limit }),
         ({ created_at, verification_id }) => ({ at: created_at.toISOString(), id: verification_id }),
         summaryRecord,
       )
-      return successResponse('Verifications', resultPage)
+      const { from, where } = sessionSelection(caller, clock.now(), { status, search: q })
+      const counted = page.cursor === undefined ? await countUpToLimit(db.queries, from, where) : { total: null }
+      return successResponse('Verifications', { ...resultPage, ...counted })
     },
   )
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { getOrganisation } from '../../access/organisations.ts'
 import type { Context } from '../../context.ts'
+import { findPersonKeys } from '../../people/identity/people.ts'
 import type { SealedColumn } from '../../platform/data-key-rotation.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
@@ -48,15 +49,25 @@ export async function sendHolderLinks(context: Context, requestId: string): Prom
       delete from credential_link_requests where request_id = ${requestId} returning address, language`.execute(tx)
     if (!requests[0]) return
     const address = vault.open(requests[0].address, addressPurpose(requestId))
-    const { rows: holders } = await sql<Holder>`
-      select holder_id, org_id, mode, profile_slug, is_profile_public from credential_holders h
-      where contact_kind = 'email' and contact_hash = ${mailboxes.hash(address)}
-        and exists (select from credentials c where c.holder_id = h.holder_id and c.credential is not null)
-      order by created_at desc limit ${MAX_LINKS_PER_REQUEST}`.execute(tx)
+    const { rows: holders } = await sql<Holder & { person_id: string }>`
+      select h.holder_id, h.org_id, h.mode, h.profile_slug, h.is_profile_public, c.person_id
+      from credential_holders h cross join lateral (
+        select person_id from credentials
+        where holder_id = h.holder_id and credential is not null and person_id is not null order by credential_id desc limit 1
+      ) c
+      where h.contact_kind = 'email' and h.contact_hash = ${mailboxes.hash(address)}
+      order by h.created_at desc limit ${MAX_LINKS_PER_REQUEST}`.execute(tx)
+    const keys = await findPersonKeys(
+      tx,
+      holders.map(({ person_id }) => person_id),
+    )
     for (const holder of holders) {
+      const key = keys.get(holder.person_id)
+      if (!key) continue // the person was erased
       const { name } = await getOrganisation(tx, holder.org_id)
       await emailManageLink(tx, context, {
         scope: { orgId: holder.org_id, mode: holder.mode },
+        person: { personId: holder.person_id, key },
         address,
         url: await createHolderLink(tx, clock, config, holder),
         language: requests[0].language,

@@ -22,6 +22,7 @@ export const TABLES_WITHOUT_POLICY: Record<string, string> = {
   audit_heads: 'one hash chain over the audit entries of all organisations',
   audit_unchained: 'IDs of the audit entries that wait for the hash chain',
   bank_items: 'built-in questions',
+  blind_index_keys: 'encryption keys of the deployment',
   catalogue_imports: 'the shared catalogue of skills',
   catalogue_version: 'the shared catalogue of skills',
   console_codes: 'belongs to a person who signs in, before an organisation is chosen',
@@ -40,6 +41,8 @@ export const TABLES_WITHOUT_POLICY: Record<string, string> = {
   mailbox_hash_keys: 'encryption keys of the deployment',
   master_skills: 'the shared catalogue of skills',
   processes: 'server processes of the deployment',
+  restored_erasures: 'erasures of all organisations that must be repeated after a restore',
+  retention_bounds: 'bounds of the operator for all organisations',
   retired_mac_keys: 'encryption keys of the deployment',
   schema_migrations: 'migrations of the deployment',
   selected_skills: 'selections of the public API, which has no organisations',
@@ -47,6 +50,7 @@ export const TABLES_WITHOUT_POLICY: Record<string, string> = {
   skill_sources: 'the shared catalogue of skills',
   skills: 'the shared catalogue of skills',
   sub_skills: 'the shared catalogue of skills',
+  unsealed_tables: 'the state of the upgrade',
 }
 
 /**

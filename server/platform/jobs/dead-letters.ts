@@ -5,6 +5,7 @@ import { isDatabaseUnavailable } from '../database/outage.ts'
 import { errorText } from '../error-text.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import { redactAddresses } from '../text/redact-addresses.ts'
 
 /** The queues whose rows can become dead letters. */
 export const deadLetterQueues = [
@@ -138,7 +139,7 @@ export async function recordDeadLetter(
   const reason = error instanceof SyntaxError ? new Error('the stored data is not valid JSON') : error
   const { rows } = await sql<{ attempts: number; retry_at: Date | null }>`
     insert into dead_letters (queue, subject_id, org_id, mode, attempts, error, first_failed_at, last_failed_at, retry_at)
-    values (${queue}, ${id}, ${orgId}, ${mode}, 1, ${errorText(reason).slice(0, MAX_ERROR_LENGTH)}, ${now}, ${now},
+    values (${queue}, ${id}, ${orgId}, ${mode}, 1, ${redactAddresses(errorText(reason)).slice(0, MAX_ERROR_LENGTH)}, ${now}, ${now},
       ${new Date(clock.now() + RETRY_DELAYS_MS[0]!)})
     on conflict (queue, subject_id) do update set attempts = dead_letters.attempts + 1, error = excluded.error,
       last_failed_at = excluded.last_failed_at,

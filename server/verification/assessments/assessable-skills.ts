@@ -3,7 +3,8 @@ import type { Context } from '../../context.ts'
 import { findOwnMeasurableSkills } from '../../items/item-store.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { MIN_ACTIVE_ITEMS } from '../../questions/skill-items.ts'
-import type { ChosenSkill, Session } from '../sessions.ts'
+import type { ChosenSkill } from '../session-skills.ts'
+import type { Session } from '../sessions.ts'
 
 /** Why a skill cannot be assessed, for error messages. */
 export const NOT_ASSESSABLE_REASON = `there are fewer than ${MIN_ACTIVE_ITEMS} questions about it, and no AI writer is configured`

@@ -6,7 +6,7 @@ import { checkItem } from '../../questions/checks.ts'
 import { leadInsFor } from '../../questions/lead-ins.ts'
 import type { SourceContext } from '../../questions/questions.ts'
 import { distractorCount, type ItemSource, languagesOf, type SkillItem, showItem } from '../../questions/skill-items.ts'
-import type { ChosenSkill } from '../sessions.ts'
+import type { ChosenSkill } from '../session-skills.ts'
 
 /** A question of an assessment, with its key. */
 export interface AssessmentItem {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { testReviewerOf } from '../../mail/test-addresses.ts'
+import { blindIndexOf } from '../../people/identity/blind-index.ts'
 import { DAY, MINUTE } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
-import { mailboxOf } from '../reviews/mailboxes.ts'
 import { findReview, type Review } from '../reviews/reviews.ts'
 import type { EndorsementType } from '../schema.ts'
 import { lockVerification, type Session } from '../sessions.ts'
@@ -45,8 +45,8 @@ async function insertEndorsement(tx: Tx, session: Session, review: Review, facts
       org_id: session.scope.orgId,
       mode: session.scope.mode,
       user_id: session.userId,
-      reviewer_mailbox: mailboxOf(review.email),
-      student_mailbox: mailboxOf(session.student.email),
+      reviewer_mailbox: blindIndexOf(tx).mailbox(review.email),
+      student_mailbox: blindIndexOf(tx).mailbox(session.student.email),
       endorsement_type: session.endorsementType,
       facts,
       endorsed_at: new Date(endorsedAt),
@@ -107,7 +107,7 @@ export async function findEvidence(
   const maxStudents = row.endorsement_type === 'faculty' ? MAX_USUAL_STUDENTS_OF_TEACHER : MAX_USUAL_STUDENTS
   // All organisations share the test reviewers: their number of students means nothing.
   if (row.students > maxStudents && testReviewerOf(review.email) === undefined) facts.push('many_endorsements')
-  if (await isMailboxOfStudent(queries, session.userId, review.email)) facts.push('reviewer_is_student')
+  if (await isMailboxOfStudent(queries, session, review.email)) facts.push('reviewer_is_student')
   return deriveEvidence(facts)
 }
 

@@ -39,14 +39,21 @@ test('operators see rings with masked members, write notes and dismiss them; eve
   const [ring] = items
   assert.equal(ring.kind, 'cycle')
   assert.equal(ring.mode, 'live')
-  assert.deepEqual(ring.members, ['1: a•••@gmail.com', '2: b•••@gmail.com', '3: c•••@gmail.com'])
+  assert.equal(ring.members.length, 3)
+  for (const member of ring.members) assert.match(member, /^[1-3]: [0-9a-f]{8}$/)
   assert.equal(ring.evidence.endorsements, 3)
   assert.equal(ring.evidence.shortest_cycle, 3)
   assert.equal(ring.evidence.quick_answers, 3)
   const details = (await operator.get(`/operator/rings/${ring.ring_id}`)).body.data
-  assert.deepEqual(
-    details.endorsements.map(({ reviewer, student }: any) => `${reviewer[0]} ${student[0]}`),
+  const endorsements = details.endorsements.map(({ reviewer, student }: any) => `${reviewer[0]} ${student[0]}`)
+  // Members are numbered by their hashes, so that the cycle can have either direction.
+  const cycles = [
     ['1 2', '2 3', '3 1'],
+    ['1 3', '2 1', '3 2'],
+  ]
+  assert.ok(
+    cycles.some((cycle) => cycle.join() === endorsements.sort().join()),
+    endorsements.join(),
   )
   assert.doesNotMatch(JSON.stringify([items, details]), /amit|bina|carl/)
 

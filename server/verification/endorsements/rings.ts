@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { Mode } from '../../access/keys.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
+import { blindIndexOf } from '../../people/identity/blind-index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database, Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
-import { mailboxOf, maskAddress } from '../reviews/mailboxes.ts'
 import type { EndorsementType } from '../schema.ts'
 import type { EvidenceCode } from './evidence.ts'
 import { detectRings, type EndorsementEdge, type Ring, type RingEvidence, type ringKinds } from './ring-detection.ts'
@@ -97,7 +97,7 @@ export async function findNewRing(
   mode: Mode,
   { reviewerEmail, studentEmail }: { reviewerEmail: string; studentEmail: string },
 ): Promise<void> {
-  const [reviewer, student] = [mailboxOf(reviewerEmail), mailboxOf(studentEmail)]
+  const [reviewer, student] = [blindIndexOf(tx).mailbox(reviewerEmail), blindIndexOf(tx).mailbox(studentEmail)]
   const after = await expand(tx, mode, student, 'reviewer_mailbox', 'student_mailbox', 3)
   const before = await expand(tx, mode, reviewer, 'student_mailbox', 'reviewer_mailbox', 2)
   if (![...before].some((mailbox) => after.has(mailbox))) return
@@ -211,9 +211,9 @@ async function selectRing(queries: Queries, ringId: string): Promise<RingRow> {
   return rows[0]
 }
 
-/** Returns the masked address of a member with their number in the ring, because masked addresses can be equal. */
+/** Returns the number of a member in the ring, and the beginning of the hash of their mailbox: the address is not stored. */
 function maskMember(members: string[], mailbox: string): string {
-  return `${members.indexOf(mailbox) + 1}: ${maskAddress(mailbox)}`
+  return `${members.indexOf(mailbox) + 1}: ${mailbox.slice(0, 8)}`
 }
 
 function ringRecord({ members, evidence, noted_at, found_at, updated_at, ...row }: RingRow) {

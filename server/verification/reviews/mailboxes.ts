@@ -80,9 +80,3 @@ function mailboxOfSubdomain(domain: string): string | undefined {
   if (!provider?.hasSubdomainAddresses) return undefined
   return `${domain.slice(0, dotIndex)}@${provider.domains[0]}`
 }
-
-/** Returns an address of which only the first character and the domain can be read, for lists of people. */
-export function maskAddress(address: string): string {
-  const atIndex = address.lastIndexOf('@')
-  return `${[...address][0]}•••${address.slice(atIndex)}`
-}

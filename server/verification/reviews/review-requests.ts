@@ -16,7 +16,7 @@ import { hashToken } from '../../platform/token-hash.ts'
 import type { Vault } from '../../platform/vault.ts'
 import { mainSourceOf } from '../items.ts'
 import { eventData } from '../outcome.ts'
-import { changeSession, hasTestClock, lockVerification, type Session } from '../sessions.ts'
+import { changeSession, hasTestClock, lockVerification, type Session, sealerOf } from '../sessions.ts'
 import { requireNotStudent, requireReviewerAvailable, requireSourcesAvailable } from '../source-rules.ts'
 import { reviewRequestEmail } from './emails.ts'
 import { findReview, type Review } from './reviews.ts'
@@ -103,6 +103,7 @@ function buildRequestEmail(
     to: { name: review.name, address: review.email },
     scope: session.scope,
     subjectId: session.id,
+    people: [sealerOf(review), sealerOf(session)],
     unsubscribeLink,
   }
 }

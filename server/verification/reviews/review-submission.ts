@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
 import { type EmailDeps, queueEmail } from '../../mail/mail.ts'
 import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
+import { ERASED } from '../../people/identity/person-key.ts'
 import { type Clock, DAY } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { stripInvisible } from '../../platform/text/strip-invisible.ts'
@@ -14,25 +15,21 @@ import { verificationEnded } from '../credential-hooks.ts'
 import { recordEndorsement } from '../endorsements/endorsements.ts'
 import { isMissing } from '../fields.ts'
 import { mainSourceOf } from '../items.ts'
-import { eventData, skillOutcomes, statusAt } from '../outcome.ts'
+import { eventData, redactOutcomes, reviewSubject, skillOutcomes, statusAt } from '../outcome.ts'
+import { commentsOf, type ReviewWords, sealWords, withoutComments } from '../personal-values.ts'
 import type { ReviewInput, SkillOutcome } from '../schema.ts'
+import type { SkillDecision } from '../session-skills.ts'
 import {
   changeSession,
   findVerification,
   lockVerification,
   type Session,
+  sealerOf,
   skillRecord,
   verificationNotFoundProblem,
 } from '../sessions.ts'
 import { reviewOutcomeEmail } from './emails.ts'
-import {
-  alreadySubmittedProblem,
-  findReview,
-  isWithdrawable,
-  linkExpiredProblem,
-  type Review,
-  type SkillDecision,
-} from './reviews.ts'
+import { alreadySubmittedProblem, findReview, isWithdrawable, linkExpiredProblem, type Review } from './reviews.ts'
 
 /** Time from the review in which the reviewer can withdraw an endorsement with the link of the email. */
 const WITHDRAWAL_PERIOD_MS = 90 * DAY
@@ -44,7 +41,7 @@ export async function readReviewPage(queries: Queries, clock: Clock, id: string)
     throw problem('INVALID_VERIFICATION_TYPE', 'This verification uses an assessment and has no review.')
   }
   const review = session && (await findReview(queries, id))
-  if (!session || !review?.link) throw verificationNotFoundProblem()
+  if (!session || session.personKey === null || !review?.link) throw verificationNotFoundProblem()
   const now = session.clock.now()
   if (now >= review.link.expiresAt) throw linkExpiredProblem()
   const { student } = session
@@ -111,15 +108,18 @@ export async function submitReview(
   const { clock, config } = deps
   const now = clock.now()
   const decision = readDecision(session, input)
+  const seal = (words: ReviewWords) =>
+    sealWords({ reviewerKey: review.personKey, studentKey: session.personKey }, session.id, words)
   await tx
     .updateTable('verification_reviews')
     .set({
       submitted_at: new Date(now),
       remind_at: null,
       ...('reason' in decision
-        ? { decline_reason: decision.reason }
+        ? { decline_reason: ERASED, words: seal({ comments: {}, reason: decision.reason }) }
         : {
-            decisions: JSON.stringify(decision.decisions),
+            decisions: JSON.stringify(withoutComments(decision.decisions)),
+            words: seal({ comments: commentsOf(decision.decisions), reason: undefined }),
             endorsed: decision.decisions.filter(({ endorsed }) => endorsed).map(({ skill }) => skill),
             expires_at: new Date(now + WITHDRAWAL_PERIOD_MS),
           }),
@@ -132,7 +132,14 @@ export async function submitReview(
   const skills = skillOutcomes(endedSession, status, submittedReview, undefined)
   const isEndorsement = skills.some(({ outcome }) => outcome === 'endorsed')
   const evidence = isEndorsement ? await recordEndorsement(tx, deps, endedSession, review) : undefined
-  await recordEvent(tx, session.scope, clock, `verification.${status}`, eventData(endedSession, skills, evidence))
+  await recordEvent(
+    tx,
+    session.scope,
+    clock,
+    `verification.${status}`,
+    eventData(endedSession, skills, evidence),
+    reviewSubject(endedSession, review, eventData(endedSession, redactOutcomes(skills), evidence)),
+  )
   if (status === 'completed') await verificationEnded.run(tx, session.id, clock)
   const unsubscribeLink = createUnsubscribeLink(config)
   await queueEmail(tx, deps, {
@@ -147,6 +154,7 @@ export async function submitReview(
     to: { name: session.student.name, address: session.student.email },
     scope: session.scope,
     subjectId: session.id,
+    people: [sealerOf(session), sealerOf(review)],
     unsubscribeLink,
   })
   return { session: endedSession, skills }

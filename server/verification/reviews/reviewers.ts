@@ -1,7 +1,10 @@
 import { problem } from '../../api/problem.ts'
 import type { EmailDeps } from '../../mail/mail.ts'
 import { testAddressError } from '../../mail/test-addresses.ts'
+import { blindIndexOf } from '../../people/identity/blind-index.ts'
+import { identifyPerson } from '../../people/identity/people.ts'
 import type { Tx } from '../../platform/database/database.ts'
+import { sealReviewer } from '../personal-values.ts'
 import { changeSession, type Session, sessionNotFoundProblem } from '../sessions.ts'
 import { requireNotStudent, requireReviewerAvailable } from '../source-rules.ts'
 import { requestReview, requireNotSuppressed } from './review-requests.ts'
@@ -39,7 +42,10 @@ export async function storeReviewer(
   const testAddressMessage = testAddressError(email, 'reviewer', session.scope.mode)
   if (testAddressMessage) throw problem('INVALID_EMAIL', `email: ${testAddressMessage}.`)
   await requireNotStudent(tx, session, email)
-  const addresses = [...new Set([...(currentReview?.addresses ?? []), email])]
+  const person = await identifyPerson(tx, session.scope, now, { email })
+  const addresses = [
+    ...new Set([...(currentReview?.addresses ?? []), blindIndexOf(tx).spelling(session.scope, email).toString('hex')]),
+  ]
   if (addresses.length > MAX_REVIEWER_ADDRESSES) {
     throw problem(
       'TOO_MANY_REVIEWERS',
@@ -49,14 +55,27 @@ export async function storeReviewer(
   await requireReviewerAvailable(tx, session, email, now)
   await requireNotSuppressed(tx, deps, session, email)
   const { name, company, website } = input
-  const row = { name, email, company, website: website ?? null, addresses }
+  const row = {
+    person_id: person.personId,
+    personal: sealReviewer(person.key, session.id, { name, email, company, website }),
+    addresses,
+  }
   await tx
     .insertInto('verification_reviews')
     .values({ verification_id: session.id, ...row })
     .onConflict((conflict) => conflict.column('verification_id').doUpdateSet(row))
     .execute()
   const extendedSession = await changeSession(tx, session, now, { extendsSession: true })
-  const review = { ...(currentReview ?? REVIEW_NOT_REQUESTED), name, email, company, website, addresses }
+  const review = {
+    ...(currentReview ?? REVIEW_NOT_REQUESTED),
+    personId: person.personId,
+    personKey: person.key,
+    name,
+    email,
+    company,
+    website,
+    addresses,
+  }
   if (currentReview?.email !== email || !currentReview.link) await requestReview(tx, deps, extendedSession, review)
   return review
 }

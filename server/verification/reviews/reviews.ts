@@ -1,22 +1,22 @@
 import { sql } from 'kysely'
 import { problem } from '../../api/problem.ts'
+import { findPersonKeys } from '../../people/identity/people.ts'
+import type { PersonKey } from '../../people/identity/person-key.ts'
 import type { Queries } from '../../platform/database/database.ts'
+import { openReviewer, openWords, withComments } from '../personal-values.ts'
+import type { SkillDecision } from '../session-skills.ts'
 import type { Session } from '../sessions.ts'
-
-export interface SkillDecision {
-  /** Number of the skill in the catalogue. */
-  skill: number
-  endorsed: boolean
-  rating?: number
-  comment?: string
-}
 
 /** The reviewer of a session and their response; times in epoch milliseconds. */
 export interface Review {
+  personId: string
+  /** Seals the values of the reviewer; null after the erasure. */
+  personKey: PersonKey
   name: string
   email: string
   company: string
   website: string | undefined
+  /** Hashes of the addresses of all reviewers that the session has had. */
   addresses: string[]
   /** When the first review request was sent. */
   requestedAt: number | undefined
@@ -49,15 +49,23 @@ export function linkExpiredProblem() {
 
 export async function findReview(queries: Queries, verificationId: string): Promise<Review | undefined> {
   const { rows } = await sql<ReviewRow>`
-    select * from verification_reviews where verification_id = ${verificationId}`.execute(queries)
-  return rows[0] && reviewFromRow(rows[0])
+    select r.*, s.person_id as student_id from verification_reviews r join verification_sessions s using (verification_id)
+    where verification_id = ${verificationId}`.execute(queries)
+  const [row] = rows
+  if (!row) return undefined
+  const keys = await findPersonKeys(queries, [row.person_id, row.student_id])
+  return reviewFromRow(row, {
+    reviewerKey: keys.get(row.person_id) ?? null,
+    studentKey: keys.get(row.student_id) ?? null,
+  })
 }
 
 interface ReviewRow {
-  name: string
-  email: string
-  company: string
-  website: string | null
+  verification_id: string
+  person_id: string
+  student_id: string
+  personal: Buffer | null
+  words: Buffer | null
   addresses: string[]
   requested_at: Date | null
   token_hash: Buffer | null
@@ -71,12 +79,16 @@ interface ReviewRow {
   withdrawn_by: WithdrawnBy | null
 }
 
-function reviewFromRow(row: ReviewRow): Review {
+function reviewFromRow(row: ReviewRow, keys: { reviewerKey: PersonKey; studentKey: PersonKey }): Review {
+  const { name, email, company, website } = openReviewer(keys.reviewerKey, row.verification_id, row.personal)
+  const words = openWords(keys, row.verification_id, row.words)
   return {
-    name: row.name,
-    email: row.email,
-    company: row.company,
-    website: row.website ?? undefined,
+    personId: row.person_id,
+    personKey: keys.reviewerKey,
+    name,
+    email,
+    company,
+    website,
     addresses: row.addresses,
     requestedAt: row.requested_at?.getTime(),
     link: row.sent_at
@@ -88,8 +100,8 @@ function reviewFromRow(row: ReviewRow): Review {
         }
       : undefined,
     submittedAt: row.submitted_at?.getTime(),
-    decisions: row.decisions ?? undefined,
-    declineReason: row.decline_reason ?? undefined,
+    decisions: row.decisions ? withComments(row.decisions, words) : undefined,
+    declineReason: words?.reason ?? row.decline_reason ?? undefined,
     withdrawnAt: row.withdrawn_at?.getTime(),
     withdrawnBy: row.withdrawn_by ?? undefined,
   }

@@ -2,13 +2,15 @@ import { problem } from '../../api/problem.ts'
 import { recordEvent } from '../../events/record.ts'
 import { type EmailDeps, queueEmail } from '../../mail/mail.ts'
 import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
+import { ERASED } from '../../people/identity/person-key.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { endorsementWithdrawn } from '../credential-hooks.ts'
 import { mainSourceOf } from '../items.ts'
-import { eventData, skillOutcomes } from '../outcome.ts'
+import { eventData, redactOutcomes, reviewSubject, skillOutcomes } from '../outcome.ts'
+import { commentsOf, sealWords } from '../personal-values.ts'
 import type { SkillOutcome } from '../schema.ts'
-import { changeSession, lockVerification, type Session, verificationNotFoundProblem } from '../sessions.ts'
+import { changeSession, lockVerification, type Session, sealerOf, verificationNotFoundProblem } from '../sessions.ts'
 import { reviewOutcomeEmail } from './emails.ts'
 import { findReview, isWithdrawable, type Review, type WithdrawnBy } from './reviews.ts'
 
@@ -52,7 +54,16 @@ export async function withdrawEndorsement(
   await tx
     .updateTable('verification_reviews')
     // Without endorsed skills, the job that adds missing endorsements does not add this one again.
-    .set({ withdrawn_at: new Date(now), withdrawn_by: by, decline_reason: reason, endorsed: [] })
+    .set({
+      withdrawn_at: new Date(now),
+      withdrawn_by: by,
+      decline_reason: ERASED,
+      words: sealWords({ reviewerKey: review.personKey, studentKey: session.personKey }, session.id, {
+        comments: commentsOf(review.decisions ?? []),
+        reason,
+      }),
+      endorsed: [],
+    })
     .where('verification_id', '=', session.id)
     .execute()
   // A withdrawn endorsement no longer links the reviewer and the student.
@@ -60,11 +71,15 @@ export async function withdrawEndorsement(
   const changedSession = await changeSession(tx, session, now, { status: 'declined' })
   const withdrawn: Review = { ...review, withdrawnAt: now, withdrawnBy: by, declineReason: reason }
   const skills = skillOutcomes(changedSession, 'declined', withdrawn, undefined)
-  await recordEvent(tx, session.scope, clock, 'verification.declined', {
-    ...eventData(changedSession, skills),
-    withdrawnAt: new Date(now).toISOString(),
-    withdrawnBy: by,
-  })
+  const withdrawalData = { withdrawnAt: new Date(now).toISOString(), withdrawnBy: by }
+  await recordEvent(
+    tx,
+    session.scope,
+    clock,
+    'verification.declined',
+    { ...eventData(changedSession, skills), ...withdrawalData },
+    reviewSubject(changedSession, review, { ...eventData(changedSession, redactOutcomes(skills)), ...withdrawalData }),
+  )
   await endorsementWithdrawn.run(tx, session.id, clock)
   if (emailDeps) await emailStudent(tx, emailDeps, { session, review }, withdrawal)
   return { session: changedSession, skills }
@@ -89,6 +104,7 @@ async function emailStudent(
     to: { name: session.student.name, address: session.student.email },
     scope: session.scope,
     subjectId: session.id,
+    people: [sealerOf(session), sealerOf(review)],
     unsubscribeLink,
   })
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { isNotPaused, type PausedOrganisations } from '../../access/service-switch.ts'
+import { openEvents, type SealedEventData } from '../../events/personal-data.ts'
 import type { Queries } from '../../platform/database/database.ts'
 
 /** A pending delivery whose next attempt is due, with its event. */
@@ -31,9 +32,9 @@ export async function findDueDeliveries(
 ): Promise<DueDelivery[]> {
   const dayCondition = (table: 'd' | 'e') =>
     days ? sql`and ${sql.ref(`${table}.day`)} = any (${days}::date[])` : sql``
-  const { rows } = await sql<DueDelivery>`
+  const { rows } = await sql<DueDelivery & SealedEventData>`
     select to_char(due.day, 'YYYY-MM-DD') as day, due.event_id, due.round, due.failures, due.sequence,
-      e.type, e.mode, e.data, e.created_at
+      e.type, e.mode, e.data, e.created_at, e.person_id, e.other_person_id, e.personal
     from (
       select d.day, d.event_id, d.round, d.failures, d.sequence, d.next_attempt_at from webhook_deliveries d
       where d.webhook_id = ${webhookId} and d.status = 'pending' and d.next_attempt_at <= ${new Date(now)}
@@ -42,7 +43,7 @@ export async function findDueDeliveries(
     ) as due
     join events e on e.day = due.day and e.event_id = due.event_id ${dayCondition('e')}
     order by due.next_attempt_at, due.sequence`.execute(queries)
-  return rows
+  return openEvents(queries, rows)
 }
 
 export async function hasActiveWebhooks(queries: Queries): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
-import type { Campaign, CampaignList, Mandate, MandateList, WorkflowList } from '../../api-types/partner.ts'
-import { useCampaignNames } from '../campaigns/campaign-names.ts'
+import type { Campaign, Mandate } from '../../api-types/partner.ts'
+import { RecordPicker } from '../shared/record-picker.tsx'
 import type { ApiError } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
@@ -48,45 +48,39 @@ interface Props {
 }
 
 export function AnalyticsFilters({ filters, period, error }: Props) {
-  const context = useOrgContext()
   const { workflow_id, mandate_id, campaign_id } = filters
-  const workflows = useData<WorkflowList>(context.apiPath('/workflows?limit=100'))
-  const mandates = useData<MandateList>(
-    workflow_id ? context.apiPath(`/mandates?limit=100&workflow_id=${workflow_id}`) : undefined,
-  )
-  const campaigns = useData<CampaignList>(workflow_id ? context.apiPath('/campaigns?limit=100') : undefined)
-  const nameOf = useCampaignNames(campaigns.data?.items)
   useAddImpliedWorkflow(filters)
-  const workflowMandates = new Set(mandates.data?.items.map((mandate) => mandate.mandate_id))
-  const shownCampaigns = (campaigns.data?.items ?? []).filter((campaign) =>
-    mandate_id ? campaign.mandate_id === mandate_id : workflowMandates.has(campaign.mandate_id),
-  )
   const errorAt = (name: string) => error?.details.find(({ path }) => path === `query.${name}`)?.message
   return (
     <div class="analytics-filters">
       <div class="row filters">
-        <Choice
-          name="Workflow"
-          allLabel="All workflows"
+        <RecordPicker
+          id="analytics-workflow"
+          kind="workflow"
+          label="Workflow"
+          placeholder="All workflows"
           value={workflow_id}
-          options={(workflows.data?.items ?? []).map((each) => [each.workflow_id, each.name])}
-          onChoose={(value) => setQuery({ workflow_id: value, mandate_id: undefined, campaign_id: undefined })}
+          onChoose={(id) => setQuery({ workflow_id: id, mandate_id: undefined, campaign_id: undefined })}
         />
         {workflow_id && (
           <>
-            <Choice
-              name="Mandate"
-              allLabel="All mandates"
+            <RecordPicker
+              id="analytics-mandate"
+              kind="mandate"
+              label="Mandate"
+              placeholder="All mandates"
               value={mandate_id}
-              options={(mandates.data?.items ?? []).map((each) => [each.mandate_id, each.title])}
-              onChoose={(value) => setQuery({ mandate_id: value, campaign_id: undefined })}
+              filter={{ workflow_id }}
+              onChoose={(id) => setQuery({ mandate_id: id, campaign_id: undefined })}
             />
-            <Choice
-              name="Campaign"
-              allLabel="All campaigns"
+            <RecordPicker
+              id="analytics-campaign"
+              kind="campaign"
+              label="Campaign"
+              placeholder="All campaigns"
               value={campaign_id}
-              options={shownCampaigns.map((each) => [each.campaign_id, nameOf(each.campaign_id)])}
-              onChoose={(value) => setQuery({ campaign_id: value })}
+              filter={mandate_id ? { mandate_id } : { workflow_id }}
+              onChoose={(id) => setQuery({ campaign_id: id })}
             />
           </>
         )}
@@ -107,32 +101,6 @@ export function AnalyticsFilters({ filters, period, error }: Props) {
         </fieldset>
       </div>
     </div>
-  )
-}
-
-interface ChoiceProps {
-  name: string
-  /** Label of the option that selects everything, such as “All workflows”. */
-  allLabel: string
-  value: string | undefined
-  options: [string, string][]
-  onChoose: (value: string | undefined) => void
-}
-
-function Choice({ name, allLabel, value, options, onChoose }: ChoiceProps) {
-  return (
-    <label>
-      {name}
-      <select value={value ?? ''} onChange={(event) => onChoose(event.currentTarget.value || undefined)}>
-        <option value="">{allLabel}</option>
-        {value && !options.some(([id]) => id === value) && <option value={value}>{value}</option>}
-        {options.map(([id, text]) => (
-          <option key={id} value={id}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
   )
 }
 

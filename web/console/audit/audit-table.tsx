@@ -1,73 +1,127 @@
 import type { AuditEntry } from '../../api-types/console.ts'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { ListCount, MoreFilters, SearchFilter, SelectFilter } from '../shared/list-filters.tsx'
 import type { List } from '../shell/loading.ts'
+import { setQuery, useAddress } from '../shell/router.tsx'
+import { auditSentence, shownDetails } from './audit-sentences.ts'
 
-/** Audit entries, newest first. */
-export function AuditTable({ list, withOrganisation }: { list: List<AuditEntry>; withOrganisation: boolean }) {
+/** The query parameters of the filters. */
+export const AUDIT_FILTERS = ['actor', 'who', 'action', 'subject', 'from', 'to'] as const
+export const AUDIT_PAGE_SIZE = 50
+
+const ACTIONS = [
+  ['sign_in', 'Sign-ins'],
+  ['team', 'Team'],
+  ['keys', 'Keys'],
+  ['candidates', 'Campaigns and candidates'],
+  ['jobs', 'Workflows and mandates'],
+  ['webhooks', 'Webhooks and events'],
+  ['exports', 'Exports'],
+  ['reads', 'Reads by operators'],
+] as const
+
+/** Filters of the audit log: person, action, record and days. */
+export function AuditFilters() {
   return (
-    <Table
-      caption="Audit log, newest first"
-      rows={list.items}
-      keyOf={({ audit_id }) => audit_id}
-      loadMore={list.more}
-      loading={list.loading}
-      empty={<p class="soft">No entries yet.</p>}
-      columns={[
-        { name: 'When', cell: ({ at }) => <Time at={at} /> },
-        {
-          name: 'User',
-          cell: ({ who, actor }) => (
-            <>
-              {who} {actor === 'operator' && <span class="badge">operator</span>}
-            </>
-          ),
-        },
-        { name: 'Action', cell: ({ action }) => action },
-        {
-          name: 'Object',
-          cell: ({ subject, org_id }) => (subject && subject !== org_id ? <code>{subject}</code> : '–'),
-        },
-        ...(withOrganisation
-          ? [
-              {
-                name: 'Organisation',
-                cell: ({ org_id, mode }: AuditEntry) =>
-                  org_id ? (
-                    <>
-                      <code>{org_id}</code> {mode}
-                    </>
-                  ) : (
-                    '–'
-                  ),
-              },
-            ]
-          : [{ name: 'Mode', cell: ({ mode }: AuditEntry) => mode ?? '–' }]),
-        { name: 'IP address', cell: ({ address, user_agent }) => <Source address={address} userAgent={user_agent} /> },
-        {
-          name: 'Details',
-          cell: ({ details }) => <Details details={details} />,
-        },
-      ]}
-    />
+    <div class="row filters">
+      <SearchFilter label="Person" name="who" placeholder="Email address" />
+      <MoreFilters names={AUDIT_FILTERS.filter((name) => name !== 'who')}>
+        <SelectFilter name="action" label="Action" allLabel="All actions" options={ACTIONS} />
+        <SearchFilter label="Object ID" name="subject" placeholder="CP_…" />
+        <SelectFilter
+          name="actor"
+          label="By"
+          allLabel="Everyone"
+          options={[['operator', 'Access by operators'] as const]}
+        />
+        <DayFilter name="from" label="From" />
+        <DayFilter name="to" label="To" />
+      </MoreFilters>
+    </div>
   )
 }
 
-function Source({ address, userAgent }: { address: string | null; userAgent: string | null }) {
-  return address ? <code title={userAgent ?? undefined}>{address}</code> : <>–</>
+function DayFilter({ name, label }: { name: string; label: string }) {
+  const { query } = useAddress()
+  return (
+    <label>
+      {label}
+      <input
+        type="date"
+        value={query.get(name) ?? ''}
+        onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
+      />
+    </label>
+  )
 }
 
-function Details({ details }: { details: object }) {
-  const entries = Object.entries(details)
-  if (entries.length === 0) return <>–</>
+interface Props {
+  list: List<AuditEntry>
+  withOrganisation: boolean
+  /** Returns the name of an organisation. */
+  organisationName?: (orgId: string) => string
+}
+
+/** Audit entries as sentences, newest first. */
+export function AuditTable({ list, withOrganisation, organisationName = (orgId) => orgId }: Props) {
+  const { query } = useAddress()
+  const isFiltered = AUDIT_FILTERS.some((name) => query.get(name))
   return (
-    <ul class="plain-list small">
-      {entries.map(([name, value]) => (
-        <li key={name}>
-          <span class="soft">{name.replaceAll('_', ' ')}</span>{' '}
-          {typeof value === 'string' ? value : JSON.stringify(value)}
-        </li>
-      ))}
-    </ul>
+    <>
+      <ListCount list={list} nouns={['entry', 'entries']} />
+      <Table
+        caption="Audit log, newest first"
+        rows={list.items}
+        keyOf={({ audit_id }) => audit_id}
+        loadMore={list.more}
+        empty={<p class="soft">{isFiltered ? 'No entries match these filters.' : 'No entries yet.'}</p>}
+        columns={[
+          { name: 'When', cell: ({ at }) => <Time at={at} seconds /> },
+          {
+            name: 'Person',
+            cell: ({ who, actor }) => (
+              <>
+                {who} {actor === 'operator' && <span class="badge">operator</span>}
+              </>
+            ),
+          },
+          {
+            name: 'Action',
+            cell: (entry) => (
+              <>
+                {auditSentence(entry)}
+                {entry.subject && entry.subject !== entry.org_id && (
+                  <div class="small">
+                    <code>{entry.subject}</code>
+                  </div>
+                )}
+                <Details entry={entry} />
+              </>
+            ),
+          },
+          ...(withOrganisation
+            ? [
+                {
+                  name: 'Organisation',
+                  cell: ({ org_id, mode }: AuditEntry) =>
+                    org_id ? `${organisationName(org_id)}${mode ? `, ${mode}` : ''}` : '–',
+                },
+              ]
+            : [{ name: 'Mode', cell: ({ mode }: AuditEntry) => mode ?? '–' }]),
+          {
+            name: 'IP address',
+            aside: true,
+            cell: ({ address, user_agent }) => (address ? <code title={user_agent ?? undefined}>{address}</code> : '–'),
+          },
+        ]}
+      />
+    </>
   )
+}
+
+function Details({ entry }: { entry: AuditEntry }) {
+  const details = shownDetails(entry)
+  if (details.length === 0) return null
+  return <div class="soft small">{details.map(([name, value]) => `${name}: ${value}`).join('; ')}</div>
 }

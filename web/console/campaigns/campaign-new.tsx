@@ -1,10 +1,14 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Campaign, CreditBalance, Mandate, MandateList } from '../../api-types/partner.ts'
+import type { ListedMandateCountedList } from '../../api-types/console.ts'
+import type { Campaign, CreditBalance } from '../../api-types/partner.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { indianTimeHint } from '../../ui/time.tsx'
 import { useDryRun } from '../shared/dry-run.ts'
+import { FieldError } from '../shared/field-error.tsx'
+import { DraftNotice, useFormDraft } from '../shared/form-draft.tsx'
+import { RecordPicker } from '../shared/record-picker.tsx'
 import type { ApiError } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { type EnrolmentTarget, enrolCandidates, splitIntoChunks, useRosterCheck, withRetries } from './enrolling.ts'
@@ -25,7 +29,9 @@ export default function CampaignNew() {
   const { query } = useAddress()
   const campaignId = query.get('campaign_id') ?? undefined
   const campaign = useData<Campaign>(campaignId && context.apiPath(`/campaigns/${campaignId}`))
-  const mandates = useData<MandateList>(campaignId ? undefined : context.apiPath('/mandates?status=ready&limit=50'))
+  const mandates = useData<ListedMandateCountedList>(
+    campaignId ? undefined : context.apiPath('/lists/mandates?status=ready&limit=1'),
+  )
   const error = campaign.error ?? mandates.error
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (campaignId ? !campaign.data : !mandates.data) return <h1 class="waiting">Loading campaign</h1>
@@ -45,14 +51,24 @@ export default function CampaignNew() {
     )
   }
   return (
-    <Form campaign={campaign.data} mandates={mandates.data?.items ?? []} defaultMandateId={query.get('mandate_id')} />
+    <Form
+      campaign={campaign.data}
+      defaultMandateId={query.get('mandate_id') ?? mandates.data?.items[0]?.mandate_id ?? ''}
+    />
   )
 }
 
 interface FormProps {
   campaign: Campaign | undefined
-  mandates: Mandate[]
-  defaultMandateId: string | null
+  defaultMandateId: string
+}
+
+/** The input of the form. It contains personal data, so that it is kept in the tab only. */
+interface CampaignDraft {
+  mandateId: string
+  name: string
+  startTime: string
+  roster?: Roster | undefined
 }
 
 interface SendingState {
@@ -61,12 +77,15 @@ interface SendingState {
   error?: ApiError
 }
 
-function Form({ campaign, mandates, defaultMandateId }: FormProps) {
+function Form({ campaign, defaultMandateId }: FormProps) {
   const context = useOrgContext()
-  const [mandateId, setMandateId] = useState(defaultMandateId ?? mandates[0]?.mandate_id ?? '')
-  const [name, setName] = useState('')
-  const [startTime, setStartTime] = useState('')
-  const [roster, setRoster] = useState<Roster>()
+  const formDraft = useFormDraft<CampaignDraft>(
+    `${context.apiPath('/campaigns')} ${campaign?.campaign_id ?? 'new'}`,
+    { mandateId: defaultMandateId, name: '', startTime: '' },
+    'tab',
+  )
+  const { mandateId, name, startTime, roster } = formDraft.value
+  const change = (part: Partial<CampaignDraft>) => formDraft.setValue((previous) => ({ ...previous, ...part }))
   const [sending, setSending] = useState<SendingState>()
   const [confirming, setConfirming] = useState(false)
   // The chunks already sent, and the idempotency key of the current call, so that a retry enrols no candidate twice.
@@ -119,22 +138,20 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
         </Link>
       </p>
       <h1>{campaign ? 'Add candidates' : 'New campaign'}</h1>
+      <DraftNotice draft={formDraft} />
       {!campaign && (
         <fieldset class="card stack narrow" aria-label="Campaign" disabled={progress.campaignId !== undefined}>
-          <Field id="mandate_id" label="Job" error={errorAt('mandate_id')}>
-            {(attributes) => (
-              <select {...attributes} value={mandateId} onChange={(event) => setMandateId(event.currentTarget.value)}>
-                {mandates.map(({ mandate_id, title, company_name }) => (
-                  <option key={mandate_id} value={mandate_id}>
-                    {title}, {company_name}
-                  </option>
-                ))}
-                {!mandates.some(({ mandate_id }) => mandate_id === mandateId) && (
-                  <option value={mandateId}>{mandateId}</option>
-                )}
-              </select>
-            )}
-          </Field>
+          <RecordPicker
+            id="mandate_id"
+            kind="mandate"
+            label="Job"
+            placeholder="Search for a job"
+            value={mandateId || undefined}
+            filter={{ status: 'ready' }}
+            optional={false}
+            onChoose={(id) => change({ mandateId: id ?? '' })}
+          />
+          <FieldError text={errorAt('mandate_id')} />
           <div class="pair">
             <Field id="campaign_name" label="Name (optional)" error={errorAt('name')}>
               {(attributes) => (
@@ -143,7 +160,7 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
                   {...attributes}
                   maxLength={120}
                   value={name}
-                  onInput={(event) => setName(event.currentTarget.value)}
+                  onInput={(event) => change({ name: event.currentTarget.value })}
                 />
               )}
             </Field>
@@ -159,7 +176,7 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
                   class="datetime"
                   {...attributes}
                   value={startTime}
-                  onInput={(event) => setStartTime(event.currentTarget.value)}
+                  onInput={(event) => change({ startTime: event.currentTarget.value })}
                 />
               )}
             </Field>
@@ -168,7 +185,7 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
       )}
       {roster === undefined ? (
         <div class="narrow">
-          <RosterInput onRoster={setRoster} onType={() => setRoster(typedRoster())} />
+          <RosterInput onRoster={(next) => change({ roster: next })} onType={() => change({ roster: typedRoster() })} />
         </div>
       ) : (
         <>
@@ -251,7 +268,7 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
   function changeRoster(next: Roster | undefined) {
     setSending(undefined)
     setProgress(({ campaignId }) => ({ campaignId, chunks: 0, key: crypto.randomUUID() }))
-    setRoster(next)
+    change({ roster: next })
   }
 
   async function enrolAll() {
@@ -281,6 +298,7 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
     setFlashMessage(
       `${enrolledCount.toLocaleString()} ${enrolledCount === 1 ? 'candidate' : 'candidates'} enrolled.${alreadyEnrolledText}${repeatedText}`,
     )
+    formDraft.complete()
     navigate(context.pagePath(`/campaigns/${campaignId}`))
   }
 }

@@ -14,7 +14,7 @@ import { Qualified, VerdictSummary } from '../results/verdict.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { useFlashMessage } from '../shared/flash-message.ts'
-import { Link, type Params } from '../shell/router.tsx'
+import { Link, type Params, ParentLink } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { Progress } from './progress.tsx'
 
@@ -25,9 +25,12 @@ export default function CampaignPage({ params }: { params: Params }) {
   const path = context.apiPath(`/campaigns/${params.campaign_id}`)
   const [inProgress, setInProgress] = useState(true)
   const { data, error, reload, set } = useData<Campaign>(path, { pollMs: inProgress ? POLL_INTERVAL_MS : undefined })
-  const candidates = useList<RecruiterResult>(context.apiPath(`/people?campaign_id=${params.campaign_id}&limit=50`), {
-    pollMs: inProgress ? 2 * POLL_INTERVAL_MS : undefined,
-  })
+  const candidates = useList<RecruiterResult>(
+    context.apiPath(`/recruiter-results?campaign_id=${params.campaign_id}&limit=50`),
+    {
+      pollMs: inProgress ? 2 * POLL_INTERVAL_MS : undefined,
+    },
+  )
   const mandate = useData<Mandate>(data && context.apiPath(`/mandates/${data.mandate_id}`))
   const [archiving, setArchiving] = useState(false)
   const [submitError, setSubmitError] = useState<ApiError>()
@@ -39,7 +42,7 @@ export default function CampaignPage({ params }: { params: Params }) {
     if (!inProgress) void candidates.reload() // load the final state
   }, [inProgress])
 
-  const parentLink = <Link to={context.pagePath('/campaigns')}>Campaigns</Link>
+  const parentLink = <ParentLink to={context.pagePath('/campaigns')}>Campaigns</ParentLink>
   if (error) {
     return (
       <>

@@ -1,35 +1,36 @@
-import type { Campaign, CreditBalance } from '../../api-types/partner.ts'
+import type { ListedCampaign } from '../../api-types/console.ts'
+import type { CreditBalance } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData, useList } from '../shell/loading.ts'
-import { useCampaignNames } from './campaign-names.ts'
 import './campaigns.css'
 import { CreatedVia } from '../shared/created-via.tsx'
-import { NoMatches } from '../shared/list-filters.tsx'
-import { Link, setQuery, useAddress } from '../shell/router.tsx'
+import { ListCount, listQueryString, SearchFilter, SelectFilter } from '../shared/list-filters.tsx'
+import { SavedViews } from '../shared/saved-views.tsx'
+import { Link, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { Progress } from './progress.tsx'
 
 const POLL_INTERVAL_MS = 4000
-const STATUSES = ['running', 'scheduled', 'paused', 'completed', 'archived']
+const PAGE_SIZE = 50
+const STATUSES = ['running', 'scheduled', 'paused', 'completed', 'archived'].map((status) => [status, status] as const)
+const SORTS = [
+  ['oldest', 'Oldest first'],
+  ['name', 'Name'],
+  ['pending', 'Most candidates in progress'],
+  ['candidates', 'Most candidates'],
+] as const
+const FILTER_NAMES = ['q', 'status', 'mandate_id'] as const
 
 export default function Campaigns() {
   const context = useOrgContext()
   const { query } = useAddress()
-  const status = query.get('status') ?? ''
-  const search = query.get('q') ?? ''
-  const list = useList<Campaign>(context.apiPath('/campaigns?limit=100'), { pollMs: POLL_INTERVAL_MS })
+  const isFiltered = FILTER_NAMES.some((name) => query.get(name))
+  const path = `/lists/campaigns?${listQueryString(query, [...FILTER_NAMES, 'sort'], PAGE_SIZE)}`
+  const list = useList<ListedCampaign>(context.apiPath(path), { pollMs: POLL_INTERVAL_MS })
   const credits = useData<CreditBalance>(context.apiPath('/credits'))
-  const nameOf = useCampaignNames(list.items)
-  const matchingCampaigns = list.items?.filter(
-    (campaign) =>
-      (!status || campaign.status === status) &&
-      `${nameOf(campaign.campaign_id)} ${campaign.job_id ?? ''} ${campaign.campaign_id}`
-        .toLowerCase()
-        .includes(search.toLowerCase()),
-  )
   return (
     <>
       <div class="page-head">
@@ -49,29 +50,21 @@ export default function Campaigns() {
           )}
         </div>
       </div>
+      <SavedViews page="campaigns" />
       <div class="row filters">
-        <label>
-          Name or ID
-          <input type="search" value={search} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
-        </label>
-        <label>
-          Status
-          <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
-            <option value="">All statuses</option>
-            {STATUSES.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
+        <SearchFilter label="Search" placeholder="Name, job, company or ID" />
+        <SelectFilter name="status" label="Status" allLabel="All statuses" options={STATUSES} />
+        <SelectFilter name="sort" label="Sort" allLabel="Newest first" options={SORTS} />
       </div>
+      <ListCount list={list} nouns={['campaign', 'campaigns']} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Campaigns, newest first"
-        rows={matchingCampaigns}
+        caption="Campaigns"
+        rows={list.items}
         keyOf={({ campaign_id }) => campaign_id}
         loadMore={list.more}
         empty={
-          list.items?.length === 0 ? (
+          !isFiltered ? (
             <>
               <h2>No campaigns yet</h2>
               <p class="soft">
@@ -88,21 +81,20 @@ export default function Campaigns() {
               )}
             </>
           ) : (
-            <NoMatches noun="campaign" more={list.more} />
+            <p class="soft">No campaigns match these filters.</p>
           )
         }
         columns={[
           {
             name: 'Campaign',
-            cell: ({ campaign_id, job_id }) => (
+            cell: ({ campaign_id, display_name, job_title, company_name, job_id }) => (
               <>
-                <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>
-                {job_id && (
-                  <>
-                    <br />
-                    <span class="soft small">{job_id}</span>
-                  </>
-                )}
+                <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{display_name}</Link>
+                <div class="soft small">
+                  {[display_name === job_title ? undefined : job_title, company_name, job_id]
+                    .filter(Boolean)
+                    .join(' · ')}
+                </div>
               </>
             ),
           },

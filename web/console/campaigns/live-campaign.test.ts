@@ -18,7 +18,7 @@ test('in LIVE mode a campaign starts only after confirmation', async (t) => {
     if (request.method() === 'POST' && !isDryRun) writes.push(new URL(request.url()).pathname.replace(/.*\/live/, ''))
   })
   await page.goto(`${app.url}/console/${orgId}/live/campaigns/new?mandate_id=${mandate_id}`)
-  await page.getByText('LIVE: real people').waitFor()
+  await page.getByText('Live: real people, real credits').waitFor()
   const pasteField = page.getByLabel(/^Paste rows/)
   const csvRows = (count: number) =>
     ['name,phone', ...Array.from({ length: count }, (_, n) => `Person ${n},+91981000000${n}`)].join('\n')

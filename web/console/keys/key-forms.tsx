@@ -197,7 +197,7 @@ export function RotateKey({ path, apiKey, grace, onClose, onRotated }: RotatePro
 /** Shows the secret of a new or rotated key, which cannot be read again later. */
 export function KeySecret({ created, onClose }: { created: KeyWithSecret; onClose: () => void }) {
   return (
-    <Dialog title="Copy your secret now" onClose={onClose}>
+    <Dialog title="Copy your secret now" onClose={onClose} persistent>
       <p>It is shown only once.</p>
       <p class="label">Key ID</p>
       <CopyText text={created.key_id} label="the key ID" />
@@ -219,6 +219,9 @@ export function KeySecret({ created, onClose }: { created: KeyWithSecret; onClos
           The key is valid until <Time at={created.expires_at} />.
         </p>
       )}
+      <button type="button" class="primary" onClick={onClose}>
+        I have copied it
+      </button>
     </Dialog>
   )
 }

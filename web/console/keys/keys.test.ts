@@ -14,6 +14,14 @@ const focusedText = async (page: Page) => {
   return `${localName} ${textContent.slice(0, 30)}`
 }
 
+/** Escape does not close the dialog, because the secret cannot be shown again. */
+const closeSecret = async (page: Page) => {
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await getDialog(page).getByRole('button', { name: 'I have copied it' }).click()
+  await getDialog(page).waitFor({ state: 'detached' })
+}
+
 test('a key can be created, rotated and revoked; its secret is shown once', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
@@ -30,7 +38,7 @@ test('a key can be created, rotated and revoked; its secret is shown once', asyn
   await secretHeading.waitFor()
   const [keyId, secret] = await getDialog(page).locator('code').allTextContents()
   await checkPage(page, 'keys-secret')
-  await page.keyboard.press('Escape')
+  await closeSecret(page)
   const withKey = app.as({ orgId, mode: 'test', keyId: keyId!, secret: secret! })
   await app.context.keyring.refresh()
   assert.equal((await withKey.get('/shifts')).status, 200)
@@ -45,7 +53,7 @@ test('a key can be created, rotated and revoked; its secret is shown once', asyn
   await secretHeading.waitFor()
   const [, next] = await getDialog(page).locator('code').allTextContents()
   assert.notEqual(next, secret)
-  await page.keyboard.press('Escape')
+  await closeSecret(page)
   assert.equal((await withKey.get('/shifts')).status, 200, 'the old secret stays valid for a day')
   await page.getByRole('button', { name: 'Revoke' }).click()
   await getButton(page, 'Revoke key').click()
@@ -81,8 +89,7 @@ test('a key expires at the end of its last day', async (t) => {
     .getByText(/The key is valid until Mar 12,( 2026,)? 11:59/)
     .waitFor()
   const [keyId, secret] = await getDialog(page).locator('code').allTextContents()
-  await page.keyboard.press('Escape')
-  await getDialog(page).waitFor({ state: 'detached' })
+  await closeSecret(page)
   const row = page.getByRole('row', { name: new RegExp(keyId!) })
   await row.getByRole('cell', { name: /Mar 12,( 2026,)? 11:59/ }).waitFor()
   assert.equal(await focusedText(page), 'button Create key', 'also after two dialogs in a row')
@@ -132,7 +139,7 @@ test('after a rotation the old secret stays valid for the chosen number of hours
   await getButton(page, 'Rotate secret').click()
   const secondSecret = await readShownSecret()
   await getDialog(page).getByText('The old secret stays valid until').waitFor()
-  await page.keyboard.press('Escape')
+  await closeSecret(page)
   await row.getByText('old secret valid until').waitFor()
   await checkPage(page, 'keys-two-secrets')
   assert.deepEqual([await statusWith(key.secret), await statusWith(secondSecret)], [200, 200])
@@ -146,7 +153,7 @@ test('after a rotation the old secret stays valid for the chosen number of hours
 
   await rotateWithGrace('2')
   const thirdSecret = await readShownSecret()
-  await page.keyboard.press('Escape')
+  await closeSecret(page)
   await row.getByRole('button', { name: 'Rotate' }).click()
   await getDialog(page).getByText('Two secrets are valid now.').waitFor()
   await checkPage(page, 'keys-rotate-again')

@@ -58,8 +58,15 @@ export default function Keys() {
           </>
         }
         columns={[
-          { name: 'Key', cell: ({ key_id }) => <code>{key_id}</code> },
-          { name: 'Kind', cell: ({ kind }) => kind },
+          {
+            name: 'Key',
+            cell: ({ key_id, kind }) => (
+              <div class="key-id">
+                <code>{key_id}</code>
+                <div class="soft small">{kind === 'session' ? 'session key' : 'partner key'}</div>
+              </div>
+            ),
+          },
           { name: 'Scopes', cell: ({ kind, scopes }) => (kind === 'session' ? '–' : <Scopes names={scopes} />) },
           {
             name: 'Status',
@@ -74,9 +81,18 @@ export default function Keys() {
               </>
             ),
           },
-          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           { name: 'Expires', cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : 'never') },
-          { name: 'Last used', cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never') },
+          {
+            name: 'Last used',
+            cell: ({ created_at, last_used_at }) => (
+              <>
+                {last_used_at ? <Time at={last_used_at} /> : 'never'}
+                <div class="soft small">
+                  created <Time at={created_at} />
+                </div>
+              </>
+            ),
+          },
           {
             name: 'Allowed from',
             cell: ({ allowed_addresses }) => allowed_addresses?.join(', ') ?? 'any address',
@@ -85,7 +101,7 @@ export default function Keys() {
             name: 'Actions',
             cell: (key) =>
               key.status === 'active' && (
-                <span class="row">
+                <span class="row key-actions">
                   {key.kind === 'partner' && (
                     <>
                       <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'limits', key })}>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Choice, ChoiceList, Mandate, Workflow, WorkflowList } from '../../api-types/partner.ts'
+import type { WorkflowCountedList } from '../../api-types/console.ts'
+import type { Choice, ChoiceList, Mandate, Workflow } from '../../api-types/partner.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -10,6 +11,8 @@ import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import '../shared/forms.css'
 import { ReadOnly } from '../shared/created-via.tsx'
+import { DraftNotice, useFormDraft } from '../shared/form-draft.tsx'
+import { RecordPicker } from '../shared/record-picker.tsx'
 import { Link, navigate, type Params, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { MethodChoice } from '../workflows/method-choice.tsx'
@@ -23,10 +26,12 @@ export default function MandateEdit({ params }: { params: Params }) {
   const { query } = useAddress()
   const id = params.mandate_id
   const mandate = useData<Mandate>(id && context.apiPath(`/mandates/${id}`))
-  const workflows = useData<WorkflowList>(context.apiPath('/workflows?limit=100'))
+  const workflows = useData<WorkflowCountedList>(
+    id ? undefined : context.apiPath('/lists/workflows?status=active&limit=1'),
+  )
   const error = mandate.error ?? workflows.error
   if (error) return <Notice kind="bad">{error.message}</Notice>
-  if (!workflows.data || (id && !mandate.data)) return <h1 class="waiting">Loading mandate</h1>
+  if (id ? !mandate.data : !workflows.data) return <h1 class="waiting">Loading mandate</h1>
   if (mandate.data?.created_via === 'api') {
     return (
       <>
@@ -38,8 +43,7 @@ export default function MandateEdit({ params }: { params: Params }) {
       </>
     )
   }
-  const activeWorkflows = workflows.data.items.filter(({ status }) => status === 'active')
-  if (!id && activeWorkflows.length === 0) {
+  if (workflows.data?.items.length === 0) {
     return (
       <div class="card empty">
         <h1>Create a workflow first</h1>
@@ -50,22 +54,25 @@ export default function MandateEdit({ params }: { params: Params }) {
       </div>
     )
   }
-  const defaultWorkflowId = query.get('workflow_id') ?? activeWorkflows[0]?.workflow_id ?? ''
-  return <Form existing={mandate.data} workflows={workflows.data.items} defaultWorkflowId={defaultWorkflowId} />
+  const defaultWorkflowId = query.get('workflow_id') ?? workflows.data?.items[0]?.workflow_id ?? ''
+  return <Form existing={mandate.data} defaultWorkflowId={defaultWorkflowId} />
 }
 
 interface FormProps {
   existing: Mandate | undefined
-  workflows: Workflow[]
   defaultWorkflowId: string
 }
 
 type TextField = 'title' | 'company_name' | 'job_id' | 'shift' | 'employment_type' | 'other_roles'
 type NumberField = 'min_years' | 'max_years' | 'openings' | 'salary_min' | 'salary_max'
 
-function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
+function Form({ existing, defaultWorkflowId }: FormProps) {
   const context = useOrgContext()
-  const [draft, setDraft] = useState<MandateDraft>(existing ? draftFrom(existing) : emptyDraft(defaultWorkflowId))
+  const formDraft = useFormDraft<MandateDraft>(
+    `${context.apiPath('/mandates')} ${existing ? `${existing.mandate_id} ${existing.version}` : 'new'}`,
+    existing ? draftFrom(existing) : emptyDraft(defaultWorkflowId),
+  )
+  const { value: draft, setValue: setDraft } = formDraft
   const [touched, setTouched] = useState<Set<string>>(new Set())
   const [submitError, setSubmitError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
@@ -77,7 +84,9 @@ function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
   const dryRun = useDryRun<Mandate>(touched.size > 0 ? { path, method, body } : undefined, submitError)
   const errorAt = (name: string) => (submitError || isTouched(touched, name) ? dryRun.errorUnder(name) : undefined)
   const warnings = dryRun.response?.ok ? dryRun.response.data.warnings : []
-  const workflow = workflows.find(({ workflow_id }) => workflow_id === draft.workflow_id)
+  const workflow = useData<Workflow>(
+    draft.workflow_id ? context.apiPath(`/workflows/${draft.workflow_id}`) : undefined,
+  ).data
   const methods = draft.methods ?? workflow?.default_methods ?? []
   useEffect(() => {
     if (submitError) document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
@@ -118,6 +127,7 @@ function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
         </Link>
       </p>
       <h1>{existing ? 'Edit mandate' : 'New mandate'}</h1>
+      <DraftNotice draft={formDraft} />
       <form class="stack narrow" noValidate onSubmit={(event) => void save(event)}>
         {submitError && <Notice kind="bad">{formErrorText(submitError)}</Notice>}
         <section class="card stack">
@@ -126,29 +136,28 @@ function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
             {textField('company_name', 'Company')}
           </div>
           <div class="pair">
-            <Field
-              id="workflow_id"
-              label="Workflow"
-              hint={existing ? 'The workflow of a mandate cannot be changed.' : 'Sets how candidates are contacted.'}
-              error={errorAt('workflow_id')}
-            >
-              {(attributes) => (
-                <select
-                  {...attributes}
-                  disabled={existing !== undefined}
-                  value={draft.workflow_id}
-                  onChange={(event) => change({ workflow_id: event.currentTarget.value })}
-                >
-                  {workflows
-                    .filter(({ status, workflow_id }) => status === 'active' || workflow_id === draft.workflow_id)
-                    .map(({ workflow_id, name }) => (
-                      <option key={workflow_id} value={workflow_id}>
-                        {name}
-                      </option>
-                    ))}
-                </select>
-              )}
-            </Field>
+            {existing ? (
+              <div class="field">
+                <span class="picker-label">Workflow</span>
+                <p>{workflow?.name ?? '…'}</p>
+                <p class="soft small">The workflow of a mandate cannot be changed.</p>
+              </div>
+            ) : (
+              <div class="field">
+                <RecordPicker
+                  id="workflow_id"
+                  kind="workflow"
+                  label="Workflow"
+                  placeholder="Search for a workflow"
+                  value={draft.workflow_id || undefined}
+                  filter={{ status: 'active' }}
+                  optional={false}
+                  onChoose={(id) => change({ workflow_id: id ?? '' })}
+                />
+                <p class="soft small">Sets how candidates are contacted.</p>
+                <FieldError text={errorAt('workflow_id')} />
+              </div>
+            )}
             {!existing && textField('job_id', 'Your job ID (optional)', { hint: 'Results include this ID.' })}
           </div>
           <Field id="description" label="Description (optional)" error={errorAt('description')}>
@@ -246,8 +255,9 @@ function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
     setBusy(true)
     const response = await api<Mandate>(path, { method, body })
     setBusy(false)
-    if (response.ok) navigate(context.pagePath(`/mandates/${response.data.mandate_id}`))
-    else setSubmitError(response.error)
+    if (!response.ok) return setSubmitError(response.error)
+    formDraft.complete()
+    navigate(context.pagePath(`/mandates/${response.data.mandate_id}`))
   }
 }
 

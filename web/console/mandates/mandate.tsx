@@ -12,7 +12,7 @@ import '../shared/forms.css'
 import { PublicBankNotice } from '../question-bank/public-bank-notice.tsx'
 import { ReadOnly } from '../shared/created-via.tsx'
 import { methodNames } from '../shared/labels.ts'
-import { Link, type Params } from '../shell/router.tsx'
+import { Link, type Params, ParentLink } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { PreparedQuestions } from './prepared-questions.tsx'
 import { skillNames } from './skill-names.ts'
@@ -31,7 +31,7 @@ export default function MandatePage({ params }: { params: Params }) {
   const [submitError, setSubmitError] = useState<ApiError>()
   useEffect(() => setPreparing(data === undefined || data.status === 'preparing'), [data?.status])
 
-  const parentLink = <Link to={context.pagePath('/mandates')}>Mandates</Link>
+  const parentLink = <ParentLink to={context.pagePath('/mandates')}>Mandates</ParentLink>
   if (error) {
     return (
       <>

@@ -1,37 +1,43 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Mandate, WorkflowList } from '../../api-types/partner.ts'
+import type { ListedMandate } from '../../api-types/console.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { CreatedVia } from '../shared/created-via.tsx'
 import { methodNames } from '../shared/labels.ts'
-import { JobIdFilter } from '../shared/list-filters.tsx'
-import { useData, useList } from '../shell/loading.ts'
+import {
+  JobIdFilter,
+  ListCount,
+  listQueryString,
+  MoreFilters,
+  SearchFilter,
+  SelectFilter,
+} from '../shared/list-filters.tsx'
+import { RecordPicker } from '../shared/record-picker.tsx'
+import { SavedViews } from '../shared/saved-views.tsx'
+import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
 const POLL_INTERVAL_MS = 2000
-const STATUSES = ['preparing', 'ready', 'failed', 'archived']
+const PAGE_SIZE = 50
+const STATUSES = ['preparing', 'ready', 'failed', 'archived'].map((status) => [status, status] as const)
+const SORTS = [
+  ['updated', 'Updated last'],
+  ['name', 'Title'],
+] as const
+const FILTER_NAMES = ['q', 'status', 'workflow_id', 'job_id'] as const
 
 export default function Mandates() {
   const context = useOrgContext()
   const { query } = useAddress()
-  const filter = new URLSearchParams()
-  for (const name of ['status', 'workflow_id', 'job_id']) {
-    const value = query.get(name)
-    if (value) filter.set(name, value)
-  }
-  const isFiltered = filter.toString() !== ''
+  const isFiltered = FILTER_NAMES.some((name) => query.get(name))
   const [preparing, setPreparing] = useState(false)
-  const list = useList<Mandate>(context.apiPath(`/mandates?${filter}`), {
-    pollMs: preparing ? POLL_INTERVAL_MS : undefined,
-  })
+  const path = `/lists/mandates?${listQueryString(query, [...FILTER_NAMES, 'sort'], PAGE_SIZE)}`
+  const list = useList<ListedMandate>(context.apiPath(path), { pollMs: preparing ? POLL_INTERVAL_MS : undefined })
   const hasPreparing = list.items?.some(({ status }) => status === 'preparing') ?? false
   useEffect(() => setPreparing(hasPreparing), [hasPreparing])
-  const workflows = useData<WorkflowList>(context.apiPath('/workflows?limit=100'))
-  const workflowId = query.get('workflow_id') ?? ''
-  const loadedWorkflows = workflows.data?.items ?? []
   return (
     <>
       <div class="page-head">
@@ -43,38 +49,27 @@ export default function Mandates() {
         )}
       </div>
       <p class="soft">A mandate is a job to fill: its requirements and the questions for its candidates.</p>
+      <SavedViews page="mandates" />
       <div class="row filters">
-        <label>
-          Status
-          <select
-            value={query.get('status') ?? ''}
-            onChange={(event) => setQuery({ status: event.currentTarget.value })}
-          >
-            <option value="">All statuses</option>
-            {STATUSES.map((status) => (
-              <option key={status}>{status}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Workflow
-          <select value={workflowId} onChange={(event) => setQuery({ workflow_id: event.currentTarget.value })}>
-            <option value="">All workflows</option>
-            {workflowId && !loadedWorkflows.some(({ workflow_id }) => workflow_id === workflowId) && (
-              <option value={workflowId}>{workflowId}</option>
-            )}
-            {loadedWorkflows.map(({ workflow_id, name }) => (
-              <option key={workflow_id} value={workflow_id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <JobIdFilter />
+        <SearchFilter label="Search" placeholder="Title, company or ID" />
+        <MoreFilters names={FILTER_NAMES.slice(1)}>
+          <SelectFilter name="status" label="Status" allLabel="All statuses" options={STATUSES} />
+          <RecordPicker
+            id="workflow-filter"
+            kind="workflow"
+            label="Workflow"
+            placeholder="All workflows"
+            value={query.get('workflow_id') ?? undefined}
+            onChoose={(id) => setQuery({ workflow_id: id })}
+          />
+          <JobIdFilter />
+          <SelectFilter name="sort" label="Sort" allLabel="Newest first" options={SORTS} />
+        </MoreFilters>
       </div>
+      <ListCount list={list} nouns={['mandate', 'mandates']} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Mandates, newest first"
+        caption="Mandates"
         rows={list.items}
         keyOf={({ mandate_id }) => mandate_id}
         loadMore={list.more}
@@ -106,7 +101,7 @@ export default function Mandates() {
           { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
           { name: 'Your job ID', cell: ({ job_id }) => job_id ?? '–' },
           { name: 'Questions', cell: ({ methods }) => methodNames(methods) },
-          { name: 'Skills', right: true, cell: ({ skills }) => skills.length },
+          { name: 'Skills', right: true, cell: ({ skills }) => skills },
           { name: 'Source', cell: ({ created_via }) => <CreatedVia via={created_via} /> },
           { name: 'Updated', cell: ({ updated_at }) => <Time at={updated_at} /> },
         ]}

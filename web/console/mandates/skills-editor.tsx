@@ -53,12 +53,13 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
         minLength={3}
         find={searchSkills}
         keyOf={({ skill_id }) => skill_id}
-        show={({ name, master_skill, verifiable }) => (
+        show={({ skill_id, name, master_skill, verifiable }) => (
           <>
             {name}{' '}
             <span class="soft small">
               {master_skill?.name}
               {verifiable ? '' : ' · cannot be verified'}
+              {selectedIds.has(skill_id) && ' · ✓ already added'}
             </span>
           </>
         )}
@@ -165,10 +166,11 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
     const response = await api<SkillSearchResultList>(
       context.apiPath(`/skills/search?limit=12&q=${encodeURIComponent(query)}`),
     )
-    return response.ok ? response.data.items.filter(({ skill_id }) => !selectedIds.has(skill_id)) : []
+    return response.ok ? response.data.items : []
   }
 
   function addSkill(skill: Skill) {
+    if (selectedIds.has(skill.skill_id)) return
     rememberSkills([skill])
     const verify = skill.verifiable && verifiedCount < MAX_VERIFIED_SKILLS
     onChange([...skills, { skill_id: skill.skill_id, verify }])

@@ -6,6 +6,8 @@ export interface Alert {
   /** Path of the page with the details; undefined if the status page shows them. */
   to?: string
   action?: string
+  /** True for work that is waiting, which is not a failure. */
+  isTask?: boolean
 }
 
 const LONG_QUEUE_WAIT_SECONDS = 300
@@ -48,8 +50,24 @@ export function alertsFor(status: ServerStatus): Alert[] {
       to: '/operator/mails?status=failed',
       action: 'View errors',
     },
+    mails.retrying > 0 && {
+      text: `${countedNoun(mails.retrying, 'email')} could not be sent yet and ${mails.retrying === 1 ? 'is' : 'are'} retried. Check the mail server.`,
+      to: '/operator/mails?status=queued',
+      action: 'View errors',
+    },
     failing.length > 0 && {
-      text: `${countedNoun(failing.length, 'webhook endpoint')} ${failing.length === 1 ? 'has' : 'have'} accepted no event for a day.`,
+      text: `${countedNoun(failing.length, 'webhook endpoint')} ${failing.length === 1 ? 'rejects' : 'reject'} every event.`,
+    },
+    status.organisations_off > 0 && {
+      text: `${countedNoun(status.organisations_off, 'organisation')} ${status.organisations_off === 1 ? 'is' : 'are'} switched off.`,
+      to: '/operator/organisations',
+      action: 'View organisations',
+    },
+    status.skill_requests > 0 && {
+      text: `${countedNoun(status.skill_requests, 'skill request')} ${status.skill_requests === 1 ? 'waits' : 'wait'} for a decision.`,
+      to: '/operator/skills',
+      action: 'View skill requests',
+      isTask: true,
     },
   ]
   return possibleAlerts.filter((each) => each !== false)

@@ -3,20 +3,19 @@ import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { ListCount, listQueryString, SearchFilter } from '../shared/list-filters.tsx'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 
 const POLL_INTERVAL_MS = 10_000
+const PAGE_SIZE = 50
 
 /** All emails of the server. Without an email server, operators read them here. */
 export default function OperatorEmails() {
   const { query } = useAddress()
   const kind = query.get('kind') ?? ''
   const status = query.get('status') ?? ''
-  const filterQuery = new URLSearchParams()
-  if (kind) filterQuery.set('kind', kind)
-  if (status) filterQuery.set('status', status)
-  const list = useList<EmailSummary>(`/operator/mails${filterQuery.size > 0 ? `?${filterQuery}` : ''}`, {
+  const list = useList<EmailSummary>(`/operator/mails?${listQueryString(query, ['kind', 'status', 'q'], PAGE_SIZE)}`, {
     pollMs: POLL_INTERVAL_MS,
   })
   const choices = useData<EmailFilters>('/operator/mail-filters').data
@@ -37,16 +36,20 @@ export default function OperatorEmails() {
         <Link to="/operator/suppressions">Suppressed mailboxes</Link> do not get some or all emails.
       </p>
       <div class="row filters">
+        <SearchFilter label="Recipient" placeholder="Address, name or email ID" />
         <Choice label="Kind" allLabel="All kinds" name="kind" value={kind} choices={choices?.kinds} />
         <Choice label="Status" allLabel="All statuses" name="status" value={status} choices={choices?.statuses} />
       </div>
+      <ListCount list={list} nouns={['email', 'emails']} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Emails, newest first"
         rows={list.items}
         keyOf={({ mail_id }) => mail_id}
         loadMore={list.more}
-        empty={<p class="soft">{kind || status ? 'No email matches these filters.' : 'No emails yet.'}</p>}
+        empty={
+          <p class="soft">{kind || status || query.get('q') ? 'No email matches these filters.' : 'No emails yet.'}</p>
+        }
         columns={[
           { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
           {

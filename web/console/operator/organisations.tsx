@@ -1,3 +1,4 @@
+import './organisations.css'
 import { useContext, useState } from 'preact/hooks'
 import type { OrganisationForOperator, ServiceSwitch } from '../../api-types/console.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -12,10 +13,11 @@ import { useData, useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { RefreshContext } from '../shell/session.ts'
 import { Credits } from './credits.tsx'
+import { OffboardingDialog } from './offboarding-dialog.tsx'
 import { ServiceDialog } from './service-dialog.tsx'
 
 type OpenDialog =
-  | { kind: 'credits' | 'service'; org: OrganisationForOperator }
+  | { kind: 'credits' | 'service' | 'offboarding'; org: OrganisationForOperator }
   | { kind: 'new' }
   | { kind: 'whole service' }
 
@@ -81,12 +83,12 @@ export default function OperatorOrganisations() {
           {
             name: 'Name',
             cell: ({ org_id, name }) => (
-              <>
+              <div class="organisation-cell">
                 <Link to={`/${org_id}/test`}>{name}</Link>
                 <div class="soft small">
                   <code>{org_id}</code>
                 </div>
-              </>
+              </div>
             ),
           },
           {
@@ -131,12 +133,23 @@ export default function OperatorOrganisations() {
                 >
                   Switch {org.service_off ? 'on' : 'off'}
                 </button>
+                <button
+                  type="button"
+                  class="plain flush"
+                  aria-label={`Export or erase ${org.name}`}
+                  onClick={() => setDialog({ kind: 'offboarding', org })}
+                >
+                  Export or erase
+                </button>
               </span>
             ),
           },
         ]}
       />
       {dialog?.kind === 'new' && <NewOrganisation onClose={close} onCreated={reload} />}
+      {dialog?.kind === 'offboarding' && (
+        <OffboardingDialog org={dialog.org} onClose={close} onErased={() => void list.reload()} />
+      )}
       {dialog?.kind === 'credits' && <Credits org={dialog.org} onClose={close} onGranted={() => void list.reload()} />}
       {dialog?.kind === 'service' && (
         <ServiceDialog

@@ -39,13 +39,11 @@ export default function OperatorStatus() {
       {data && alerts?.length === 0 && (
         <Notice kind="good">
           No alerts. The partner API is on
-          {data.organisations_off > 0 &&
-            `, except for ${data.organisations_off} ${data.organisations_off === 1 ? 'organisation that is' : 'organisations that are'} switched off`}
           {data.workers > 0 && `; ${data.workers} ${data.workers === 1 ? 'worker is' : 'workers are'} running`}.
         </Notice>
       )}
-      {alerts?.map(({ text, to, action }) => (
-        <Notice key={text} kind="bad">
+      {alerts?.map(({ text, to, action, isTask }) => (
+        <Notice key={text} kind={isTask ? 'wait' : 'bad'}>
           {text} {to && <Link to={to}>{action}</Link>}
         </Notice>
       ))}

@@ -1,13 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CandidateConversation, SimulatorPhone as Phone } from '../../api-types/console.ts'
-import type { CampaignList } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
-import { useCampaignNames } from '../campaigns/campaign-names.ts'
 import { LiveResult } from '../results/live-result.tsx'
 import { PERSONAS } from '../shared/labels.ts'
-import { useData, useList } from '../shell/loading.ts'
+import { RecordPicker } from '../shared/record-picker.tsx'
+import { useList } from '../shell/loading.ts'
 import { Link, navigate, type Params, setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { initials, SimulatorPhone } from './simulator-phone.tsx'
@@ -30,8 +29,6 @@ export default function PhonePage({ params }: { params: Params }) {
   })
   const path = context.apiPath(`/phone?${filter}`)
   const list = useList<Phone>(context.mode === 'test' ? path : undefined, { pollMs: POLL_INTERVAL_MS })
-  const campaigns = useData<CampaignList>(context.apiPath('/campaigns?limit=100'))
-  const nameOf = useCampaignNames(campaigns.data?.items)
   const items = list.items ?? (cachedList?.path === path ? cachedList.items : undefined)
   if (list.items) cachedList = { path, items: list.items }
   const queryString = filter.toString()
@@ -87,17 +84,14 @@ export default function PhonePage({ params }: { params: Params }) {
                   onInput={(event) => setQuery({ q: event.currentTarget.value })}
                 />
               </label>
-              <label>
-                Campaign
-                <select value={campaignId} onChange={(event) => setQuery({ campaign_id: event.currentTarget.value })}>
-                  <option value="">All campaigns</option>
-                  {(campaigns.data?.items ?? []).map((campaign) => (
-                    <option key={campaign.campaign_id} value={campaign.campaign_id}>
-                      {nameOf(campaign.campaign_id)}
-                    </option>
-                  ))}
-                </select>
-              </label>
+              <RecordPicker
+                id="phone-campaign"
+                kind="campaign"
+                label="Campaign"
+                placeholder="All campaigns"
+                value={campaignId || undefined}
+                onChoose={(id) => setQuery({ campaign_id: id })}
+              />
             </div>
             <ul class="card people">
               {items === undefined

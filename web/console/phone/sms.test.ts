@@ -23,17 +23,21 @@ test('an SMS is shown as plain text with numbered options and a link, without bu
   const [first] = await messageTexts()
   assert.match(
     first,
-    /Reply STOP .*\n\n1\. Yes\n2\. No\n3\. Not now\nReply with the number of your answer\.\nAnswer here: http\S+\/c\/[\w-]{40,}$/,
+    /Reply STOP .*\n\n1\. Yes\n2\. No\n3\. Not now\nReply with the number of your answer\.\nAnswer here: http\S+\/c\/[\w-]{40,}\nYour data and your rights: http\S+\/c\/[\w-]{40,}\/data$/,
   )
   const [withheld] = await messageTexts(viewer)
-  assert.match(withheld, /Answer here: http:\S+\/…$/, 'a viewer does not see the link')
+  assert.match(
+    withheld,
+    /Answer here: http:\S+\/…\nYour data and your rights: http:\S+\/…\/data$/,
+    'a viewer does not see the links',
+  )
 
   const page = await openConsolePage(t, app, { email: recruiter.email })
   await page.goto(`${app.url}/console/${partner.orgId}/test/phone/${candidate_id}`)
   const messages = page.getByRole('log', { name: 'Messages' })
   await messages.getByText('1. Yes').waitFor()
   assert.equal(await messages.getByRole('list').count(), 0)
-  assert.match((await messages.getByRole('link').getAttribute('href'))!, /\/c\//)
+  assert.match((await messages.getByRole('link').first().getAttribute('href'))!, /\/c\//)
   await checkPage(page, 'phone-sms')
   // Answer with a number, as in an SMS.
   await page.getByLabel('Type an answer').fill('1')

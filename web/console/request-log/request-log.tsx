@@ -4,21 +4,22 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { ListCount, listQueryString, SearchFilter } from '../shared/list-filters.tsx'
 import { useList } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
+
+const PAGE_SIZE = 50
+const FILTER_NAMES = ['q', 'failed', 'api', 'request_id'] as const
 
 /** API calls of the last three days, without bodies. */
 export default function Requests() {
   const context = useOrgContext()
   const { query } = useAddress()
   const [shown, setShown] = useState<LoggedRequest>()
-  const filters = new URLSearchParams()
-  for (const name of ['failed', 'api', 'request_id']) {
-    const value = query.get(name)
-    if (value) filters.set(name, value)
-  }
-  const list = useList<LoggedRequest>(context.apiPath(`/requests?${filters}`))
+  const filter = listQueryString(query, FILTER_NAMES, PAGE_SIZE)
+  const isFiltered = FILTER_NAMES.some((name) => query.get(name))
+  const list = useList<LoggedRequest>(context.apiPath(`/requests?${filter}`))
   return (
     <>
       <div class="page-head">
@@ -28,6 +29,7 @@ export default function Requests() {
         </button>
       </div>
       <div class="row filters">
+        <SearchFilter label="Search" placeholder="Path, error code, key or request ID" />
         <label>
           Show
           <select
@@ -47,16 +49,18 @@ export default function Requests() {
             <option value="ats">ATS</option>
           </select>
         </label>
-        <label>
-          Request ID
-          <input
-            type="search"
-            value={query.get('request_id') ?? ''}
-            placeholder="x-request-id"
-            onChange={(event) => setQuery({ request_id: event.currentTarget.value.trim() })}
-          />
-        </label>
       </div>
+      <ListCount list={list} nouns={['call', 'calls']} />
+      {query.get('request_id') && (
+        <p class="row small">
+          <span>
+            Request <code>{query.get('request_id')}</code>
+          </span>
+          <button type="button" class="plain flush" onClick={() => setQuery({ request_id: undefined })}>
+            Show all calls
+          </button>
+        </p>
+      )}
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Calls in the last three days, newest first"
@@ -65,16 +69,20 @@ export default function Requests() {
         loadMore={list.more}
         loading={list.loading}
         empty={
-          <>
-            <h2>No calls yet</h2>
-            <p class="soft">
-              API calls with this organisation's {context.mode} keys are listed here for three days. Try{' '}
-              <code>npx attestry request GET /shifts</code>.
-            </p>
-          </>
+          isFiltered ? (
+            <p class="soft">No calls match these filters.</p>
+          ) : (
+            <>
+              <h2>No calls yet</h2>
+              <p class="soft">
+                API calls with this organisation's {context.mode} keys are listed here for three days. Try{' '}
+                <code>npx attestry request GET /shifts</code>.
+              </p>
+            </>
+          )
         }
         columns={[
-          { name: 'When', cell: ({ at }) => <Time at={at} /> },
+          { name: 'When', cell: ({ at }) => <Time at={at} seconds /> },
           {
             name: 'Call',
             cell: ({ method, route }) => (

@@ -1,6 +1,6 @@
 import { useOrgContext } from '../shell/session.ts'
 
-/** A phone number and email address, as links in live mode. Numbers in test mode are invented and may belong to someone. */
+/** A phone number and email address; as links in LIVE mode only, because invented test numbers may belong to real people. */
 export function ContactLinks({ phone, email }: { phone: string | null; email?: string | null }) {
   const { mode } = useOrgContext()
   const phoneElement = phone && mode === 'live' ? <a href={`tel:${phone}`}>{phone}</a> : phone

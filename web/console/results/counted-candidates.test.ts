@@ -78,7 +78,7 @@ const sortedNames = (items: { name: string }[]) => items.map(({ name }) => name)
 test('a number links to the candidates it counts, also by keyboard, and back with the same filters', async (t) => {
   const { page, pageUrl, get, workflow_id, campaign_id } = await startWithCampaigns(t)
   await page.goto(pageUrl(`/analytics?campaign_id=${campaign_id}`))
-  await page.getByLabel('Workflow').waitFor()
+  await page.getByRole('button', { name: 'Workflow Site hiring' }).waitFor()
   const respondedLink = page.getByRole('link', { name: 'Responded: 8' })
   await respondedLink.focus()
   await page.keyboard.press('Enter')

@@ -14,7 +14,7 @@ import './counted-candidates.css'
 const POLL_INTERVAL_MS = 15_000
 const NO_CAMPAIGNS: Campaign[] = []
 
-/** Lists the candidates that a number of the analytics counts. */
+/** Lists the candidates that a number on the analytics page counts. */
 export default function CountedCandidates() {
   const context = useOrgContext()
   const filters = useFilters()
@@ -109,7 +109,7 @@ interface SummaryProps {
   filters: Filters
 }
 
-/** A number of the analytics with its definition, period and filters. */
+/** A number of the analytics page with its definition, period and filters. */
 function Summary({ label: { description, unit }, counted, overview, filters }: SummaryProps) {
   const value = overview && (numberAt(overview, counted) ?? 0)
   return (

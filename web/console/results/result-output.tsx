@@ -70,7 +70,7 @@ export function ResultOutput({ result, questions }: OutputProps) {
   )
 }
 
-/** Whether the candidate is qualified, and why not or why it is undecided. */
+/** Whether the candidate is qualified; if not or undecided, with the reasons. */
 function Verdict({ result: { status, output }, questions }: OutputProps) {
   const reasons = status === 'completed' ? describeReasons(output, { questionText }) : []
   return (

@@ -11,7 +11,7 @@ import { useResultMandate } from './result-mandate.ts'
 import { Outcome, ResultOutput } from './result-output.tsx'
 import './results.css'
 import { channelName, languageName } from '../shared/labels.ts'
-import { Link, type Params } from '../shell/router.tsx'
+import { Link, type Params, ParentLink } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
 const POLL_INTERVAL_MS = 2000
@@ -28,7 +28,7 @@ export default function ResultPage({ params }: { params: Params }) {
   )
   const campaign = useData<Campaign>(data && context.apiPath(`/campaigns/${data.campaign_id}`))
   const { mandate, questions, ready } = useResultMandate(data)
-  const parentLink = <Link to={context.pagePath('/results')}>Results</Link>
+  const parentLink = <ParentLink to={context.pagePath('/results')}>Results</ParentLink>
   if (error) {
     return (
       <>

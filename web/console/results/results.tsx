@@ -1,111 +1,175 @@
+import { useEffect, useState } from 'preact/hooks'
 import type { RecruiterResult } from '../../api-types/console.ts'
-import type { CampaignList, MandateList } from '../../api-types/partner.ts'
 import { Notice } from '../../ui/notice.tsx'
-import { Table } from '../../ui/table.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { useCampaignNames } from '../campaigns/campaign-names.ts'
-import { JobIdFilter } from '../shared/list-filters.tsx'
-import { useData, useList } from '../shell/loading.ts'
+import {
+  JobIdFilter,
+  ListCount,
+  listQueryString,
+  MoreFilters,
+  SearchFilter,
+  SelectFilter,
+} from '../shared/list-filters.tsx'
+import { RecordPicker } from '../shared/record-picker.tsx'
+import { SavedViews } from '../shared/saved-views.tsx'
+import { useList } from '../shell/loading.ts'
+import { BulkActions } from './bulk-actions.tsx'
 import { ContactLinks } from './call.tsx'
+import { ColumnChoice, useHiddenColumns } from './column-choice.tsx'
+import { DecisionCell } from './decision.tsx'
 import { interestText, Outcome } from './result-output.tsx'
 import { Qualified, VerdictSummary } from './verdict.tsx'
 import './results.css'
 import { channelName, languageName } from '../shared/labels.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
-import { useOrgContext } from '../shell/session.ts'
+import { type OrgContext, useOrgContext } from '../shell/session.ts'
 
 const POLL_INTERVAL_MS = 4000
-const STATUSES = ['pending', 'completed', 'declined', 'failed']
-const CHANGED_SINCE_FILTERS: Record<string, { name: string; hours: number }> = {
-  hour: { name: 'In the last hour', hours: 1 },
-  day: { name: 'In the last day', hours: 24 },
-  week: { name: 'In the last week', hours: 168 },
-}
-const VERDICT_FILTERS: [string, string][] = [
+const PAGE_SIZE = 50
+const STATUSES = ['pending', 'completed', 'declined', 'failed'].map((status) => [status, status] as const)
+const CHANGED_WITHIN_HOURS = [
+  ['1', 'In the last hour'],
+  ['24', 'In the last day'],
+  ['168', 'In the last week'],
+] as const
+const VERDICTS = [
   ['to_call', 'To call'],
   ['qualified', 'Qualified'],
   ['not_qualified', 'Not qualified'],
   ['undecided', 'Undecided'],
-]
+] as const
+const DECISIONS = [
+  ['none', 'No decision yet'],
+  ['called', 'Called'],
+  ['shortlisted', 'Shortlisted'],
+  ['rejected', 'Rejected'],
+] as const
+const SORTS = [
+  ['updated_first', 'Updated, oldest first'],
+  ['enrolled', 'Enrolled, newest first'],
+  ['enrolled_first', 'Enrolled, oldest first'],
+  ['completed', 'Ended, newest first'],
+  ['completed_first', 'Ended, oldest first'],
+] as const
+const FILTER_NAMES = [
+  'q',
+  'campaign_id',
+  'mandate_id',
+  'job_id',
+  'status',
+  'verdict',
+  'decision',
+  'changed_within_hours',
+] as const
 
 export default function Results() {
   const context = useOrgContext()
   const { query } = useAddress()
-  const filter = new URLSearchParams()
-  for (const name of ['campaign_id', 'mandate_id', 'job_id', 'status', 'verdict']) {
-    const value = query.get(name)
-    if (value) filter.set(name, value)
-  }
-  const exportUrl = `/console/api${context.apiPath(`/export/results.csv?${filter}`)}`
-  const since = query.get('since') ?? ''
-  if (CHANGED_SINCE_FILTERS[since]) filter.set('changed_within_hours', String(CHANGED_SINCE_FILTERS[since].hours))
-  const isFiltered = filter.toString() !== ''
-  const list = useList<RecruiterResult>(context.apiPath(`/people?limit=50&${filter}`), { pollMs: POLL_INTERVAL_MS })
-  const campaigns = useData<CampaignList>(context.apiPath('/campaigns?limit=100'))
-  const mandates = useData<MandateList>(context.apiPath('/mandates?limit=25'))
-  const selectedCampaignId = query.get('campaign_id')
-  const nameOf = useCampaignNames(campaigns.data?.items, selectedCampaignId ? [selectedCampaignId] : [])
-  const campaignIds = [
-    ...new Set([
-      ...(campaigns.data?.items.map(({ campaign_id }) => campaign_id) ?? []),
-      ...(selectedCampaignId ? [selectedCampaignId] : []),
-    ]),
-  ]
+  const filter = listQueryString(query, [...FILTER_NAMES, 'sort'], PAGE_SIZE)
+  const isFiltered = FILTER_NAMES.some((name) => query.get(name))
+  const list = useList<RecruiterResult>(context.apiPath(`/recruiter-results?${filter}`), { pollMs: POLL_INTERVAL_MS })
+  const exportQuery = listQueryString(query, FILTER_NAMES, PAGE_SIZE).replace(/limit=\d+&?/, '')
+  const exportUrl = `/console/api${context.apiPath(`/export/results.csv?${exportQuery}`)}`
+  const [selectedKeys, setSelectedKeys] = useState<ReadonlySet<string>>(new Set())
+  const [hiddenColumns, setHiddenColumns] = useHiddenColumns()
+  useEffect(() => setSelectedKeys(new Set()), [filter])
+  const selectedRows = (list.items ?? []).filter(({ result_id }) => selectedKeys.has(result_id))
+  const columns = candidateColumns(context)
+  const isRecruiter = context.can('recruiter')
   return (
     <>
       <div class="page-head">
         <h1>Results</h1>
-        <a class="button" href={exportUrl} download={`results-${context.mode}.csv`}>
-          Export CSV
-        </a>
+        {(list.total ?? 0) > 0 && (
+          <a class="button" href={exportUrl} download={`results-${context.mode}.csv`}>
+            Export CSV
+          </a>
+        )}
       </div>
       <p class="soft">
-        Answers, verdicts and phone numbers of all candidates. Candidates “to call” are qualified and have not turned
-        the job down. “Undecided” candidates finished, but their answers allow no verdict on a skill. The export applies
-        all filters except “Updated”.
+        Candidates “to call” are qualified and have not turned the job down. “Undecided” candidates finished, but their
+        answers are not sufficient for a verdict on at least one skill.
       </p>
+      <SavedViews page="results" />
       <div class="row filters">
-        <Choice
-          name="campaign_id"
-          label="Campaign"
-          allLabel="All campaigns"
-          choices={campaigns.data && campaignIds.map((id) => [id, nameOf(id)])}
-        />
-        <Choice
-          name="mandate_id"
-          label="Mandate"
-          allLabel="All mandates"
-          choices={mandates.data?.items.map((each) => [each.mandate_id, `${each.title}, ${each.company_name}`])}
-        />
-        <Choice
-          name="status"
-          label="Status"
-          allLabel="All statuses"
-          choices={STATUSES.map((status) => [status, status])}
-        />
-        <Choice name="verdict" label="Verdict" allLabel="All verdicts" choices={VERDICT_FILTERS} />
-        <Choice
-          name="since"
-          label="Updated"
-          allLabel="Any time"
-          choices={Object.entries(CHANGED_SINCE_FILTERS).map(([value, { name }]) => [value, name])}
-        />
-        <JobIdFilter />
+        <SearchFilter label="Search" placeholder="Name, phone, email or ID" />
+        <MoreFilters names={FILTER_NAMES.slice(1)}>
+          <SelectFilter name="verdict" label="Verdict" allLabel="All verdicts" options={VERDICTS} />
+          <SelectFilter name="decision" label="Decision" allLabel="All decisions" options={DECISIONS} />
+          <SelectFilter name="status" label="Status" allLabel="All statuses" options={STATUSES} />
+          <RecordPicker
+            id="campaign-filter"
+            kind="campaign"
+            label="Campaign"
+            placeholder="All campaigns"
+            value={query.get('campaign_id') ?? undefined}
+            onChoose={(id) => setQuery({ campaign_id: id })}
+          />
+          <RecordPicker
+            id="mandate-filter"
+            kind="mandate"
+            label="Job"
+            placeholder="All jobs"
+            value={query.get('mandate_id') ?? undefined}
+            onChoose={(id) => setQuery({ mandate_id: id })}
+          />
+          <SelectFilter
+            name="changed_within_hours"
+            label="Updated"
+            allLabel="Any time"
+            options={CHANGED_WITHIN_HOURS}
+          />
+          <JobIdFilter />
+          <SelectFilter name="sort" label="Sort" allLabel="Updated, newest first" options={SORTS} />
+        </MoreFilters>
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
+      <div class="row between">
+        <ListCount list={list} nouns={['candidate', 'candidates']} />
+        <ColumnChoice
+          names={columns.map(({ name }) => name).slice(1)}
+          hidden={hiddenColumns}
+          onChange={setHiddenColumns}
+        />
+      </div>
+      {isRecruiter && selectedRows.length > 0 && (
+        <BulkActions
+          candidates={selectedRows}
+          onDone={() => {
+            setSelectedKeys(new Set())
+            void list.reload()
+          }}
+          onClear={() => setSelectedKeys(new Set())}
+        />
+      )}
       <Table
-        caption="Results, most recently updated first"
+        caption="Candidates"
         rows={list.items}
         keyOf={({ result_id }) => result_id}
         loadMore={list.more}
+        loading={list.loading && list.items === undefined}
+        selection={
+          isRecruiter
+            ? { keys: selectedKeys, onChange: setSelectedKeys, nameOf: ({ candidate }) => candidate.name }
+            : undefined
+        }
         empty={
           isFiltered ? (
-            <p class="soft">No results match these filters.</p>
+            <>
+              <p class="soft">No candidates match these filters.</p>
+              <button
+                type="button"
+                onClick={() => setQuery(Object.fromEntries(FILTER_NAMES.map((name) => [name, undefined])))}
+              >
+                Remove all filters
+              </button>
+            </>
           ) : (
             <>
               <h2>No results yet</h2>
               <p class="soft">Results appear when candidates are enrolled in a campaign.</p>
-              {context.can('recruiter') && (
+              {isRecruiter && (
                 <Link to={context.pagePath(context.mode === 'test' ? '/first-campaign' : '/campaigns/new')}>
                   {context.mode === 'test' ? 'Run a first campaign' : 'Start a campaign'}
                 </Link>
@@ -113,72 +177,63 @@ export default function Results() {
             </>
           )
         }
-        columns={[
-          {
-            name: 'Candidate',
-            cell: ({ result_id, candidate }) => (
-              <>
-                <Link to={context.pagePath(`/results/${result_id}`)}>{candidate.name}</Link>
-                <br />
-                <span class="soft small">{candidate.external_candidate_id}</span>
-              </>
-            ),
-          },
-          { name: 'Contact', cell: ({ candidate: { phone, email } }) => <ContactLinks phone={phone} email={email} /> },
-          { name: 'Status', cell: (result) => <Outcome result={result} /> },
-          {
-            name: 'Verdict',
-            cell: ({ status, output, knocked_out_by }) =>
-              status !== 'completed' ? (
-                '–'
-              ) : (
-                <>
-                  <Qualified status={status} qualified={output.qualified} />
-                  <VerdictSummary verdict={{ ...output, knocked_out_by }} />
-                </>
-              ),
-          },
-          { name: 'Interest', cell: ({ output }) => interestText(output.interest) },
-          {
-            name: 'Channel',
-            aside: true,
-            cell: ({ output }) => (
-              <>
-                <span class="whole">{channelName(output.channel)}</span>
-                <div class="soft small">{languageName(output.language)}</div>
-              </>
-            ),
-          },
-          { name: 'Updated', aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
-        ]}
+        columns={columns.filter(({ name }) => !hiddenColumns.includes(name))}
       />
     </>
   )
 }
 
-interface ChoiceProps {
-  name: string
-  label: string
-  /** Label of the option that selects everything, such as “All campaigns”. */
-  allLabel: string
-  choices: [string, string][] | undefined
-}
-
-function Choice({ name, label, allLabel, choices = [] }: ChoiceProps) {
-  const { query } = useAddress()
-  const value = query.get(name) ?? ''
-  return (
-    <label>
-      {label}
-      <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
-        <option value="">{allLabel}</option>
-        {value && !choices.some(([each]) => each === value) && <option value={value}>{value}</option>}
-        {choices.map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
+function candidateColumns(context: OrgContext): Column<RecruiterResult>[] {
+  return [
+    {
+      name: 'Candidate',
+      cell: ({ result_id, candidate }) => (
+        <>
+          <Link to={context.pagePath(`/results/${result_id}`)}>{candidate.name}</Link>
+          <div class="soft small">{candidate.external_candidate_id}</div>
+        </>
+      ),
+    },
+    { name: 'Contact', cell: ({ candidate: { phone, email } }) => <ContactLinks phone={phone} email={email} /> },
+    {
+      name: 'Job',
+      aside: true,
+      cell: ({ job_title, campaign_id, campaign_name }) => (
+        <>
+          {job_title}
+          <div class="small">
+            <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>
+              {campaign_name === job_title ? 'Campaign' : campaign_name}
+            </Link>
+          </div>
+        </>
+      ),
+    },
+    { name: 'Status', cell: (result) => <Outcome result={result} /> },
+    {
+      name: 'Verdict',
+      cell: ({ status, output, knocked_out_by }) =>
+        status !== 'completed' ? (
+          '–'
+        ) : (
+          <>
+            <Qualified status={status} qualified={output.qualified} />
+            <VerdictSummary verdict={{ ...output, knocked_out_by }} />
+          </>
+        ),
+    },
+    { name: 'Interest', aside: true, cell: ({ output }) => interestText(output.interest) },
+    { name: 'Decision', cell: (result) => (result.decision || result.note ? <DecisionCell result={result} /> : '–') },
+    {
+      name: 'Channel',
+      aside: true,
+      cell: ({ output }) => (
+        <>
+          <span class="whole">{channelName(output.channel)}</span>
+          <div class="soft small">{languageName(output.language)}</div>
+        </>
+      ),
+    },
+    { name: 'Updated', aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+  ]
 }

@@ -19,7 +19,7 @@ interface ListedVerdict extends Pick<DescribedOutput, 'qualified' | 'reasons' | 
   knocked_out_by: KnockoutAnswer | null
 }
 
-/** The evidence for a qualified candidate, or the reasons for any other, for a list. */
+/** The evidence for a qualified candidate, or the reasons why a candidate is not qualified or undecided; for lists. */
 export function VerdictSummary({ verdict }: { verdict: ListedVerdict }) {
   const lines = summaryLines(verdict)
   return (

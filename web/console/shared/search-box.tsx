@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import './search-box.css'
 
 interface Props<T> {
   id: string
@@ -12,6 +13,10 @@ interface Props<T> {
   keyOf: (item: T) => string
   show: (item: T) => ComponentChildren
   onChoose: (item: T) => void
+  /** Focuses the input when it appears. */
+  autoFocus?: boolean
+  /** Called when the focus leaves the search box. */
+  onLeave?: () => void
   /** Content to show below the results, or instead of them if nothing was found. */
   footer?: (query: string, found: T[], clear: () => void) => ComponentChildren
 }
@@ -31,7 +36,20 @@ function comboBoxAttributes(id: string, expanded: boolean, highlightedIndex: num
 
 /** Searches while the user types. Arrow keys move in the list, Enter selects. */
 export function SearchBox<T>(props: Props<T>) {
-  const { id, label, hint, placeholder, minLength = 2, find, keyOf, show, onChoose, footer } = props
+  const {
+    id,
+    label,
+    hint,
+    placeholder,
+    minLength = 2,
+    find,
+    keyOf,
+    show,
+    onChoose,
+    footer,
+    autoFocus = false,
+    onLeave,
+  } = props
   const [text, setText] = useState('')
   const [found, setFound] = useState<{ query: string; items: T[] }>()
   const [highlightedIndex, setHighlightedIndex] = useState(-1)
@@ -43,7 +61,7 @@ export function SearchBox<T>(props: Props<T>) {
     const query = text.trim()
     latestQuery.current = query
     setHighlightedIndex(-1)
-    if ([...query].length < minLength) {
+    if ([...query].length < minLength || focusCount === 0) {
       setFound(undefined)
       return
     }
@@ -53,6 +71,10 @@ export function SearchBox<T>(props: Props<T>) {
     }, DEBOUNCE_MS)
     return () => clearTimeout(timer)
   }, [text, focusCount])
+
+  useEffect(() => {
+    if (autoFocus) input.current?.focus()
+  }, [])
 
   const items = found?.items ?? []
   const noResults = found && items.length === 0 ? 'No results.' : null
@@ -123,7 +145,9 @@ export function SearchBox<T>(props: Props<T>) {
     currentTarget: HTMLElement
     relatedTarget: EventTarget | null
   }) {
-    if (!currentTarget.contains(relatedTarget as Node | null)) setFound(undefined)
+    if (currentTarget.contains(relatedTarget as Node | null)) return
+    setFound(undefined)
+    onLeave?.()
   }
 
   function handleKey(event: KeyboardEvent) {

@@ -8,8 +8,12 @@ export interface ApiError {
 
 export type ApiResponse<T> = { ok: true; data: T; status: number } | { ok: false; error: ApiError }
 
+/** The last responses with their ETags, so that polls of unchanged data transfer no body. Kept in memory only. */
+const latestResponses = new Map<string, { etag: string; data: unknown }>()
+const MAX_LATEST_RESPONSES = 60
+
 export interface ApiOptions {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   body?: unknown
   /** Sent unchanged as the request body, instead of JSON. */
   file?: Blob
@@ -24,6 +28,7 @@ let handleSignedOut = () => {}
 let confirmIdentity: () => Promise<boolean> = async () => false
 
 export function setCsrfToken(token: string): void {
+  if (token !== csrfToken) latestResponses.clear() // another user may have signed in
   csrfToken = token
 }
 
@@ -51,6 +56,8 @@ async function call<T>(path: string, options: ApiOptions): Promise<ApiResponse<T
   const { body, file, dryRun, idempotencyKey, signal } = options
   const method = options.method ?? (body === undefined && !file ? 'GET' : 'POST')
   const headers: Record<string, string> = { accept: 'application/json' }
+  const latest = method === 'GET' ? latestResponses.get(path) : undefined
+  if (latest) headers['if-none-match'] = latest.etag
   if (method !== 'GET') headers['x-csrf-token'] = csrfToken
   if (file) headers['content-type'] = 'application/octet-stream'
   else if (body !== undefined) headers['content-type'] = 'application/json'
@@ -63,7 +70,9 @@ async function call<T>(path: string, options: ApiOptions): Promise<ApiResponse<T
       body: file ?? (body === undefined ? null : JSON.stringify(body)),
       ...(signal ? { signal } : {}),
     })
+    if (response.status === 304 && latest) return { ok: true, data: latest.data as T, status: 304 }
     const envelope = await response.json()
+    if (method === 'GET' && response.ok) rememberResponse(path, response.headers.get('etag'), envelope.data)
     if (response.ok) return { ok: true, data: envelope.data as T, status: response.status }
     if (response.status === 401 && !path.startsWith('/sign-in')) handleSignedOut()
     const {
@@ -77,4 +86,12 @@ async function call<T>(path: string, options: ApiOptions): Promise<ApiResponse<T
     const message = 'The server cannot be reached. Check your connection and try again.'
     return { ok: false, error: { status: 0, code: 'OFFLINE', message, details: [] } }
   }
+}
+
+function rememberResponse(path: string, etag: string | null, data: unknown) {
+  latestResponses.delete(path)
+  if (!etag) return
+  latestResponses.set(path, { etag, data })
+  const [oldest] = latestResponses.keys()
+  if (latestResponses.size > MAX_LATEST_RESPONSES) latestResponses.delete(oldest!)
 }

@@ -4,11 +4,11 @@ import type { Mode } from '../../api-types/partner.ts'
 import { api, onSignedOut, setCsrfToken } from './api.ts'
 import { ConfirmIdentity } from './confirm-identity.tsx'
 import { Frame } from './frame.tsx'
-import { useData } from './loading.ts'
+import { forgetRecentData, useData } from './loading.ts'
 import { PageHost } from './page-host.tsx'
 import { navigate, useAddress } from './router.tsx'
 import { accountPages, operatorPages, pages } from './routes.ts'
-import { CurrentOrgContext, type OrgContext, orgContextFor, RefreshContext } from './session.ts'
+import { CurrentOrgContext, type OrgContext, orgContextFor, RefreshContext, SessionContext } from './session.ts'
 import { readSignInToken, SignIn } from './sign-in.tsx'
 
 /** Loads the session, then shows the sign-in page or the page at the current address. */
@@ -21,12 +21,17 @@ export function Console() {
     if (path === '/sign-in' && readSignInToken()) setSession(null)
     else void refresh()
   }, [])
+  useEffect(() => {
+    if (session === null) forgetRecentData()
+  }, [session])
 
   if (session === undefined) return <div class="console-waiting" aria-busy="true" />
   if (session === null || path === '/sign-in') return <SignIn onSession={applySession} />
   return (
     <RefreshContext.Provider value={refresh}>
-      <SignedIn session={session} path={path} onSession={setSession} />
+      <SessionContext.Provider value={session}>
+        <SignedIn session={session} path={path} onSession={setSession} />
+      </SessionContext.Provider>
       <ConfirmIdentity email={session.email} isOperator={session.kind === 'operator'} />
     </RefreshContext.Provider>
   )
@@ -54,7 +59,8 @@ function SignedIn({ session, path, onSession }: Props) {
   const context = useNamedOrganisation(session, readOrgContext(session, path))
   const home = homeOrganisation(session)
   useEffect(() => {
-    if (context || path === ACCOUNT_PATH || (isOperator && path.startsWith('/operator'))) return
+    if (context || isUnknownOrganisation(path) || path === ACCOUNT_PATH || (isOperator && path.startsWith('/operator')))
+      return
     if (home) navigate(`/${home.org_id}/test${path === '/first-campaign' ? path : ''}`, { replace: true })
     else if (isOperator) navigate('/operator/organisations', { replace: true })
   }, [path])
@@ -75,6 +81,15 @@ function SignedIn({ session, path, onSession }: Props) {
     )
   }
   if (!context) {
+    if (isUnknownOrganisation(path) && home)
+      return (
+        <Frame session={session} context={homeContext} section="account" path={path} onSession={onSession}>
+          <div class="stack">
+            <h1>Organisation not found</h1>
+            <p class="soft">It does not exist, or you are not a member of it. Choose a page from the menu.</p>
+          </div>
+        </Frame>
+      )
     return session.organisations.length > 0 || isOperator ? null : (
       <main class="sheet">
         <div class="card">
@@ -95,6 +110,11 @@ function SignedIn({ session, path, onSession }: Props) {
 }
 
 const ACCOUNT_PATH = '/account'
+
+/** Returns whether the address names an organisation. */
+function isUnknownOrganisation(path: string): boolean {
+  return /^\/ORG_[^/]*\/(test|live)(\/|$)/.test(path)
+}
 
 /** The organisation and mode in an address, and the rest of its path. */
 type OrgPage = (OrgContext & { subpath: string }) | undefined

@@ -4,11 +4,14 @@ import type { ConsoleSession, ServerStatus } from '../../api-types/console.ts'
 import type { Mode } from '../../api-types/partner.ts'
 import { isIndianTimeZone, useZone } from '../../ui/time.tsx'
 import { alertsFor } from '../operator/alerts.ts'
+import { deleteAllDrafts } from '../shared/form-draft.tsx'
 import { api } from './api.ts'
+import { CommandPalette, useCommandPalette } from './command-palette.tsx'
 import { useData } from './loading.ts'
 import { Link, navigate } from './router.tsx'
 import { isEntryOf, navigation, operatorNavigation } from './routes.ts'
 import type { OrgContext } from './session.ts'
+import { ThemeSwitch } from './theme.tsx'
 
 const STATUS_POLL_MS = 30_000
 
@@ -25,12 +28,19 @@ interface Props {
 export function Frame({ session, context, section, path, onSession, children }: Props) {
   const [open, setOpen] = useState(false)
   useEffect(() => setOpen(false), [path])
+  const [isSearching, setSearching] = useCommandPalette()
+  useEffect(() => {
+    if (!open) return
+    const closeOnEscape = ({ key }: KeyboardEvent) => key === 'Escape' && setOpen(false)
+    addEventListener('keydown', closeOnEscape)
+    return () => removeEventListener('keydown', closeOnEscape)
+  }, [open])
   const isOperator = session.kind === 'operator'
   const status = useData<ServerStatus>(isOperator ? '/operator/now' : undefined, { pollMs: STATUS_POLL_MS })
   const alertCount = status.data ? alertsFor(status.data).length : 0
-  const isLive = section === 'organisation' && context?.mode === 'live'
+  const modeClass = section === 'organisation' ? (context?.mode ?? '') : ''
   return (
-    <div class={`frame ${isLive ? 'live' : ''}`}>
+    <div class={`frame ${modeClass}`}>
       <a class="skip" href="#content">
         Skip to content
       </a>
@@ -45,12 +55,17 @@ export function Frame({ session, context, section, path, onSession, children }: 
           Menu
           <AlertCount count={alertCount} />
         </button>
-        <span class="wordmark">Attestry</span>
+        <Link class="wordmark home-link" to={context ? context.pagePath('') : '/operator'}>
+          Attestry
+        </Link>
         {section === 'organisation' && context && <ModeBanner mode={context.mode} />}
       </header>
       <aside id="navigation" class={`side ${isOperator ? 'operator' : ''} ${open ? 'open' : ''}`}>
         {context && <OrganisationPicker session={session} context={context} />}
         {context && section === 'organisation' && <ModeSwitch context={context} path={path} />}
+        <button type="button" class="search-button" aria-haspopup="dialog" onClick={() => setSearching(true)}>
+          Search <kbd>/</kbd>
+        </button>
         <nav aria-label="Console">
           {context &&
             navigation.map(({ name, entries }) => (
@@ -82,6 +97,7 @@ export function Frame({ session, context, section, path, onSession, children }: 
             </Link>
           </p>
           <ZoneSwitch />
+          <ThemeSwitch />
           <p class="row">
             <a href="/docs/api/">API reference</a>
             <button type="button" class="plain flush small" onClick={() => void signOut()}>
@@ -100,11 +116,13 @@ export function Frame({ session, context, section, path, onSession, children }: 
         )}
         {children}
       </main>
+      {isSearching && <CommandPalette context={context} isOperator={isOperator} onClose={() => setSearching(false)} />}
     </div>
   )
 
   async function signOut() {
     await api('/sign-out', { method: 'POST' })
+    deleteAllDrafts()
     onSession(null)
   }
 }
@@ -157,7 +175,7 @@ function ZoneSwitch() {
 function ModeBanner({ mode }: { mode: Mode }) {
   return mode === 'live' ? (
     <span class="mode-band">
-      LIVE: real people<span class="mode-more">, real credits</span>
+      Live<span class="mode-more">: real people, real credits</span>
     </span>
   ) : (
     <span class="mode-band test">TEST: no real messages</span>

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, type ApiResponse, api } from './api.ts'
+import { isReturning } from './router.tsx'
 
 export interface Loaded<T> {
   data: T | undefined
@@ -15,10 +16,31 @@ interface LoadOptions {
   pollMs?: number | undefined
 }
 
+/** The data of recently shown pages. “Back” shows it at once, at the same scroll position, while it is reloaded. */
+const recentData = new Map<string, unknown>()
+const MAX_RECENT_DATA = 60
+
+function remember(key: string, data: unknown) {
+  recentData.delete(key)
+  recentData.set(key, data)
+  const [oldest] = recentData.keys()
+  if (recentData.size > MAX_RECENT_DATA) recentData.delete(oldest!)
+}
+
+/** Removes the data of recently shown pages, when the user signs out. */
+export function forgetRecentData(): void {
+  recentData.clear()
+}
+
+function recall<T>(key: string | undefined): T | undefined {
+  return key !== undefined && isReturning() ? (recentData.get(key) as T | undefined) : undefined
+}
+
 /** Loads data from the API when the path changes; shows the previous data while reloading. */
 export function useData<T>(path: string | undefined, { pollMs }: LoadOptions = {}): Loaded<T> {
-  const [state, setState] = useState<{ path?: string; data?: T; error?: ApiError; loading: boolean }>({
-    loading: true,
+  const [state, setState] = useState<{ path?: string; data?: T; error?: ApiError; loading: boolean }>(() => {
+    const data = recall<T>(path)
+    return data === undefined ? { loading: true } : { path: path!, data, loading: true }
   })
   const currentPath = useRef(path)
   currentPath.current = path
@@ -28,6 +50,7 @@ export function useData<T>(path: string | undefined, { pollMs }: LoadOptions = {
     setState((previous) => (previous.path === path ? { ...previous, loading: true } : { path, loading: true }))
     const response: ApiResponse<T> = await api<T>(path)
     if (currentPath.current !== path) return // the user has opened another page
+    if (response.ok) remember(path, response.data)
     setState((previous) => {
       if (response.ok) return { path, data: response.data, loading: false }
       // Keep showing the data after a temporary error; the next poll reloads it.
@@ -61,6 +84,12 @@ function isTemporaryError({ status }: ApiError): boolean {
 
 export interface List<T> {
   items: T[] | undefined
+  /** The number of all rows that match the filters, if the API counts them. */
+  total: number | undefined
+  /** Whether there are more rows than `total`. */
+  isMore: boolean
+  /** Whether the list lacks recent changes. */
+  isIncomplete: boolean
   error: ApiError | undefined
   loading: boolean
   /** Loads the next page of the list; undefined on the last page. */
@@ -68,16 +97,32 @@ export interface List<T> {
   reload: () => Promise<void>
 }
 
+interface ListPage<T> {
+  items: T[]
+  next_cursor: string | null
+  total?: number | null
+  is_more?: boolean
+  is_complete?: boolean
+}
+
+interface LaterPages<T> {
+  path?: string
+  items: T[]
+  next: string | null
+}
+
 /** Loads a list of the API page by page. */
 export function useList<T>(path: string | undefined, { pollMs }: LoadOptions = {}): List<T> {
-  const [laterPages, setLaterPages] = useState<{ path?: string; items: T[]; next: string | null }>({
-    items: [],
-    next: null,
-  })
+  const [laterPages, setLaterPages] = useState<LaterPages<T>>(
+    () => recall<LaterPages<T>>(path && `later pages of ${path}`) ?? { items: [], next: null },
+  )
+  useEffect(() => {
+    if (laterPages.path !== undefined) remember(`later pages of ${laterPages.path}`, laterPages)
+  }, [laterPages])
   const [loading, setLoading] = useState(false)
   const hasLaterPages = laterPages.path === path && laterPages.items.length > 0
   // Polling stops after the first page: rows that are added or moved there would leave a gap before the next page.
-  const firstPage = useData<{ items: T[]; next_cursor: string | null }>(path, {
+  const firstPage = useData<ListPage<T>>(path, {
     pollMs: hasLaterPages ? undefined : pollMs,
   })
   const nextCursor = hasLaterPages ? laterPages.next : (firstPage.data?.next_cursor ?? null)
@@ -85,9 +130,7 @@ export function useList<T>(path: string | undefined, { pollMs }: LoadOptions = {
   async function loadMore() {
     setLoading(true)
     const separator = path!.includes('?') ? '&' : '?'
-    const response = await api<{ items: T[]; next_cursor: string | null }>(
-      `${path}${separator}cursor=${encodeURIComponent(nextCursor!)}`,
-    )
+    const response = await api<ListPage<T>>(`${path}${separator}cursor=${encodeURIComponent(nextCursor!)}`)
     setLoading(false)
     if (!response.ok) return
     setLaterPages({
@@ -99,11 +142,14 @@ export function useList<T>(path: string | undefined, { pollMs }: LoadOptions = {
 
   return {
     items: firstPage.data && [...firstPage.data.items, ...(hasLaterPages ? laterPages.items : [])],
+    total: firstPage.data?.total ?? undefined,
+    isMore: firstPage.data?.is_more === true,
+    isIncomplete: firstPage.data?.is_complete === false,
     error: firstPage.error,
     loading: firstPage.loading || loading,
     more: nextCursor === null ? undefined : loadMore,
     async reload() {
-      setLaterPages({ items: [], next: null })
+      setLaterPages({ path: path!, items: [], next: null })
       await firstPage.reload()
     },
   }

@@ -9,14 +9,66 @@ function currentPath(): string {
 }
 
 const listeners = new Set<() => void>()
-addEventListener('popstate', notifyListeners)
+/** Whether the current page was opened with “Back” or “Forward”. */
+let returning = false
+/** The last query of each path, so that a link to a list keeps its filters. */
+const latestQueries = new Map<string, string>()
+
+history.scrollRestoration = 'manual' // the browser would scroll before the page is loaded
+addEventListener('popstate', ({ state }) => {
+  returning = true
+  notifyListeners()
+  void restoreScroll(Number(state?.scrollY ?? 0))
+})
+
+addEventListener('pagehide', saveScroll)
+if (history.state?.scrollY) void restoreScroll(history.state.scrollY) // a reload
+
+function saveScroll() {
+  history.replaceState({ ...history.state, scrollY }, '')
+}
+
+/** Returns whether the page was opened with “Back” or “Forward”, so that it should look as before. */
+export function isReturning(): boolean {
+  return returning
+}
+
+const MAX_RESTORE_MS = 3000
+
+/** Scrolls to a position as soon as the page is long enough. Stops when the user scrolls or opens another page. */
+async function restoreScroll(top: number) {
+  const { href } = location
+  const endTime = performance.now() + MAX_RESTORE_MS
+  let interrupted = false
+  const interrupt = () => {
+    interrupted = true
+  }
+  for (const type of ['wheel', 'touchstart', 'keydown'])
+    addEventListener(type, interrupt, { once: true, passive: true })
+  while (!interrupted && location.href === href && performance.now() < endTime) {
+    scrollTo(0, top)
+    if (Math.abs(scrollY - top) < 2) return
+    await new Promise((resolve) => requestAnimationFrame(resolve))
+  }
+}
+
+/** Returns a path with the filters that the user last chose there. */
+function withLatestQuery(path: string): string {
+  return path + (latestQueries.get(path) ?? '')
+}
 
 function notifyListeners() {
   for (const listener of [...listeners]) listener()
 }
 
 export function navigate(to: string, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, '', CONSOLE_PATH + to)
+  if (!replace) {
+    returning = false
+    saveScroll()
+    const [path = '', search = ''] = to.split('?')
+    latestQueries.set(path, search && `?${search}`)
+  }
+  if (replace) history.replaceState(history.state, '', CONSOLE_PATH + to)
   else history.pushState(null, '', CONSOLE_PATH + to)
   notifyListeners()
 }
@@ -40,7 +92,9 @@ export function setQuery(changes: Record<string, string | undefined>): void {
     if (value) query.set(name, value)
     else query.delete(name)
   }
+  returning = false
   const text = query.toString()
+  latestQueries.set(currentPath(), text ? `?${text}` : '')
   navigate(currentPath() + (text ? `?${text}` : ''), { replace: true })
 }
 
@@ -86,4 +140,9 @@ export function Link({ to, class: className, current, children, onClick }: LinkP
       {children}
     </a>
   )
+}
+
+/** A link to the list that contains the page's object, with the filters that the user chose there. */
+export function ParentLink({ to, children }: { to: string; children: ComponentChildren }) {
+  return <Link to={withLatestQuery(to)}>{children}</Link>
 }

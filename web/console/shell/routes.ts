@@ -41,6 +41,9 @@ export const pages: Record<string, LoadPage> = {
   '/events': () => import('../webhooks/events.tsx'),
   '/requests': () => import('../request-log/request-log.tsx'),
   '/members': () => import('../members/members.tsx'),
+  '/people': () => import('../people/people.tsx'),
+  '/people/:person_id': () => import('../people/person.tsx'),
+  '/privacy': () => import('../privacy/privacy.tsx'),
   '/audit': () => import('../audit/audit.tsx'),
 }
 
@@ -59,6 +62,7 @@ export const operatorPages: Record<string, LoadPage> = {
   '/rings/:ring_id': () => import('../operator/ring.tsx'),
   '/audit': () => import('../operator/audit.tsx'),
   '/operators': () => import('../operator/operators.tsx'),
+  '/breach-list': () => import('../operator/breach-list.tsx'),
 }
 
 /** The pages of the user, at /console/account. */
@@ -105,6 +109,8 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
       { path: '/events', name: 'Events', role: 'viewer' },
       { path: '/requests', name: 'Request log', role: 'viewer' },
       { path: '/members', name: 'Team', role: 'viewer' },
+      { path: '/people', name: 'People', role: 'owner' },
+      { path: '/privacy', name: 'Privacy', role: 'viewer' },
       { path: '/audit', name: 'Audit', role: 'owner' },
     ],
   },
@@ -119,5 +125,6 @@ export const operatorNavigation: { path: string; name: string }[] = [
   { path: '/mails', name: 'Emails' },
   { path: '/rings', name: 'Rings' },
   { path: '/operators', name: 'Operators' },
+  { path: '/breach-list', name: 'Breach list' },
   { path: '/audit', name: 'Full audit log' },
 ]

@@ -33,6 +33,9 @@ export function orgContextFor(session: ConsoleSession, org: SessionOrganisation,
 /** Reloads the session, for example after an organisation was created. */
 export const RefreshContext = createContext<() => Promise<void>>(async () => {})
 
+/** The signed-in user, on every page. */
+export const SessionContext = createContext<ConsoleSession | undefined>(undefined)
+
 export const CurrentOrgContext = createContext<OrgContext>(undefined as never)
 
 export function useOrgContext(): OrgContext {

@@ -1,11 +1,15 @@
 import { describeVerifiedSkills } from '../../../sdk/verdict-texts.ts'
-import type { ConsoleRole, OrganisationSummary, RecruiterResultList } from '../../api-types/console.ts'
-import type { Campaign, CampaignList } from '../../api-types/partner.ts'
+import type {
+  ConsoleRole,
+  ListedCampaign,
+  ListedCampaignCountedList,
+  OrganisationSummary,
+  RecruiterResultCountedList,
+} from '../../api-types/console.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { useCampaignNames } from '../campaigns/campaign-names.ts'
 import { ContactLinks } from '../results/call.tsx'
 import { useData } from '../shell/loading.ts'
 import '../campaigns/campaigns.css'
@@ -82,14 +86,15 @@ export default function Start() {
 /** The candidates to call, and the progress of the latest campaigns. */
 function CurrentWork() {
   const context = useOrgContext()
-  const candidatesToCall = useData<RecruiterResultList>(context.apiPath('/people?verdict=to_call&limit=5'), {
-    pollMs: 2 * POLL_INTERVAL_MS,
-  })
-  const campaigns = useData<CampaignList>(context.apiPath('/campaigns?limit=5'), { pollMs: POLL_INTERVAL_MS })
-  const nameOf = useCampaignNames(
-    campaigns.data?.items,
-    candidatesToCall.data?.items.map(({ campaign_id }) => campaign_id),
+  const candidatesToCall = useData<RecruiterResultCountedList>(
+    context.apiPath('/recruiter-results?verdict=to_call&limit=5'),
+    {
+      pollMs: 2 * POLL_INTERVAL_MS,
+    },
   )
+  const campaigns = useData<ListedCampaignCountedList>(context.apiPath('/lists/campaigns?limit=5'), {
+    pollMs: POLL_INTERVAL_MS,
+  })
   return (
     <>
       <section class="stack-tight" aria-label="To call">
@@ -120,8 +125,8 @@ function CurrentWork() {
             },
             {
               name: 'Campaign',
-              cell: ({ campaign_id }) => (
-                <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>
+              cell: ({ campaign_id, campaign_name }) => (
+                <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{campaign_name}</Link>
               ),
             },
             {
@@ -133,19 +138,12 @@ function CurrentWork() {
         />
       </section>
       {/* Shown after the list above has loaded, so that it does not move. */}
-      {(candidatesToCall.data || candidatesToCall.error) && (
-        <LatestCampaigns campaigns={campaigns.data?.items} nameOf={nameOf} />
-      )}
+      {(candidatesToCall.data || candidatesToCall.error) && <LatestCampaigns campaigns={campaigns.data?.items} />}
     </>
   )
 }
 
-interface LatestCampaignsProps {
-  campaigns: Campaign[] | undefined
-  nameOf: (campaignId: string) => string
-}
-
-function LatestCampaigns({ campaigns, nameOf }: LatestCampaignsProps) {
+function LatestCampaigns({ campaigns }: { campaigns: ListedCampaign[] | undefined }) {
   const context = useOrgContext()
   return (
     <section class="stack-tight" aria-label="Latest campaigns">
@@ -161,8 +159,8 @@ function LatestCampaigns({ campaigns, nameOf }: LatestCampaignsProps) {
         columns={[
           {
             name: 'Campaign',
-            cell: ({ campaign_id }) => (
-              <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>
+            cell: ({ campaign_id, display_name }) => (
+              <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{display_name}</Link>
             ),
           },
           { name: 'Status', cell: ({ status }) => <Badge state={status} /> },

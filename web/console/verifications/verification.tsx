@@ -11,7 +11,7 @@ import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx
 import { VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
-import { Link, type Params } from '../shell/router.tsx'
+import { Link, type Params, ParentLink } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
 const EVIDENCE_COLUMN: Column<SkillOutcome> = {
@@ -42,7 +42,7 @@ export default function VerificationPage({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <Link to={context.pagePath('/verifications')}>Verifications</Link>
+        <ParentLink to={context.pagePath('/verifications')}>Verifications</ParentLink>
       </p>
       <div class="page-head">
         <h1>
@@ -73,6 +73,9 @@ export default function VerificationPage({ params }: { params: Params }) {
             {data.reviewer.name}, {data.reviewer.company} ({data.reviewer.email}), email sent{' '}
             <Time at={data.reviewer.sent_at} />
           </DescriptionItem>
+        )}
+        {data.outcome.declineReason && !data.outcome.withdrawnAt && (
+          <DescriptionItem name="Reason of the reviewer">{data.outcome.declineReason}</DescriptionItem>
         )}
         {data.outcome.withdrawnAt && (
           <DescriptionItem name="Withdrawn">

@@ -4,21 +4,27 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
+import { ListCount, listQueryString, SearchFilter } from '../shared/list-filters.tsx'
 import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
 const STATUSES = ['open', 'pending_review', 'in_assessment', 'completed', 'declined', 'failed', 'expired']
 
+const PAGE_SIZE = 50
+
 export default function Verifications() {
   const context = useOrgContext()
   const { query } = useAddress()
   const status = query.get('status') ?? ''
-  const list = useList<VerificationSummary>(context.apiPath(`/verifications${status ? `?status=${status}` : ''}`))
+  const list = useList<VerificationSummary>(
+    context.apiPath(`/verifications?${listQueryString(query, ['status', 'q'], PAGE_SIZE)}`),
+  )
   return (
     <>
       <h1>Verifications</h1>
       <div class="row filters">
+        <SearchFilter label="Search" placeholder="Your student ID or verification ID" />
         <label>
           Status
           <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
@@ -31,6 +37,7 @@ export default function Verifications() {
           </select>
         </label>
       </div>
+      <ListCount list={list} nouns={['verification', 'verifications']} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Verifications, newest first"
@@ -39,14 +46,18 @@ export default function Verifications() {
         loadMore={list.more}
         loading={list.loading}
         empty={
-          <>
-            <h2>No verifications</h2>
-            <p class="soft">
-              Your server starts a verification for a student with <code>POST /api/v1/verify</code> and a session key.
-            </p>
-            {context.mode === 'test' && <TestAddresses />}
-            {context.can('owner') && <Link to={context.pagePath('/keys')}>Create a session key</Link>}
-          </>
+          status || query.get('q') ? (
+            <p class="soft">No verifications match these filters.</p>
+          ) : (
+            <>
+              <h2>No verifications</h2>
+              <p class="soft">
+                Your server starts a verification for a student with <code>POST /api/v1/verify</code> and a session key.
+              </p>
+              {context.mode === 'test' && <TestAddresses />}
+              {context.can('owner') && <Link to={context.pagePath('/keys')}>Create a session key</Link>}
+            </>
+          )
         }
         columns={[
           {

@@ -67,7 +67,7 @@ export function Deliveries({ path, sendCount, replay }: Props) {
           </p>
         }
         columns={[
-          { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: 'When', cell: ({ created_at }) => <Time at={created_at} seconds /> },
           {
             name: 'Event',
             cell: (delivery) => (
@@ -94,7 +94,7 @@ export function Deliveries({ path, sendCount, replay }: Props) {
               </button>
             ),
           },
-          { name: 'Next attempt', cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
+          { name: 'Next attempt', cell: ({ next_attempt_at }) => <Time at={next_attempt_at} seconds /> },
           ...(replay
             ? [
                 {
@@ -150,7 +150,7 @@ function Attempts({ attempts }: { attempts: DeliveryAttempt[] }) {
       {[...attempts].reverse().map((attempt) => (
         <li key={attempt.attempted_at} class="stack-tight">
           <p class="row between">
-            <Time at={attempt.attempted_at} />
+            <Time at={attempt.attempted_at} seconds />
             <AttemptResult attempt={attempt} />
           </p>
           {attempt.error && attempt.status_code !== null && <p class="bad-text small">{attempt.error}</p>}

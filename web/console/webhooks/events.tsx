@@ -5,21 +5,29 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { ListCount, listQueryString, SearchFilter, SelectFilter } from '../shared/list-filters.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
-import { setQuery, useAddress } from '../shell/router.tsx'
+import { useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { useEventTypes } from './event-types.ts'
+
+const PAGE_SIZE = 50
+const POLL_INTERVAL_MS = 10_000
+const ACKNOWLEDGED = [
+  ['false', 'Not acknowledged'],
+  ['true', 'Acknowledged'],
+] as const
 
 export default function Events() {
   const context = useOrgContext()
   const { query } = useAddress()
   const [shown, setShown] = useState<Event>()
   const [error, setError] = useState<ApiError>()
-  const acknowledged = query.get('acknowledged') ?? 'false'
-  const types = query.get('types') ?? ''
   const allTypes = useEventTypes()
-  const list = useList<Event>(context.apiPath(`/events?acknowledged=${acknowledged}${types ? `&types=${types}` : ''}`))
+  const isFiltered = ['acknowledged', 'type', 'event_id'].some((name) => query.get(name))
+  const filter = listQueryString(query, ['acknowledged', 'type', 'event_id'], PAGE_SIZE)
+  const list = useList<Event>(context.apiPath(`/lists/events?${filter}`), { pollMs: POLL_INTERVAL_MS })
 
   return (
     <>
@@ -29,41 +37,29 @@ export default function Events() {
         or when you acknowledge it. Until then, <code>GET /events</code> returns it.
       </p>
       <div class="row filters">
-        <label>
-          Show
-          <select value={acknowledged} onChange={(event) => setQuery({ acknowledged: event.currentTarget.value })}>
-            <option value="false">Not acknowledged</option>
-            <option value="true">Acknowledged</option>
-            <option value="all">All</option>
-          </select>
-        </label>
-        <label>
-          Type
-          <select value={types} onChange={(event) => setQuery({ types: event.currentTarget.value })}>
-            <option value="">All types</option>
-            {types && !(allTypes as string[]).includes(types) && <option>{types}</option>}
-            {allTypes.map((type) => (
-              <option key={type}>{type}</option>
-            ))}
-          </select>
-        </label>
+        <SearchFilter label="Event ID" name="event_id" placeholder="EV_…" />
+        <SelectFilter
+          name="type"
+          label="Type"
+          allLabel="All types"
+          options={allTypes.map((type) => [type, type] as const)}
+        />
+        <SelectFilter name="acknowledged" label="Show" allLabel="All events" options={ACKNOWLEDGED} />
       </div>
+      <ListCount list={list} nouns={['event', 'events']} />
       {(error ?? list.error) && <Notice kind="bad">{(error ?? list.error)!.message}</Notice>}
       <Table
-        caption="Events, oldest first"
+        caption="Events, newest first"
         rows={list.items}
         keyOf={({ event_id }) => event_id}
         loadMore={list.more}
-        loading={list.loading}
         empty={
           <p class="soft">
-            {acknowledged === 'false'
-              ? 'All events have been acknowledged.'
-              : 'No events in the last 30 days match these filters.'}
+            {isFiltered ? 'No events of the last 30 days match these filters.' : 'No events in the last 30 days.'}
           </p>
         }
         columns={[
-          { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: 'When', cell: ({ created_at }) => <Time at={created_at} seconds /> },
           { name: 'Type', cell: ({ type }) => <code>{type}</code> },
           {
             name: 'Event',

@@ -10,7 +10,7 @@ import { CreatedVia, ReadOnly } from '../shared/created-via.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { type ApiError, type ApiResponse, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
-import { Link, type Params } from '../shell/router.tsx'
+import { type Params, ParentLink } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { Deliveries } from './deliveries.tsx'
 import { typesText, useEventTypes } from './event-types.ts'
@@ -38,7 +38,7 @@ export default function WebhookPage({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <Link to={context.pagePath('/webhooks')}>Webhooks</Link>
+        <ParentLink to={context.pagePath('/webhooks')}>Webhooks</ParentLink>
       </p>
       <div class="page-head">
         <h1>

@@ -80,7 +80,6 @@ test('an endpoint can be added, tested, disabled, enabled and archived; events c
   await getDialog(page).getByText('"title": "Welder"').waitFor()
   await checkPage(page, 'events-json')
   await getButton(page, 'Acknowledge and stop retries').click()
-  await eventRow.waitFor({ state: 'detached' })
-  await page.getByLabel('Show').selectOption('Acknowledged')
+  await page.getByLabel('Show').selectOption({ label: 'Acknowledged' })
   await eventRow.getByText('by pull').waitFor()
 })

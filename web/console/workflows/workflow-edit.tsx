@@ -10,6 +10,7 @@ import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import '../shared/forms.css'
 import { ReadOnly } from '../shared/created-via.tsx'
+import { DraftNotice, useFormDraft } from '../shared/form-draft.tsx'
 import { CHANNEL_NAMES, channelOrder, LANGUAGE_NAMES, methodOrder } from '../shared/labels.ts'
 import { Link, navigate, type Params } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
@@ -61,7 +62,11 @@ function draftFrom({ name, description, default_methods, channels, languages, fo
 
 function Form({ existing }: { existing: Workflow | undefined }) {
   const context = useOrgContext()
-  const [draft, setDraft] = useState<Draft>(existing ? draftFrom(existing) : EMPTY_DRAFT)
+  const formDraft = useFormDraft<Draft>(
+    `${context.apiPath('/workflows')} ${existing ? `${existing.workflow_id} ${existing.updated_at}` : 'new'}`,
+    existing ? draftFrom(existing) : EMPTY_DRAFT,
+  )
+  const { value: draft, setValue: setDraft } = formDraft
   const [touched, setTouched] = useState<Set<string>>(new Set())
   const [submitError, setSubmitError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
@@ -84,6 +89,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
         </Link>
       </p>
       <h1>{existing ? 'Edit workflow' : 'New workflow'}</h1>
+      <DraftNotice draft={formDraft} />
       <form class="stack narrow" noValidate onSubmit={(event) => void save(event)}>
         {submitError && <Notice kind="bad">{formErrorText(submitError)}</Notice>}
         <section class="card stack">
@@ -288,8 +294,9 @@ function Form({ existing }: { existing: Workflow | undefined }) {
     setBusy(true)
     const response = await api<Workflow>(path, { method, body })
     setBusy(false)
-    if (response.ok) navigate(context.pagePath(`/workflows/${response.data.workflow_id}`))
-    else setSubmitError(response.error)
+    if (!response.ok) return setSubmitError(response.error)
+    formDraft.complete()
+    navigate(context.pagePath(`/workflows/${response.data.workflow_id}`))
   }
 }
 

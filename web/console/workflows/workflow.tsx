@@ -9,7 +9,7 @@ import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx
 import { CHANNEL_NAMES, LANGUAGE_NAMES, METHOD_LABELS } from '../shared/labels.ts'
 import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
-import { Link, type Params } from '../shell/router.tsx'
+import { Link, type Params, ParentLink } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
 export default function WorkflowPage({ params }: { params: Params }) {
@@ -17,7 +17,7 @@ export default function WorkflowPage({ params }: { params: Params }) {
   const path = context.apiPath(`/workflows/${params.workflow_id}`)
   const { data, error, reload } = useData<Workflow>(path)
   const [archiving, setArchiving] = useState(false)
-  const parentLink = <Link to={context.pagePath('/workflows')}>Workflows</Link>
+  const parentLink = <ParentLink to={context.pagePath('/workflows')}>Workflows</ParentLink>
   if (error) {
     return (
       <>

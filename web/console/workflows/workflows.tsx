@@ -5,21 +5,24 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { CreatedVia } from '../shared/created-via.tsx'
 import { CHANNEL_NAMES, languageName, methodNames } from '../shared/labels.ts'
-import { NoMatches } from '../shared/list-filters.tsx'
+import { ListCount, listQueryString, SearchFilter, SelectFilter } from '../shared/list-filters.tsx'
 import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
+const PAGE_SIZE = 50
+const SORTS = [
+  ['updated', 'Updated last'],
+  ['name', 'Name'],
+] as const
+
 export default function Workflows() {
   const context = useOrgContext()
   const { query } = useAddress()
-  const search = query.get('q') ?? ''
   const status = query.get('status') ?? 'active'
-  const list = useList<Workflow>(context.apiPath('/workflows?limit=100'))
-  const matchingWorkflows = list.items?.filter(
-    (workflow) =>
-      (status === 'all' || workflow.status === status) && workflow.name.toLowerCase().includes(search.toLowerCase()),
-  )
+  const filter = listQueryString(query, ['q', 'sort'], PAGE_SIZE) + (status === 'all' ? '' : `&status=${status}`)
+  const list = useList<Workflow>(context.apiPath(`/lists/workflows?${filter}`))
+  const isFiltered = Boolean(query.get('q')) || status === 'archived'
   return (
     <>
       <div class="page-head">
@@ -34,10 +37,7 @@ export default function Workflows() {
         A workflow sets how candidates are contacted: channels, languages, follow-ups and types of questions.
       </p>
       <div class="row filters">
-        <label>
-          Name
-          <input type="search" value={search} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
-        </label>
+        <SearchFilter label="Search" placeholder="Name or ID" />
         <label>
           Status
           <select
@@ -52,16 +52,18 @@ export default function Workflows() {
             <option value="all">All</option>
           </select>
         </label>
+        <SelectFilter name="sort" label="Sort" allLabel="Newest first" options={SORTS} />
       </div>
+      <ListCount list={list} nouns={['workflow', 'workflows']} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Workflows, newest first"
-        rows={matchingWorkflows}
+        caption="Workflows"
+        rows={list.items}
         keyOf={({ workflow_id }) => workflow_id}
         loadMore={list.more}
         loading={list.loading}
         empty={
-          list.items?.length === 0 ? (
+          !isFiltered ? (
             <>
               <h2>No workflows yet</h2>
               <p class="soft">
@@ -71,7 +73,7 @@ export default function Workflows() {
               {context.can('recruiter') && <Link to={context.pagePath('/workflows/new')}>Create a workflow</Link>}
             </>
           ) : (
-            <NoMatches noun="workflow" more={list.more} />
+            <p class="soft">No workflows match these filters.</p>
           )
         }
         columns={[

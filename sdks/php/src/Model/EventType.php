@@ -28,6 +28,7 @@ final class EventType
     public const VERIFICATION_EXPIRED = 'verification.expired';
     public const CREDENTIAL_ISSUED = 'credential.issued';
     public const CREDENTIAL_REVOKED = 'credential.revoked';
+    public const PERSON_ERASED = 'person.erased';
     public const WEBHOOK_TEST = 'webhook.test';
 
     private function __construct()

@@ -31,6 +31,9 @@ final class VerificationSession implements \JsonSerializable
      *     endorsement provides for the skills. Present if the reviewer endorsed at least one skill. It can change
      *     later, for example if the student endorses the reviewer in return.
      * @param list<EvidenceReason>|null $reasons The reasons for `evidenceLevel`.
+     * @param VerificationSessionGuardianConsent::*|null $guardianConsent The state of the rule for students
+     *     below 18: `age_required` until the age is stated, `required` until a guardian is asked, `pending` until
+     *     the guardian agrees, then `given`. Absent if the organisation has no rule for students below 18.
      * @param string|null $testClockId The ID of the test clock whose time applies. Absent without one.
      * @param string|null $returnUrl Address to which the page sends the student at the end.
      */
@@ -51,6 +54,7 @@ final class VerificationSession implements \JsonSerializable
         public readonly ?Reviewer $reviewer = null,
         public readonly ?string $evidenceLevel = null,
         public readonly ?array $reasons = null,
+        public readonly ?string $guardianConsent = null,
         public readonly ?string $testClockId = null,
         public readonly ?string $returnUrl = null,
     ) {
@@ -79,6 +83,7 @@ final class VerificationSession implements \JsonSerializable
             reviewer: isset($data['reviewer']) ? Reviewer::fromArray((array) $data['reviewer']) : null,
             evidenceLevel: isset($data['evidenceLevel']) ? (string) $data['evidenceLevel'] : null,
             reasons: isset($data['reasons']) ? array_map(static fn (mixed $item): EvidenceReason => EvidenceReason::fromArray((array) $item), array_values((array) $data['reasons'])) : null,
+            guardianConsent: isset($data['guardianConsent']) ? (string) $data['guardianConsent'] : null,
             testClockId: isset($data['testClockId']) ? (string) $data['testClockId'] : null,
             returnUrl: isset($data['returnUrl']) ? (string) $data['returnUrl'] : null,
         );
@@ -102,6 +107,7 @@ final class VerificationSession implements \JsonSerializable
             'reviewer' => $this->reviewer,
             'evidenceLevel' => $this->evidenceLevel,
             'reasons' => $this->reasons,
+            'guardianConsent' => $this->guardianConsent,
             'expiresAt' => $this->expiresAt,
             'testClockId' => $this->testClockId,
             'returnUrl' => $this->returnUrl,

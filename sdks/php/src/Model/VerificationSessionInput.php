@@ -20,6 +20,8 @@ final class VerificationSessionInput implements \JsonSerializable
      * @param list<WorkExperience>|null $workExperiences Work experience of the student.
      * @param list<Certificate>|null $certificates Certificates of the student.
      * @param string|null $returnUrl An http or https URL.
+     * @param int|null $age The age of the student in years. Only whether it is below 18 is stored. If the
+     *     organisation requires it, a student below 18 needs the consent of a guardian.
      * @param string|null $testClockId TEST mode only: the ID of the test clock, `TC_…`, whose time applies
      *     instead of real time.
      */
@@ -32,6 +34,7 @@ final class VerificationSessionInput implements \JsonSerializable
         public readonly ?array $workExperiences = null,
         public readonly ?array $certificates = null,
         public readonly ?string $returnUrl = null,
+        public readonly ?int $age = null,
         public readonly ?string $testClockId = null,
         public readonly ?SessionTestScript $testScript = null,
     ) {
@@ -52,6 +55,7 @@ final class VerificationSessionInput implements \JsonSerializable
             workExperiences: isset($data['workExperiences']) ? array_map(static fn (mixed $item): WorkExperience => WorkExperience::fromArray((array) $item), array_values((array) $data['workExperiences'])) : null,
             certificates: isset($data['certificates']) ? array_map(static fn (mixed $item): Certificate => Certificate::fromArray((array) $item), array_values((array) $data['certificates'])) : null,
             returnUrl: isset($data['returnUrl']) ? (string) $data['returnUrl'] : null,
+            age: isset($data['age']) ? (int) $data['age'] : null,
             testClockId: isset($data['testClockId']) ? (string) $data['testClockId'] : null,
             testScript: isset($data['testScript']) ? SessionTestScript::fromArray((array) $data['testScript']) : null,
         );
@@ -68,6 +72,7 @@ final class VerificationSessionInput implements \JsonSerializable
             'workExperiences' => $this->workExperiences,
             'certificates' => $this->certificates,
             'returnUrl' => $this->returnUrl,
+            'age' => $this->age,
             'testClockId' => $this->testClockId,
             'testScript' => $this->testScript,
         ]);

@@ -15,6 +15,7 @@ use Attestry\Model\CampaignList;
 use Attestry\Model\Candidate;
 use Attestry\Model\CandidateList;
 use Attestry\Model\EnrolmentInput;
+use Attestry\Model\RevokedLink;
 use Attestry\Operation;
 use Attestry\RequestOptions;
 
@@ -210,6 +211,32 @@ final class CampaignsResource
             sendsIdempotencyKey: true,
         ), $options);
         return Campaign::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Revoke a candidate's link.
+     *
+     * Use it if another person has the personal link. The old link stops working at once, and the candidate
+     * gets a new one with the next message. The link in emails with which the candidate opts out is replaced,
+     * too. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+     *
+     * @param string $campaignId ID of the campaign.
+     * @param string $candidateId ID of the candidate in this campaign.
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function revokeCandidateLink(
+        string $campaignId,
+        string $candidateId,
+        ?RequestOptions $options = null,
+    ): RevokedLink {
+        $response = $this->client->send(new Operation(
+            'POST',
+            '/api/v1/partner/campaigns/{campaign_id}/candidates/{candidate_id}/revoke-link',
+            Authentication::Partner,
+            pathParameters: ['campaign_id' => $campaignId, 'candidate_id' => $candidateId],
+            sendsIdempotencyKey: true,
+        ), $options);
+        return RevokedLink::fromArray((array) ($response['data'] ?? []));
     }
 
     /**

@@ -38,7 +38,7 @@ final class EventsResource
      *     result.failed, mandate.ready, mandate.failed, mandate.question_retired, campaign.completed,
      *     skill_request.resolved, verification.initiated, verification.requested, verification.completed,
      *     verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked,
-     *     webhook.test.
+     *     person.erased, webhook.test.
      * @param ListEventsAcknowledged::*|null $acknowledged Return events that were not acknowledged, that were,
      *     or all.
      * @param string|null $consumer Your name for a program that pulls events; each consumer acknowledges
@@ -79,7 +79,7 @@ final class EventsResource
      *     result.failed, mandate.ready, mandate.failed, mandate.question_retired, campaign.completed,
      *     skill_request.resolved, verification.initiated, verification.requested, verification.completed,
      *     verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked,
-     *     webhook.test.
+     *     person.erased, webhook.test.
      * @param ListEventsAcknowledged::*|null $acknowledged Return events that were not acknowledged, that were,
      *     or all.
      * @param string|null $consumer Your name for a program that pulls events; each consumer acknowledges

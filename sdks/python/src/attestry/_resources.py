@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Literal, Optional, Union
 from ._pages import Pages
 from ._transport import CallOptions, Operation, Transport, path_segment
 from .types import (
+    AgeInput,
     AnalyticsOverview,
     Assessment,
     AssessmentAnswersInput,
@@ -41,6 +42,9 @@ from .types import (
     EventAcknowledgement,
     EventAcknowledgementInput,
     EventList,
+    GuardianCode,
+    GuardianConsent,
+    GuardianInput,
     Item,
     ItemImport,
     ItemImportInput,
@@ -64,6 +68,12 @@ from .types import (
     NamedSelectedSkillPage,
     OpenedVerificationSession,
     PageLimit,
+    Person,
+    PersonCorrection,
+    PersonErasure,
+    PersonExport,
+    PersonList,
+    PersonRequest,
     PublicSkill,
     PublicSkillDetails,
     PublicSkillPage,
@@ -79,6 +89,7 @@ from .types import (
     Reviewer,
     ReviewerInput,
     RevokeCredentialInput,
+    RevokedLink,
     SelectedSkill,
     SelectedSkillInput,
     SessionConsentInput,
@@ -427,6 +438,30 @@ class CampaignsResource:
             idempotency_key=idempotency_key,
         )
         result: Campaign = self._transport.send(operation, options)
+        return result
+
+    def revoke_candidate_link(
+        self,
+        campaign_id: str,
+        candidate_id: str,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> RevokedLink:
+        """Revoke a candidate's link.
+
+        Use it if another person has the personal link. The old link stops working at once, and the
+        candidate gets a new one with the next message. The link in emails with which the candidate opts
+        out is replaced, too. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/partner/campaigns/{path_segment('campaign_id', campaign_id)}/candidates/{path_segment('candidate_id', candidate_id)}/revoke-link",
+            "signature",
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: RevokedLink = self._transport.send(operation, options)
         return result
 
     def pause(
@@ -1041,6 +1076,56 @@ class EventsResource:
         return result
 
 
+class GuardiansResource:
+    """Consent of a guardian for students below 18, if the organisation requires it."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def state_age(self, session_token: str, body: AgeInput, *, options: Optional[CallOptions] = None) -> GuardianConsent:
+        """State the age of the student.
+
+        Only whether the student is below 18 is stored. If the organisation requires it, a student below
+        18 needs the consent of a guardian before the next step.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/verify/{path_segment('session_token', session_token)}/age",
+            "none",
+            body=body,
+        )
+        result: GuardianConsent = self._transport.send(operation, options)
+        return result
+
+    def ask(self, session_token: str, body: GuardianInput, *, options: Optional[CallOptions] = None) -> GuardianConsent:
+        """Ask the guardian for consent.
+
+        Emails the guardian a code. A guardian who agrees gives the code to the student.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/verify/{path_segment('session_token', session_token)}/guardian",
+            "none",
+            body=body,
+        )
+        result: GuardianConsent = self._transport.send(operation, options)
+        return result
+
+    def confirm(self, session_token: str, body: GuardianCode, *, options: Optional[CallOptions] = None) -> GuardianConsent:
+        """Confirm the consent of the guardian.
+
+        Send the code that the guardian received. The session then continues.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/verify/{path_segment('session_token', session_token)}/guardian/confirm",
+            "none",
+            body=body,
+        )
+        result: GuardianConsent = self._transport.send(operation, options)
+        return result
+
+
 class ItemsResource:
     """The question bank of the organisation. Mandates prefer its questions; their texts are never
     returned.
@@ -1324,6 +1409,165 @@ class MandatesResource:
             idempotency_key=idempotency_key,
         )
         result: MandateWriteResult = self._transport.send(operation, options)
+        return result
+
+
+class PeopleResource:
+    """The rights of people: find, export, correct, restrict and erase what is stored about a person."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def find(
+        self,
+        *,
+        phone: Optional[str] = None,
+        email: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> PersonList:
+        """Find people by phone number or email address.
+
+        Returns the people who have this phone number or mailbox: candidates, students and reviewers.
+        Erased people are not found. Scope: `people:read`. Rate limit class: `reads`.
+        """
+        query: Dict[str, Any] = {"phone": phone, "email": email}
+        operation = Operation("GET", "/api/v1/partner/people", "signature", query=query)
+        result: PersonList = self._transport.send(operation, options)
+        return result
+
+    def get_person(self, person_id: str, *, options: Optional[CallOptions] = None) -> Person:
+        """Get a person.
+
+        Returns the IDs of all records of a person. The personal values are in the export. Scope:
+        `people:read`. Rate limit class: `reads`.
+        """
+        operation = Operation(
+            "GET",
+            f"/api/v1/partner/people/{path_segment('person_id', person_id)}",
+            "signature",
+        )
+        result: Person = self._transport.send(operation, options)
+        return result
+
+    def correct_person(
+        self,
+        person_id: str,
+        body: PersonCorrection,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Person:
+        """Correct a person.
+
+        Replaces the name, the phone number or the email address in all records of the person. An
+        address is replaced where the record has one, and not added to the others. Events that were
+        recorded before stay as they were. Scope: `people:write`. Rate limit class: `mandateWrites`.
+        """
+        operation = Operation(
+            "PATCH",
+            f"/api/v1/partner/people/{path_segment('person_id', person_id)}",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: Person = self._transport.send(operation, options)
+        return result
+
+    def export_person(
+        self,
+        person_id: str,
+        *,
+        format: Optional[Literal["json", "html"]] = None,
+        options: Optional[CallOptions] = None,
+    ) -> PersonExport:
+        """Export the data of a person.
+
+        Returns everything that is held about a person, as JSON or as a page that the person can read.
+        Scope: `people:read`. Rate limit class: `reads`.
+        """
+        query: Dict[str, Any] = {"format": format}
+        operation = Operation(
+            "GET",
+            f"/api/v1/partner/people/{path_segment('person_id', person_id)}/export",
+            "signature",
+            query=query,
+        )
+        result: PersonExport = self._transport.send(operation, options)
+        return result
+
+    def restrict_person(
+        self,
+        person_id: str,
+        body: PersonRequest,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Person:
+        """Restrict the processing of the data of a person.
+
+        The person is not contacted, and their replies are not processed, until the restriction is
+        lifted. An opt-out is still accepted. Scope: `people:write`. Rate limit class: `mandateWrites`.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/partner/people/{path_segment('person_id', person_id)}/restrict",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: Person = self._transport.send(operation, options)
+        return result
+
+    def lift_restriction(
+        self,
+        person_id: str,
+        body: PersonRequest,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Person:
+        """Lift the restriction of a person.
+
+        Contacts that became due in the meantime are made now. Scope: `people:write`. Rate limit class:
+        `mandateWrites`.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/partner/people/{path_segment('person_id', person_id)}/unrestrict",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: Person = self._transport.send(operation, options)
+        return result
+
+    def erase_person(
+        self,
+        person_id: str,
+        body: PersonErasure,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Person:
+        """Erase a person.
+
+        Ends all conversations, sessions and reviews of the person, revokes their credentials, and
+        deletes the key that their values are encrypted with. Results, counts, credits and events stay,
+        with `erased` in place of the values. This cannot be undone. Erasing a person again changes
+        nothing. Scope: `people:write`. Rate limit class: `mandateWrites`.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/partner/people/{path_segment('person_id', person_id)}/erase",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: Person = self._transport.send(operation, options)
         return result
 
 
@@ -2342,6 +2586,8 @@ class Resources:
         """Notifications of changes, for example to results and mandates. Pull and acknowledge them here,
         or receive them by webhook.
         """
+        self.guardians = GuardiansResource(transport)
+        """Consent of a guardian for students below 18, if the organisation requires it."""
         self.items = ItemsResource(transport)
         """The question bank of the organisation. Mandates prefer its questions; their texts are never
         returned.
@@ -2350,6 +2596,8 @@ class Resources:
         """Values for forms: places, countries, employment types and shifts."""
         self.mandates = MandatesResource(transport)
         """Jobs for which candidates are verified."""
+        self.people = PeopleResource(transport)
+        """The rights of people: find, export, correct, restrict and erase what is stored about a person."""
         self.request_log = RequestLogResource(transport)
         """The requests of your organisation, with the errors that they received."""
         self.results = ResultsResource(transport)

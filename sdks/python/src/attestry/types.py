@@ -62,6 +62,7 @@ EventType = Literal[
     "verification.expired",
     "credential.issued",
     "credential.revoked",
+    "person.erased",
     "webhook.test",
 ]
 """The type of the event."""
@@ -211,6 +212,7 @@ WebhookEvent = Union[
     "VerificationExpiredEvent",
     "CredentialIssuedEvent",
     "CredentialRevokedEvent",
+    "PersonErasedEvent",
     "WebhookTestEvent",
 ]
 """An event that a webhook receives. `type` determines the schema of `data`; new types may be added."""
@@ -222,6 +224,13 @@ endpoints receive no events.
 
 WorkflowStatus = Literal["active", "archived"]
 """An `archived` workflow cannot be used for new mandates."""
+
+
+class AgeInput(TypedDict):
+    age: int
+    """The age of the student in years. Only whether it is below 18 is stored. If the organisation requires
+    it, a student below 18 needs the consent of a guardian.
+    """
 
 
 class AnalyticsOverview(TypedDict):
@@ -990,6 +999,44 @@ class EnrolmentInput(TypedDict):
     """The candidates to enrol. Each costs one credit."""
 
 
+class ErasedPerson(TypedDict):
+    person_id: str
+    """The ID of the person, `PER_…`."""
+    candidates: List[ErasedPersonCandidate]
+    """The candidacies of the person."""
+    students: List[ErasedPersonStudent]
+    """The students that are this person, with their verifications."""
+    reviews: List[ErasedPersonReview]
+    """The verifications that the person reviewed, or was asked to review."""
+    erased_at: str
+    """Time of the erasure."""
+
+
+class ErasedPersonCandidate(TypedDict):
+    candidate_id: str
+    """ID of the candidate in this campaign."""
+    external_candidate_id: str
+    """Your own ID for the candidate."""
+    campaign_id: str
+    """ID of the campaign."""
+    result_id: str
+    """ID of the result."""
+
+
+class ErasedPersonReview(TypedDict):
+    verification_id: str
+    """ID of the verification."""
+
+
+class ErasedPersonStudent(TypedDict):
+    service_user_id: str
+    """The ID of the student."""
+    external_student_id: str
+    """Your own ID for the student."""
+    verification_ids: List[str]
+    """The verifications of the student."""
+
+
 class ErrorDetail(TypedDict):
     path: str
     """The path of the invalid field, for example `skills[2].skill_id`, `query.limit`, `path.mandate_id` or
@@ -1004,7 +1051,7 @@ class Event(TypedDict):
 
     event_id: str
     """ID of the event, identical in every delivery and response."""
-    type: Literal["result.completed", "result.declined", "result.failed", "mandate.ready", "mandate.failed", "mandate.question_retired", "campaign.completed", "skill_request.resolved", "verification.initiated", "verification.requested", "verification.completed", "verification.declined", "verification.failed", "verification.expired", "credential.issued", "credential.revoked", "webhook.test"]
+    type: Literal["result.completed", "result.declined", "result.failed", "mandate.ready", "mandate.failed", "mandate.question_retired", "campaign.completed", "skill_request.resolved", "verification.initiated", "verification.requested", "verification.completed", "verification.declined", "verification.failed", "verification.expired", "credential.issued", "credential.revoked", "person.erased", "webhook.test"]
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -1012,7 +1059,7 @@ class Event(TypedDict):
     """
     created_at: str
     """ISO 8601, UTC."""
-    data: Union[Result, Mandate, RetiredQuestion, Campaign, SkillRequest, VerificationChange, Credential, Webhook]
+    data: Union[Result, Mandate, RetiredQuestion, Campaign, SkillRequest, VerificationChange, Credential, ErasedPerson, Webhook]
     delivery: EventDelivery
     """Acknowledgement and delivery of the event."""
 
@@ -1077,6 +1124,25 @@ class FollowUp(TypedDict):
     """Hours between the previous message to the candidate and this one."""
     channel: Channel
     """One of the workflow's channels."""
+
+
+class GuardianCode(TypedDict):
+    code: str
+    """The code from the email to the guardian."""
+
+
+class GuardianConsent(TypedDict):
+    guardianConsent: Literal["not_required", "age_required", "required", "pending", "given"]
+    """`not_required`; `age_required`: the student must state the age first; `required`: a guardian must be
+    asked; `pending`: the guardian has received a code; `given`: the guardian has agreed.
+    """
+
+
+class GuardianInput(TypedDict):
+    name: str
+    """Name of the guardian."""
+    email: str
+    """The guardian's own email address."""
 
 
 class InterestCollection(TypedDict, total=False):
@@ -1603,6 +1669,133 @@ class PendingSkill(TypedDict):
     """The skill was requested with `POST /skill-requests`. It cannot be verified yet."""
 
 
+class Person(TypedDict):
+    person_id: str
+    """The ID of the person, `PER_…`."""
+    candidates: List[PersonCandidate]
+    """The candidacies of the person."""
+    students: List[PersonStudent]
+    """The students that are this person, with their verifications."""
+    reviews: List[PersonReview]
+    """The verifications that the person reviewed, or was asked to review."""
+    status: Literal["active", "restricted", "erased"]
+    """`active`; `restricted`: the person is not contacted and their data are not processed; `erased`:
+    nothing is left that identifies the person.
+    """
+    legal_hold: Optional[str]
+    """The reason for which the data must be kept, so that the person cannot be erased; null without a
+    legal hold.
+    """
+    created_at: str
+    """Time at which the person was stored for the first time."""
+    updated_at: str
+    """Time of the last change."""
+    restricted_at: Optional[str]
+    """Time since which the processing is restricted; null if it is not."""
+    erased_at: Optional[str]
+    """Time of the erasure; null before."""
+
+
+class PersonCandidate(TypedDict):
+    candidate_id: str
+    """ID of the candidate in this campaign."""
+    external_candidate_id: str
+    """Your own ID for the candidate."""
+    campaign_id: str
+    """ID of the campaign."""
+    result_id: str
+    """ID of the result."""
+
+
+class PersonCorrection(TypedDict, total=False):
+    name: str
+    """The correct name."""
+    phone: str
+    """The correct phone number. It replaces the one in the records."""
+    email: str
+    """The correct email address. It replaces the one in the records."""
+    basis: str
+    """The legal ground, for the audit log."""
+    requested_by: str
+    """The role or the system that asked, for the audit log."""
+
+
+class PersonErasedEvent(TypedDict):
+    """A person was erased."""
+
+    event_id: str
+    """ID of the event, identical in every delivery and response."""
+    type: Literal["person.erased"]
+    """The type of the event."""
+    mode: Mode
+    sequence: int
+    """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
+    appears later with a lower number than one you have seen.
+    """
+    created_at: str
+    """ISO 8601, UTC."""
+    data: ErasedPerson
+    """The result of the request."""
+
+
+class PersonErasure(TypedDict):
+    basis: str
+    """The legal ground, for the audit log. Do not include personal values of the person: they would not be
+    erased.
+    """
+    requested_by: str
+    """The role or the system that asked, for the audit log. Do not include personal values of the person."""
+
+
+class _PersonExportOptional(TypedDict, total=False):
+    sections: List[PersonExportSection]
+    """Everything that is held about the person. With `format=json`."""
+    html: str
+    """The same as a page. With `format=html`."""
+
+
+class PersonExport(_PersonExportOptional):
+    person: Person
+    """The person."""
+    exported_at: str
+    """Time at which the data were read."""
+
+
+class PersonExportSection(TypedDict):
+    name: str
+    """The kind of records, such as `candidacies`."""
+    title: str
+    """The kind of records, as a heading."""
+    records: List[Dict[str, Any]]
+    """The records. Their fields depend on the section."""
+
+
+class PersonList(TypedDict):
+    items: List[Person]
+    """The people with this address."""
+
+
+class PersonRequest(TypedDict, total=False):
+    basis: str
+    """The legal ground, for the audit log."""
+    requested_by: str
+    """The role or the system that asked, for the audit log."""
+
+
+class PersonReview(TypedDict):
+    verification_id: str
+    """ID of the verification."""
+
+
+class PersonStudent(TypedDict):
+    service_user_id: str
+    """The ID of the student."""
+    external_student_id: str
+    """Your own ID for the student."""
+    verification_ids: List[str]
+    """The verifications of the student."""
+
+
 class PreparedQuestions(TypedDict):
     """The questions prepared for this `flow_version`, by language, without the correct answers."""
 
@@ -2104,6 +2297,11 @@ class ReviewerTestScript(TypedDict, total=False):
 class RevokeCredentialInput(TypedDict):
     reason: Literal["issued_in_error", "endorsement_withdrawn", "evidence_wrong", "other"]
     """Your reason for the revocation."""
+
+
+class RevokedLink(TypedDict):
+    candidate_id: str
+    """ID of the candidate in this campaign."""
 
 
 class _SalaryOptional(TypedDict, total=False):
@@ -3001,6 +3199,11 @@ class _VerificationSessionOptional(TypedDict, total=False):
     """
     reasons: List[EvidenceReason]
     """The reasons for `evidenceLevel`."""
+    guardianConsent: Literal["not_required", "age_required", "required", "pending", "given"]
+    """The state of the rule for students below 18: `age_required` until the age is stated, `required`
+    until a guardian is asked, `pending` until the guardian agrees, then `given`. Absent if the
+    organisation has no rule for students below 18.
+    """
     testClockId: str
     """The ID of the test clock whose time applies. Absent without one."""
     returnUrl: str
@@ -3046,6 +3249,10 @@ class _VerificationSessionInputOptional(TypedDict, total=False):
     """Certificates of the student."""
     returnUrl: str
     """An http or https URL."""
+    age: int
+    """The age of the student in years. Only whether it is below 18 is stored. If the organisation requires
+    it, a student below 18 needs the consent of a guardian.
+    """
     testClockId: str
     """TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time."""
     testScript: SessionTestScript

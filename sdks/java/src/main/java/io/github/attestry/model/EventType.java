@@ -24,6 +24,7 @@ public record EventType(String value) implements StringValue {
     public static final EventType VERIFICATION_EXPIRED = new EventType("verification.expired");
     public static final EventType CREDENTIAL_ISSUED = new EventType("credential.issued");
     public static final EventType CREDENTIAL_REVOKED = new EventType("credential.revoked");
+    public static final EventType PERSON_ERASED = new EventType("person.erased");
     public static final EventType WEBHOOK_TEST = new EventType("webhook.test");
 
     @Override

@@ -9,7 +9,8 @@ import io.github.attestry.internal.JsonName;
  * @param types Comma-separated list of event types: result.completed, result.declined, result.failed,
  *     mandate.ready, mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved,
  *     verification.initiated, verification.requested, verification.completed, verification.declined,
- *     verification.failed, verification.expired, credential.issued, credential.revoked, webhook.test.
+ *     verification.failed, verification.expired, credential.issued, credential.revoked, person.erased,
+ *     webhook.test.
  * @param acknowledged Return events that were not acknowledged, that were, or all.
  * @param consumer Your name for a program that pulls events; each consumer acknowledges events separately.
  *     Without it, the consumer is {@code default}: for this consumer, events that were delivered by webhook are
@@ -66,7 +67,8 @@ public record EventsListParams(
          * Comma-separated list of event types: result.completed, result.declined, result.failed,
          * mandate.ready, mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved,
          * verification.initiated, verification.requested, verification.completed, verification.declined,
-         * verification.failed, verification.expired, credential.issued, credential.revoked, webhook.test.
+         * verification.failed, verification.expired, credential.issued, credential.revoked, person.erased,
+         * webhook.test.
          */
         public Builder types(String value) {
             types = value;

@@ -23,6 +23,9 @@ import java.util.List;
  *     reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer
  *     in return.
  * @param reasons The reasons for {@code evidenceLevel}.
+ * @param guardianConsent The state of the rule for students below 18: {@code age_required} until the age is
+ *     stated, {@code required} until a guardian is asked, {@code pending} until the guardian agrees, then {@code
+ *     given}. Absent if the organisation has no rule for students below 18.
  * @param expiresAt Time at which the session expires: ISO 8601, UTC.
  * @param testClockId The ID of the test clock whose time applies. Absent without one.
  * @param returnUrl Address to which the page sends the student at the end.
@@ -43,6 +46,7 @@ public record VerificationSession(
         Reviewer reviewer,
         VerificationSessionEvidenceLevel evidenceLevel,
         List<EvidenceReason> reasons,
+        VerificationSessionGuardianConsent guardianConsent,
         String expiresAt,
         String testClockId,
         String returnUrl) {

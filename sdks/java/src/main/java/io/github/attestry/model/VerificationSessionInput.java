@@ -15,6 +15,8 @@ import java.util.List;
  * @param workExperiences Work experience of the student.
  * @param certificates Certificates of the student.
  * @param returnUrl An http or https URL.
+ * @param age The age of the student in years. Only whether it is below 18 is stored. If the organisation
+ *     requires it, a student below 18 needs the consent of a guardian.
  * @param testClockId TEST mode only: the ID of the test clock, {@code TC_…}, whose time applies instead of
  *     real time.
  */
@@ -27,6 +29,7 @@ public record VerificationSessionInput(
         List<WorkExperience> workExperiences,
         List<Certificate> certificates,
         String returnUrl,
+        Long age,
         String testClockId,
         SessionTestScript testScript) {
     /** Returns an empty builder. */
@@ -45,6 +48,7 @@ public record VerificationSessionInput(
         builder.workExperiences = workExperiences;
         builder.certificates = certificates;
         builder.returnUrl = returnUrl;
+        builder.age = age;
         builder.testClockId = testClockId;
         builder.testScript = testScript;
         return builder;
@@ -60,6 +64,7 @@ public record VerificationSessionInput(
         private List<WorkExperience> workExperiences;
         private List<Certificate> certificates;
         private String returnUrl;
+        private Long age;
         private String testClockId;
         private SessionTestScript testScript;
 
@@ -129,6 +134,15 @@ public record VerificationSessionInput(
             return this;
         }
 
+        /**
+         * The age of the student in years. Only whether it is below 18 is stored. If the organisation requires
+         * it, a student below 18 needs the consent of a guardian.
+         */
+        public Builder age(long value) {
+            age = value;
+            return this;
+        }
+
         /** TEST mode only: the ID of the test clock, {@code TC_…}, whose time applies instead of real time. */
         public Builder testClockId(String value) {
             testClockId = value;
@@ -151,6 +165,7 @@ public record VerificationSessionInput(
                     workExperiences,
                     certificates,
                     returnUrl,
+                    age,
                     testClockId,
                     testScript);
         }

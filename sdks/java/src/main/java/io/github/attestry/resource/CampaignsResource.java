@@ -15,6 +15,7 @@ import io.github.attestry.model.CampaignsListParams;
 import io.github.attestry.model.Candidate;
 import io.github.attestry.model.CandidateList;
 import io.github.attestry.model.EnrolmentInput;
+import io.github.attestry.model.RevokedLink;
 
 /** Candidates who are contacted for a mandate. */
 public final class CampaignsResource {
@@ -198,6 +199,28 @@ public final class CampaignsResource {
     /** Archive a campaign. */
     public Campaign archive(String campaignId) {
         return archive(campaignId, RequestOptions.NONE);
+    }
+
+    /**
+     * Revoke a candidate's link.
+     *
+     * <p>Use it if another person has the personal link. The old link stops working at once, and the candidate
+     * gets a new one with the next message. The link in emails with which the candidate opts out is replaced,
+     * too. Scope: {@code campaigns:write}. Rate limit class: {@code campaignWrites}.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public RevokedLink revokeCandidateLink(String campaignId, String candidateId, RequestOptions options) {
+        var operation = new Operation("POST", "/api/v1/partner/campaigns/{campaign_id}/candidates/{candidate_id}/revoke-link", Authentication.PARTNER)
+                .path("campaign_id", campaignId)
+                .path("candidate_id", candidateId)
+                .sendsIdempotencyKey();
+        return caller.sendForData(operation, options, RevokedLink.class);
+    }
+
+    /** Revoke a candidate's link. */
+    public RevokedLink revokeCandidateLink(String campaignId, String candidateId) {
+        return revokeCandidateLink(campaignId, candidateId, RequestOptions.NONE);
     }
 
     /**

@@ -3,6 +3,7 @@ package io.github.attestry.resource;
 
 import io.github.attestry.model.Campaign;
 import io.github.attestry.model.Credential;
+import io.github.attestry.model.ErasedPerson;
 import io.github.attestry.model.EventType;
 import io.github.attestry.model.Mandate;
 import io.github.attestry.model.Result;
@@ -27,6 +28,7 @@ public final class EventData {
             case "skill_request.resolved" -> SkillRequest.class;
             case "verification.initiated", "verification.requested", "verification.completed", "verification.declined", "verification.failed", "verification.expired" -> VerificationChange.class;
             case "credential.issued", "credential.revoked" -> Credential.class;
+            case "person.erased" -> ErasedPerson.class;
             case "webhook.test" -> Webhook.class;
             default -> null;
         };

@@ -15,9 +15,11 @@ public abstract class Resources {
     private final EmploymentTypesResource employmentTypes;
     private final EndorsementsResource endorsements;
     private final EventsResource events;
+    private final GuardiansResource guardians;
     private final ItemsResource items;
     private final LocationsResource locations;
     private final MandatesResource mandates;
+    private final PeopleResource people;
     private final RequestLogResource requestLog;
     private final ResultsResource results;
     private final SessionsResource sessions;
@@ -40,9 +42,11 @@ public abstract class Resources {
         employmentTypes = new EmploymentTypesResource(caller);
         endorsements = new EndorsementsResource(caller);
         events = new EventsResource(caller);
+        guardians = new GuardiansResource(caller);
         items = new ItemsResource(caller);
         locations = new LocationsResource(caller);
         mandates = new MandatesResource(caller);
+        people = new PeopleResource(caller);
         requestLog = new RequestLogResource(caller);
         results = new ResultsResource(caller);
         sessions = new SessionsResource(caller);
@@ -108,6 +112,11 @@ public abstract class Resources {
         return events;
     }
 
+    /** Consent of a guardian for students below 18, if the organisation requires it. */
+    public GuardiansResource guardians() {
+        return guardians;
+    }
+
     /** The question bank of the organisation. Mandates prefer its questions; their texts are never returned. */
     public ItemsResource items() {
         return items;
@@ -121,6 +130,11 @@ public abstract class Resources {
     /** Jobs for which candidates are verified. */
     public MandatesResource mandates() {
         return mandates;
+    }
+
+    /** The rights of people: find, export, correct, restrict and erase what is stored about a person. */
+    public PeopleResource people() {
+        return people;
     }
 
     /** The requests of your organisation, with the errors that they received. */

@@ -1,0 +1,30 @@
+import type { Mode } from '../access/keys.ts'
+import type { AdapterName } from './adapter.ts'
+import type { Outcome } from './outcome.ts'
+
+export const orderStates = ['ordered', 'started', 'completed', 'declined', 'failed', 'cancelled'] as const
+export type OrderState = (typeof orderStates)[number]
+
+/** One candidate's assessment that an ATS ordered. */
+export interface AtsOrder {
+  order_id: string
+  connection_id: string
+  org_id: string
+  mode: Mode
+  adapter: AdapterName
+  key_id: string
+  identity: string
+  mandate_id: string
+  campaign_id: string
+  candidate_id: string | null
+  candidate_name: string
+  profile_url: string | null
+  callback_url: string | null
+  consent_basis: string
+  state: OrderState
+  outcome: Outcome | null
+  reported_version: number | null
+  ats_errors: string[] | null
+  created_at: Date
+  updated_at: Date
+}

@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parse } from 'csv-parse/sync'
+import { startApp } from '../../../test/support/app.ts'
+import { signInMember } from '../../../test/support/console.ts'
+import { aCandidate, aTestNumberCandidate, createCampaignPartner, passTime } from '../../../test/support/partners.ts'
+import { answerWithoutVerdict } from '../../../test/support/undecided-candidate.ts'
+import { until } from '../../../test/support/until.ts'
+import { erasePerson } from '../../people/erasure.ts'
+import { HOUR } from '../../platform/clock.ts'
+import { eraseCandidateEntries } from './candidate-list.ts'
+
+const REQUEST = { basis: 'GDPR Article 17', requested_by: 'data subject' }
+
+test('results are listed by verdict, newest first, with phone numbers', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const candidates = [1, 2, 3, 4, 5, 6].map((number) => aTestNumberCandidate(number)) // passes, knocked out, fails, not interested, declines, silent
+  const { campaign_id } = (await partner.createCampaign(mandate_id, candidates)).campaign
+  await passTime(app, 8000)
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const path = `/orgs/${partner.orgId}/test/recruiter-results`
+  const listResults = async (query: string) => {
+    const { status, body } = await viewer.get(`${path}?${query}`)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body.data
+  }
+  const candidateIds = ({ items }: any) => items.map(({ candidate }: any) => candidate.external_candidate_id).sort()
+
+  const allResults = await listResults('limit=100')
+  const times = allResults.items.map(({ updated_at }: any) => updated_at)
+  assert.deepEqual(times, times.toSorted().reverse())
+  assert.deepEqual(candidateIds(allResults), ['ext-1', 'ext-2', 'ext-3', 'ext-4', 'ext-5', 'ext-6'])
+  assert.deepEqual(candidateIds(await listResults('verdict=to_call')), ['ext-1'])
+  assert.deepEqual(candidateIds(await listResults('verdict=qualified')), ['ext-1', 'ext-4'])
+  assert.deepEqual(candidateIds(await listResults('verdict=not_qualified')), ['ext-2', 'ext-3'])
+  assert.deepEqual(candidateIds(await listResults('verdict=qualified&status=pending')), [])
+  assert.deepEqual(
+    candidateIds(await listResults('verdict=not_qualified&status=declined')),
+    [],
+    'no verdict without a completed result',
+  )
+  const [firstResult] = (await listResults(`verdict=to_call&campaign_id=${campaign_id}`)).items
+  assert.deepEqual([firstResult.candidate.phone, firstResult.candidate.email], ['+919990000001', null])
+  const { enrichment: _, ...shownOutput } = (await partner.get(`/results/${firstResult.result_id}`)).body.data.output
+  assert.deepEqual(firstResult.output, shownOutput, 'the output of the partner API, without the answers')
+
+  const listedIds: string[] = []
+  for (let cursor = ''; cursor !== null; ) {
+    const page = await listResults(`limit=2${cursor && `&cursor=${cursor}`}`)
+    assert.ok(page.items.length > 0)
+    listedIds.push(...page.items.map(({ result_id }: any) => result_id))
+    cursor = page.next_cursor
+  }
+  assert.deepEqual(
+    listedIds,
+    allResults.items.map(({ result_id }: any) => result_id),
+  )
+  const [firstPage, bothResults] = [
+    await listResults('verdict=qualified&limit=1'),
+    await listResults('verdict=qualified&limit=2'),
+  ]
+  assert.equal(bothResults.next_cursor, null)
+  assert.deepEqual(
+    (await listResults(`verdict=qualified&limit=1&cursor=${firstPage.next_cursor}`)).items,
+    bothResults.items.slice(1),
+  )
+  assert.equal((await viewer.get(`${path}?verdict=to_call&limit=1&cursor=${firstPage.next_cursor}`)).status, 400)
+  assert.equal((await viewer.get(`${path}?verdict=best`)).status, 400)
+  assert.deepEqual(candidateIds(await listResults(`campaign_id=CP_01ARZ3NDEKTSV4RRFFQ69G5FAV`)), [])
+
+  const csv = (await viewer.get(`/orgs/${partner.orgId}/test/export/results.csv?verdict=to_call`))
+    .body as unknown as string
+  const lines = csv.trim().split('\r\n')
+  assert.equal(lines.length, 2)
+  assert.match(lines[1]!, /^Electrician,.*,ext-1,Person 1,\+919990000001,,completed,/)
+
+  const rejectedExport = await viewer.get(`/orgs/${partner.orgId}/test/export/results.csv?verdict=not_qualified`)
+  const [head, ...rows] = (rejectedExport.body as unknown as string)
+    .trim()
+    .split('\r\n')
+    .map((line) => line.split(','))
+  const knockoutColumn = head!.indexOf('knocked_out_by')
+  const candidateIdColumn = head!.indexOf('external_candidate_id')
+  assert.deepEqual(rows.map((row) => [row[candidateIdColumn], row[knockoutColumn]]).sort(), [
+    ['ext-2', 'licence'],
+    ['ext-3', ''],
+  ])
+
+  app.clock.advance(2 * HOUR)
+  assert.deepEqual(candidateIds(await listResults('changed_within_hours=1')), [])
+  assert.equal((await listResults('changed_within_hours=3')).items.length, 6)
+})
+
+test('undecided candidates can be listed, and the export contains verdicts, reasons and evidence of each skill', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const candidates = [
+    aTestNumberCandidate(1),
+    aTestNumberCandidate(2),
+    aTestNumberCandidate(3),
+    aTestNumberCandidate(6),
+  ]
+  await partner.createCampaign(mandate_id, [...candidates, aCandidate(7)])
+  await passTime(app, 8000)
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const base = `/orgs/${partner.orgId}/test`
+  const listUndecided = async () => (await viewer.get(`${base}/recruiter-results?verdict=undecided`)).body.data.items
+  assert.deepEqual(await listUndecided(), [], 'candidates who have not finished are not undecided')
+  const allResults = (await viewer.get(`${base}/recruiter-results`)).body.data.items
+  const { candidate_id } = allResults.find(
+    ({ candidate }: any) => candidate.external_candidate_id === 'ext-7',
+  ).candidate
+  await answerWithoutVerdict(app, partner.orgId, candidate_id)
+  const undecided = await listUndecided()
+  assert.deepEqual(
+    undecided.map(({ candidate, status, output }: any) => [candidate.candidate_id, status, output.qualified]),
+    [[candidate_id, 'completed', null]],
+  )
+
+  const csv = (await viewer.get(`${base}/export/results.csv`)).body as unknown as string
+  const rows = parse(csv.replace('\ufeff', ''), { columns: true }) as Record<string, string>[]
+  const rowOf = (id: string) => rows.find((row) => row.external_candidate_id === id)!
+  const [name] = undecided[0].output.skills.map((skill: any) => skill.name)
+  assert.deepEqual(
+    ['ext-1', 'ext-2', 'ext-6', 'ext-7'].map((id) => [rowOf(id).verdict, rowOf(id).verdict_reasons]),
+    [
+      ['qualified', ''],
+      ['not qualified', 'answered no to “Do you hold a wireman licence?”'],
+      ['', ''],
+      ['undecided', undecided[0].output.skills.map((skill: any) => `${skill.name} inconclusive`).join('; ')],
+    ],
+  )
+  assert.match(rowOf('ext-3').verdict_reasons!, new RegExp(`^${name} not verified;`))
+  const passed = rowOf('ext-1')
+  assert.deepEqual(
+    [passed.skill_1, passed.skill_1_verdict, passed.skill_1_correct, passed.skill_1_source, passed.skill_1_language],
+    [name, 'verified', passed.skill_1_asked, 'public questions', 'en'],
+  )
+  assert.ok(Number(passed.skill_1_confidence) >= 0.95)
+  const open = rowOf('ext-7')
+  assert.deepEqual([open.skill_3_verdict, open.skill_3_asked, open.skill_3_median_seconds], ['inconclusive', '8', '12'])
+  assert.ok(Number(open.skill_3_confidence) < 0.95)
+  assert.deepEqual([rowOf('ext-2').skill_1_verdict, rowOf('ext-2').skill_1_confidence], ['not_asked', ''])
+})
+
+test('candidates are searched by name, phone number, email address and ID, counted and sorted', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const other = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  await partner.createCampaign(mandate_id, [
+    { external_candidate_id: 'wk-17', name: 'Ramesh Kumar', phone: '+919812345678', email: 'ramesh.k@example.com' },
+    { external_candidate_id: 'wk-18', name: 'Rama Devi', phone: '+919812340000' },
+  ])
+  app.clock.advance(HOUR)
+  await partner.createCampaign(mandate_id, [
+    { external_candidate_id: 'wk-19', name: 'सुनीता शर्मा', phone: '+919800001111' },
+    { external_candidate_id: '9812345678', name: 'Anil 100%', phone: '+919800002222' },
+  ])
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const list = async (query: string) => {
+    const { status, body } = await viewer.get(`/orgs/${partner.orgId}/test/recruiter-results?${query}`)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body.data
+  }
+  const names = async (q: string) =>
+    (await list(`q=${encodeURIComponent(q)}`)).items.map(({ candidate }: any) => candidate.name).sort()
+  assert.deepEqual(await names('ram'), ['Rama Devi', 'Ramesh Kumar'])
+  assert.deepEqual(await names('kumar RAMESH'), ['Ramesh Kumar'])
+  assert.deepEqual(await names('esh'), [], 'words are found by their beginning')
+  assert.deepEqual(await names('सुनी'), ['सुनीता शर्मा'])
+  assert.deepEqual(await names('+91 98123 45678'), ['Ramesh Kumar'])
+  assert.deepEqual(await names('9812345678'), ['Anil 100%', 'Ramesh Kumar'], 'an ID, and the end of a phone number')
+  assert.deepEqual(await names('5678'), ['Ramesh Kumar'])
+  assert.deepEqual(await names('RAMESH.K@example.com'), ['Ramesh Kumar'])
+  assert.deepEqual(await names('wk-18'), ['Rama Devi'])
+  assert.equal((await names('')).length, 4)
+
+  const counted = await list('q=ram&limit=1')
+  assert.deepEqual([counted.items.length, counted.total, counted.is_complete], [1, 2, true])
+  const secondPage = await list(`q=ram&limit=1&cursor=${counted.next_cursor}`)
+  assert.deepEqual([secondPage.items.length, secondPage.next_cursor], [1, null])
+  assert.notEqual(secondPage.items[0].result_id, counted.items[0].result_id)
+  const enrolled = (await list('sort=enrolled_first')).items.map(({ created_at }: any) => created_at)
+  assert.deepEqual(enrolled, enrolled.toSorted())
+  assert.deepEqual(
+    (await list('sort=enrolled')).items.map(({ created_at }: any) => created_at),
+    enrolled.toReversed(),
+  )
+  assert.equal((await viewer.get(`/orgs/${partner.orgId}/test/recruiter-results?sort=shoe_size`)).status, 400)
+
+  const stranger = await signInMember(app, other.orgId, 'viewer')
+  assert.equal((await stranger.get(`/orgs/${other.orgId}/test/recruiter-results?q=ram`)).body.data.total, 0)
+})
+
+test('recruiters mark candidates and write notes, which are stored encrypted, listed, exported and audited', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  await partner.createCampaign(mandate_id, [aCandidate(1), aCandidate(2), aCandidate(3)])
+  const recruiter = await signInMember(app, partner.orgId, 'recruiter')
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const base = `/orgs/${partner.orgId}/test/recruiter-results`
+  const list = async (query = '') => (await viewer.get(`${base}?${query}`)).body.data
+  const ids = (await list()).items.map(({ candidate }: any) => candidate.candidate_id)
+  const [first, second] = ids
+  const decide = (body: object) => recruiter.post(`${base}/decisions`, body)
+
+  assert.equal((await decide({ candidate_ids: [first, second], decision: 'shortlisted' })).status, 200)
+  assert.equal((await decide({ candidate_ids: [first], note: 'Call after 6 pm' })).status, 200)
+  const shortlisted = await list('decision=shortlisted')
+  assert.equal(shortlisted.total, 2)
+  const noted = shortlisted.items.find(({ candidate }: any) => candidate.candidate_id === first)
+  assert.deepEqual([noted.decision, noted.note, noted.decided_by], ['shortlisted', 'Call after 6 pm', recruiter.email])
+  assert.equal((await list('decision=none')).total, 1)
+  const { rows } = await app.context.db.pool.query('select note from candidate_list where candidate_id = $1', [first])
+  assert.ok(!rows[0].note.toString('latin1').includes('Call'))
+
+  app.clock.advance(HOUR)
+  await passTime(app, 2000) // the conversations go on, and the decisions stay
+  assert.equal((await list('decision=shortlisted')).total, 2)
+  const csv = (await viewer.get(`/orgs/${partner.orgId}/test/export/results.csv?decision=shortlisted`))
+    .body as unknown as string
+  const exported = parse(csv.replace('\ufeff', ''), { columns: true }) as Record<string, string>[]
+  assert.deepEqual(exported.map(({ decision, note }) => [decision, note]).sort(), [
+    ['shortlisted', ''],
+    ['shortlisted', 'Call after 6 pm'],
+  ])
+
+  assert.equal((await decide({ candidate_ids: [first], decision: null, note: null })).status, 200)
+  assert.deepEqual(
+    (await list('decision=none')).items.map(({ note }: any) => note),
+    [null, null],
+  )
+  assert.equal((await viewer.post(`${base}/decisions`, { candidate_ids: [first], decision: 'called' })).status, 403)
+  assert.equal((await decide({ candidate_ids: [], decision: 'called' })).status, 400)
+  const stranger = await createCampaignPartner(app)
+  const strangeRecruiter = await signInMember(app, stranger.orgId, 'recruiter')
+  const response = await strangeRecruiter.post(`/orgs/${stranger.orgId}/test/recruiter-results/decisions`, {
+    candidate_ids: [second],
+    decision: 'rejected',
+  })
+  assert.deepEqual(response.body.data.candidate_ids, [], 'candidates of another organisation are not changed')
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  const audit = (await owner.get(`/orgs/${partner.orgId}/audit`)).body.data.items
+  assert.equal(audit.filter(({ action }: any) => action === 'candidates.decide').length, 3)
+  assert.ok(!JSON.stringify(audit).includes('6 pm'))
+})
+
+test('the export, correction and erasure of a person include what the list stores about them', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  await partner.createCampaign(mandate_id, [
+    { ...aCandidate(1), name: 'Kavita Sharma' },
+    { ...aCandidate(2), name: 'Sunita Devi' },
+  ])
+  const recruiter = await signInMember(app, partner.orgId, 'recruiter')
+  const base = `/orgs/${partner.orgId}/test/recruiter-results`
+  const find = async (q: string) => (await recruiter.get(`${base}?q=${q}`)).body.data.items
+  const [kavita] = await find('kavita')
+  const { candidate_id, phone } = kavita.candidate
+  await recruiter.post(`${base}/decisions`, {
+    candidate_ids: [candidate_id],
+    decision: 'called',
+    note: 'Asks for nights',
+  })
+  const person = (await partner.get(`/people?phone=${encodeURIComponent(phone)}`)).body.data.items[0]
+  const exported = (await partner.get(`/people/${person.person_id}/export`)).body
+  assert.match(JSON.stringify(exported), /"note":"Asks for nights"/)
+
+  assert.equal((await partner.patch(`/people/${person.person_id}`, { name: 'Savita Sharma', ...REQUEST })).status, 200)
+  assert.deepEqual(await find('kavita'), [])
+  assert.equal((await find('savita'))[0].note, 'Asks for nights')
+
+  assert.equal((await partner.post(`/people/${person.person_id}/erase`, REQUEST)).status, 200)
+  for (const q of ['savita', 'sharma', phone.slice(-6)]) assert.deepEqual(await find(q), [], q)
+  const [erased] = await find('erased')
+  assert.deepEqual([erased.candidate.name, erased.decision, erased.note], ['erased', 'called', null])
+  await recruiter.post(`${base}/decisions`, { candidate_ids: [candidate_id], note: 'A note after the erasure' })
+  assert.equal((await find('erased'))[0].note, null)
+  assert.equal((await find('sunita')).length, 1)
+})
+
+test('a candidate who is erased while the list is updated is not found by the earlier name', async (t) => {
+  const app = await startApp(t)
+  const { db } = app.context
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const { campaign_id } = (await partner.createCampaign(mandate_id, [aCandidate(1), aCandidate(2)])).campaign
+  const [{ candidate_id }] = (await partner.get(`/campaigns/${campaign_id}/candidates`)).body.data.items
+  const { rows } = await db.pool.query('select person_id from candidates where candidate_id = $1', [candidate_id])
+  const { person_id } = rows[0]
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const list = async () => (await viewer.get(`/orgs/${partner.orgId}/test/recruiter-results?q=person`)).body.data
+  const { promise: listIsWaiting, resolve: commit } = Promise.withResolvers<void>()
+  const erasing = db.transaction(async (tx) => {
+    await eraseCandidateEntries(tx, [candidate_id])
+    await listIsWaiting
+    await erasePerson(tx, app.context, { orgId: partner.orgId, mode: 'test' }, person_id, {
+      basis: 'test',
+      requestedBy: 'test',
+    })
+  })
+  const listing = list()
+  await until(async () => {
+    const waiting = await db.pool.query(
+      `select 1 from pg_locks where not granted and pid in (select pid from pg_stat_activity where datname = current_database())`,
+    )
+    return waiting.rows.length > 0
+  })
+  commit()
+  await erasing
+  assert.equal((await listing).total, 1)
+  assert.equal((await list()).total, 1)
+})

@@ -1,0 +1,125 @@
+import { type Static, Type } from 'typebox'
+import type { Context } from '../../context.ts'
+import { type Clock, HOUR } from '../../platform/clock.ts'
+import { PageQuery, success } from '../../platform/http/response-schemas.ts'
+import type { App } from '../../platform/http/server.ts'
+import { ResultsQuery } from '../../results/schema.ts'
+import { recordRequestAudit } from '../auth/guards.ts'
+import { countedListOf, paginate } from '../paginate.ts'
+import { successResponse } from '../schema.ts'
+import {
+  type CandidateFilter,
+  type CandidatePosition,
+  candidateSorts,
+  countCandidates,
+  decideOnCandidates,
+  decisions,
+  listCandidateRows,
+  refreshCandidateList,
+} from './candidate-list.ts'
+import { candidateRecords, listedRecord } from './records.ts'
+import { verdictFilters } from './recruiter-result.ts'
+import { DecisionInput, DecisionResult, ListedCandidateRecord } from './schema.ts'
+
+const { campaign_id, mandate_id, job_id, status } = ResultsQuery.properties
+
+/** Filters of the list of candidates. */
+const CandidateFilters = Type.Object({
+  q: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'The beginning of names, the end of a phone number, or a whole ID or email address.',
+    }),
+  ),
+  campaign_id,
+  mandate_id,
+  job_id,
+  status,
+  verdict: Type.Optional(Type.Enum([...verdictFilters])),
+  decision: Type.Optional(Type.Enum([...decisions, 'none'])),
+  changed_within_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
+})
+
+/** Filters of the export: the filters of the list, and the IDs of selected candidates. */
+export const ExportFilters = Type.Object({
+  ...CandidateFilters.properties,
+  candidate_ids: Type.Optional(
+    Type.String({
+      pattern: '^CD_[A-Z0-9]{10,40}(,CD_[A-Z0-9]{10,40}){0,399}$',
+      description: 'IDs, separated by commas.',
+    }),
+  ),
+})
+
+const CandidatesQuery = Type.Object({
+  ...CandidateFilters.properties,
+  ...PageQuery.properties,
+  sort: Type.Enum([...candidateSorts], { default: 'updated' }),
+})
+
+export function candidateFilter(
+  { changed_within_hours: hours, candidate_ids, ...filter }: Static<typeof ExportFilters>,
+  clock: Clock,
+): CandidateFilter {
+  const ids = candidate_ids === undefined ? {} : { candidate_ids: candidate_ids.split(',') }
+  return { ...filter, ...ids, ...(hours === undefined ? {} : { updated_after: new Date(clock.now() - hours * HOUR) }) }
+}
+
+/** Lists candidates with their results, phone numbers and email addresses, and stores the decisions of recruiters. */
+export function candidateListRoutes(app: App, context: Context): void {
+  const { db, vault, clock } = context
+
+  app.get(
+    '/orgs/:org/:mode/recruiter-results',
+    {
+      config: { role: 'viewer' },
+      schema: { querystring: CandidatesQuery, response: { 200: success(countedListOf(ListedCandidateRecord)) } },
+    },
+    async ({ caller, query: { limit, cursor, sort, ...filters } }) => {
+      const isComplete = await refreshCandidateList(context, caller)
+      const filter = candidateFilter(filters, clock)
+      const page = await paginate(
+        vault,
+        `people ${JSON.stringify([Object.entries(filters).sort(), sort])}`,
+        { limit, ...(cursor === undefined ? {} : { cursor }) },
+        (after: CandidatePosition | undefined, pageLimit) =>
+          listCandidateRows(db.queries, context, caller, filter, { sort, after, limit: pageLimit }),
+        ({ position }) => position,
+        (row) => row,
+      )
+      const items = (await candidateRecords(db.queries, page.items)).map(listedRecord)
+      // Count for the first page only: the console keeps the total when it loads more pages.
+      const total = cursor === undefined ? await countCandidates(db.queries, context, caller, filter) : null
+      return successResponse('Candidates', { items, next_cursor: page.next_cursor, total, is_complete: isComplete })
+    },
+  )
+
+  app.post(
+    '/orgs/:org/:mode/recruiter-results/decisions',
+    { config: { role: 'recruiter' }, schema: { body: DecisionInput, response: { 200: success(DecisionResult) } } },
+    async (request) => {
+      const { caller, body, session } = request
+      const { candidate_ids, decision, note } = body
+      const ids = await db.transaction(async (tx) => {
+        const changedIds = await decideOnCandidates(tx, context, caller, session.email, candidate_ids, {
+          decision,
+          note,
+        })
+        const details = {
+          count: changedIds.length,
+          ...(decision === undefined ? {} : { decision: decision ?? 'none' }),
+        }
+        await recordRequestAudit(
+          tx,
+          context,
+          request,
+          'candidates.decide',
+          changedIds.length === 1 ? changedIds[0] : undefined,
+          { ...details, ...(note === undefined ? {} : { note: note ? 'changed' : 'removed' }) },
+        )
+        return changedIds
+      })
+      return successResponse('Candidates changed', { candidate_ids: ids })
+    },
+  )
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp } from '../../../test/support/app.ts'
+import { signInMember } from '../../../test/support/console.ts'
+import { aCandidate, createCampaignPartner } from '../../../test/support/partners.ts'
+import { SECOND } from '../../platform/clock.ts'
+
+test('campaigns, mandates and workflows are searched, filtered, sorted and counted over all rows', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  for (const name of ['Batch 9', 'Batch 10', '100% night shift', 'autumn']) {
+    app.clock.advance(SECOND)
+    await partner.createCampaign(mandate_id, name === 'autumn' ? [aCandidate(1), aCandidate(2)] : [aCandidate(1)], {
+      name,
+    })
+  }
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const list = async (path: string) => {
+    const { status, body } = await viewer.get(`/orgs/${partner.orgId}/test/lists/${path}`)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body.data
+  }
+  const names = async (query: string) => (await list(`campaigns?${query}`)).items.map((each: any) => each.display_name)
+  assert.deepEqual(await names(''), ['autumn', '100% night shift', 'Batch 10', 'Batch 9'])
+  assert.deepEqual(await names('q=batch%209'), ['Batch 9'])
+  assert.deepEqual(await names('q=0%25'), ['100% night shift'], 'wildcards of the database have no effect')
+  assert.deepEqual(await names('sort=name'), ['100% night shift', 'autumn', 'Batch 10', 'Batch 9'])
+  assert.equal((await names('sort=candidates'))[0], 'autumn')
+  assert.deepEqual(await names('status=archived'), [])
+  assert.equal((await list('campaigns?status=running')).total, 4)
+  const [first] = (await list('campaigns?q=autumn')).items
+  assert.deepEqual(
+    [first.job_title, first.counts.candidates, first.status],
+    ['Electrician', 2, (await partner.get(`/campaigns/${first.campaign_id}`)).body.data.status],
+  )
+
+  const listed: string[] = []
+  for (let cursor = ''; cursor !== null; ) {
+    const page = await list(`campaigns?sort=name&limit=1${cursor && `&cursor=${cursor}`}`)
+    assert.equal(page.total, cursor ? null : 4, 'counted once')
+    listed.push(...page.items.map((each: any) => each.display_name))
+    cursor = page.next_cursor
+  }
+  assert.deepEqual(listed, ['100% night shift', 'autumn', 'Batch 10', 'Batch 9'])
+
+  const mandates = await list('mandates?q=electric&status=ready')
+  assert.deepEqual([mandates.total, mandates.items[0].mandate_id], [1, mandate_id])
+  assert.ok(mandates.items[0].skills > 0)
+  assert.equal((await list('mandates?q=plumber')).total, 0)
+  const workflows = await list('workflows?status=active&sort=name')
+  assert.equal(workflows.total, workflows.items.length)
+  assert.ok(workflows.items[0].mandates >= 1)
+  assert.equal((await viewer.get(`/orgs/${partner.orgId}/test/lists/campaigns?sort=colour`)).status, 400)
+
+  const stranger = await createCampaignPartner(app)
+  const strangeViewer = await signInMember(app, stranger.orgId, 'viewer')
+  assert.equal((await strangeViewer.get(`/orgs/${stranger.orgId}/test/lists/campaigns`)).body.data.total, 0)
+  assert.equal((await viewer.get(`/orgs/${partner.orgId}/live/lists/campaigns`)).body.data.total, 0)
+})

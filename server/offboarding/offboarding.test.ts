@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp } from '../../test/support/app.ts'
+import { CONSOLE_API, signIn } from '../../test/support/console.ts'
+import { contactTestCandidate } from '../../test/support/your-data.ts'
+import { exportOrganisation } from './export-organisation.ts'
+
+test('an operator exports an organisation and erases it after entering its name', async (t) => {
+  const app = await startApp(t)
+  const { partner, link } = await contactTestCandidate(app)
+  const other = await contactTestCandidate(app)
+  const operator = await signIn(app)
+  const lines: string[] = []
+  const counts = await exportOrganisation(app.context.db, app.context, partner.orgId, async (entry) => {
+    lines.push(JSON.stringify(entry))
+  })
+  assert.equal(counts.people, 1)
+  const exported = lines.join('\n')
+  for (const text of ['Person 1', 'person1@example.com', '"table":"campaigns"', '"table":"credit_entries"'])
+    assert.ok(exported.includes(text), text)
+  assert.ok(!exported.includes(other.partner.orgId))
+
+  const erase = (confirm_name: string) =>
+    operator.post(`/operator/orgs/${partner.orgId}/erase`, { confirm_name, basis: 'End of contract' })
+  assert.equal((await erase('Another name')).status, 400)
+  const { name } = (await operator.get(`/operator/orgs?q=${partner.orgId}`)).body.data.items[0]
+  const creditsBefore = await countRows('credit_entries')
+  const erased = await erase(name)
+  assert.equal(erased.status, 200, JSON.stringify(erased.body))
+  assert.deepEqual([erased.body.data.people_erased, erased.body.data.people_held], [1, 0])
+  assert.equal(await countRows('credit_entries'), creditsBefore)
+  assert.equal(await countRows('mails'), 0)
+  assert.equal((await partner.get('/results')).status, 401) // the key is revoked
+  assert.equal((await fetch(new URL(new URL(link, app.url).pathname, app.url))).status, 410)
+  assert.equal((await other.partner.get('/results')).body.data.items[0].candidate.name, 'Person 1')
+  const again = await erase(name)
+  assert.deepEqual([again.status, again.body.data.people_erased], [200, 0])
+
+  async function countRows(table: string): Promise<number> {
+    const { rows } = await app.context.db.pool.query(`select count(*)::int as n from ${table} where org_id = $1`, [
+      partner.orgId,
+    ])
+    return rows[0].n
+  }
+})
+
+test('an organisation with a legal hold is not erased, nor a person with one', async (t) => {
+  const app = await startApp(t)
+  const { partner, candidateId } = await contactTestCandidate(app)
+  const operator = await signIn(app)
+  const { name } = (await operator.get(`/operator/orgs?q=${partner.orgId}`)).body.data.items[0]
+  const erase = () => operator.post(`/operator/orgs/${partner.orgId}/erase`, { confirm_name: name, basis: 'End' })
+  await operator.put(`/orgs/${partner.orgId}/privacy/hold`, { reason: 'Audit' })
+  assert.equal((await erase()).status, 409)
+  await operator.put(`/orgs/${partner.orgId}/privacy/hold`, { reason: null })
+  await app.context.db.pool.query(
+    `update people set legal_hold = 'Lawsuit' where person_id = (select person_id from candidates where candidate_id = $1)`,
+    [candidateId],
+  )
+  const { data } = (await erase()).body
+  assert.deepEqual([data.people_erased, data.people_held, data.erased_at], [0, 1, null])
+})
+
+test('the breach list names the people of the affected records, with the data that is needed to inform them', async (t) => {
+  const app = await startApp(t)
+  const first = await contactTestCandidate(app)
+  const second = await contactTestCandidate(app)
+  const operator = await signIn(app)
+  const csv = async (query: string) => {
+    const { status, text } = await download(query)
+    assert.equal(status, 200, text)
+    return text.trim().split('\r\n').slice(1)
+  }
+  const lines = await csv(`?ids=${first.campaign.campaign_id}&tables=candidates,messages`)
+  assert.equal(lines.length, 1)
+  assert.match(lines[0]!, /Person 1,\+919810000001,person1@example\.com,2,candidates messages/)
+  assert.equal((await csv(`?org=${second.partner.orgId}`)).length, 1)
+  assert.equal((await csv('?from=2999-01-01T00:00:00Z')).length, 0)
+  assert.equal((await csv('')).length, 2)
+
+  async function download(query: string) {
+    const response = await fetch(`${app.url}${CONSOLE_API}/operator/breach-list.csv${query}`, {
+      headers: { cookie: operator.cookie },
+    })
+    return { status: response.status, text: await response.text() }
+  }
+})

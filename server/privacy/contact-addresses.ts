@@ -1,0 +1,98 @@
+import { sql } from 'kysely'
+import { findCandidacy } from '../campaigns/candidacy.ts'
+import { queueMessages } from '../campaigns/contact/messages.ts'
+import type { ChannelName } from '../channels/channel.ts'
+import { availableChannels } from '../channels/credentials.ts'
+import type { Context } from '../context.ts'
+import { type EmailDeps, queueEmail } from '../mail/mail.ts'
+import { HOUR } from '../platform/clock.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
+import type { Language } from '../platform/text/languages.ts'
+import { findReview } from '../verification/reviews/reviews.ts'
+import { findVerification } from '../verification/sessions.ts'
+import type { Subject } from './subjects.ts'
+
+/** A stored phone number or email address of a person, to which a code can be sent. */
+export interface ContactAddress {
+  kind: 'phone' | 'email'
+  address: string
+  /** The channel that delivers to the phone number; undefined for an email address. */
+  channel?: ChannelName
+}
+
+export type AddressDeps = EmailDeps & Pick<Context, 'smtp'>
+
+/** WhatsApp delivers free text only within this time after the last message of the person. */
+const WHATSAPP_WINDOW_MS = 24 * HOUR
+
+/** Returns the stored addresses to which a code can be sent now. */
+export async function listContactAddresses(
+  queries: Queries,
+  deps: AddressDeps,
+  subject: Subject,
+): Promise<ContactAddress[]> {
+  if (subject.kind !== 'candidate') {
+    const email =
+      subject.kind === 'session'
+        ? (await findVerification(queries, deps.clock, subject.id))?.student.email
+        : (await findReview(queries, subject.id))?.email
+    return email ? [{ kind: 'email', address: email }] : []
+  }
+  const { phone, email } = (await findCandidacy(queries, subject.id))!
+  const channel = phone ? await findPhoneChannel(queries, deps, subject) : undefined
+  return [
+    ...(phone && channel ? [{ kind: 'phone' as const, address: phone, channel }] : []),
+    ...(email ? [{ kind: 'email' as const, address: email }] : []),
+  ]
+}
+
+/** Returns the channel that can deliver free text to the phone of a candidate now. In TEST mode, the simulator delivers it. */
+async function findPhoneChannel(
+  queries: Queries,
+  { clock }: AddressDeps,
+  { id, scope }: Subject,
+): Promise<ChannelName | undefined> {
+  if (scope.mode === 'test') return 'sms'
+  const channels = await availableChannels(queries, scope.orgId, false)
+  if (channels.has('sms')) return 'sms'
+  if (!channels.has('whatsapp')) return undefined
+  const { rows } = await sql`
+    select 1 from messages where candidate_id = ${id} and direction = 'in' and channel = 'whatsapp'
+      and created_at > ${new Date(clock.now() - WHATSAPP_WINDOW_MS)} limit 1`.execute(queries)
+  return rows.length > 0 ? 'whatsapp' : undefined
+}
+
+/** Queues a text to an address of the person, in the transaction of the request. */
+export async function sendText(
+  tx: Tx,
+  deps: AddressDeps,
+  subject: Subject,
+  { kind, address, channel }: ContactAddress,
+  { text, title, language }: { text: string; title: string; language: Language },
+): Promise<void> {
+  if (kind === 'phone') {
+    const candidate = (await findCandidacy(tx, subject.id))!
+    await queueMessages(tx, deps.clock, [{ candidate, channel: channel!, prompts: [], text }])
+    return
+  }
+  await queueEmail(tx, deps, {
+    kind: 'notice',
+    to: { address },
+    scope: subject.scope,
+    subjectId: subject.id,
+    subject: title,
+    text,
+    html: `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body><p>${escapeHtml(text)}</p></body></html>`,
+  })
+}
+
+/** Masks an address so that only its owner recognises it: `+91 •••• 3210`, `a•••@example.com`. */
+export function maskAddress({ kind, address }: Pick<ContactAddress, 'kind' | 'address'>): string {
+  if (kind === 'phone') return `${address.slice(0, 3)} •••• ${address.slice(-4)}`
+  const at = address.lastIndexOf('@')
+  return `${address.slice(0, 1)}•••${address.slice(at)}`
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp, type TestApp } from '../../test/support/app.ts'
+import { oncePerFile } from '../../test/support/cleanup.ts'
+import { signInMember } from '../../test/support/console.ts'
+import {
+  contactTestCandidate,
+  readEmailCode,
+  readLink,
+  readPhoneCode,
+  yourDataCalls,
+} from '../../test/support/your-data.ts'
+import { noticeTexts } from '../notices/notice.ts'
+import { DAY, HOUR, MINUTE } from '../platform/clock.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
+
+const startSharedApp = oncePerFile((t) => startApp(t))
+
+async function openPage({ url }: TestApp, link: string) {
+  const response = await fetch(new URL(new URL(link, url).pathname, url))
+  return { status: response.status, html: await response.text() }
+}
+
+const SLOTS = /\{\w+\}/g
+
+test('the notice has the same keys, slots and version in all languages', () => {
+  const english = noticeTexts('en')
+  for (const language of LANGUAGES) {
+    const texts = noticeTexts(language)
+    assert.deepEqual(Object.keys(texts), Object.keys(english), language)
+    for (const [key, text] of Object.entries(texts))
+      assert.deepEqual(text.match(SLOTS)?.sort(), english[key]!.match(SLOTS)?.sort(), `${language} ${key}`)
+    assert.equal(texts.version, english.version)
+  }
+})
+
+test('the notice names the organisation, its contacts and the retention periods, in the language asked for', async () => {
+  const app = await startSharedApp()
+  const { partner, token } = await contactTestCandidate(app)
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  const settings = { grievance_name: 'Meera Nair', grievance_email: 'grievance@example.com' }
+  assert.equal((await owner.put(`/orgs/${partner.orgId}/privacy`, settings)).status, 200)
+  const { body } = await yourDataCalls(app, 'candidate', token).view()
+  const text = JSON.stringify(body.data.notice)
+  assert.match(text, /Meera Nair, grievance@example\.com/)
+  assert.match(text, /Messages: 180 days\. Answers: 365 days\./)
+  assert.match(text, /Data Protection Board of India/)
+  assert.deepEqual(body.data.addresses, [
+    { kind: 'phone', masked: '+91 •••• 0001' },
+    { kind: 'email', masked: 'p•••@example.com' },
+  ])
+  const hindi = await yourDataCalls(app, 'candidate', token).view('hi')
+  assert.match(JSON.stringify(hindi.body.data.notice), /संदेश: 180 दिन/)
+  const invalid = await owner.put(`/orgs/${partner.orgId}/privacy`, { grievance_email: 'nobody' })
+  assert.deepEqual([invalid.status, invalid.body.error.details[0].path], [400, 'grievance_email'])
+})
+
+test('consent is stored with the version of the notice when the candidate agrees to the conversation', async () => {
+  const app = await startSharedApp()
+  const { token } = await contactTestCandidate(app)
+  const { view } = yourDataCalls(app, 'candidate', token)
+  assert.equal((await view()).body.data.consent, null)
+  await app.fetch(`/api/v1/candidate/${token}/reply`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ step: 1, client_id: 'yes', value: 'yes' }),
+  })
+  const { consent } = (await view()).body.data
+  assert.deepEqual([consent.version, consent.withdrawn_at], [1, null])
+})
+
+test('a candidate sees their data after confirming the code that was sent to the phone', async () => {
+  const app = await startSharedApp()
+  const { candidateId, token } = await contactTestCandidate(app)
+  const { start, confirm } = yourDataCalls(app, 'candidate', token)
+  const started = await start('export', 'phone')
+  assert.equal(started.status, 200, JSON.stringify(started.body))
+  const { request_id, new_sent_to, minutes } = started.body.data
+  assert.deepEqual([new_sent_to, minutes], [null, 15])
+  const wrong = await confirm(request_id, { code: '000000' })
+  assert.deepEqual([wrong.status, wrong.body.error.code], [403, 'FORBIDDEN'])
+  const code = await readPhoneCode(app, candidateId)
+  const confirmed = await confirm(request_id, { code: `${code.slice(0, 3)} ${code.slice(3)}` })
+  assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
+  assert.match(confirmed.body.data.export.html, /Person 1/)
+  assert.match(confirmed.body.data.export.json, /person1@example\.com/)
+  assert.equal((await confirm(request_id, { code })).status, 403) // a code works once
+})
+
+test('a code expires, and stops working after five wrong attempts', async () => {
+  const app = await startSharedApp()
+  const { candidateId, token } = await contactTestCandidate(app)
+  const { start, confirm } = yourDataCalls(app, 'candidate', token)
+  const late = (await start('export', 'phone')).body.data
+  const lateCode = await readPhoneCode(app, candidateId)
+  app.clock.advance(15 * MINUTE)
+  assert.equal((await confirm(late.request_id, { code: lateCode })).status, 403)
+  const guessed = (await start('export', 'phone')).body.data
+  const code = await readPhoneCode(app, candidateId)
+  for (let attempt = 0; attempt < 5; attempt++) await confirm(guessed.request_id, { code: 'guess' })
+  assert.equal((await confirm(guessed.request_id, { code })).status, 403)
+})
+
+test('a candidate corrects the name and the email address, which gets a code of its own', async () => {
+  const app = await startSharedApp()
+  const { partner, token, candidateId } = await contactTestCandidate(app)
+  const { start, confirm, view } = yourDataCalls(app, 'candidate', token)
+  const { request_id } = (await start('correct', 'phone', { email: 'new@example.com' })).body.data
+  const changes = { name: 'Corrected Name', email: 'new@example.com' }
+  const code = await readPhoneCode(app, candidateId)
+  assert.equal((await confirm(request_id, { code, ...changes })).status, 403) // without the code of the new address
+  const newCode = await readEmailCode(app, 'new@example.com')
+  const other = await confirm(request_id, { code, new_code: newCode, name: 'X', email: 'other@example.com' })
+  assert.equal(other.status, 403) // the code belongs to one address
+  assert.equal((await confirm(request_id, { code, new_code: newCode, ...changes })).status, 200)
+  const { candidate } = (await partner.get('/results')).body.data.items[0]
+  assert.equal(candidate.name, 'Corrected Name')
+  assert.equal((await view()).body.data.addresses[1].masked, 'n•••@example.com')
+})
+
+test('withdrawing consent ends the conversation and all contact', async () => {
+  const app = await startSharedApp()
+  const { partner, token, candidateId } = await contactTestCandidate(app)
+  const { start, confirm, view, agree } = yourDataCalls(app, 'candidate', token)
+  await agree()
+  const { request_id } = (await start('withdraw', 'phone')).body.data
+  const confirmed = await confirm(request_id, { code: await readPhoneCode(app, candidateId) })
+  assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
+  assert.notEqual((await view()).body.data.consent.withdrawn_at, null)
+  const result = (await partner.get('/results')).body.data.items[0]
+  assert.deepEqual([result.status, result.reason], ['declined', 'stopped'])
+})
+
+test('after the erasure, every link shows only that the data was erased', async () => {
+  const app = await startSharedApp()
+  const { partner, token, link } = await contactTestCandidate(app)
+  const { start, confirm, view } = yourDataCalls(app, 'candidate', token)
+  const { request_id } = (await start('erase', 'email')).body.data
+  const confirmed = await confirm(request_id, { code: await readEmailCode(app, 'person1@example.com') })
+  assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
+  const { candidate } = (await partner.get('/results')).body.data.items[0]
+  assert.equal(candidate.name, 'erased')
+  const { data } = (await view()).body
+  assert.deepEqual([data.erased, data.addresses], [true, []])
+  assert.equal((await start('export', 'email')).status, 410)
+  const page = await openPage(app, link)
+  assert.equal(page.status, 410)
+  assert.match(page.html, /data of this link was erased/)
+  assert.doesNotMatch(page.html, /Person 1/)
+  assert.equal((await app.fetch(`/api/v1/candidate/${token}`)).status, 410)
+  const event = (await partner.get('/events?type=person.erased')).body
+  assert.doesNotMatch(JSON.stringify(event), /person1@/)
+})
+
+test('a link expires when the campaign is archived, and some days after it was completed', async () => {
+  const app = await startSharedApp()
+  const archived = await contactTestCandidate(app)
+  const page = (link: string) => openPage(app, link)
+  assert.equal((await page(archived.link)).status, 200)
+  await archived.partner.remove(`/campaigns/${archived.campaign.campaign_id}`)
+  const ended = await page(archived.link)
+  assert.equal(ended.status, 410)
+  assert.match(ended.html, /This link has expired/)
+  assert.doesNotMatch(ended.html, /Person 1/)
+  // The rights do not end with the link.
+  assert.equal((await yourDataCalls(app, 'candidate', archived.token).view()).status, 200)
+
+  const completed = await contactTestCandidate(app)
+  await app.fetch(`/api/v1/candidate/${completed.token}/reply`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ step: 1, client_id: 'no', value: 'no' }),
+  })
+  app.clock.advance(30 * DAY - HOUR)
+  assert.equal((await page(completed.link)).status, 200)
+  app.clock.advance(HOUR)
+  assert.equal((await page(completed.link)).status, 410)
+})
+
+test('a partner revokes a link: the old one stops working, and the next message has a new one', async () => {
+  const app = await startSharedApp()
+  const { partner, campaign, candidateId, link } = await contactTestCandidate(app)
+  const path = `/campaigns/${campaign.campaign_id}/candidates/${candidateId}/revoke-link`
+  const response = await partner.post(path)
+  assert.equal(response.status, 200, JSON.stringify(response.body))
+  assert.equal((await openPage(app, link)).status, 404)
+  const newLink = await readLink(app, candidateId)
+  assert.notEqual(newLink, link)
+  assert.equal((await openPage(app, newLink)).status, 200)
+  const other = await contactTestCandidate(app)
+  assert.equal((await other.partner.post(path)).status, 404) // another organisation
+})
+
+test('unknown tokens and kinds are rejected', async () => {
+  const app = await startSharedApp()
+  assert.equal((await yourDataCalls(app, 'candidate', 'unknown').view()).status, 404)
+  assert.equal((await yourDataCalls(app, 'other' as never, 'unknown').view()).status, 404)
+  assert.equal((await app.fetch('/api/v1/your-data/candidate')).status, 401)
+})

@@ -1,0 +1,153 @@
+import { randomInt } from 'node:crypto'
+import { sql } from 'kysely'
+import { getOrganisation } from '../access/organisations.ts'
+import { invalid } from '../api/invalid.ts'
+import { problem } from '../api/problem.ts'
+import type { Context } from '../context.ts'
+import { type EmailDeps, queueEmail } from '../mail/mail.ts'
+import { noticeVersion } from '../notices/notice.ts'
+import { openPersonKey, type PersonKey, sealPersonal } from '../people/identity/person-key.ts'
+import { DAY } from '../platform/clock.ts'
+import type { Database, Tx } from '../platform/database/database.ts'
+import { vaultOf } from '../platform/database/database-vault.ts'
+import type { Language } from '../platform/text/languages.ts'
+import { linkErrors } from '../platform/text/links.ts'
+import { isEmail } from './fields.ts'
+import { ADULT_AGE_YEARS, readGuardianState } from './guardian-consents.ts'
+import { mailboxOf } from './reviews/mailboxes.ts'
+import type { Session } from './sessions.ts'
+
+const CODE_DIGITS = 6
+const CODE_VALID_MS = 7 * DAY
+const MAX_ATTEMPTS = 10
+/** Emails to guardians per session, so that a student cannot use it to send many emails. */
+const MAX_EMAILS = 5
+
+/** Stores whether the student is below 18. A stated age can be corrected until the first step. */
+export async function stateAge(tx: Tx, session: Session, age: number): Promise<Session> {
+  const isMinor = age < ADULT_AGE_YEARS
+  if (session.isMinor === true && !isMinor && session.skills.length > 0)
+    throw problem('SESSION_LOCKED', 'The age cannot be changed after the first step.')
+  await sql`update verification_sessions set is_minor = ${isMinor} where verification_id = ${session.id}`.execute(tx)
+  return { ...session, isMinor }
+}
+
+/** Emails a code to the guardian, who gives it to the student if they agree. A new request replaces the previous code. */
+export async function askGuardian(
+  tx: Tx,
+  deps: EmailDeps,
+  session: Session,
+  guardian: { name: string; email: string; language: Language },
+): Promise<void> {
+  const { name, email, language } = guardian
+  requireGuardian(session, guardian)
+  if ((await readGuardianState(tx, session)) === 'given') return
+  const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0')
+  const now = deps.clock.now()
+  const { orgId, mode } = session.scope
+  const studentKey = await findStudentKey(tx, session.id)
+  const { rows } = await sql`
+    insert into guardian_consents as g (verification_id, org_id, mode, personal, code_mac, requested_at, expires_at, notice_version, language)
+    values (${session.id}, ${orgId}, ${mode},
+      ${studentKey && sealPersonal(studentKey, { name, email }, guardianPurpose(session.id))},
+      ${deps.vault.mac(codeText(session.id, code), CODE_PURPOSE)}, ${new Date(now)}, ${new Date(now + CODE_VALID_MS)},
+      ${noticeVersion()}, ${language})
+    on conflict (verification_id) do update
+    set personal = excluded.personal, code_mac = excluded.code_mac, attempts = 0, emails = g.emails + 1,
+      requested_at = excluded.requested_at, expires_at = excluded.expires_at, notice_version = excluded.notice_version,
+      language = excluded.language
+    where g.emails < ${MAX_EMAILS}
+    returning 1`.execute(tx)
+  if (rows.length === 0)
+    throw problem('RATE_LIMITED', `At most ${MAX_EMAILS} emails can be sent to guardians of one session.`, {
+      retryAfter: 3600,
+    })
+  const { name: organisation } = await getOrganisation(tx, orgId)
+  const content = guardianEmail({ guardian: name, student: session.student.name, organisation, code })
+  await queueEmail(tx, deps, {
+    kind: 'notice',
+    to: { name, address: email },
+    scope: session.scope,
+    subjectId: session.id,
+    ...content,
+  })
+}
+
+function requireGuardian({ student }: Session, { name, email }: { name: string; email: string }): void {
+  const details = [...linkErrors([['name', name]])]
+  if (!isEmail(email)) details.push({ path: 'email', message: 'must be an email address, such as asha@example.com' })
+  else if (mailboxOf(email) === mailboxOf(student.email))
+    details.push({ path: 'email', message: 'must be the address of the guardian, not that of the student' })
+  if (details.length > 0) throw invalid(details)
+}
+
+/** Records the consent of the guardian. Attempts are counted in a transaction of their own, so that wrong codes count. */
+export async function confirmGuardian(
+  db: Database,
+  { clock, vault }: Pick<Context, 'clock' | 'vault'>,
+  session: Session,
+  code: string,
+): Promise<void> {
+  const now = new Date(clock.now())
+  const isCode = await db.transaction(async (tx) => {
+    const { rows } = await sql<{ code_mac: Buffer; given_at: Date | null }>`
+      update guardian_consents set attempts = attempts + 1
+      where verification_id = ${session.id} and attempts < ${MAX_ATTEMPTS} and expires_at > ${now}
+      returning code_mac, given_at`.execute(tx)
+    return rows[0] !== undefined && vault.verifyMac(rows[0].code_mac, codeText(session.id, code), CODE_PURPOSE)
+  })
+  if (!isCode) throw problem('FORBIDDEN', 'This code is wrong or has expired. Check it, or request a new one.')
+  await db.transaction(async (tx) => {
+    await sql`update guardian_consents set given_at = ${now}
+      where verification_id = ${session.id} and given_at is null`.execute(tx)
+  })
+}
+
+/**
+ * Returns the key of the student, with which the name and address of the guardian are sealed, so that both are erased together. Without
+ * a key, they are not stored.
+ */
+async function findStudentKey(tx: Tx, verificationId: string): Promise<PersonKey> {
+  const { rows } = await sql<{ person_id: string; sealed_key: Buffer | null }>`
+    select o.person_id, o.sealed_key from verification_sessions s join people o on o.person_id = s.person_id
+    where s.verification_id = ${verificationId} for key share of o`.execute(tx)
+  return rows[0] ? openPersonKey(vaultOf(tx), rows[0].person_id, rows[0].sealed_key) : null
+}
+
+const CODE_PURPOSE = 'code of a guardian'
+
+function codeText(verificationId: string, code: string): string {
+  return `${verificationId} ${code.replace(/\s/g, '')}`
+}
+
+function guardianPurpose(verificationId: string): string {
+  return `guardian of ${verificationId}`
+}
+
+interface GuardianEmail {
+  guardian: string
+  student: string
+  organisation: string
+  code: string
+}
+
+function guardianEmail({ guardian, student, organisation, code }: GuardianEmail) {
+  const subject = `${student} asks for your consent`
+  const paragraphs = [
+    `Hello ${guardian},`,
+    `${student} is below ${ADULT_AGE_YEARS} and wants to have skills verified by ${organisation}, which uses the software Attestry. It stores the name, the contact details, the entered projects and certificates, and the answers of ${student}.`,
+    `If you are a parent or legal guardian of ${student} and agree, give ${student} this code: ${code}. It works for ${CODE_VALID_MS / DAY} days. If you do not agree, do nothing.`,
+    `${student} माता-पिता या अभिभावक की सहमति चाहते हैं। सहमत हों तो ऊपर दिया कोड उन्हें दें।`,
+  ]
+  return {
+    subject,
+    text: paragraphs.join('\n\n'),
+    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head><body>${paragraphs
+      .map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`)
+      .join('\n')}</body></html>`,
+  }
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}

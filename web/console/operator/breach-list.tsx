@@ -1,0 +1,98 @@
+import { useState } from 'preact/hooks'
+import { Field } from '../../ui/field.tsx'
+import { ProtectedDownload } from '../shared/protected-download.tsx'
+
+const TABLES = [
+  ['candidates', 'Candidates'],
+  ['messages', 'Messages'],
+  ['results', 'Results'],
+  ['sessions', 'Verification sessions'],
+  ['reviews', 'Reviews'],
+  ['events', 'Events'],
+] as const
+
+/** Lists the people whose records a breach affects, as a CSV file with the contact data that is needed to inform them. */
+export default function BreachList() {
+  const [org, setOrg] = useState('')
+  const [ids, setIds] = useState('')
+  const [from, setFrom] = useState('')
+  const [to, setTo] = useState('')
+  const [tables, setTables] = useState<string[]>(TABLES.map(([name]) => name))
+  const query = new URLSearchParams({ tables: tables.join(',') })
+  if (org.trim()) query.set('org', org.trim())
+  if (ids.trim())
+    query.set(
+      'ids',
+      ids
+        .trim()
+        .split(/[\s,]+/)
+        .join(','),
+    )
+  if (from) query.set('from', new Date(from).toISOString())
+  if (to) query.set('to', new Date(to).toISOString())
+  return (
+    <>
+      <h1>Breach list</h1>
+      <p class="soft">
+        Download the people whose records a breach affects, with the contact data that you need to inform them. The
+        download is recorded in the audit log.
+      </p>
+      <form class="card stack" onSubmit={(event) => event.preventDefault()}>
+        <Field id="breach-org" label="Organisation ID" hint="All organisations if empty.">
+          {(attributes) => (
+            <input {...attributes} type="text" value={org} onInput={(event) => setOrg(event.currentTarget.value)} />
+          )}
+        </Field>
+        <fieldset>
+          <legend>Records</legend>
+          {TABLES.map(([name, label]) => (
+            <label class="check" key={name}>
+              <input
+                type="checkbox"
+                checked={tables.includes(name)}
+                onChange={(event) =>
+                  setTables(event.currentTarget.checked ? [...tables, name] : tables.filter((each) => each !== name))
+                }
+              />
+              {label}
+            </label>
+          ))}
+        </fieldset>
+        <Field
+          id="breach-ids"
+          label="IDs of affected records"
+          hint="Records, campaigns or mandates, separated by commas or lines. All records if empty."
+        >
+          {(attributes) => (
+            <textarea {...attributes} value={ids} onInput={(event) => setIds(event.currentTarget.value)} />
+          )}
+        </Field>
+        <Field id="breach-from" label="From">
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="datetime-local"
+              value={from}
+              onInput={(event) => setFrom(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field id="breach-to" label="Before">
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="datetime-local"
+              value={to}
+              onInput={(event) => setTo(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <div>
+          <ProtectedDownload href={`/console/api/operator/breach-list.csv?${query}`} primary>
+            Download the list as CSV
+          </ProtectedDownload>
+        </div>
+      </form>
+    </>
+  )
+}

@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks'
+import type { PrivacySettings, PrivacySettingsChange } from '../../api-types/console.ts'
+import { Field } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { type ApiError, api } from '../shell/api.ts'
+
+const FIELDS = [
+  ['grievance_name', 'Person or team for complaints', 'text'],
+  ['grievance_email', 'Email address for complaints', 'email'],
+  ['grievance_phone', 'Phone number for complaints', 'tel'],
+  ['privacy_email', 'Email address for questions about personal data', 'email'],
+  ['postal_address', 'Postal address', 'text'],
+] as const
+type FieldName = (typeof FIELDS)[number][0]
+
+interface Props {
+  path: string
+  settings: PrivacySettings
+  isOwner: boolean
+  onSaved: (settings: PrivacySettings) => void
+}
+
+/** The contacts in the notice, the rule for students below 18, and the number of days for which candidates' links work. */
+export function PrivacyContactsForm({ path, settings, isOwner, onSaved }: Props) {
+  const [values, setValues] = useState<Record<FieldName, string>>(
+    () => Object.fromEntries(FIELDS.map(([name]) => [name, settings[name] ?? ''])) as Record<FieldName, string>,
+  )
+  const [needsGuardian, setNeedsGuardian] = useState(settings.minors === 'guardian_consent')
+  const [linkDays, setLinkDays] = useState(String(settings.link_days))
+  const [error, setError] = useState<ApiError>()
+  const [busy, setBusy] = useState(false)
+  const [saved, setSaved] = useState(false)
+  const errorOf = (name: string) => error?.details.find(({ path: field }) => field === name)?.message
+  const hasFieldError = error !== undefined && error.details.length > 0
+  return (
+    <form class="card stack" noValidate onSubmit={(event) => void save(event)}>
+      {!settings.grievance_email && !settings.grievance_phone && (
+        <Notice kind="wait">
+          The notice has no contact for complaints yet. Enter an email address or a phone number.
+        </Notice>
+      )}
+      {FIELDS.map(([name, label, inputMode]) => (
+        <Field key={name} id={`privacy-${name}`} label={label} error={errorOf(name)}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="text"
+              inputMode={inputMode}
+              disabled={!isOwner}
+              value={values[name]}
+              onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      ))}
+      <Field
+        id="privacy-link-days"
+        label="Number of days for which candidates' links work after the campaign"
+        error={errorOf('link_days')}
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="number"
+            min={0}
+            max={365}
+            disabled={!isOwner}
+            value={linkDays}
+            onInput={(event) => setLinkDays(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <label class="check">
+        <input
+          type="checkbox"
+          disabled={!isOwner}
+          checked={needsGuardian}
+          onChange={(event) => setNeedsGuardian(event.currentTarget.checked)}
+        />
+        Students below 18 need the consent of a guardian
+      </label>
+      {error && !hasFieldError && <Notice kind="bad">{error.message}</Notice>}
+      {saved && <Notice kind="good">Privacy settings saved.</Notice>}
+      {isOwner && <SubmitButton busy={busy}>Save privacy settings</SubmitButton>}
+    </form>
+  )
+
+  async function save(event: Event) {
+    event.preventDefault()
+    setBusy(true)
+    setSaved(false)
+    setError(undefined)
+    const texts = Object.fromEntries(FIELDS.map(([name]) => [name, values[name].trim() || null]))
+    const body: PrivacySettingsChange = {
+      ...texts,
+      minors: needsGuardian ? 'guardian_consent' : 'off',
+      link_days: Number(linkDays),
+    }
+    const response = await api<PrivacySettings>(path, { method: 'PUT', body })
+    setBusy(false)
+    if (!response.ok) return setError(response.error)
+    setSaved(true)
+    onSaved(response.data)
+  }
+}

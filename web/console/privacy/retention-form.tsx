@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks'
+import type { Retention } from '../../api-types/console.ts'
+import { Field } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { useOrgContext } from '../shell/session.ts'
+
+const CLASS_NAMES: Record<Retention['classes'][number]['class'], string> = {
+  conversations: 'Messages',
+  answers: 'Answers',
+  contact_data: 'Names and contact data',
+  mails: 'Emails',
+  request_log: 'Request log',
+  audit: 'Personal values in the audit log',
+}
+
+/** The retention periods, each within the bounds that the operator sets. */
+export function RetentionForm({ isOwner, onSaved }: { isOwner: boolean; onSaved: () => void }) {
+  const context = useOrgContext()
+  const path = `/orgs/${context.org.org_id}/retention`
+  const retention = useData<Retention>(path)
+  const [days, setDays] = useState<Record<string, string>>({})
+  const [error, setError] = useState<ApiError>()
+  const [busy, setBusy] = useState(false)
+  const [saved, setSaved] = useState(false)
+  if (retention.error) return <Notice kind="bad">{retention.error.message}</Notice>
+  if (!retention.data) return null
+  const { classes } = retention.data
+  return (
+    <form class="card stack" noValidate onSubmit={(event) => void save(event)}>
+      {classes.map((each) => (
+        <Field
+          key={each.class}
+          id={`retention-${each.class}`}
+          label={`${CLASS_NAMES[each.class]}, in days`}
+          hint={`${each.description} ${each.min_days} to ${each.max_days} days; default ${each.default_days}.`}
+          error={error?.details.find(({ path: field }) => field === each.class)?.message}
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="number"
+              min={each.min_days}
+              max={each.max_days}
+              disabled={!isOwner}
+              value={days[each.class] ?? String(each.days)}
+              onInput={(event) => setDays({ ...days, [each.class]: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      ))}
+      {error && error.details.length === 0 && <Notice kind="bad">{error.message}</Notice>}
+      {saved && <Notice kind="good">Retention periods saved.</Notice>}
+      {isOwner && <SubmitButton busy={busy}>Save retention periods</SubmitButton>}
+    </form>
+  )
+
+  async function save(event: Event) {
+    event.preventDefault()
+    setBusy(true)
+    setSaved(false)
+    setError(undefined)
+    const changes = classes.filter((each) => days[each.class] !== undefined && Number(days[each.class]) !== each.days)
+    const body = Object.fromEntries(changes.map((each) => [each.class, Number(days[each.class])]))
+    const response = await api<Retention>(path, { method: 'PUT', body })
+    setBusy(false)
+    if (!response.ok) return setError(response.error)
+    retention.set(response.data)
+    setDays({})
+    setSaved(true)
+    onSaved()
+  }
+}

@@ -1,0 +1,76 @@
+import { useState } from 'preact/hooks'
+import type { CandidateDecision, RecruiterResult } from '../../api-types/console.ts'
+import { Notice } from '../../ui/notice.tsx'
+import type { ApiError } from '../shell/api.ts'
+import { useOrgContext } from '../shell/session.ts'
+import { DECISION_NAMES, decideOn, NoteDialog } from './decision.tsx'
+
+interface Props {
+  candidates: RecruiterResult[]
+  onDone: () => void
+  onClear: () => void
+}
+
+const MAX_CANDIDATES_PER_CALL = 400
+
+/** Actions on the selected candidates. */
+export function BulkActions({ candidates, onDone, onClear }: Props) {
+  const context = useOrgContext()
+  const [isWriting, setIsWriting] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<ApiError>()
+  const ids = candidates.map(({ candidate }) => candidate.candidate_id).slice(0, MAX_CANDIDATES_PER_CALL)
+  const countText = ids.length === 1 ? '1 candidate' : `${ids.length.toLocaleString()} candidates`
+  const exportUrl = `/console/api${context.apiPath(`/export/results.csv?candidate_ids=${ids.join(',')}`)}`
+  return (
+    <section class="bulk-actions" aria-label="Actions on the selected candidates">
+      <strong aria-live="polite">{countText} selected</strong>
+      <span class="row">
+        {(Object.keys(DECISION_NAMES) as CandidateDecision[]).map((decision) => (
+          <button
+            type="button"
+            key={decision}
+            class="small-button"
+            disabled={busy}
+            onClick={() => void setDecision(decision)}
+          >
+            {DECISION_NAMES[decision]}
+          </button>
+        ))}
+        <button type="button" class="small-button" disabled={busy} onClick={() => void setDecision(null)}>
+          Remove decision
+        </button>
+        <button type="button" class="small-button" disabled={busy} onClick={() => setIsWriting(true)}>
+          Write note
+        </button>
+        <a class="button small-button" href={exportUrl} download={`results-${context.mode}.csv`}>
+          Export selected
+        </a>
+        <button type="button" class="plain small-button" onClick={onClear}>
+          Clear selection
+        </button>
+      </span>
+      {error && <Notice kind="bad">{error.message}</Notice>}
+      {isWriting && (
+        <NoteDialog
+          title={`Note on ${countText}`}
+          initialNote={candidates.length === 1 ? (candidates[0]!.note ?? '') : ''}
+          save={(note) => decideOn(context, ids, { note })}
+          onClose={() => setIsWriting(false)}
+          onSaved={() => {
+            setIsWriting(false)
+            onDone()
+          }}
+        />
+      )}
+    </section>
+  )
+
+  async function setDecision(decision: CandidateDecision | null) {
+    setBusy(true)
+    const response = await decideOn(context, ids, { decision })
+    setBusy(false)
+    setError(response.ok ? undefined : response.error)
+    if (response.ok) onDone()
+  }
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkPage, getButton, getDialog, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import { startConsoleWithResults } from '../../../test/browser/recruiter-console.ts'
+
+test('a recruiter searches, marks candidates, saves a view, and returns to it with “Back”', async (t) => {
+  const { app, email, campaignUrl } = await startConsoleWithResults(t)
+  const page = await openConsolePage(t, app, { email })
+  await page.goto(campaignUrl.replace(/\/campaigns\/.*/, '/results'))
+  await page.getByText('4 candidates', { exact: true }).waitFor()
+  const links = page.getByRole('link', { name: /^Person/ })
+  assert.equal(await links.count(), 4)
+
+  await page.getByLabel('Search', { exact: true }).fill('0000002')
+  await page.getByText('1 candidate', { exact: true }).waitFor()
+  assert.deepEqual(await links.allTextContents(), ['Person 2'])
+  await page.getByLabel('Search', { exact: true }).fill('')
+  await page.getByText('4 candidates', { exact: true }).waitFor()
+
+  await page.getByLabel('Select Person 1').check()
+  await page.getByLabel('Select Person 4').check()
+  await page.getByText('2 candidates selected').waitFor()
+  await getButton(page, 'Shortlisted').click()
+  await page.getByRole('row', { name: /Person 4 .*Shortlisted/ }).waitFor()
+  await page.getByLabel('Select Person 1').check()
+  await getButton(page, 'Write note').click()
+  await getDialog(page).getByLabel('Note').fill('Call after 6 pm')
+  await getDialog(page).getByRole('button', { name: 'Save note' }).click()
+  await page.getByText('Call after 6 pm').waitFor()
+  await checkPage(page, 'results-decisions')
+
+  await page.getByLabel('Decision').selectOption('shortlisted')
+  await page.getByText('2 candidates', { exact: true }).waitFor()
+  await getButton(page, 'Save view').click()
+  await getDialog(page).getByLabel('Name').fill('Shortlist')
+  await getDialog(page).getByRole('button', { name: 'Save view' }).click()
+  await page.getByRole('link', { name: 'Shortlist', exact: true }).waitFor()
+
+  await page.getByRole('link', { name: 'Person 1', exact: true }).click()
+  await waitForHeading(page, /^Person 1/)
+  await page.goBack()
+  await page.getByText('2 candidates', { exact: true }).waitFor()
+  assert.match(page.url(), /decision=shortlisted/)
+  await page.setViewportSize({ width: 320, height: 640 })
+  await checkPage(page, 'results-decisions-320')
+})
+
+test('the search box finds candidates, campaigns and pages from any page', async (t) => {
+  const { app, email } = await startConsoleWithResults(t)
+  const page = await openConsolePage(t, app, { email })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  const search = page.getByRole('combobox', { name: 'Search pages and records' })
+  await search.fill('march')
+  await page.getByRole('option', { name: /^March intake/ }).waitFor()
+  await checkPage(page, 'command-palette')
+  await search.fill('person 5')
+  await page.getByRole('option', { name: /^Person 5/ }).click()
+  await waitForHeading(page, /^Person 5/)
+  await page.keyboard.press('/')
+  await search.fill('webhooks')
+  await page.getByRole('option', { name: /^Webhooks/ }).waitFor()
+  await search.press('Enter')
+  await waitForHeading(page, 'Webhooks')
+})
