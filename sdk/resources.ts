@@ -1322,7 +1322,7 @@ export class PeopleResource {
 
   /**
    * Find people by phone number or email address.
-   * Returns the people who have this phone number or mailbox: candidates, students and reviewers. Erased people are not found. Scope: `people:read`. Rate limit class: `reads`.
+   * Returns the people who have this phone number or mailbox: candidates, students and reviewers; at most 100, the oldest first. Erased people are not found. Scope: `people:read`. Rate limit class: `reads`.
    */
   find(query: FindPeopleQuery = {}, options?: CallOptions): Promise<PersonList> {
     return this.#transport.send({ method: 'GET', path: '/api/v1/partner/people', auth: 'signature', query }, options)

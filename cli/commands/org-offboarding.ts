@@ -54,6 +54,9 @@ export function orgEraseCommand(): Command {
       const result = await withStore(async (store) => {
         const { db, clock } = store
         const request = { confirmName: confirm, basis, requestedBy: `cli:${accountName()}` }
+        await db.transaction((tx) =>
+          recordCliChange(tx, clock, { orgId, action: 'org.erase_requested', subject: orgId, details: { basis } }),
+        )
         const erased = await eraseOrganisation(db, store, orgId, request)
         await db.transaction((tx) =>
           recordCliChange(tx, clock, { orgId, action: 'org.erase', subject: orgId, details: { ...erased, basis } }),

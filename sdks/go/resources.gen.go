@@ -2188,8 +2188,8 @@ func (p *PeopleFindParams) values() url.Values {
 
 // Find: find people by phone number or email address.
 //
-// Returns the people who have this phone number or mailbox: candidates, students and reviewers. Erased people are not
-// found. Scope: `people:read`. Rate limit class: `reads`.
+// Returns the people who have this phone number or mailbox: candidates, students and reviewers; at most 100, the
+// oldest first. Erased people are not found. Scope: `people:read`. Rate limit class: `reads`.
 func (r *PeopleResource) Find(ctx context.Context, params *PeopleFindParams, options ...RequestOption) (*PersonList, error) {
 	call := operation{
 		method:         "GET",

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { HIDDEN_CODE } from '../mail/mail.ts'
 import { blindIndexOf } from '../people/identity/blind-index.ts'
 import type { Correction, ErasureDeps, ExportSection, PersonRecordIds, PersonRef } from '../people/identity/hooks.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
@@ -115,7 +116,7 @@ export async function exportCandidacies(
         channel,
         state,
         text: Array.isArray(content)
-          ? content.map(({ text }) => text).join('\n')
+          ? content.map(({ text, isConfidential }) => (isConfidential ? HIDDEN_CODE : text)).join('\n')
           : (content.text ?? content.value ?? ''),
         at: created_at.toISOString(),
       })

@@ -13,6 +13,8 @@ export interface RenderedPrompt {
   kind: 'notice' | 'yes_no' | 'choices' | 'words'
   text: string
   choices: { value: string; label: string }[]
+  /** True for a text that only the candidate may read, such as a confirmation code. */
+  isConfidential?: boolean
 }
 
 export interface Recipient {

@@ -29,6 +29,7 @@ export const emailKinds = [
   'review_outcome',
   'sign_in',
   'notice',
+  'confirmation_code',
   'candidate',
 ] as const
 export type EmailKind = (typeof emailKinds)[number]
@@ -80,6 +81,9 @@ export const emailStatusReasons = [
   'person_erased',
 ] as const
 export type EmailStatusReason = (typeof emailStatusReasons)[number]
+
+/** Replaces a text with a code, which only its recipient may read. */
+export const HIDDEN_CODE = 'A message with a confirmation code, which only its recipient can read.'
 
 const STATUS_REASON_TEXTS: Record<EmailStatusReason, string> = {
   no_smtp: 'No email server is configured (SMTP_URL): emails are stored, not sent.',
@@ -218,6 +222,7 @@ const AUDIENCES: Record<EmailKind, Audience | undefined> = {
   review_outcome: 'student',
   candidate: 'candidate',
   notice: 'all',
+  confirmation_code: 'all',
   sign_in: undefined,
 }
 
@@ -256,6 +261,7 @@ const RECIPIENT_GROUPS: Record<EmailKind, RecipientGroup | undefined> = {
   review_outcome: 'review',
   candidate: 'candidate',
   notice: 'notice',
+  confirmation_code: 'notice',
   sign_in: undefined, // limited per address and per IP address when the link is requested
 }
 
@@ -430,7 +436,10 @@ export async function skipEmailsOf(tx: Tx, _deps: ErasureDeps, { personId }: Per
     where person_ids @> array[${personId}]::text[] and person_ids[1] = ${personId}`.execute(tx)
 }
 
-/** Returns the emails to a person. */
+/**
+ * Returns the emails to a person. The texts of emails with codes are left out: the email to the guardian of a student is sealed with the
+ * key of the student, who must not read the code in it.
+ */
 export async function exportEmails(
   queries: Queries,
   _deps: ErasureDeps,
@@ -441,11 +450,11 @@ export async function exportEmails(
     .orderBy('mail_id')
     .execute()
   const emails = await openEmails(queries, rows)
-  const records = emails.map(({ mail_id, to_address, status, content, created_at, sent_at }) => ({
+  const records = emails.map(({ mail_id, kind, to_address, status, content, created_at, sent_at }) => ({
     mail_id,
     to: to_address,
     subject: content?.subject ?? '',
-    text: content?.text ?? '',
+    text: kind === 'confirmation_code' ? HIDDEN_CODE : (content?.text ?? ''),
     status,
     created_at: created_at.toISOString(),
     sent_at: sent_at?.toISOString() ?? null,

@@ -21,7 +21,8 @@ export const RETENTION_RULES: Record<RetentionClass, ClassRule> = {
     defaultDays: 365,
     minDays: 1,
     maxDays: 1095,
-    description: 'Free-text answers of candidates, after the end of the conversation. Verdicts and scores remain.',
+    description:
+      'Free-text answers of candidates, after the end of the conversation. Verdicts and scores remain. Events have a copy for 30 days.',
   },
   contact_data: {
     defaultDays: 730,

@@ -50,14 +50,16 @@ function personNotFound(personId: string) {
   return problem('NOT_FOUND', `Person ${personId} not found.`)
 }
 
-/** Finds the people who have a phone number or an email address. Erased people are not found. */
+/** The maximum number of people that a search returns. An unverified email address can be stored for many people. */
+const MAX_FOUND_PEOPLE = 100
+
+/** Finds the people who have a phone number or an email address, the oldest first. Erased people are not found. */
 export async function findPeople(queries: Queries, scope: OrgScope, addresses: PersonAddresses): Promise<Person[]> {
   const ids = await findPersonIds(queries, scope, addresses)
   if (ids.length === 0) return []
   const { rows } = await sql<Person>`
-    select ${columns} from people where person_id = any (${ids}) and erased_at is null order by person_id`.execute(
-    queries,
-  )
+    select ${columns} from people where person_id = any (${ids}) and erased_at is null
+    order by person_id limit ${MAX_FOUND_PEOPLE}`.execute(queries)
   return rows
 }
 

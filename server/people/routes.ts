@@ -43,7 +43,7 @@ export function peopleRoutes(app: App, context: Context): void {
         tags,
         summary: 'Find people by phone number or email address',
         description:
-          'Returns the people who have this phone number or mailbox: candidates, students and reviewers. Erased people are not found.',
+          'Returns the people who have this phone number or mailbox: candidates, students and reviewers; at most 100, the oldest first. Erased people are not found.',
         querystring: PeopleQuery,
         response: { 200: success(PersonList) },
       },

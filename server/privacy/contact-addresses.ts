@@ -5,6 +5,7 @@ import type { ChannelName } from '../channels/channel.ts'
 import { availableChannels } from '../channels/credentials.ts'
 import type { Context } from '../context.ts'
 import { type EmailDeps, queueEmail } from '../mail/mail.ts'
+import { lockPersonKey } from '../people/identity/people.ts'
 import { HOUR } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import type { Language } from '../platform/text/languages.ts'
@@ -39,11 +40,12 @@ export async function listContactAddresses(
     return email ? [{ kind: 'email', address: email }] : []
   }
   const { phone, email } = (await findCandidacy(queries, subject.id))!
-  const channel = phone ? await findPhoneChannel(queries, deps, subject) : undefined
-  return [
-    ...(phone && channel ? [{ kind: 'phone' as const, address: phone, channel }] : []),
-    ...(email ? [{ kind: 'email' as const, address: email }] : []),
-  ]
+  if (phone) {
+    // The email address of a candidate with a phone number is not verified: it may belong to somebody else.
+    const channel = await findPhoneChannel(queries, deps, subject)
+    return channel ? [{ kind: 'phone', address: phone, channel }] : []
+  }
+  return email ? [{ kind: 'email', address: email }] : []
 }
 
 /** Returns the channel that can deliver free text to the phone of a candidate now. In TEST mode, the simulator delivers it. */
@@ -62,8 +64,8 @@ async function findPhoneChannel(
   return rows.length > 0 ? 'whatsapp' : undefined
 }
 
-/** Queues a text to an address of the person, in the transaction of the request. */
-export async function sendText(
+/** Queues a text with a code to an address of the person, in the transaction of the request. */
+export async function sendCode(
   tx: Tx,
   deps: AddressDeps,
   subject: Subject,
@@ -72,13 +74,15 @@ export async function sendText(
 ): Promise<void> {
   if (kind === 'phone') {
     const candidate = (await findCandidacy(tx, subject.id))!
-    await queueMessages(tx, deps.clock, [{ candidate, channel: channel!, prompts: [], text }])
+    await queueMessages(tx, deps.clock, [{ candidate, channel: channel!, prompts: [], text, isConfidential: true }])
     return
   }
+  const personId = subject.personId!
   await queueEmail(tx, deps, {
-    kind: 'notice',
+    kind: 'confirmation_code',
     to: { address },
     scope: subject.scope,
+    people: [{ personId, key: await lockPersonKey(tx, personId) }],
     subjectId: subject.id,
     subject: title,
     text,

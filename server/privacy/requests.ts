@@ -2,13 +2,14 @@ import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
 import { getOrganisation } from '../access/organisations.ts'
 import { invalid } from '../api/invalid.ts'
-import { problem } from '../api/problem.ts'
+import { Problem, problem } from '../api/problem.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { handleReply } from '../campaigns/contact/replies.ts'
 import { noticeText } from '../notices/notice.ts'
 import { personAudited } from '../people/audit.ts'
 import { correctPerson } from '../people/correction.ts'
 import { erasePerson } from '../people/erasure.ts'
+import { getPerson } from '../people/people.ts'
 import { restrictPerson } from '../people/restriction.ts'
 import { MINUTE } from '../platform/clock.ts'
 import type { Database, Tx } from '../platform/database/database.ts'
@@ -22,7 +23,7 @@ import {
   type ContactAddress,
   listContactAddresses,
   maskAddress,
-  sendText,
+  sendCode,
 } from './contact-addresses.ts'
 import type { Subject } from './subjects.ts'
 
@@ -54,7 +55,10 @@ export async function startRequest(tx: Tx, deps: RequestDeps, subject: Subject, 
     throw invalid([{ path: 'email', message: 'must be an email address, such as asha@example.com' }])
   const address = (await listContactAddresses(tx, deps, subject)).find(({ kind }) => kind === channel)
   if (!address)
-    throw problem('CONFLICT', `No code can be sent by ${channel}. Choose another address, or contact the organisation.`)
+    throw problem(
+      'FORBIDDEN',
+      `No code can be sent to your ${channel === 'phone' ? 'phone' : 'email address'}. Contact the organisation.`,
+    )
   const now = deps.clock.now()
   await requireDailyLimit(tx, personId, now)
   const requestId = newId('PRQ_', now)
@@ -71,8 +75,8 @@ export async function startRequest(tx: Tx, deps: RequestDeps, subject: Subject, 
   const { name: organisation } = await getOrganisation(tx, subject.scope.orgId)
   const title = noticeText(language, action)
   const textOf = (value: string) => noticeText(language, `message_${action}`, { code: value, organisation })
-  await sendText(tx, deps, subject, address, { text: textOf(code), title, language })
-  if (newAddress) await sendText(tx, deps, subject, newAddress, { text: textOf(ownCode!), title, language })
+  await sendCode(tx, deps, subject, address, { text: textOf(code), title, language })
+  if (newAddress) await sendCode(tx, deps, subject, newAddress, { text: textOf(ownCode!), title, language })
   return {
     request_id: requestId,
     sent_to: maskAddress(address),
@@ -124,8 +128,10 @@ export async function confirmRequest(
   await db.transaction(async (tx) => {
     const { rows } = await sql`update privacy_requests set confirmed_at = ${now}
       where request_id = ${requestId} and confirmed_at is null returning 1`.execute(tx)
-    if (rows.length === 0) throw problem('CONFLICT', 'This request has already been confirmed.')
-    await carryOut(tx, deps, subject, personId, action, { name, email })
+    if (rows.length === 0) throw problem('ALREADY_SUBMITTED', 'This request has already been confirmed.')
+    await carryOut(tx, deps, subject, personId, action, { name, email }).catch((error: unknown) => {
+      throw forPerson(error, action)
+    })
     await personAudited.run(tx, deps.clock, {
       scope: subject.scope,
       who: undefined,
@@ -148,7 +154,10 @@ async function carryOut(
   action: RequestAction,
   changes: { name?: string | undefined; email?: string | undefined },
 ): Promise<void> {
-  if (action === 'erase') await erasePerson(tx, deps, subject.scope, personId, { basis: BASIS, requestedBy: 'person' })
+  if (action === 'erase') {
+    await requireNoHold(tx, subject, personId)
+    await erasePerson(tx, deps, subject.scope, personId, { basis: BASIS, requestedBy: 'person' })
+  }
   if (action === 'correct') await correctPerson(tx, deps, subject.scope, personId, changes)
   if (action !== 'withdraw') return
   await withdrawConsents(tx, deps.clock, personId)
@@ -159,10 +168,33 @@ async function carryOut(
   await restrictPerson(tx, deps, subject.scope, personId)
 }
 
+/** Returns the error for the person: conflicts are described for the organisation, and the API of the page has no code for them. */
+function forPerson(error: unknown, action: RequestAction): unknown {
+  if (!(error instanceof Problem) || error.code !== 'CONFLICT') return error
+  return problem(
+    'FORBIDDEN',
+    action === 'correct'
+      ? 'This email address is stored for another person. Contact the organisation.'
+      : 'Your data was changed at the same time. Reload the page and try again.',
+  )
+}
+
+/** Throws if the person has a legal hold, without its reason, which is internal to the organisation. */
+async function requireNoHold(tx: Tx, { scope }: Subject, personId: string): Promise<void> {
+  const { legal_hold } = await getPerson(tx, scope, personId)
+  if (legal_hold !== null)
+    throw problem(
+      'FORBIDDEN',
+      'The organisation must keep your data for a legal reason, so that it cannot be erased now. Contact the organisation.',
+    )
+}
+
 function requirePerson({ personId, isErased }: Subject): string {
   if (isErased) throw erasedProblem()
   if (personId === null)
-    throw problem('CONFLICT', 'This data is being migrated. Try again in a few minutes, or contact the organisation.')
+    throw problem('SERVICE_UNAVAILABLE', 'This data is being migrated. Try again in a few minutes.', {
+      retryAfter: 300,
+    })
   return personId
 }
 

@@ -120,7 +120,10 @@ export function yourDataRoutes(app: App, context: Context): void {
   )
 
   async function exportBoth({ scope, personId }: Subject) {
-    const exported = await exportPerson(db.queries, context, await getPerson(db.queries, scope, personId!))
+    const person = await getPerson(db.queries, scope, personId!)
+    // The reason of a legal hold is internal to the organisation.
+    const legalHold = person.legal_hold === null ? null : 'The organisation must keep the data for a legal reason.'
+    const exported = await exportPerson(db.queries, context, { ...person, legal_hold: legalHold })
     return { json: JSON.stringify(exported, null, 2), html: renderExport(exported) }
   }
 

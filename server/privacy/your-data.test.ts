@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { signInMember } from '../../test/support/console.ts'
+import { verificationCalls } from '../../test/support/verification.ts'
 import {
   contactTestCandidate,
   readEmailCode,
@@ -45,10 +46,7 @@ test('the notice names the organisation, its contacts and the retention periods,
   assert.match(text, /Meera Nair, grievance@example\.com/)
   assert.match(text, /Messages: 180 days\. Answers: 365 days\./)
   assert.match(text, /Data Protection Board of India/)
-  assert.deepEqual(body.data.addresses, [
-    { kind: 'phone', masked: '+91 •••• 0001' },
-    { kind: 'email', masked: 'p•••@example.com' },
-  ])
+  assert.deepEqual(body.data.addresses, [{ kind: 'phone', masked: '+91 •••• 0001' }])
   const hindi = await yourDataCalls(app, 'candidate', token).view('hi')
   assert.match(JSON.stringify(hindi.body.data.notice), /संदेश: 180 दिन/)
   const invalid = await owner.put(`/orgs/${partner.orgId}/privacy`, { grievance_email: 'nobody' })
@@ -115,7 +113,74 @@ test('a candidate corrects the name and the email address, which gets a code of 
   assert.equal((await confirm(request_id, { code, new_code: newCode, ...changes })).status, 200)
   const { candidate } = (await partner.get('/results')).body.data.items[0]
   assert.equal(candidate.name, 'Corrected Name')
-  assert.equal((await view()).body.data.addresses[1].masked, 'n•••@example.com')
+  assert.deepEqual(
+    (await view()).body.data.addresses.map(({ kind }: { kind: string }) => kind),
+    ['phone'],
+  )
+})
+
+test('no code is sent to the email address of a candidate with a phone number, because it is not verified', async () => {
+  const app = await startSharedApp()
+  const { token } = await contactTestCandidate(app)
+  const rejected = await yourDataCalls(app, 'candidate', token).start('export', 'email')
+  assert.deepEqual([rejected.status, rejected.body.error.code], [403, 'FORBIDDEN'])
+})
+
+test('emails with codes are sealed for the person, and exports do not contain the codes', async () => {
+  const app = await startSharedApp()
+  const { orgId } = await app.fixtures.createOrg()
+  const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId, 'test'), 'test')
+  const { id, token } = await calls.openSession({ email: 'student@example.com' })
+  const { start, confirm, view } = yourDataCalls(app, 'session', token)
+  assert.deepEqual((await view()).body.data.addresses, [{ kind: 'email', masked: 's•••@example.com' }])
+  const { request_id } = (await start('export', 'email')).body.data
+  const code = await readEmailCode(app, 'student@example.com')
+  const { rows } = await app.context.db.pool.query(
+    `select to_address, content, person_ids from mails where about = $1 and kind = 'confirmation_code'`,
+    [id],
+  )
+  assert.deepEqual([rows.length, rows[0].to_address, rows[0].content, rows[0].person_ids.length], [1, null, null, 1])
+  const exported = (await confirm(request_id, { code })).body.data.export
+  assert.doesNotMatch(exported.json, new RegExp(code))
+  assert.match(exported.json, /confirmation code, which only its recipient can read/)
+})
+
+test('a student cannot take the email address of another person', async () => {
+  const app = await startSharedApp()
+  const { orgId } = await app.fixtures.createOrg()
+  const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId, 'test'), 'test')
+  await calls.openSession({ externalStudentId: 'stu-2', email: 'taken@example.com' })
+  const { token } = await calls.openSession({ email: 'student@example.com' })
+  const { start, confirm } = yourDataCalls(app, 'session', token)
+  const { request_id } = (await start('correct', 'email', { email: 'taken@example.com' })).body.data
+  const [code, newCode] = [
+    await readEmailCode(app, 'student@example.com'),
+    await readEmailCode(app, 'taken@example.com'),
+  ]
+  const rejected = await confirm(request_id, { code, new_code: newCode, email: 'taken@example.com' })
+  assert.deepEqual([rejected.status, rejected.body.error.code], [403, 'FORBIDDEN'])
+  assert.match(rejected.body.error.message, /stored for another person/)
+})
+
+test('a person with a legal hold learns that the data must be kept, but not the reason', async () => {
+  const app = await startSharedApp()
+  const { partner, token, candidateId } = await contactTestCandidate(app)
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  const { rows } = await app.context.db.pool.query('select person_id from candidates where candidate_id = $1', [
+    candidateId,
+  ])
+  const held = await owner.put(`/orgs/${partner.orgId}/test/people/${rows[0].person_id}/hold`, { reason: 'Case 4711' })
+  assert.equal(held.status, 200, JSON.stringify(held.body))
+  const { start, confirm } = yourDataCalls(app, 'candidate', token)
+  const erasure = (await start('erase', 'phone')).body.data
+  const rejected = await confirm(erasure.request_id, { code: await readPhoneCode(app, candidateId) })
+  assert.equal(rejected.status, 403)
+  assert.match(rejected.body.error.message, /must keep your data for a legal reason/)
+  assert.doesNotMatch(JSON.stringify(rejected.body), /4711/)
+  const { request_id } = (await start('export', 'phone')).body.data
+  const exported = await confirm(request_id, { code: await readPhoneCode(app, candidateId) })
+  assert.equal(exported.status, 200, JSON.stringify(exported.body))
+  assert.doesNotMatch(JSON.stringify(exported.body), /4711/)
 })
 
 test('withdrawing consent ends the conversation and all contact', async () => {
@@ -133,16 +198,16 @@ test('withdrawing consent ends the conversation and all contact', async () => {
 
 test('after the erasure, every link shows only that the data was erased', async () => {
   const app = await startSharedApp()
-  const { partner, token, link } = await contactTestCandidate(app)
+  const { partner, token, link, candidateId } = await contactTestCandidate(app)
   const { start, confirm, view } = yourDataCalls(app, 'candidate', token)
-  const { request_id } = (await start('erase', 'email')).body.data
-  const confirmed = await confirm(request_id, { code: await readEmailCode(app, 'person1@example.com') })
+  const { request_id } = (await start('erase', 'phone')).body.data
+  const confirmed = await confirm(request_id, { code: await readPhoneCode(app, candidateId) })
   assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
   const { candidate } = (await partner.get('/results')).body.data.items[0]
   assert.equal(candidate.name, 'erased')
   const { data } = (await view()).body
   assert.deepEqual([data.erased, data.addresses], [true, []])
-  assert.equal((await start('export', 'email')).status, 410)
+  assert.equal((await start('export', 'phone')).status, 410)
   const page = await openPage(app, link)
   assert.equal(page.status, 410)
   assert.match(page.html, /data of this link was erased/)

@@ -42,8 +42,12 @@ test('a student who states an age below 18 needs the consent of a guardian, if t
   const confirmed = await post('guardian/confirm', { code: await readEmailCode(app, 'lata@example.com') })
   assert.deepEqual([confirmed.status, confirmed.body.data.guardianConsent], [200, 'given'])
   assert.equal((await storeSkills(token)).status, 200)
-  const { rows } = await app.context.db.pool.query('select * from guardian_consents')
-  assert.doesNotMatch(JSON.stringify(rows), /lata/i) // the address is sealed with the key of the student
+  // The address is sealed with the key of the student.
+  for (const table of ['guardian_consents', 'mails']) {
+    const { rows } = await app.context.db.pool.query(`select * from ${table}`)
+    assert.equal(rows.length, 1)
+    assert.doesNotMatch(JSON.stringify(rows), /lata/i, table)
+  }
 })
 
 function minorCalls(app: Awaited<ReturnType<typeof startApp>>, orgId: string, key: string) {

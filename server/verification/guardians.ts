@@ -6,10 +6,10 @@ import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { type EmailDeps, queueEmail } from '../mail/mail.ts'
 import { noticeVersion } from '../notices/notice.ts'
-import { openPersonKey, type PersonKey, sealPersonal } from '../people/identity/person-key.ts'
+import { lockPersonKey } from '../people/identity/people.ts'
+import { sealPersonal } from '../people/identity/person-key.ts'
 import { DAY } from '../platform/clock.ts'
 import type { Database, Tx } from '../platform/database/database.ts'
-import { vaultOf } from '../platform/database/database-vault.ts'
 import type { Language } from '../platform/text/languages.ts'
 import { linkErrors } from '../platform/text/links.ts'
 import { isEmail } from './fields.ts'
@@ -45,7 +45,7 @@ export async function askGuardian(
   const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0')
   const now = deps.clock.now()
   const { orgId, mode } = session.scope
-  const studentKey = await findStudentKey(tx, session.id)
+  const studentKey = await lockPersonKey(tx, session.personId)
   const { rows } = await sql`
     insert into guardian_consents as g (verification_id, org_id, mode, personal, code_mac, requested_at, expires_at, notice_version, language)
     values (${session.id}, ${orgId}, ${mode},
@@ -64,10 +64,12 @@ export async function askGuardian(
     })
   const { name: organisation } = await getOrganisation(tx, orgId)
   const content = guardianEmail({ guardian: name, student: session.student.name, organisation, code })
+  // The name and the address of the guardian are sealed with the key of the student, so that they are erased together.
   await queueEmail(tx, deps, {
-    kind: 'notice',
+    kind: 'confirmation_code',
     to: { name, address: email },
     scope: session.scope,
+    people: [{ personId: session.personId, key: studentKey }],
     subjectId: session.id,
     ...content,
   })
@@ -101,17 +103,6 @@ export async function confirmGuardian(
     await sql`update guardian_consents set given_at = ${now}
       where verification_id = ${session.id} and given_at is null`.execute(tx)
   })
-}
-
-/**
- * Returns the key of the student, with which the name and address of the guardian are sealed, so that both are erased together. Without
- * a key, they are not stored.
- */
-async function findStudentKey(tx: Tx, verificationId: string): Promise<PersonKey> {
-  const { rows } = await sql<{ person_id: string; sealed_key: Buffer | null }>`
-    select o.person_id, o.sealed_key from verification_sessions s join people o on o.person_id = s.person_id
-    where s.verification_id = ${verificationId} for key share of o`.execute(tx)
-  return rows[0] ? openPersonKey(vaultOf(tx), rows[0].person_id, rows[0].sealed_key) : null
 }
 
 const CODE_PURPOSE = 'code of a guardian'

@@ -51,7 +51,10 @@ export async function readPhoneCode({ context }: TestApp, candidateId: string): 
 
 /** Returns the code in the newest email to an address. */
 export async function readEmailCode({ context }: TestApp, address: string): Promise<string> {
-  for (const { mail_id, to_address } of await listEmails(context.db.queries, { kind: 'notice', limit: 50 })) {
+  for (const { mail_id, to_address } of await listEmails(context.db.queries, {
+    kind: 'confirmation_code',
+    limit: 50,
+  })) {
     if (to_address !== address) continue
     return /\b\d{6}\b/.exec((await getEmail(context.db.queries, context.vault, mail_id)).text)![0]
   }

@@ -393,7 +393,14 @@ export interface EmailDetails {
   mail_id: string
   org_id: string | null
   mode: Mode | null
-  kind: 'review_request' | 'review_reminder' | 'review_outcome' | 'sign_in' | 'notice' | 'candidate'
+  kind:
+    | 'review_request'
+    | 'review_reminder'
+    | 'review_outcome'
+    | 'sign_in'
+    | 'notice'
+    | 'confirmation_code'
+    | 'candidate'
   about: string | null
   to_name: string | null
   to_address: string
@@ -419,7 +426,15 @@ export interface EmailDetails {
 }
 
 export interface EmailFilters {
-  kinds: ('review_request' | 'review_reminder' | 'review_outcome' | 'sign_in' | 'notice' | 'candidate')[]
+  kinds: (
+    | 'review_request'
+    | 'review_reminder'
+    | 'review_outcome'
+    | 'sign_in'
+    | 'notice'
+    | 'confirmation_code'
+    | 'candidate'
+  )[]
   statuses: ('queued' | 'sent' | 'failed' | 'kept' | 'skipped' | 'bounced')[]
 }
 
@@ -427,7 +442,14 @@ export interface EmailSummary {
   mail_id: string
   org_id: string | null
   mode: Mode | null
-  kind: 'review_request' | 'review_reminder' | 'review_outcome' | 'sign_in' | 'notice' | 'candidate'
+  kind:
+    | 'review_request'
+    | 'review_reminder'
+    | 'review_outcome'
+    | 'sign_in'
+    | 'notice'
+    | 'confirmation_code'
+    | 'candidate'
   about: string | null
   to_name: string | null
   to_address: string

@@ -37,6 +37,8 @@ export interface NewMessage {
   prompts: Prompt[]
   /** A text that is not part of the conversation, such as a confirmation code, in place of prompts. */
   text?: string
+  /** Whether only the candidate may read the text: in LIVE mode, the console hides it. */
+  isConfidential?: boolean
   /** 0 for the first message, then 1, 2, … for the follow-ups; absent in a response to a reply. */
   followUpNumber?: number
   /** Whether the candidate asked for this contact. */
@@ -116,11 +118,13 @@ function renderContent({
   channel,
   prompts,
   text,
+  isConfidential,
   followUpNumber,
   isRequested,
 }: NewMessage): RenderedPrompt[] {
   const { state, flow } = candidate
-  if (text !== undefined) return [{ step: state.step, kind: 'notice', text, choices: [] }]
+  if (text !== undefined)
+    return [{ step: state.step, kind: 'notice', text, choices: [], ...(isConfidential ? { isConfidential } : {}) }]
   const medium = mediumOfChannel[channel] ?? 'text'
   const renderedPrompts = prompts.map((prompt) => render(prompt, state, flow, candidate, medium))
   return followUpNumber

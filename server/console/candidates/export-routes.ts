@@ -61,9 +61,10 @@ export function exportRoutes(app: App, context: Context): void {
     { config: { role: 'viewer', recordsRead: true }, schema: { querystring: ExportFilters } },
     async (request, reply) => {
       const { caller, query } = request
-      await db.transaction((tx) =>
-        recordRequestAudit(tx, context, request, 'results.export', undefined, { filters: query }),
-      )
+      // The text of a search can contain a name, a phone number or an email address, which the audit log does not keep.
+      const { q, ...filters } = query
+      const details = { filters: { ...filters, ...(q ? { searched: true } : {}) } }
+      await db.transaction((tx) => recordRequestAudit(tx, context, request, 'results.export', undefined, details))
       await refreshCandidateList(context, caller, Number.POSITIVE_INFINITY)
       reply
         .type('text/csv; charset=utf-8')

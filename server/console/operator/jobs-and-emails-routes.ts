@@ -9,6 +9,7 @@ import {
   emailRecipientCondition,
   emailStatuses,
   getEmail,
+  HIDDEN_CODE,
   listEmails,
 } from '../../mail/mail.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
@@ -239,7 +240,9 @@ export function jobAndEmailRoutes(app: App, context: Context, requestLogger: Req
     if (email.kind === 'sign_in') requireConfirmed(request.session, clock.now())
     const { kind } = email
     await recordRead(request, { action: 'email.read', subject: emailId, details: { kind }, scope: orgScopeOf(email) })
-    return email
+    return kind === 'confirmation_code' && email.mode === 'live'
+      ? { ...email, text: HIDDEN_CODE, html: HIDDEN_CODE }
+      : email
   }
 }
 

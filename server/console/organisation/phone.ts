@@ -7,6 +7,7 @@ import { personaOf } from '../../channels/simulator/test-numbers.ts'
 import type { Context } from '../../context.ts'
 import { currentPrompts } from '../../conversation/conversation.ts'
 import { type RenderedPrompt, render } from '../../conversation/render.ts'
+import { HIDDEN_CODE } from '../../mail/mail.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import type { OrgAccess } from '../auth/guards.ts'
@@ -115,10 +116,21 @@ export async function candidateRecord(
     asking: asking.map((prompt) => hidePrivatePrompt(prompt, privateTexts)),
     next_contact_at: nextContactAt?.toISOString() ?? null,
     messages: messageRecords(
-      messages.map((message) => ({ ...message, content: hidePrivateContent(message.content, privateTexts) })),
+      messages.map((message) => ({ ...message, content: shownContent(message.content, mode, privateTexts) })),
       preview,
     ),
   }
+}
+
+/** Replaces what the caller may not read: private questions, and confirmation codes in LIVE mode. */
+function shownContent(
+  content: CandidateMessage['content'],
+  mode: Candidacy['mode'],
+  privateTexts: PrivateTexts | undefined,
+): CandidateMessage['content'] {
+  const shown = hidePrivateContent(content, privateTexts)
+  if (mode !== 'live' || !Array.isArray(shown)) return shown
+  return shown.map((part) => (part.isConfidential ? { ...part, text: HIDDEN_CODE } : part))
 }
 
 /** Returns a placeholder for the link, without its token. */

@@ -77,6 +77,9 @@ export function offboardingRoutes(app: App, context: Context): void {
     async (request) => {
       const { org_id: orgId } = request.params
       const { confirm_name: confirmName, basis } = request.body
+      await db.transaction((tx) =>
+        recordRequestAudit(tx, context, request, 'org.erase_requested', orgId, { basis }, { orgId }),
+      )
       const result = await eraseOrganisation(db, context, orgId, { confirmName, basis, requestedBy: 'operator' })
       await db.transaction((tx) =>
         recordRequestAudit(tx, context, request, 'org.erase', orgId, { ...result, basis }, { orgId }),

@@ -32,14 +32,20 @@ export async function listViews(queries: Queries, orgId: string, page: ViewPage)
   return rows as SavedView[]
 }
 
-/** Stores a view. A view of the same page with the same name is replaced. */
+/**
+ * Stores a view, without the text of a search: it can be a name or an address, which must not remain after the person is erased. A view of
+ * the same page with the same name is replaced.
+ */
 export async function saveView(
   tx: Tx,
   clock: Clock,
   orgId: string,
   who: string,
-  { page, name, query }: Pick<SavedView, 'page' | 'name' | 'query'>,
+  { page, name, query: pageQuery }: Pick<SavedView, 'page' | 'name' | 'query'>,
 ): Promise<SavedView> {
+  const parameters = new URLSearchParams(pageQuery)
+  parameters.delete('q')
+  const query = parameters.toString()
   const views = await listViews(tx, orgId, page)
   if (views.length >= MAX_VIEWS_PER_PAGE && !views.some((view) => view.name === name))
     throw problem('CONFLICT', `This page has ${MAX_VIEWS_PER_PAGE} views already; delete one first.`)

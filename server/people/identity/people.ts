@@ -185,6 +185,16 @@ export async function findPersonKeys(queries: Queries, personIds: readonly strin
   return new Map(rows.map(({ person_id, sealed_key }) => [person_id, openPersonKey(vault, person_id, sealed_key)]))
 }
 
+/**
+ * Returns the key of a person, who cannot be erased until the transaction ends, so that values can be sealed with it. Null if the person
+ * was erased.
+ */
+export async function lockPersonKey(tx: Tx, personId: string): Promise<PersonKey> {
+  const { rows } = await sql<{ sealed_key: Buffer | null }>`
+    select sealed_key from people where person_id = ${personId} for key share`.execute(tx)
+  return rows[0] ? openPersonKey(vaultOf(tx), personId, rows[0].sealed_key) : null
+}
+
 /** Returns the key of a person; null if the person was erased. */
 export async function findPersonKey(queries: Queries, personId: string): Promise<PersonKey> {
   return (await findPersonKeys(queries, [personId])).get(personId) ?? null

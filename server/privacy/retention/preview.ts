@@ -3,7 +3,7 @@ import type { OrgScope } from '../../access/caller.ts'
 import { type RetentionClass, retentionClasses } from '../../notices/retention-classes.ts'
 import { type Clock, DAY } from '../../platform/clock.ts'
 import type { Queries } from '../../platform/database/database.ts'
-import { isOnClock, peopleActivity, periodOf } from './due.ts'
+import { isNotHeld, isOnClock, peopleActivity, periodOf } from './due.ts'
 
 export const PREVIEW_DAYS = 90
 
@@ -25,19 +25,22 @@ export async function previewRetention(queries: Queries, clock: Clock, scope: Or
     where active_at < 'infinity' and active_at + ${periodOf('contact_data', sql`d.org_id`)} <= ${until}
       and clocks = 1 and ${isOnClock(sql`d.test_clock_id`, undefined)}
     group by 1 order by 1`.execute(queries)
+  const notHeld = isNotHeld(sql`${orgId}`)
   const candidateCount = (name: RetentionClass, column: string) => sql`
     (select count(*)::int from candidate_progress p join campaigns g using (campaign_id)
+      join candidates c using (candidate_id) left join people o on o.person_id = c.person_id
     where p.org_id = ${orgId} and p.mode = ${mode} and p.status <> 'pending' and p.${sql.ref(column)} is null
-      and p.completed_at + ${periodOf(name, sql`p.org_id`)} <= ${until} and ${isOnClock(sql`g.test_clock_id`, undefined)})`
+      and p.completed_at + ${periodOf(name, sql`p.org_id`)} <= ${until} and ${isOnClock(sql`g.test_clock_id`, undefined)}
+      and o.legal_hold is null and ${notHeld})`
   const { rows } = await sql<Record<RetentionClass, number>>`
     select ${candidateCount('conversations', 'messages_erased_at')} as conversations,
       ${candidateCount('answers', 'answers_erased_at')} as answers,
       (select count(*)::int from mails m where m.org_id = ${orgId} and m.mode = ${mode} and m.status <> 'queued'
-        and m.created_at + ${periodOf('mails', sql`m.org_id`)} <= ${until}) as mails,
+        and m.created_at + ${periodOf('mails', sql`m.org_id`)} <= ${until} and ${notHeld}) as mails,
       (select count(*)::int from request_log l where l.org_id = ${orgId} and l.mode = ${mode}
-        and l.at + ${periodOf('request_log', sql`l.org_id`)} <= ${until}) as request_log,
+        and l.at + ${periodOf('request_log', sql`l.org_id`)} <= ${until} and ${notHeld}) as request_log,
       (select count(*)::int from audit_log l where l.org_id = ${orgId} and jsonb_path_exists(l.personal, '$.* ? (@ != null)')
-        and l.at + ${periodOf('audit', sql`l.org_id`)} <= ${until}) as audit`.execute(queries)
+        and l.at + ${periodOf('audit', sql`l.org_id`)} <= ${until} and ${notHeld}) as audit`.execute(queries)
   const due = { ...rows[0]!, contact_data: people.reduce((sum, { count }) => sum + count, 0) }
   return { people, due: Object.fromEntries(retentionClasses.map((name) => [name, due[name]])) as typeof due }
 }

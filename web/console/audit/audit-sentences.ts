@@ -32,6 +32,8 @@ const ACTION_TEXTS: Record<string, string> = {
   'credential_key.revoke': 'Revoked a key that signs credentials',
   'credits.grant': 'Granted credits',
   'org.create': 'Created the organisation',
+  'org.erase_requested': 'Requested the erasure of the organisation',
+  'org.erase': 'Erased the organisation',
   'org.limits': 'Changed the limits of the organisation',
   'service.on': 'Switched the service on',
   'service.off': 'Switched the service off',

@@ -28,8 +28,8 @@ final class PeopleResource
     /**
      * Find people by phone number or email address.
      *
-     * Returns the people who have this phone number or mailbox: candidates, students and reviewers. Erased
-     * people are not found. Scope: `people:read`. Rate limit class: `reads`.
+     * Returns the people who have this phone number or mailbox: candidates, students and reviewers; at most
+     * 100, the oldest first. Erased people are not found. Scope: `people:read`. Rate limit class: `reads`.
      *
      * @param string|null $phone A phone number in E.164 format. Send either `phone` or `email`.
      * @param string|null $email An email address. Other addresses of the same mailbox are found too.

@@ -1427,8 +1427,9 @@ class PeopleResource:
     ) -> PersonList:
         """Find people by phone number or email address.
 
-        Returns the people who have this phone number or mailbox: candidates, students and reviewers.
-        Erased people are not found. Scope: `people:read`. Rate limit class: `reads`.
+        Returns the people who have this phone number or mailbox: candidates, students and reviewers; at
+        most 100, the oldest first. Erased people are not found. Scope: `people:read`. Rate limit class:
+        `reads`.
         """
         query: Dict[str, Any] = {"phone": phone, "email": email}
         operation = Operation("GET", "/api/v1/partner/people", "signature", query=query)

@@ -25,8 +25,9 @@ public final class PeopleResource {
     /**
      * Find people by phone number or email address.
      *
-     * <p>Returns the people who have this phone number or mailbox: candidates, students and reviewers. Erased
-     * people are not found. Scope: {@code people:read}. Rate limit class: {@code reads}.
+     * <p>Returns the people who have this phone number or mailbox: candidates, students and reviewers; at most
+     * 100, the oldest first. Erased people are not found. Scope: {@code people:read}. Rate limit class: {@code
+     * reads}.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
