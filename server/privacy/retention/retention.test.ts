@@ -24,7 +24,7 @@ test('each class is erased at the end of its period, and a second run erases not
   const { partner, token, candidateId } = await contactTestCandidate(app)
   const owner = await signInMember(app, partner.orgId, 'owner')
   await refuse(app, token)
-  await yourDataCalls(app, 'candidate', token).start('export', 'email')
+  await yourDataCalls(app, 'candidate', token).start('correct', 'phone', { email: 'new@example.com' })
   const conversation = async () =>
     JSON.stringify((await owner.get(`/orgs/${partner.orgId}/test/candidates/${candidateId}`)).body.data.messages)
   assert.match(await conversation(), /Person 1/)
