@@ -4,7 +4,8 @@
 
 create table people (
   person_id text primary key,
-  org_id text not null references organisations,
+  -- Without a foreign key: thousands are inserted per call, always with the organisation of the caller.
+  org_id text not null,
   mode text not null check (mode in ('test', 'live')),
   -- The key of the person, sealed by the vault; null after the erasure.
   sealed_key bytea,
@@ -39,6 +40,24 @@ create table blind_index_keys (
   sealed_key bytea not null,
   created_at timestamptz not null
 );
+
+create trigger require_open_data_key after insert or update of sealed_key on blind_index_keys for each row
+  when (not is_sealed_with_open_key(new.sealed_key)) execute function reject_closed_data_key();
+create trigger require_open_data_key after update of sealed_key on people for each row
+  when (not is_sealed_with_open_key(new.sealed_key)) execute function reject_closed_data_key();
+-- People are inserted by the thousand: one query checks all rows of a statement.
+create function require_open_data_key_of_people() returns trigger language plpgsql as $$
+begin
+  if exists (
+    select from (select distinct substring(sealed_key from 1 for 12) as label from new_people) as labels
+    where not is_sealed_with_open_key(label)
+  ) then
+    raise exception 'a secret in % is encrypted with a data key that was rotated', tg_table_name using errcode = '40001';
+  end if;
+  return null;
+end $$;
+create trigger require_open_data_key_on_insert after insert on people referencing new table as new_people
+  for each statement execute function require_open_data_key_of_people();
 
 -- Every erasure, with the reason. They are copied to the place of the backups, and made again in a restored backup.
 create table erasures (

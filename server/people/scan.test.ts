@@ -37,7 +37,7 @@ test('no file, log, backup, list or webhook contains what identifies an erased p
 }, async (t) => {
   const app = await startApp(t)
   const { config } = app.context
-  const partner = await createCampaignPartner(app, { credits: PEOPLE + 10 })
+  const partner = await createCampaignPartner(app, { credits: PEOPLE + 10, peoplePerDay: PEOPLE + 10 })
   const livePartner = app.as(await app.fixtures.createPartnerKey(partner.orgId))
   const receiver = await startReceiver(t)
   const { mandate_id } = await partner.createMandate({ languages: ['en'] }, {

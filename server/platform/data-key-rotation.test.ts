@@ -244,4 +244,13 @@ test('every column of type bytea is encrypted again, or known to contain no encr
     encrypted.sort(),
     'list new columns in server/sealed-columns.ts, and add the trigger require_open_data_key to their table',
   )
+  const { rows: triggers } = await sql<{ table: string }>`
+    select distinct event_object_table as table from information_schema.triggers
+    where trigger_name = 'require_open_data_key'`.execute(context.db.queries)
+  const protectedTables = new Set(triggers.map(({ table }) => table))
+  assert.deepEqual(
+    sealedColumns.map(({ table }) => table).filter((table) => !protectedTables.has(table)),
+    [],
+    'add the trigger require_open_data_key to these tables',
+  )
 })

@@ -75,7 +75,8 @@ export async function rotateDataKey(options: DataKeyRotationOptions): Promise<Da
       throw new Error('the data key is already being rotated by another process; wait until that process has finished')
     return await rotate()
   } finally {
-    // Closing the connection releases the lock, also if the query would fail.
+    // Release the lock before this call ends, so that the next one gets it. If the query fails, closing the connection releases it later.
+    await lock.query('select pg_advisory_unlock($1)', [ADVISORY_LOCK_ID]).catch(() => undefined)
     lock.release(true)
   }
 
