@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Caller, OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
-import { blindIndexOf } from '../people/identity/blind-index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
 import { indianDate } from '../platform/india-time.ts'
@@ -9,29 +8,21 @@ import { defineJob } from '../platform/jobs/queue.ts'
 
 /**
  * Counts the distinct people that a key, and all keys of its organisation and mode together, have enrolled today (IST), identified by
- * their phone number or else their email address. Throws if a count exceeds its limit.
+ * the hash of their phone number, or else of their mailbox. Throws if a count exceeds its limit.
  */
 export async function countDailyPeople(
   tx: Tx,
   clock: Clock,
   caller: Pick<Caller, 'orgId' | 'mode' | 'keyId'> & { key: Pick<Caller['key'], 'limits'> },
-  people: { phone: string | null; email: string | null }[],
+  addresses: Buffer[],
 ): Promise<void> {
-  if (people.length === 0) return
+  if (addresses.length === 0) return
   const {
     keyId,
     key: { limits },
   } = caller
   const day = indianDate(clock.now())
-  const blindIndex = blindIndexOf(tx)
-  const personHashes = [
-    ...new Map(
-      people.map(({ phone, email }) => {
-        const hash = phone === null ? blindIndex.email(caller, email!) : blindIndex.phone(caller, phone)
-        return [hash.toString('hex'), hash]
-      }),
-    ).values(),
-  ]
+  const personHashes = [...new Map(addresses.map((address) => [address.toString('hex'), address])).values()]
   // Always in this order, so that two requests do not wait for each other's counter row.
   if (limits.shared) {
     const sharedCount = await countPeople(tx, caller, limits.shared.id, day, personHashes)
