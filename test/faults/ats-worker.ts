@@ -2,6 +2,7 @@ import { openKeyring } from '../../server/access/keyring.ts'
 import { startReporter } from '../../server/ats/reports/reporter.ts'
 import { readConfig } from '../../server/config.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
+import { setVault } from '../../server/platform/database/database-vault.ts'
 import { openListener } from '../../server/platform/database/listener.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createMetrics } from '../../server/platform/metrics.ts'
@@ -15,6 +16,7 @@ const log = createLog('silent')
 const connection = { connectionString: config.databaseUrl! }
 const db = openDatabase({ connection, name: 'ATS worker under test', maxConnections: 8, onError: () => {} })
 const vault = await openVault(db, async () => config.masterKey!, clock)
+setVault(db, vault)
 const listener = await openListener(connection, log)
 await db.listen(listener)
 const keyring = await openKeyring({ db, vault, listener, log })

@@ -3,6 +3,7 @@ import { readConfig } from '../../server/config.ts'
 import { registerHandlers } from '../../server/handlers.ts'
 import { openMailboxHasher } from '../../server/mail/mailbox-hash.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
+import { setVault } from '../../server/platform/database/database-vault.ts'
 import { openListener } from '../../server/platform/database/listener.ts'
 import { openQueue } from '../../server/platform/jobs/queue.ts'
 import { createLog } from '../../server/platform/log.ts'
@@ -19,6 +20,7 @@ const log = createLog('silent')
 const connection = { connectionString: config.databaseUrl! }
 const db = openDatabase({ connection, name: 'worker under test', maxConnections: 4, onError: () => {} })
 const vault = await openVault(db, async () => config.masterKey!, clock)
+setVault(db, vault)
 const mailboxes = await openMailboxHasher(db, vault, clock)
 const listener = await openListener(connection, log)
 const metrics = createMetrics()

@@ -12,7 +12,7 @@ export interface S3Server {
   requests: string[]
   /** If set, called before a request is handled; the response waits for it. */
   onRequest: ((request: string) => Promise<void> | void) | undefined
-  /** Whether only the first half of an object is sent, without ending the response. */
+  /** Whether only the first half of a backup is sent, without ending the response. Lists of erasures are sent whole. */
   sendsHalf: boolean
 }
 
@@ -77,7 +77,8 @@ export async function startS3(t: Cleanup): Promise<S3Server> {
     if (request.method === 'DELETE') s3.objects.delete(key)
     const object = s3.objects.get(key)
     if (request.method === 'GET' && !object) return sendError(response, 404, 'NoSuchKey', 'The key does not exist.')
-    if (object && s3.sendsHalf) response.write(object.subarray(0, object.length / 2))
+    if (object && s3.sendsHalf && key.endsWith('.attestry-backup'))
+      response.write(object.subarray(0, object.length / 2))
     else response.end(object)
   }
 

@@ -77,8 +77,8 @@ async function compareReads(
   const operator = await signIn(app)
   const partner = app.as(partnerKey)
   const differences: string[] = []
-  for (const { as, path, body } of reads) {
-    const response = await send(as, path.replace(/(\/orgs\/\w+\/\w+)\/people\?/, '$1/recruiter-results?'))
+  for (const { as, path, body } of reads.map(currentRead)) {
+    const response = await send(as, path)
     if (response.status !== 200) differences.push(`${path}: ${response.status} ${JSON.stringify(response.body)}`)
     else differences.push(...differencesOf(path, body, response.body))
   }
@@ -90,6 +90,22 @@ async function compareReads(
     if (as === 'session_key') return app.fetch(path, { headers: { 'x-api-key': sessionKey } })
     return app.fetch(path, as === 'holder' ? { headers: { authorization: `Bearer ${holderToken}` } } : undefined)
   }
+}
+
+/**
+ * Returns the read with the path and the response of this release. The console's list of candidates has moved, and no longer contains
+ * answers and metadata; the recorded reads of each candidate do.
+ */
+function currentRead({ as, path, body }: RecordedRead): RecordedRead {
+  const currentPath = path.replace(/(\/orgs\/\w+\/\w+)\/people\?/, '$1/recruiter-results?')
+  if (currentPath === path) return { as, path, body }
+  const { data } = body as { data: { items: any[] } }
+  const items = data.items.map(({ candidate, output, flow_version: _, version: __, ...result }) => {
+    const { metadata: ___, ...shownCandidate } = candidate
+    const { enrichment: ____, ...shownOutput } = output
+    return { ...result, candidate: shownCandidate, output: shownOutput }
+  })
+  return { as, path: currentPath, body: { ...(body as object), message: 'Candidates', data: { ...data, items } } }
 }
 
 /** Values that differ between two requests for the same data. */
@@ -116,6 +132,10 @@ test('the rows of the previous release read the same after the upgrade, and no t
   const app = await startUpgraded(t, database, recording)
   assert.deepEqual(findTexts(await dumpTables(database.ownerUrl), recording.personalValues), [])
   assert.deepEqual(await compareReads(app, recording), [])
+  const search = `/orgs/${recording.partnerKey.orgId}/test/recruiter-results?q=quillfeather`
+  const { body } = await (await signIn(app)).get(search)
+  const names = body.data.items.map(({ candidate }: { candidate: { name: string } }) => candidate.name)
+  assert.deepEqual(names, ['Asha Quillfeather'])
   assert.deepEqual(findTexts(await dumpTables(database.ownerUrl), recording.personalValues), [])
 })
 

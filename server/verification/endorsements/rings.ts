@@ -162,7 +162,7 @@ export interface RingFilter {
   limit: number
 }
 
-/** Returns rings, newest first, with masked members. */
+/** Returns rings, newest first, without the addresses of their members. */
 export async function listRings(queries: Queries, { status, mode, beforeId, limit }: RingFilter) {
   const conditions = [sql`true`]
   if (status !== undefined) conditions.push(sql`status = ${status}`)
@@ -174,7 +174,7 @@ export async function listRings(queries: Queries, { status, mode, beforeId, limi
   return rows.map(ringRecord)
 }
 
-/** Returns a ring and the endorsements between its members, with masked members. */
+/** Returns a ring and the endorsements between its members, without their addresses. */
 export async function getRing(queries: Queries, ringId: string) {
   const row = await selectRing(queries, ringId)
   const { rows: endorsements } = await sql<{
@@ -195,8 +195,8 @@ export async function getRing(queries: Queries, ringId: string) {
     endorsements: endorsements.map((endorsement) => ({
       verification_id: endorsement.verification_id,
       org_id: endorsement.org_id,
-      reviewer: maskMember(row.members, endorsement.reviewer_mailbox),
-      student: maskMember(row.members, endorsement.student_mailbox),
+      reviewer: describeMember(row.members, endorsement.reviewer_mailbox),
+      student: describeMember(row.members, endorsement.student_mailbox),
       endorsement_type: endorsement.endorsement_type,
       facts: endorsement.facts,
       endorsed_at: endorsement.endorsed_at.toISOString(),
@@ -212,7 +212,7 @@ async function selectRing(queries: Queries, ringId: string): Promise<RingRow> {
 }
 
 /** Returns the number of a member in the ring, and the beginning of the hash of their mailbox: the address is not stored. */
-function maskMember(members: string[], mailbox: string): string {
+function describeMember(members: string[], mailbox: string): string {
   return `${members.indexOf(mailbox) + 1}: ${mailbox.slice(0, 8)}`
 }
 
@@ -221,7 +221,7 @@ function ringRecord({ members, evidence, noted_at, found_at, updated_at, ...row 
     ...row,
     score: Math.round(row.score * 10) / 10,
     size: members.length,
-    members: members.map((mailbox) => maskMember(members, mailbox)),
+    members: members.map((mailbox) => describeMember(members, mailbox)),
     evidence: {
       endorsements: evidence.endorsements,
       expected_endorsements: evidence.expectedEndorsements,

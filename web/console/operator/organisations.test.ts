@@ -72,8 +72,8 @@ test('an operator signs in with a link, creates an organisation and grants it cr
 
   await getNavLink(page, 'Full audit log').click()
   await waitForHeading(page, 'Audit log of all organisations')
-  await page.getByRole('cell', { name: 'credits.grant' }).waitFor()
-  await page.getByRole('cell', { name: 'service.off' }).first().waitFor()
+  await page.getByRole('cell', { name: 'Granted credits' }).waitFor()
+  await page.getByRole('cell', { name: 'Switched the service off' }).first().waitFor()
   await checkPage(page, 'operator-audit')
   await getButton(page, 'Sign out').click()
   await waitForHeading(page, 'Sign in to the console')

@@ -9,7 +9,7 @@ import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params } from '../shell/router.tsx'
 
-/** One ring: its masked members, the evidence, the endorsements, and the operator's note. */
+/** One ring: its members without addresses, the evidence, the endorsements, and the operator's note. */
 export default function OperatorRing({ params }: { params: Params }) {
   const path = `/operator/rings/${params.ring_id}`
   const { data, error, set } = useData<EndorsementRingDetails>(path)
