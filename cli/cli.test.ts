@@ -305,11 +305,13 @@ test('doctor reports the state of every dependency', async (t) => {
       'connections ok',
       'backlog ok',
       'operators warning',
-      'redis ok',
-      'mail ok',
-      'ai ok',
+      'processes off',
+      'redis off',
+      'mail off',
+      'ai off',
     ],
   )
+  assert.match((await cli('doctor')).stdout, /– mail .*emails are stored, not sent/)
   Object.assign(env, { SMTP_URL: 'smtp://127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9' })
   const failedCheck = await cli('doctor')
   assert.equal(failedCheck.code, 1)

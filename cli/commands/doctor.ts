@@ -23,16 +23,17 @@ import { tryConnect } from '../try-connect.ts'
 
 interface Finding {
   check: string
-  state: 'ok' | 'warning' | 'failed'
+  /** `off`: not configured or not running, and optional. */
+  state: 'ok' | 'off' | 'warning' | 'failed'
   message: string
 }
 
-const STATE_MARKS = { ok: '✓', warning: '!', failed: '✗' }
+const STATE_MARKS = { ok: '✓', off: '–', warning: '!', failed: '✗' }
 
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
-      'Check the configuration and the connections to the database, Redis, the mail server and the AI endpoint',
+      'Check the configuration, the connections to the database, Redis, the mail server and the AI endpoint, the server processes, and webhook endpoints',
     )
     .addHelpText(...examples('doctor', 'doctor --json'))
     .action(async (_options: object, command: Command) => {
@@ -97,6 +98,8 @@ async function checkDatabase(config: Config, addFinding: AddFinding) {
         'a rotation of the master key is not finished, so the old key is still valid; run `npx attestry master-key finish` when every process has the new key',
       )
     await checkOperators(db.queries, config, addFinding)
+    await checkProcesses(db, addFinding)
+    await checkEndpoints(db.queries, addFinding)
     const apiCount = await countApisWithSeparateLimits(db, Date.now())
     if (apiCount > 1)
       addFinding(
@@ -203,8 +206,42 @@ async function checkOperators(queries: Queries, config: Config, addFinding: AddF
   else addFinding('operators', 'ok', operators.map(({ email }) => email).join(', '))
 }
 
+/** Checks that processes serve requests and do background work. */
+async function checkProcesses(db: Database, addFinding: AddFinding) {
+  const processes = await liveProcesses(db, Date.now())
+  const countRole = (role: string) => processes.filter(({ roles }) => roles.includes(role)).length
+  const [apiCount, workerCount] = [countRole('api'), countRole('worker')]
+  if (processes.length === 0) addFinding('processes', 'off', 'no server runs on this database')
+  else if (workerCount === 0)
+    addFinding(
+      'processes',
+      'warning',
+      `${apiCount} api, no worker: nobody is contacted and no webhook is delivered; start a process with the role worker`,
+    )
+  else if (apiCount === 0)
+    addFinding(
+      'processes',
+      'warning',
+      `${workerCount} worker, no api: no request is served; start a process with the role api`,
+    )
+  else addFinding('processes', 'ok', `${apiCount} api, ${workerCount} worker`)
+}
+
+async function checkEndpoints(queries: Queries, addFinding: AddFinding) {
+  const { rows } = await sql<{ count: number; oldest: Date | null }>`
+    select count(*)::int as count, min(failing_since) as oldest from webhooks
+    where status in ('enabled', 'failing') and failing_since is not null`.execute(queries)
+  const { count, oldest } = rows[0]!
+  if (count > 0)
+    addFinding(
+      'webhooks',
+      'warning',
+      `${count} ${count === 1 ? 'endpoint fails' : 'endpoints fail'}, the oldest since ${oldest!.toISOString()}; the operator console lists them (Status)`,
+    )
+}
+
 async function checkRedis({ redisUrl }: Config, addFinding: AddFinding) {
-  if (!redisUrl) return addFinding('redis', 'ok', 'not configured; each process counts rate limits separately')
+  if (!redisUrl) return addFinding('redis', 'off', 'not configured; each process counts rate limits separately')
   const error = await pingRedis(redisUrl)
   if (error)
     addFinding(
@@ -216,7 +253,7 @@ async function checkRedis({ redisUrl }: Config, addFinding: AddFinding) {
 }
 
 async function checkMail({ smtpUrl, mailFrom, mailBounce, mailHookToken }: Config, addFinding: AddFinding) {
-  if (!smtpUrl) return addFinding('mail', 'ok', 'not configured; emails are stored, not sent')
+  if (!smtpUrl) return addFinding('mail', 'off', 'not configured (SMTP_URL): emails are stored, not sent')
   const error = await tryConnect(smtpUrl, { 'smtp:': 587, 'smtps:': 465 })
   if (error) addFinding('mail', 'failed', `the mail server is not reachable: ${error}`)
   else addFinding('mail', 'ok', 'the mail server is reachable')
@@ -231,7 +268,7 @@ async function checkMail({ smtpUrl, mailFrom, mailBounce, mailHookToken }: Confi
 }
 
 async function checkAi({ ai }: Config, addFinding: AddFinding) {
-  if (!ai) return addFinding('ai', 'ok', 'not configured; the built-in writer writes the questions')
+  if (!ai) return addFinding('ai', 'off', 'not configured: the built-in bank supplies the questions')
   const error = await tryConnect(ai.baseUrl, { 'http:': 80, 'https:': 443 })
   if (error) addFinding('ai', 'failed', `the endpoint is not reachable: ${error}`)
   else addFinding('ai', 'ok', `the endpoint is reachable; model ${ai.model}`)
