@@ -48,7 +48,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   personCorrected: { hook: personCorrected, modules: ['campaigns', 'verification', 'console'] },
   exportRequested: {
     hook: exportRequested,
-    modules: ['campaigns', 'verification', 'credentials', 'mail', 'privacy', 'console'],
+    modules: ['campaigns', 'verification', 'credentials', 'mail', 'privacy', 'console', 'ats'],
   },
   recordIdsRequested: { hook: recordIdsRequested, modules: ['campaigns', 'verification'] },
   personAudited: { hook: personAudited, modules: ['console'] },

@@ -1,6 +1,7 @@
 import { serviceResumed } from './access/service-switch.ts'
 import { addCounts } from './analytics/rollups.ts'
 import { recordOrderChanges } from './ats/order-changes.ts'
+import { exportOrders } from './ats/people.ts'
 import { requireNoOpenCampaign } from './campaigns/campaigns.ts'
 import { resumeContacts } from './campaigns/contact/contact.ts'
 import {
@@ -95,6 +96,7 @@ export function registerHandlers(): void {
     mail: exportEmails,
     privacy: exportConsents,
     console: exportDecisions,
+    ats: exportOrders,
   })
   recordIdsRequested.register({ campaigns: listCandidateRecordIds, verification: listSessionRecordIds })
   personAudited.register({ console: recordPersonAudit })

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { verdictsOf } from '../conversation/verdicts.ts'
 import { HIDDEN_CODE } from '../mail/mail.ts'
 import { blindIndexOf } from '../people/identity/blind-index.ts'
 import type { Correction, ErasureDeps, ExportSection, PersonRecordIds, PersonRef } from '../people/identity/hooks.ts'
@@ -57,7 +58,9 @@ export async function holdContacts(
   const ids = await listCandidateIds(tx, person)
   await sql`update contacts set restricted = ${isRestricted} where candidate_id = any (${ids})`.execute(tx)
   await sql`update messages set due_at = ${isRestricted ? null : new Date(clock.now())}
-    where candidate_id = any (${ids}) and state = 'queued' and (due_at is null) <> ${isRestricted}`.execute(tx)
+    where candidate_id = any (${ids}) and state = 'queued' and not is_code and (due_at is null) <> ${isRestricted}`.execute(
+    tx,
+  )
   notifyAfterCommit(tx, CONTACT_DUE)
 }
 
@@ -116,7 +119,7 @@ export async function exportCandidacies(
         channel,
         state,
         text: Array.isArray(content)
-          ? content.map(({ text, isConfidential }) => (isConfidential ? HIDDEN_CODE : text)).join('\n')
+          ? content.map(({ text, isCode }) => (isCode ? HIDDEN_CODE : text)).join('\n')
           : (content.text ?? content.value ?? ''),
         at: created_at.toISOString(),
       })
@@ -145,10 +148,13 @@ function candidacyRecord(candidacy: Candidacy): Record<string, unknown> {
       state.enrichment.flatMap((answer, index) => (answer === null ? [] : [[flow.enrichment[index]!.key, answer]])),
     ),
     interested: state.interest,
-    skills: flow.skills.map(({ skill_id, name }, index) => ({
+    skills: verdictsOf(state, flow).map(({ skill_id, name, verdict, confidence, correct, asked }) => ({
       skill_id,
       name,
-      answered: (state.skills[index] ?? []).filter(({ choice }) => choice !== undefined).length,
+      verdict,
+      confidence,
+      correct,
+      asked,
     })),
     enrolled_at: candidacy.created_at.toISOString(),
     started_at: candidacy.started_at?.toISOString() ?? null,

@@ -7,6 +7,7 @@ import PostalMime from 'postal-mime'
 import { startApp } from '../../test/support/app.ts'
 import { candidatePage, keyIndex } from '../../test/support/candidate.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
+import { signInMember } from '../../test/support/console.ts'
 import { aCandidate, createCampaignPartner } from '../../test/support/partners.ts'
 import {
   cloudError,
@@ -19,6 +20,7 @@ import {
   WHATSAPP,
 } from '../../test/support/provider.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
+import { readLink, yourDataCalls } from '../../test/support/your-data.ts'
 import { findCandidacy } from '../campaigns/candidacy.ts'
 import { candidatePageUrl } from '../campaigns/candidate-page/links.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
@@ -160,6 +162,34 @@ const setUp = oncePerFile(async (t) => {
     textMessage,
     statusReport,
   }
+})
+
+test('confirmation codes reach people who are restricted, and during a pause, but not after they have expired', async () => {
+  const { app, context, clock, provider, enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['sms'] })
+  const { candidateId } = partner
+  await contactNow(context)
+  assert.equal(provider.received.length, 1)
+  const { person_id, campaign_id } = await partner.candidate()
+  assert.equal((await partner.post(`/people/${person_id}/restrict`, {})).status, 200)
+  await partner.patch(`/campaigns/${campaign_id}`, { status: 'paused' })
+  const calls = yourDataCalls(app, 'candidate', (await readLink(app, candidateId)).split('/').at(-1)!)
+  const started = await calls.start('export', 'phone')
+  assert.equal(started.status, 200, JSON.stringify(started.body))
+  await contactNow(context)
+  assert.equal(provider.received.length, 2)
+  const code = /\b\d{6}\b/.exec(provider.received[1]!.body.Body)![0]
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  const shown = await owner.get(`/orgs/${partner.orgId}/live/candidates/${candidateId}`)
+  assert.equal(shown.status, 200)
+  assert.doesNotMatch(JSON.stringify(shown.body), new RegExp(code)) // nobody else can use the code
+  const confirmed = await calls.confirm(started.body.data.request_id, { code })
+  assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
+  assert.doesNotMatch(confirmed.body.data.export.json, new RegExp(code))
+  await calls.start('erase', 'phone')
+  clock.advance(16 * MINUTE)
+  await contactNow(context)
+  assert.equal(provider.received.length, 2)
 })
 
 test('a WhatsApp conversation completes, with every webhook delivered twice', async () => {

@@ -13,8 +13,8 @@ export interface RenderedPrompt {
   kind: 'notice' | 'yes_no' | 'choices' | 'words'
   text: string
   choices: { value: string; label: string }[]
-  /** True for a text that only the candidate may read, such as a confirmation code. */
-  isConfidential?: boolean
+  /** True for a confirmation code, which only the candidate may read. */
+  isCode?: boolean
 }
 
 export interface Recipient {

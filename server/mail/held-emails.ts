@@ -9,9 +9,9 @@ import { type EmailSummary, sendEmail } from './mail.ts'
 const HELD_REASON = 'held: the service of this organisation is switched off; the email is sent when it is switched on'
 const BATCH_SIZE = 500
 
-/** Returns whether an email must wait. Emails to operators and sign-in links are always sent. */
+/** Returns whether an email must wait. Emails to operators, sign-in links and confirmation codes are always sent. */
 export function isHeld({ keyring }: Pick<Context, 'keyring'>, { org_id, kind }: EmailSummary): boolean {
-  return org_id !== null && kind !== 'sign_in' && keyring.isServicePaused(org_id)
+  return org_id !== null && kind !== 'sign_in' && kind !== 'confirmation_code' && keyring.isServicePaused(org_id)
 }
 
 /** Holds an email without counting an attempt. Its job ends; `startHeldEmailRelease` creates another one. */

@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import type { Context } from '../context.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
+import { redactAddresses } from '../platform/text/redact-addresses.ts'
 import { deleteOldCounts } from './daily-limits.ts'
 import { holdEmail, isHeld, startHeldEmailRelease } from './held-emails.ts'
 import { findSendObstacle, getEmail, recordSendAttempt, sendEmail } from './mail.ts'
@@ -21,8 +23,9 @@ export function handleEmailJobs(worker: Worker, context: Context): void {
     if (isHeld(context, email)) return db.transaction((tx) => holdEmail(tx, emailId))
     const recordOutcome = (outcome: Parameters<typeof recordSendAttempt>[3]) =>
       db.transaction((tx) => recordSendAttempt(tx, emailId, clock.now(), outcome))
-    // The mailbox may have been suppressed, or the member removed, since the email was queued.
-    const obstacle = await findSendObstacle(db.queries, context, email)
+    // The mailbox may have been suppressed, the member removed, or the person restricted since the email was queued.
+    const personIds = sql`(select person_ids from mails where mail_id = ${emailId})::text[]`
+    const obstacle = await findSendObstacle(db.queries, context, email, personIds)
     if (obstacle) return recordOutcome(obstacle)
     if (!smtp) return recordOutcome({ status: 'kept', reason: 'no_smtp' })
     try {
@@ -52,7 +55,8 @@ export function handleEmailJobs(worker: Worker, context: Context): void {
             causedBy: emailId,
           })
       })
-      if (!isFinal) throw error
+      // The queue stores the error, and the mail server may repeat the address in it.
+      if (!isFinal) throw new Error(redactAddresses(error.message))
       log.warn({ email: emailId, reason: error.message }, 'sending an email failed, giving up')
       return
     }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
@@ -14,6 +14,7 @@ import { newId } from '../platform/ids.ts'
 import { defineJob } from '../platform/jobs/queue.ts'
 import { breakLinks } from '../platform/text/links.ts'
 import { redactAddresses } from '../platform/text/redact-addresses.ts'
+import { redactTokens } from '../platform/text/redact-tokens.ts'
 import { toSingleLine } from '../platform/text/strip-invisible.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import type { Vault } from '../platform/vault.ts'
@@ -79,6 +80,7 @@ export const emailStatusReasons = [
   'suppressed',
   'complained',
   'person_erased',
+  'person_restricted',
 ] as const
 export type EmailStatusReason = (typeof emailStatusReasons)[number]
 
@@ -95,6 +97,8 @@ const STATUS_REASON_TEXTS: Record<EmailStatusReason, string> = {
     'The mailbox is on the suppression list: the recipient unsubscribed or complained, emails to it bounced, or an operator added it.',
   complained: 'The recipient reported this email as spam.',
   person_erased: 'The recipient, or a person in the email, was erased.',
+  person_restricted:
+    'The recipient, or a person in the email, withdrew consent, or the processing of their data is restricted.',
 }
 
 /** Explains a status reason in a sentence. */
@@ -154,12 +158,12 @@ export async function queueEmail(tx: Tx, callerDeps: EmailDeps, email: NewEmail)
     ...(unsubscribeLink ? { unsubscribeUrl: unsubscribeLink.url } : {}),
   }
   const unsent =
-    (await findSendObstacle(tx, deps, {
-      kind,
-      org_id: scope?.orgId ?? null,
-      mode: scope?.mode ?? null,
-      to_address: to.address,
-    })) ?? (await countAgainstLimits(tx, deps, email))
+    (await findSendObstacle(
+      tx,
+      deps,
+      { kind, org_id: scope?.orgId ?? null, mode: scope?.mode ?? null, to_address: to.address },
+      sql`${(email.people ?? []).map(({ personId }) => personId)}::text[]`,
+    )) ?? (await countAgainstLimits(tx, deps, email))
   await tx
     .insertInto('mails')
     .values({
@@ -227,15 +231,19 @@ const AUDIENCES: Record<EmailKind, Audience | undefined> = {
 }
 
 /**
- * Returns why an email must not be sent: its mailbox is suppressed, or it belongs to TEST mode and its recipient is neither a member
+ * Returns why an email must not be sent: a person in it is restricted (confirmation codes are sent nevertheless), its mailbox is
+ * suppressed, or it belongs to TEST mode and its recipient is neither a member
  * of the organisation nor in TEST_MAIL_ALLOW, or does not exist (a test address). Checked when the email is queued, and again before every attempt to send it.
  */
 export async function findSendObstacle(
   queries: Queries,
   deps: Pick<Context, 'config' | 'mailboxes'>,
   { kind, org_id, mode, to_address }: Pick<EmailSummary, 'kind' | 'org_id' | 'mode' | 'to_address'>,
+  personIds: RawBuilder<unknown>,
 ): Promise<UnsentStatus | undefined> {
   if (org_id === null) return undefined
+  if (kind !== 'confirmation_code' && (await isAnyRestricted(queries, personIds)))
+    return { status: 'skipped', reason: 'person_restricted' }
   if (mode === 'test' && isTestAddress(to_address)) return { status: 'kept', reason: 'test_mode' }
   const audience = AUDIENCES[kind]
   const suppression =
@@ -244,6 +252,12 @@ export async function findSendObstacle(
   if (mode !== 'test' || isAllowedInTest(deps.config.testMailAllow, to_address)) return undefined
   const { console: isMember } = await isMemberAddress.run(queries, org_id, to_address)
   return isMember ? undefined : { status: 'kept', reason: 'test_mode' }
+}
+
+async function isAnyRestricted(queries: Queries, personIds: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from people where person_id = any (${personIds}) and restricted_at is not null limit 1`.execute(queries)
+  return rows.length > 0
 }
 
 function isAllowedInTest(entries: string[], address: string): boolean {
@@ -437,8 +451,8 @@ export async function skipEmailsOf(tx: Tx, _deps: ErasureDeps, { personId }: Per
 }
 
 /**
- * Returns the emails to a person. The texts of emails with codes are left out: the email to the guardian of a student is sealed with the
- * key of the student, who must not read the code in it.
+ * Returns the emails to a person. Codes and the tokens of links are left out, because the organisation can read the export: with the
+ * token of a review link, it could submit the review itself.
  */
 export async function exportEmails(
   queries: Queries,
@@ -454,7 +468,7 @@ export async function exportEmails(
     mail_id,
     to: to_address,
     subject: content?.subject ?? '',
-    text: kind === 'confirmation_code' ? HIDDEN_CODE : (content?.text ?? ''),
+    text: kind === 'confirmation_code' ? HIDDEN_CODE : redactTokens(content?.text ?? ''),
     status,
     created_at: created_at.toISOString(),
     sent_at: sent_at?.toISOString() ?? null,

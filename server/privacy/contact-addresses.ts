@@ -64,30 +64,37 @@ async function findPhoneChannel(
   return rows.length > 0 ? 'whatsapp' : undefined
 }
 
-/** Queues a text with a code to an address of the person, in the transaction of the request. */
+/**
+ * Queues a text with a code to an address of the person, in the transaction of the request. Returns `not_sent` if the mailbox is
+ * suppressed or a daily limit is reached.
+ */
 export async function sendCode(
   tx: Tx,
   deps: AddressDeps,
   subject: Subject,
   { kind, address, channel }: ContactAddress,
   { text, title, language }: { text: string; title: string; language: Language },
-): Promise<void> {
+): Promise<'sent' | 'not_sent' | 'erased'> {
   if (kind === 'phone') {
     const candidate = (await findCandidacy(tx, subject.id))!
-    await queueMessages(tx, deps.clock, [{ candidate, channel: channel!, prompts: [], text, isConfidential: true }])
-    return
+    await queueMessages(tx, deps.clock, [{ candidate, channel: channel!, prompts: [], text, isCode: true }])
+    return 'sent'
   }
   const personId = subject.personId!
-  await queueEmail(tx, deps, {
+  const key = await lockPersonKey(tx, personId)
+  if (key === null) return 'erased'
+  const emailId = await queueEmail(tx, deps, {
     kind: 'confirmation_code',
     to: { address },
     scope: subject.scope,
-    people: [{ personId, key: await lockPersonKey(tx, personId) }],
+    people: [{ personId, key }],
     subjectId: subject.id,
     subject: title,
     text,
     html: `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body><p>${escapeHtml(text)}</p></body></html>`,
   })
+  const { rows } = await sql<{ status: string }>`select status from mails where mail_id = ${emailId}`.execute(tx)
+  return rows[0]!.status === 'skipped' ? 'not_sent' : 'sent'
 }
 
 /** Masks an address so that only its owner recognises it: `+91 •••• 3210`, `a•••@example.com`. */

@@ -75,13 +75,23 @@ export async function startRequest(tx: Tx, deps: RequestDeps, subject: Subject, 
   const { name: organisation } = await getOrganisation(tx, subject.scope.orgId)
   const title = noticeText(language, action)
   const textOf = (value: string) => noticeText(language, `message_${action}`, { code: value, organisation })
-  await sendCode(tx, deps, subject, address, { text: textOf(code), title, language })
-  if (newAddress) await sendCode(tx, deps, subject, newAddress, { text: textOf(ownCode!), title, language })
+  await send(address, code)
+  if (newAddress) await send(newAddress, ownCode!)
   return {
     request_id: requestId,
     sent_to: maskAddress(address),
     new_sent_to: newAddress ? newAddress.address : null,
     minutes: CODE_VALID_MINUTES,
+  }
+
+  async function send(to: ContactAddress, value: string) {
+    const isSent = await sendCode(tx, deps, subject, to, { text: textOf(value), title, language })
+    if (isSent === 'erased') throw erasedProblem()
+    if (isSent === 'not_sent')
+      throw problem(
+        'FORBIDDEN',
+        `No code can be sent to ${maskAddress(to)}: the address is on the suppression list, or got too many emails today. Contact the organisation.`,
+      )
   }
 }
 

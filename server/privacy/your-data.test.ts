@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { signInMember } from '../../test/support/console.ts'
-import { verificationCalls } from '../../test/support/verification.ts'
+import { BRICKLAYING, verificationCalls } from '../../test/support/verification.ts'
 import {
   contactTestCandidate,
   readEmailCode,
@@ -143,6 +143,25 @@ test('emails with codes are sealed for the person, and exports do not contain th
   const exported = (await confirm(request_id, { code })).body.data.export
   assert.doesNotMatch(exported.json, new RegExp(code))
   assert.match(exported.json, /confirmation code, which only its recipient can read/)
+})
+
+test('a student who withdraws consent is no longer processed, and can still have the data erased', async () => {
+  const app = await startSharedApp()
+  const { orgId } = await app.fixtures.createOrg()
+  const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId, 'test'), 'test')
+  const { token } = await calls.openSession({ email: 'withdrawn@example.com' })
+  const { start, confirm } = yourDataCalls(app, 'session', token)
+  const { request_id } = (await start('withdraw', 'email')).body.data
+  await confirm(request_id, { code: await readEmailCode(app, 'withdrawn@example.com') })
+  const stored = await app.fetch('/api/v1/step1/storeskills/store', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ sessionToken: token, skills: [{ skillId: BRICKLAYING }] }),
+  })
+  assert.deepEqual([stored.status, stored.body.error.code], [403, 'FORBIDDEN'])
+  const erasure = (await start('erase', 'email')).body.data
+  const erased = await confirm(erasure.request_id, { code: await readEmailCode(app, 'withdrawn@example.com') })
+  assert.equal(erased.status, 200, JSON.stringify(erased.body))
 })
 
 test('a student cannot take the email address of another person', async () => {

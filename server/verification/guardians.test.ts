@@ -32,6 +32,9 @@ test('a student who states an age below 18 needs the consent of a guardian, if t
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
+  const older = await post('age', { age: 18 })
+  assert.deepEqual([older.status, older.body.error.code], [409, 'SESSION_LOCKED']) // the gate cannot be avoided
+  app.clock.advance(SECOND)
   const own = await post('guardian', { name: 'Lata Rao', email: 'Asha.Rao+mother@example.com' })
   assert.equal(own.status, 400, 'the mailbox of the student')
   const asked = await post('guardian', { name: 'Lata Rao', email: 'lata@example.com' })

@@ -7,9 +7,9 @@ import type { Context } from '../context.ts'
 import { type EmailDeps, queueEmail } from '../mail/mail.ts'
 import { noticeVersion } from '../notices/notice.ts'
 import { lockPersonKey } from '../people/identity/people.ts'
-import { sealPersonal } from '../people/identity/person-key.ts'
+import { openPersonal, sealPersonal } from '../people/identity/person-key.ts'
 import { DAY } from '../platform/clock.ts'
-import type { Database, Tx } from '../platform/database/database.ts'
+import type { Database, Queries, Tx } from '../platform/database/database.ts'
 import type { Language } from '../platform/text/languages.ts'
 import { linkErrors } from '../platform/text/links.ts'
 import { isEmail } from './fields.ts'
@@ -23,11 +23,17 @@ const MAX_ATTEMPTS = 10
 /** Emails to guardians per session, so that a student cannot use it to send many emails. */
 const MAX_EMAILS = 5
 
-/** Stores whether the student is below 18. A stated age can be corrected until the first step. */
+/**
+ * Stores whether the student is below 18. A student who stated an age below 18 cannot change it to 18 or above: the gate for minors would
+ * have no effect. The organisation can create another session with the right age.
+ */
 export async function stateAge(tx: Tx, session: Session, age: number): Promise<Session> {
   const isMinor = age < ADULT_AGE_YEARS
-  if (session.isMinor === true && !isMinor && session.skills.length > 0)
-    throw problem('SESSION_LOCKED', 'The age cannot be changed after the first step.')
+  if (session.isMinor === true && !isMinor)
+    throw problem(
+      'SESSION_LOCKED',
+      'An age below 18 cannot be changed. If it is wrong, ask the organisation for a new session.',
+    )
   await sql`update verification_sessions set is_minor = ${isMinor} where verification_id = ${session.id}`.execute(tx)
   return { ...session, isMinor }
 }
@@ -41,7 +47,10 @@ export async function askGuardian(
 ): Promise<void> {
   const { name, email, language } = guardian
   requireGuardian(session, guardian)
-  if ((await readGuardianState(tx, session)) === 'given') return
+  const state = await readGuardianState(tx, session)
+  if (state === 'given') return
+  if (state !== 'required' && state !== 'pending')
+    throw problem('FORBIDDEN', 'This session does not need the consent of a guardian.')
   const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0')
   const now = deps.clock.now()
   const { orgId, mode } = session.scope
@@ -81,6 +90,23 @@ function requireGuardian({ student }: Session, { name, email }: { name: string; 
   else if (mailboxOf(email) === mailboxOf(student.email))
     details.push({ path: 'email', message: 'must be the address of the guardian, not that of the student' })
   if (details.length > 0) throw invalid(details)
+}
+
+/** Returns the guardian who was asked for consent, for the export of the student's data. */
+export async function findGuardian(
+  queries: Queries,
+  { id, personKey }: Pick<Session, 'id' | 'personKey'>,
+): Promise<{ name: string; email: string; requested_at: string; consent_given_at: string | null } | null> {
+  const { rows } = await sql<{ personal: Buffer | null; requested_at: Date; given_at: Date | null }>`
+    select personal, requested_at, given_at from guardian_consents where verification_id = ${id}`.execute(queries)
+  const [row] = rows
+  const guardian = row && openPersonal<{ name: string; email: string }>(personKey, row.personal, guardianPurpose(id))
+  if (!row || !guardian) return null
+  return {
+    ...guardian,
+    requested_at: row.requested_at.toISOString(),
+    consent_given_at: row.given_at?.toISOString() ?? null,
+  }
 }
 
 /** Records the consent of the guardian. Attempts are counted in a transaction of their own, so that wrong codes count. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { blindIndexOf } from '../people/identity/blind-index.ts'
 import type { Correction, ErasureDeps, ExportSection, PersonRecordIds, PersonRef } from '../people/identity/hooks.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
+import { findGuardian } from './guardians.ts'
 import { recordExpiries } from './outcome.ts'
 import { sealReviewer, sealSession } from './personal-values.ts'
 import { findReview } from './reviews/reviews.ts'
@@ -125,7 +126,8 @@ export async function exportSessions(
 ): Promise<ExportSection[]> {
   const sessions: Record<string, unknown>[] = []
   for (const id of await listSessionIds(queries, person)) {
-    const { student, items, skills, method, status, returnUrl } = (await findVerification(queries, clock, id))!
+    const session = (await findVerification(queries, clock, id))!
+    const { student, items, skills, method, status, returnUrl, isMinor } = session
     const review = await findReview(queries, id)
     sessions.push({
       verification_id: id,
@@ -137,6 +139,9 @@ export async function exportSessions(
       return_url: returnUrl ?? null,
       decisions: review?.decisions ?? [],
       decline_reason: review?.declineReason ?? null,
+      below_18: isMinor,
+      guardian: await findGuardian(queries, session),
+      assessments: await listAssessments(queries, id),
     })
   }
   const reviews: Record<string, unknown>[] = []
@@ -156,4 +161,21 @@ export async function exportSessions(
     { name: 'verifications', title: 'Verifications of skills', records: sessions },
     { name: 'reviews', title: 'Reviews of other people', records: reviews },
   ]
+}
+
+async function listAssessments(queries: Queries, verificationId: string): Promise<Record<string, unknown>[]> {
+  const { rows } = await sql<{
+    created_at: Date
+    submitted_at: Date | null
+    answers: unknown
+    correct: number | null
+    score: number | null
+    passed: boolean | null
+  }>`select created_at, submitted_at, answers, correct, score, passed from verification_attempts
+    where verification_id = ${verificationId} order by number`.execute(queries)
+  return rows.map(({ created_at, submitted_at, ...result }) => ({
+    started_at: created_at.toISOString(),
+    submitted_at: submitted_at?.toISOString() ?? null,
+    ...result,
+  }))
 }

@@ -81,6 +81,11 @@ export async function openSession(
   const expiresAt = new Date(now + SESSION_LIFETIME_MS)
   // The mailbox identifies the student. The phone number was not verified: no message is sent to it.
   const person = await identifyPerson(tx, scope, now, { email: student.email })
+  if (person.isRestricted)
+    throw problem(
+      'FORBIDDEN',
+      'The student withdrew consent, or the processing of their data is restricted. Lift the restriction first, if the student agrees (partner API: POST /people/{person_id}/unrestrict).',
+    )
   const values: SessionValues = { student, items, skills: [], returnUrl }
   const redacted = redactSession(values)
   const studentTime = testScript ? firstActionTime(testScript, now) : null
@@ -144,8 +149,20 @@ export async function lockSession(
 ): Promise<Session> {
   const found = await selectSession(tx, clock, sql`s.token_hash = ${hashToken(token)}`, { lock: true })
   const session = requireActive(found, scope)
+  await requireUnrestricted(tx, session)
   if (!allowsMinor) await requireGuardianConsent(tx, session)
   return session
+}
+
+/** Throws if the processing of the person's data is restricted: they withdrew consent, or the organisation restricted it. */
+export async function requireUnrestricted(tx: Tx, { personId }: { personId: string }): Promise<void> {
+  const { rows } = await sql`
+    select 1 from people where person_id = ${personId} and restricted_at is not null`.execute(tx)
+  if (rows.length > 0)
+    throw problem(
+      'FORBIDDEN',
+      'Consent was withdrawn, or the processing of this data is restricted, so this step is not possible. Contact the organisation.',
+    )
 }
 
 export async function findVerification(queries: Queries, clock: Clock, id: string): Promise<Session | undefined> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { MAX_CANDIDATES_PER_REQUEST } from '../../server/campaigns/enrolment.ts'
 import type { Database } from '../../server/platform/database/database.ts'
 import { startApp } from '../support/app.ts'
 import { createPartnerCalls } from '../support/call.ts'
@@ -22,11 +23,17 @@ test('killing the server while it erases people leaves nobody half-erased and lo
   const app = await startApp(t, { clock })
   const { db, config } = app.context
   const count = KILLS * PEOPLE_PER_KILL
-  const { key, createMandate, createCampaign } = await createCampaignPartner(app, { credits: 2 * count })
+  const { key, createMandate, createCampaign } = await createCampaignPartner(app, {
+    credits: 2 * count,
+    peoplePerDay: count,
+  })
   const { mandate_id } = await createMandate()
   const candidates = Array.from({ length: count }, (_, index) => aCandidate(index))
-  await createCampaign(mandate_id, candidates)
-  await createCampaign(mandate_id, candidates)
+  for (let start = 0; start < count; start += MAX_CANDIDATES_PER_REQUEST.test) {
+    const batch = candidates.slice(start, start + MAX_CANDIDATES_PER_REQUEST.test)
+    await createCampaign(mandate_id, batch)
+    await createCampaign(mandate_id, batch)
+  }
   const { rows } = await db.pool.query<{ person_id: string }>('select person_id from people order by random()')
   const waiting = rows.map(({ person_id }) => person_id)
   assert.equal(waiting.length, count)

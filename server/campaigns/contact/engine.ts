@@ -61,7 +61,7 @@ export function startContactEngine(context: Context): BackgroundActivity {
   const sender = createSender(context, () => sendPoller.wake())
   const sendPoller = startDuePoller({
     clock,
-    nextDueAt: () => nextSendDue(db.queries, keyring.pausedOrganisations()),
+    nextDueAt: () => nextSendDue(db.queries, keyring.pausedOrganisations(), clock.now()),
     work: async () => {
       await keyring.ensureFresh()
       await sender.start()

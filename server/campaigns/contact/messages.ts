@@ -37,8 +37,11 @@ export interface NewMessage {
   prompts: Prompt[]
   /** A text that is not part of the conversation, such as a confirmation code, in place of prompts. */
   text?: string
-  /** Whether only the candidate may read the text: in LIVE mode, the console hides it. */
-  isConfidential?: boolean
+  /**
+   * Whether the text has a confirmation code, which only the candidate may read: in LIVE mode, the console hides it. It is sent also to
+   * people who are restricted, and while the campaign or the organisation is paused.
+   */
+  isCode?: boolean
   /** 0 for the first message, then 1, 2, … for the follow-ups; absent in a response to a reply. */
   followUpNumber?: number
   /** Whether the candidate asked for this contact. */
@@ -65,16 +68,17 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
   const messageIds = messages.map(() => newId('MS_', now))
   await sql`
     insert into messages (message_id, candidate_id, campaign_id, org_id, mode, direction, channel, state, contact_step,
-      requested, conversation_step, personal, error, due_at, created_at, updated_at)
-    select message_id, candidate_id, campaign_id, org_id, mode, 'out', channel, state, contact_step, requested, conversation_step, personal,
+      requested, conversation_step, personal, is_code, error, due_at, created_at, updated_at)
+    select message_id, candidate_id, campaign_id, org_id, mode, 'out', channel, state, contact_step, requested, conversation_step, personal, is_code,
       case state when 'failed' then 'simulated: this candidate is unreachable' end, due_at, ${new Date(now)}, ${new Date(now)}
     from unnest(${messageIds}::text[], ${messages.map(({ candidate }) => candidate.candidate_id)}::text[],
       ${messages.map(({ candidate }) => candidate.campaign_id)}::text[], ${messages.map(({ candidate }) => candidate.org_id)}::text[],
       ${messages.map(({ candidate }) => candidate.mode)}::text[], ${messages.map(({ channel }) => channel)}::text[], ${outcomes}::text[],
       ${messages.map(({ followUpNumber }) => followUpNumber ?? null)}::int[], ${messages.map(({ isRequested }) => isRequested === true)}::bool[],
       ${messages.map(({ candidate }) => candidate.state.step)}::int[],
-      ${messages.map((message, index) => sealMessage(message.candidate.person_key, messageIds[index]!, renderContent(message)))}::bytea[], ${dueTimes}::timestamptz[])
-      as n (message_id, candidate_id, campaign_id, org_id, mode, channel, state, contact_step, requested, conversation_step, personal, due_at)`.execute(
+      ${messages.map((message, index) => sealMessage(message.candidate.person_key, messageIds[index]!, renderContent(message)))}::bytea[],
+      ${messages.map(({ isCode }) => isCode === true)}::bool[], ${dueTimes}::timestamptz[])
+      as n (message_id, candidate_id, campaign_id, org_id, mode, channel, state, contact_step, requested, conversation_step, personal, is_code, due_at)`.execute(
     tx,
   )
   const deliveredMessages = messages.filter(
@@ -85,8 +89,17 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
     clock,
     deliveredMessages.map(({ candidate }) => candidate),
   )
+  await retainAgain(tx, messages)
   notifyAfterCommit(tx, CONTACT_DUE)
   return outcomes
+}
+
+/** Lets the retention job process the messages of ended conversations again, if it has erased the earlier ones. */
+async function retainAgain(tx: Tx, messages: { candidate: Candidacy }[]): Promise<void> {
+  const endedIds = messages.flatMap(({ candidate }) => (candidate.status === 'pending' ? [] : [candidate.candidate_id]))
+  if (endedIds.length > 0)
+    await sql`update candidate_progress set messages_erased_at = null
+      where candidate_id = any (${endedIds}) and messages_erased_at is not null`.execute(tx)
 }
 
 /** Schedules the replies of simulated candidates to delivered messages. */
@@ -104,10 +117,10 @@ export async function scheduleTestReplies(tx: Tx, clock: Clock, candidates: Cand
   )
 }
 
-function outcomeOf({ candidate, channel, inCall }: NewMessage): QueueOutcome {
+function outcomeOf({ candidate, channel, inCall, isCode }: NewMessage): QueueOutcome {
   if (channel === 'page' || inCall) return 'delivered'
   // While a campaign is paused, responses are queued too. (First messages and follow-ups are not created at all.)
-  if (candidate.mode === 'live' || candidate.hold === 'paused') return 'queued'
+  if (candidate.mode === 'live' || (candidate.hold === 'paused' && !isCode)) return 'queued'
   return behaviourOf(candidate)?.unreachable ? 'failed' : 'delivered'
 }
 
@@ -118,13 +131,13 @@ function renderContent({
   channel,
   prompts,
   text,
-  isConfidential,
+  isCode,
   followUpNumber,
   isRequested,
 }: NewMessage): RenderedPrompt[] {
   const { state, flow } = candidate
   if (text !== undefined)
-    return [{ step: state.step, kind: 'notice', text, choices: [], ...(isConfidential ? { isConfidential } : {}) }]
+    return [{ step: state.step, kind: 'notice', text, choices: [], ...(isCode ? { isCode } : {}) }]
   const medium = mediumOfChannel[channel] ?? 'text'
   const renderedPrompts = prompts.map((prompt) => render(prompt, state, flow, candidate, medium))
   return followUpNumber
@@ -160,6 +173,7 @@ export async function recordReplies(tx: Tx, clock: Clock, replies: IncomingReply
       ${replies.map(({ candidate, value, text }, index) => sealMessage(candidate.person_key, messageIds[index]!, { value, text }))}::bytea[], ${replies.map(({ providerId }) => providerId ?? null)}::text[])
       as n (message_id, candidate_id, campaign_id, org_id, mode, channel, conversation_step, personal, provider_id)
     on conflict do nothing returning message_id`.execute(tx)
+  await retainAgain(tx, replies)
   const insertedIds = new Set(rows.map(({ message_id }) => message_id))
   return messageIds.map((id) => insertedIds.has(id))
 }

@@ -41,14 +41,24 @@ const LEASE_MS = 2 * MINUTE
 /** A message fails if its provider is still busy this long after the message was created. */
 const MAX_BUSY_MS = 24 * 60 * MINUTE
 
-/** Whether the person of a message is neither erased nor restricted. Checked by the statement that claims the message. */
-const MAY_BE_CONTACTED = sql`exists (
-  select from candidates c join people o on o.person_id = c.person_id
-  where c.candidate_id = m.candidate_id and o.erased_at is null and o.restricted_at is null)`
+/** A confirmation code that is older is not sent: it has expired. */
+const CODE_VALID_MS = 15 * MINUTE
+
+/**
+ * Whether a message of a candidate may be sent now: the person is neither erased nor restricted, and neither the campaign `g` nor the
+ * organisation is paused. Confirmation codes, with which people use their rights, are sent also to people who are restricted, and during a pause.
+ * Checked by the statement that claims the message.
+ */
+function maySend(paused: PausedOrganisations, now: number) {
+  return sql`case when m.is_code then m.created_at > ${new Date(now - CODE_VALID_MS)}
+    else g.hold is distinct from 'paused' and ${isNotPaused(sql`m.org_id`, paused)} end
+    and exists (select from candidates c join people o on o.person_id = c.person_id
+      where c.candidate_id = m.candidate_id and o.erased_at is null and (m.is_code or o.restricted_at is null))`
+}
 
 /**
  * Claims due messages by marking them as `sending` before they are sent. A message whose lease has expired may have been sent, so
- * it is not sent again. Messages of paused organisations wait.
+ * it is not sent again.
  */
 export async function claimSends(
   tx: Tx,
@@ -61,8 +71,7 @@ export async function claimSends(
     update messages set state = 'sending', attempts = attempts + 1, leased_until = ${new Date(now + LEASE_MS)}, updated_at = ${new Date(now)}
     where message_id in (
       select m.message_id from messages m join campaigns g using (campaign_id)
-      where m.state = 'queued' and m.due_at <= ${new Date(now)} and g.hold is distinct from 'paused' and g.test_clock_id is null
-        and ${isNotPaused(sql`m.org_id`, paused)} and ${MAY_BE_CONTACTED} and (${nextContactTime(now) === now} or m.contact_step is null or m.mode = 'test')
+      where m.state = 'queued' and m.due_at <= ${new Date(now)} and g.test_clock_id is null and ${maySend(paused, now)} and (${nextContactTime(now) === now} or m.contact_step is null or m.mode = 'test')
       order by m.due_at limit ${limit} for update of m skip locked
     )
     returning message_id, candidate_id, org_id, channel, contact_step, requested, personal, attempts, created_at`.execute(
@@ -76,11 +85,14 @@ export async function claimSends(
  * Returns the earliest due time of a queued message, in epoch milliseconds. Ignores paused campaigns and organisations:
  * resuming one triggers a notification.
  */
-export async function nextSendDue(queries: Queries, paused: PausedOrganisations): Promise<number | undefined> {
+export async function nextSendDue(
+  queries: Queries,
+  paused: PausedOrganisations,
+  now: number,
+): Promise<number | undefined> {
   const { rows } = await sql<{ due_at: Date }>`
     select m.due_at from messages m join campaigns g using (campaign_id)
-    where m.state = 'queued' and m.due_at is not null and g.hold is distinct from 'paused' and g.test_clock_id is null
-      and ${isNotPaused(sql`m.org_id`, paused)} and ${MAY_BE_CONTACTED}
+    where m.state = 'queued' and m.due_at is not null and g.test_clock_id is null and ${maySend(paused, now)}
     order by m.due_at limit 1`.execute(queries)
   return rows[0]?.due_at.getTime()
 }
@@ -99,8 +111,8 @@ export async function deliverOnTestClock(
     update messages set state = 'sending', attempts = attempts + 1
     where message_id in (
       select m.message_id from messages m join campaigns g using (campaign_id)
-      where g.test_clock_id = ${testClockId} and g.hold is distinct from 'paused' and m.state = 'queued'
-        and m.due_at <= ${new Date(deps.clock.now())} and ${MAY_BE_CONTACTED}
+      where g.test_clock_id = ${testClockId} and m.state = 'queued' and m.due_at <= ${new Date(deps.clock.now())}
+        and ${maySend([], deps.clock.now())}
       order by m.due_at limit ${limit} for update of m skip locked
     )
     returning message_id, candidate_id, org_id, channel, contact_step, requested, personal, attempts, created_at`.execute(

@@ -1,5 +1,6 @@
 import { PassThrough, Readable } from 'node:stream'
 import { Type } from 'typebox'
+import { invalid } from '../../api/invalid.ts'
 import type { Context } from '../../context.ts'
 import { changeRetentionBound, getRetentionBounds } from '../../notices/retention-periods.ts'
 import { breachListCsv, breachTables, listAffectedPeople } from '../../offboarding/breach-list.ts'
@@ -93,9 +94,13 @@ export function offboardingRoutes(app: App, context: Context): void {
     { config: { ...changeConfig, recordsRead: true }, schema: { querystring: BreachQuery } },
     async (request, reply) => {
       const { org, tables, ids, from, to } = request.query
+      const names = tables ? tables.split(',') : breachTables
+      const chosenTables = breachTables.filter((name) => names.includes(name))
+      if (chosenTables.length < names.length)
+        throw invalid([{ path: 'query.tables', message: `must be names from this list: ${breachTables.join(', ')}` }])
       const filter = {
         orgId: org || undefined,
-        tables: tables ? breachTables.filter((name) => tables.split(',').includes(name)) : breachTables,
+        tables: chosenTables,
         ids: ids ? ids.split(/[\s,]+/).filter(Boolean) : [],
         from: from ? new Date(from) : undefined,
         to: to ? new Date(to) : undefined,

@@ -53,7 +53,7 @@ export interface ExportSection {
 /** Returns everything that a module holds about a person. */
 export const exportRequested = defineHook<[queries: Queries, deps: ErasureDeps, person: PersonRef], ExportSection[]>(
   'exportRequested',
-).handledBy('campaigns', 'verification', 'credentials', 'mail', 'privacy', 'console')
+).handledBy('campaigns', 'verification', 'credentials', 'mail', 'privacy', 'console', 'ats')
 
 /** Returns the IDs of the records that a module holds about a person. */
 export const recordIdsRequested = defineHook<[queries: Queries, person: PersonRef], PersonRecordIds>(

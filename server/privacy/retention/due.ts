@@ -41,7 +41,7 @@ export function isOnClock(column: RawBuilder<unknown>, testClockId: string | und
 
 /**
  * Selects each person who is not erased and has no legal hold, with the time of their last activity: `infinity` while a conversation is
- * running, and the time of expiry while a session is. `clocks` is the number of different clocks of their rows, and `test_clock_id` is one
+ * running (the conversations of restricted people do not continue), and the time of expiry while a session is. `clocks` is the number of different clocks of their rows, and `test_clock_id` is one
  * of these clocks.
  */
 export function peopleActivity(where: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -49,7 +49,7 @@ export function peopleActivity(where: RawBuilder<unknown>): RawBuilder<unknown> 
     select o.person_id, o.org_id, o.mode, max(a.active_at) as active_at, min(a.test_clock_id) as test_clock_id,
       count(distinct coalesce(a.test_clock_id, '')) as clocks
     from people o cross join lateral (
-      select case p.status when 'pending' then 'infinity' else greatest(p.updated_at, c.enrolled_at) end as active_at, g.test_clock_id
+      select case when p.status = 'pending' and o.restricted_at is null then 'infinity' else greatest(p.updated_at, c.enrolled_at) end as active_at, g.test_clock_id
       from candidates c join candidate_progress p using (candidate_id) join campaigns g on g.campaign_id = c.campaign_id
       where c.person_id = o.person_id
       union all

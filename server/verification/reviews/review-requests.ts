@@ -38,7 +38,9 @@ export async function requestReview(
   session: Session,
   review: Review | undefined,
 ): Promise<Session> {
-  if (session.method !== 'human' || !review || session.skills.length === 0 || session.sources.length === 0) {
+  // A reviewer who was erased does not count: the student names another one.
+  const hasReviewer = review !== undefined && review.personKey !== null
+  if (session.method !== 'human' || !hasReviewer || session.skills.length === 0 || session.sources.length === 0) {
     return session
   }
   const { clock, vault, config } = deps

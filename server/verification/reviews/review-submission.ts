@@ -23,6 +23,7 @@ import {
   changeSession,
   findVerification,
   lockVerification,
+  requireUnrestricted,
   type Session,
   sealerOf,
   skillRecord,
@@ -107,6 +108,8 @@ export async function submitReview(
 ): Promise<{ session: Session; skills: SkillOutcome[] }> {
   const { clock, config } = deps
   const now = clock.now()
+  await requireUnrestricted(tx, review)
+  await requireUnrestricted(tx, session)
   const decision = readDecision(session, input)
   const seal = (words: ReviewWords) =>
     sealWords({ reviewerKey: review.personKey, studentKey: session.personKey }, session.id, words)

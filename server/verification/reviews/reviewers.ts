@@ -43,6 +43,8 @@ export async function storeReviewer(
   if (testAddressMessage) throw problem('INVALID_EMAIL', `email: ${testAddressMessage}.`)
   await requireNotStudent(tx, session, email)
   const person = await identifyPerson(tx, session.scope, now, { email })
+  if (person.isRestricted)
+    throw problem('REVIEWER_UNREACHABLE', 'This reviewer does not want to be contacted. Choose another reviewer.')
   const addresses = [
     ...new Set([...(currentReview?.addresses ?? []), blindIndexOf(tx).spelling(session.scope, email).toString('hex')]),
   ]

@@ -91,6 +91,8 @@ async function emailStudent(
   { session, review }: ReviewedSession,
   { by, reason }: Withdrawal,
 ): Promise<void> {
+  // Nobody is told about an erased person, and an erased student has no address.
+  if (session.personKey === null || review.personKey === null) return
   const unsubscribeLink = createUnsubscribeLink(deps.config)
   await queueEmail(tx, deps, {
     ...reviewOutcomeEmail({
