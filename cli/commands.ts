@@ -5,6 +5,7 @@ export const commands: Record<string, CommandLoader> = withCompletion({
   init: async () => (await import('./commands/init.ts')).initCommand(),
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
   migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
+  upgrade: async () => (await import('./commands/upgrade.ts')).upgradeCommand(),
   org: async () => (await import('./commands/org.ts')).orgCommand(),
   key: async () => (await import('./commands/key.ts')).keyCommand(),
   member: async () => (await import('./commands/member.ts')).memberCommand(),

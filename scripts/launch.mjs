@@ -114,6 +114,8 @@ const tasks = {
   sdks: { script: 'scripts/sdks.ts', dev: true },
   collections: { script: 'scripts/collections.ts', dev: true },
   tables: { script: 'scripts/tables.ts', dev: true },
+  'env-template': { script: 'scripts/env-template.ts', dev: false },
+  release: { script: 'scripts/release.ts', dev: false },
   sbom: { script: 'scripts/sbom.ts', dev: true },
   'scan-dependencies': { script: 'scripts/scan-dependencies.ts', dev: true },
 }

@@ -113,7 +113,13 @@ function partnerRoutes(app: App, context: Context): void {
 
 export function buildApp(context: Context, isDraining: () => boolean = () => false): App {
   const { log, metrics, config } = context
-  const app = createHttp({ log, metrics, trustProxy: config.trustProxy, transport: config })
+  const app = createHttp({
+    log,
+    metrics,
+    trustProxy: config.trustProxy,
+    transport: config,
+    telemetry: context.telemetry,
+  })
   if (config.shedLoad)
     shedLoad(app, {
       metrics,

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { readSecretFile } from './platform/secret-file.ts'
+import type { TelemetrySettings } from './platform/telemetry/trace.ts'
 
 type Role = 'api' | 'worker'
 
@@ -69,6 +70,8 @@ export interface Config {
     keepDays: number | undefined
     s3: { endpoint: string; region: string; accessKeyId: string; secretAccessKey: string } | undefined
   }
+  /** Export of traces and metrics by OTLP. Undefined: nothing is exported. */
+  telemetry: TelemetrySettings | undefined
   roles: Role[]
   /** How long the server, when it is told to stop, reports that it is not ready and still accepts connections. */
   drainSeconds: number
@@ -105,6 +108,7 @@ const SECRET_VARIABLES = [
   'METRICS_TOKEN',
   'BACKUP_KEY',
   'BACKUP_S3_SECRET_ACCESS_KEY',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const
 
 /** Reads the configuration; no other code reads the environment. An empty variable counts as unset. */
@@ -188,6 +192,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     ),
     keyMaxDays: read('KEY_MAX_DAYS', undefined, wholeNumberParser(1, 3650), 'a whole number from 1 to 3650'),
     backup: readBackup(),
+    telemetry: readTelemetry(),
     roles: read('ROLES', ['api', 'worker'], parseRoles, 'api, worker, or api,worker'),
     drainSeconds: read(
       'DRAIN_SECONDS',
@@ -283,6 +288,27 @@ export function readConfig(environment: Environment, isTerminal = false): Config
           errorLines.push(`${name} is not set: it is required with BACKUP_SCHEDULE`)
     }
     return backup
+  }
+
+  function readTelemetry(): Config['telemetry'] {
+    const endpoint = readHttpUrl('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector.internal:4318')
+    const headers = readSecret(
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      parseHeaders,
+      'a comma-separated list of NAME=value, such as api-key=secret',
+    )
+    const settings = {
+      headers: headers ?? {},
+      serviceName: read('OTEL_SERVICE_NAME', 'attestry', parseServiceName, '1 to 100 letters, digits, dots or hyphens'),
+      sampleRatio: read('OTEL_TRACES_SAMPLER_ARG', 1, parseRatio, 'a number from 0 to 1'),
+      metricIntervalMs: read(
+        'OTEL_METRIC_EXPORT_INTERVAL',
+        60_000,
+        wholeNumberParser(1000, 3_600_000),
+        'a whole number of milliseconds from 1000 to 3600000',
+      ),
+    }
+    return endpoint === undefined ? undefined : { endpoint, ...settings }
   }
 
   function readAi(): Config['ai'] {
@@ -459,6 +485,30 @@ function parseContact(text: string) {
     (url.protocol === 'mailto:' && url.pathname.includes('@')) ||
     (url.protocol === 'tel:' && /\d/.test(url.pathname))
   return isComplete ? text : undefined
+}
+
+/** Parses HTTP headers in the format of OpenTelemetry: values are percent-encoded. */
+function parseHeaders(text: string): Record<string, string> | undefined {
+  const headers: Record<string, string> = {}
+  for (const part of text.split(',')) {
+    const [, name, value] = /^\s*([\w.-]+)=([\x21-\x7e ]*)$/.exec(part) ?? []
+    if (!name || value === undefined) return undefined
+    try {
+      headers[name.toLowerCase()] = decodeURIComponent(value.trim())
+    } catch {
+      return undefined
+    }
+  }
+  return headers
+}
+
+function parseServiceName(text: string) {
+  return /^[A-Za-z0-9.-]{1,100}$/.test(text) ? text : undefined
+}
+
+function parseRatio(text: string) {
+  const ratio = /^[01]?(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN
+  return ratio >= 0 && ratio <= 1 ? ratio : undefined
 }
 
 function parseBoolean(text: string) {

@@ -16,6 +16,7 @@ import type { Listener } from './platform/database/listener.ts'
 import type { Queue } from './platform/jobs/queue.ts'
 import type { Log } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
+import type { Telemetry } from './platform/telemetry/trace.ts'
 import type { Vault } from './platform/vault.ts'
 import type { QuestionWriter } from './questions/questions.ts'
 import type { EmailDomains } from './verification/endorsements/email-domains.ts'
@@ -25,6 +26,8 @@ export interface Context {
   config: Config
   log: Log
   metrics: Metrics
+  /** Undefined unless traces and metrics are exported. */
+  telemetry: Telemetry | undefined
   clock: Clock
   connection: ConnectionSettings
   listener: Listener

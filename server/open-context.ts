@@ -1,3 +1,4 @@
+import packageJson from '../package.json' with { type: 'json' }
 import { openKeyUses } from './access/key-uses.ts'
 import { openKeyring } from './access/keyring.ts'
 import { openRateLimits } from './access/rate-limits.ts'
@@ -15,7 +16,8 @@ import { type Clock, systemClock } from './platform/clock.ts'
 import { openListener } from './platform/database/listener.ts'
 import { type Job, openQueue, type Worker } from './platform/jobs/queue.ts'
 import { createLog, type Log } from './platform/log.ts'
-import { createMetrics, observeAuditChain, observePool, observeQueues } from './platform/metrics.ts'
+import { createMetrics, type Metrics, observeAuditChain, observePool, observeQueues } from './platform/metrics.ts'
+import type { Telemetry } from './platform/telemetry/trace.ts'
 import { loadBank } from './questions/bank/bank.ts'
 import { openWriter } from './questions/open-writer.ts'
 import { openStore } from './store.ts'
@@ -57,11 +59,13 @@ async function openAll(
 ): Promise<Context> {
   const { jobs, work, clock = systemClock, log = createLog(config.logLevel), progress } = options
   const metrics = createMetrics()
+  const telemetry = await openTelemetry(config, metrics, log)
+  openedResources.defer(() => telemetry?.close())
   const emailDomains = await openEmailDomains(config.disposableDomainsFile)
   const { db, connection, vault, mailboxes, adminKey } = await openStore(
     config,
     'server',
-    { log, clock, ...(progress ? { progress } : {}) },
+    { log, clock, traceQueries: telemetry !== undefined, ...(progress ? { progress } : {}) },
     openedResources,
   )
   observePool(metrics, db.pool)
@@ -113,6 +117,7 @@ async function openAll(
     config,
     log,
     metrics,
+    telemetry,
     clock,
     connection,
     listener,
@@ -138,6 +143,7 @@ async function openAll(
     clock,
     log,
     metrics,
+    telemetry,
     jobs,
     ...(work ? { work: (worker, queue) => work(worker, Object.assign(services, { queue })) } : {}),
   })
@@ -145,4 +151,11 @@ async function openAll(
   observeQueues(metrics, () => queue.depths())
   observeBacklogs(metrics, services)
   return Object.assign(services, { queue })
+}
+
+/** Opens the export of traces and metrics if an endpoint is configured. Otherwise OpenTelemetry is not loaded. */
+async function openTelemetry(config: Config, { registry }: Metrics, log: Log): Promise<Telemetry | undefined> {
+  if (!config.telemetry) return undefined
+  const telemetry = await import('./platform/telemetry/export.ts')
+  return telemetry.openTelemetry({ settings: config.telemetry, version: packageJson.version, registry, log })
 }

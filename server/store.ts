@@ -38,6 +38,8 @@ export interface StoreOptions {
   log: Log
   clock: Clock
   progress?: (text: string) => void
+  /** Whether queries are added to the trace of their request or job. */
+  traceQueries?: boolean
 }
 
 /** Opens the database, applies migrations, and loads the encryption keys. Operator commands need nothing else. */
@@ -47,7 +49,7 @@ export async function openStore(
   options: StoreOptions,
   openedResources: AsyncDisposableStack,
 ): Promise<Store> {
-  const { log, clock, progress } = options
+  const { log, clock, progress, traceQueries = false } = options
   registerHandlers()
   const localSecrets = config.databaseUrl ? undefined : await loadLocalSecrets(config.dataDir)
   const { connection, ownerConnection } = await connect()
@@ -55,6 +57,7 @@ export async function openStore(
     connection,
     ...(ownerConnection ? { ownerConnection } : {}),
     maxConnections: config.databasePoolSize,
+    traceQueries,
     name: `attestry ${role === 'server' ? config.roles.join('+') : 'cli'} ${process.pid}`,
     onError: (error) => log.warn({ err: error }, 'database connection lost, the pool will reconnect'),
   })

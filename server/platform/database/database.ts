@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import { Kysely, type LogEvent, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { ConnectionSettings } from './connection-settings.ts'
 import { destroyUnresponsiveConnections } from './connection-watchdog.ts'
@@ -7,7 +7,7 @@ import { DatabaseClient, ReadOnlyDatabaseError } from './database-client.ts'
 import { type Notifications, openNotifications } from './notifications.ts'
 import { markOutcome } from './outage.ts'
 import type { DB as Tables } from './tables.ts'
-import { applyScope } from './tenant-scope.ts'
+import { applyScope, currentTrace } from './tenant-scope.ts'
 
 export type Tx = Transaction<Tables>
 export type Queries = Kysely<Tables> | Tx
@@ -23,6 +23,8 @@ export interface DatabaseOptions {
   onError: (error: Error) => void
   /** How long a connection may be in use before the database is probed. */
   stalledAfterMs?: number
+  /** Whether queries are added to the trace of their request or job. */
+  traceQueries?: boolean
 }
 
 export interface Database {
@@ -78,6 +80,14 @@ class ScopedPool extends pg.Pool {
   }
 }
 
+function traceQuery(event: LogEvent): void {
+  currentTrace()?.addQuery({
+    sql: event.query.sql,
+    milliseconds: event.queryDurationMillis,
+    ...(event.level === 'error' ? { error: event.error } : {}),
+  })
+}
+
 export function openDatabase({
   connection,
   ownerConnection,
@@ -85,6 +95,7 @@ export function openDatabase({
   maxConnections = 20,
   onError,
   stalledAfterMs,
+  traceQueries = false,
 }: DatabaseOptions): Database {
   let closing = false
   const pool = new ScopedPool({
@@ -101,7 +112,10 @@ export function openDatabase({
   })
   pool.on('connect', usePreparedStatements)
   const stopWatching = destroyUnresponsiveConnections(pool, { ...connection, application_name: name }, stalledAfterMs)
-  const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const queries = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool }),
+    ...(traceQueries ? { log: traceQuery } : {}),
+  })
   const notifications = openNotifications(async (channel, text) => {
     await pool.query('select pg_notify($1, $2)', [channel, text])
   })

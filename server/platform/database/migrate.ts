@@ -17,7 +17,7 @@ const FILE_NAME_PATTERN = /^\d{4}_[a-z0-9_]+\.sql$/
 const COMPATIBILITY_PATTERN = /^-- compatible with: (\d{4})$/m
 const INSUFFICIENT_PRIVILEGE = '42501'
 /** Arbitrary, but different from the other advisory locks in the database. */
-const ADVISORY_LOCK_ID = 7_411_001
+export const ADVISORY_LOCK_ID = 7_411_001
 
 export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
+import type { Trace } from '../telemetry/trace.ts'
 
 /** Organisation and mode whose rows a request may read and write. Without a mode, the rows of both. */
 interface TenantScope {
@@ -10,6 +11,8 @@ interface TenantScope {
 /** Created for each request. The guards set the scope when they know the caller. */
 export interface ScopeHolder {
   scope: TenantScope | undefined
+  /** Undefined unless traces are exported. */
+  trace?: Trace | undefined
 }
 
 const storage = new AsyncLocalStorage<ScopeHolder | undefined>()
@@ -25,6 +28,11 @@ export function runWithScope<T>(holder: ScopeHolder, work: () => T): T {
  */
 export function runForAllOrganisations<T>(work: () => T): T {
   return storage.run(undefined, work)
+}
+
+/** Returns the trace of the request or job that the caller works for, if it is exported. */
+export function currentTrace(): Trace | undefined {
+  return storage.getStore()?.trace
 }
 
 /** Value of the settings for all organisations and for both modes. A session without the settings sees no rows. */

@@ -21,6 +21,7 @@ import { errorText } from '../error-text.ts'
 import { randomCode } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Telemetry } from '../telemetry/trace.ts'
 import { notFoundProblem, RouteList } from './not-found.ts'
 import { createProxyCheck } from './proxies.ts'
 import { createLazySerializers } from './serializers.ts'
@@ -72,7 +73,11 @@ export interface HttpOptions {
   metrics: Metrics
   trustProxy: string[]
   transport: TransportOptions
+  telemetry?: Telemetry | undefined
 }
+
+/** Routes that probes and Prometheus call every few seconds. */
+const UNTRACED_ROUTES = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** Requests with larger headers get a 431 response. */
 const MAX_HEADER_BYTES = 16 * 1024
@@ -82,7 +87,7 @@ const PARSER_MAX_HEADER_BYTES = 32 * 1024
 /** How long the rest of a body is read and discarded after the response: closing immediately could lose the response. */
 const DISCARD_BODY_MS = 10_000
 
-export function createHttp({ log, metrics, trustProxy, transport }: HttpOptions): App {
+export function createHttp({ log, metrics, trustProxy, transport, telemetry }: HttpOptions): App {
   const checkTransport = createTransportCheck(transport)
   const app: App = fastify({
     loggerInstance: withoutChildLoggers(log),
@@ -116,6 +121,8 @@ export function createHttp({ log, metrics, trustProxy, transport }: HttpOptions)
   app.decorateRequest('tenant', null as never)
   app.addHook('onRequest', (request, _reply, done) => {
     request.tenant = { scope: undefined }
+    if (telemetry && !UNTRACED_ROUTES.has(request.routeOptions.url ?? ''))
+      request.tenant.trace = telemetry.startRequest(request.headers.traceparent as string | undefined)
     runWithScope(request.tenant, done)
   })
   // Reading the body leaves the asynchronous context of the request.
@@ -158,9 +165,22 @@ export function createHttp({ log, metrics, trustProxy, transport }: HttpOptions)
     const status = reply.statusCode
     const milliseconds = reply.elapsedTime
     metrics.requests.observe({ method, route, status }, milliseconds / 1000)
+    const trace = request.tenant.trace
+    const traceId = trace?.traceId
+    trace?.end({
+      name: `${method} ${route}`,
+      attributes: {
+        'http.request.method': method,
+        'http.route': route,
+        'http.response.status_code': status,
+        'attestry.request_id': request.id,
+        ...(code === undefined ? {} : { 'error.type': code }),
+      },
+      failed: status >= 500,
+    })
     if (log.isLevelEnabled('info')) {
       const ms = Math.round(milliseconds * 100) / 100
-      log.info({ request_id: request.id, method, route, status, code, ms }, 'request')
+      log.info({ request_id: request.id, trace_id: traceId, method, route, status, code, ms }, 'request')
     }
     done()
   })
@@ -292,7 +312,10 @@ export function toProblem(error: unknown, request: FastifyRequest): Problem {
       ? error
       : (outageProblem(error, request) ?? unroutableProblem(error as FastifyError, request))
   if (!knownProblem)
-    request.log.error({ request_id: request.id, err: error }, 'unexpected error, responding with status 500')
+    request.log.error(
+      { request_id: request.id, trace_id: request.tenant?.trace?.traceId, err: error },
+      'unexpected error, responding with status 500',
+    )
   return knownProblem ?? unexpectedProblem(apiOfPath(request.raw.url ?? '/'))
 }
 

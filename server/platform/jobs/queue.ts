@@ -4,8 +4,10 @@ import type { Clock } from '../clock.ts'
 import type { ConnectionSettings } from '../database/connection-settings.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { DatabaseClient } from '../database/database-client.ts'
+import { runWithScope } from '../database/tenant-scope.ts'
 import type { Log } from '../log.ts'
 import type { Metrics, QueueDepth } from '../metrics.ts'
+import type { Telemetry } from '../telemetry/trace.ts'
 import { type DelayedJobWatcher, notifyDelayedJob, watchDelayedJobs } from './delayed-jobs.ts'
 
 /** A kind of job: its name, the type of its payload and how it is retried. Defined once, next to the code that enqueues it. */
@@ -75,6 +77,7 @@ export interface QueueOptions {
   clock: Clock
   log: Log
   metrics: Metrics
+  telemetry?: Telemetry | undefined
   /** Every kind of job, including those that this process only enqueues. */
   jobs: Job<object>[]
   /** Registers handlers and schedules; absent in a process that only enqueues. */
@@ -111,7 +114,7 @@ function bossOptions(connection: ConnectionSettings) {
 }
 
 export async function openQueue(options: QueueOptions): Promise<Queue> {
-  const { connection, db, clock, log, metrics, jobs, work, graceSeconds = 20 } = options
+  const { connection, db, clock, log, metrics, telemetry, jobs, work, graceSeconds = 20 } = options
   const stopController = new AbortController()
   const boss = new PgBoss({
     ...bossOptions(connection),
@@ -198,12 +201,19 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
       },
       async ([run]: { id: string; data: unknown; signal: AbortSignal }[]) => {
         const endTimer = metrics.jobs.startTimer({ queue: job.name })
+        const trace = telemetry?.startJob(job.name)
+        const runJob = () => handler(run!.data as object, AbortSignal.any([run!.signal, stopController.signal]))
         try {
-          await handler(run!.data as object, AbortSignal.any([run!.signal, stopController.signal]))
+          await (trace ? runWithScope({ scope: undefined, trace }, runJob) : runJob())
           endTimer({ outcome: 'done' })
+          trace?.end({ failed: false })
         } catch (error) {
           endTimer({ outcome: 'failed' })
-          log.warn({ err: error, queue: job.name, job: run!.id }, 'job failed, retrying if it has retries left')
+          trace?.end({ failed: true })
+          log.warn(
+            { err: error, queue: job.name, job: run!.id, trace_id: trace?.traceId },
+            'job failed, retrying if it has retries left',
+          )
           delayedJobs?.check(FAILURE_STORED_WITHIN_MS)
           throw error
         } finally {
