@@ -17,6 +17,8 @@ import { skillRequestRoutes, skillRoutes } from './catalogue/routes.ts'
 import { HOOKS_BASE, inboundRoutes } from './channels/inbound-routes.ts'
 import { consolePageRoutes } from './console/html.ts'
 import { consoleRoutes } from './console/routes.ts'
+import { SCIM_BASE } from './console/scim/paths.ts'
+import { scimRoutes } from './console/scim/routes.ts'
 import type { Context } from './context.ts'
 import { credentialCheckRoutes } from './credentials/check-routes.ts'
 import { candidateCredentialRoutes, sessionCredentialRoutes } from './credentials/consent-routes.ts'
@@ -147,6 +149,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
   app.register(async (scope) => consoleRoutes(scope as App, context, requestLogger, partnerRoutes), {
     prefix: CONSOLE_BASE,
   })
+  app.register(async (scope) => scimRoutes(scope as App, context), { prefix: SCIM_BASE })
   app.register(
     async (scope) => {
       candidateRoutes(scope as App, context)

@@ -4,6 +4,8 @@ import { sealedKeySecrets } from './access/keys.ts'
 import { sealedAtsCredentials } from './ats/connections.ts'
 import { sealedCandidateTokens } from './campaigns/enrolment.ts'
 import { sealedCredentials } from './channels/credentials.ts'
+import { sealedClientSecrets } from './console/identity-providers/identity-providers.ts'
+import { sealedAppSecrets } from './console/second-factors/authenticator-apps.ts'
 import { sealedCredentialKeys } from './credentials/issuers.ts'
 import { sealedLinkRequests } from './credentials/link-requests/link-requests.ts'
 import { sealedItemSets } from './items/item-sets.ts'
@@ -35,4 +37,6 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedMacKeys,
   sealedAtsKeys,
   sealedAtsCredentials,
+  sealedClientSecrets,
+  sealedAppSecrets,
 ]

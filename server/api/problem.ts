@@ -92,6 +92,9 @@ export const catalogueErrorCodes = {
 export const consoleErrorCodes = {
   ...partnerErrorCodes,
   RECENT_SIGN_IN_REQUIRED: 403,
+  SECOND_FACTOR_REQUIRED: 401,
+  IDENTITY_PROVIDER_REQUIRED: 403,
+  IDENTITY_PROVIDER_FAILED: 502,
 } as const
 
 type ConsoleErrorCode = keyof typeof consoleErrorCodes

@@ -16,6 +16,8 @@ interface AuthenticationFailure {
   reason: string
   /** The email address that the visitor submitted or is signed in with. */
   email?: string | undefined
+  /** The organisation whose identity provider was used. */
+  orgId?: string | undefined
   source: AuditSource
   requestId: string
 }
@@ -30,7 +32,7 @@ export function openAuditLog({ db, clock, log }: { db: Database; clock: Clock; l
   let skippedCount = 0
   return {
     ...chain,
-    async recordFailure({ action, reason, email, source, requestId }) {
+    async recordFailure({ action, reason, email, orgId, source, requestId }) {
       const minute = Math.floor(clock.now() / MINUTE)
       if (minute !== currentMinute) {
         currentMinute = minute
@@ -44,7 +46,7 @@ export function openAuditLog({ db, clock, log }: { db: Database; clock: Clock; l
       const details = { reason, ...(email ? { email } : {}), ...(skippedCount > 0 ? { skipped: skippedCount } : {}) }
       skippedCount = 0
       await db.transaction((tx) =>
-        recordAuditEntry(tx, clock, { actor: 'visitor', action, details, source, requestId }),
+        recordAuditEntry(tx, clock, { actor: 'visitor', orgId, action, details, source, requestId }),
       )
     },
   }

@@ -6,6 +6,7 @@ import { emailSignInLink, sendSignInLink } from './auth/sign-in-emails.ts'
 import { deleteExpiredLinks } from './auth/sign-in-links.ts'
 import { listOutdatedScopes, refreshCandidateList } from './candidates/candidate-list.ts'
 import { remindOfExpiringKeys, remindOfExpiringKeysJob } from './organisation/key-expiry.ts'
+import { deleteExpiredChallenges } from './second-factors/challenges.ts'
 
 const cleanUpConsole = defineJob<Record<string, never>>('tidy-console')
 /** Limits the time of a job; the next minute continues. */
@@ -33,6 +34,7 @@ export function handleConsoleJobs(worker: Worker, context: Context): void {
     const now = clock.now()
     await db.transaction((tx) => deleteExpiredSessions(tx, now))
     await db.transaction((tx) => deleteExpiredLinks(tx, now))
+    await db.transaction((tx) => deleteExpiredChallenges(tx, now))
   })
   worker.schedule(cleanUpConsole, '31 * * * *')
   worker.handle(remindOfExpiringKeysJob, () => db.transaction((tx) => remindOfExpiringKeys(tx, context)))

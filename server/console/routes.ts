@@ -7,6 +7,8 @@ import { guardConsoleRoutes } from './auth/guards.ts'
 import { sessionRoutes } from './auth/session-routes.ts'
 import { exportRoutes } from './candidates/export-routes.ts'
 import { candidateListRoutes } from './candidates/routes.ts'
+import { identityProviderRoutes } from './identity-providers/routes.ts'
+import { providerSignInRoutes } from './identity-providers/sign-in-routes.ts'
 import { latestEventRoutes } from './lists/log-routes.ts'
 import { listRoutes } from './lists/routes.ts'
 import { catalogueRoutes } from './operator/catalogue-routes.ts'
@@ -20,6 +22,7 @@ import { atsConsoleRoutes } from './organisation/ats-routes.ts'
 import { credentialSettingsRoutes } from './organisation/credential-routes.ts'
 import { itemBankRoutes } from './organisation/item-bank-routes.ts'
 import { keyRoutes } from './organisation/key-routes.ts'
+import { memberSessionRoutes } from './organisation/member-session-routes.ts'
 import { phoneRoutes } from './organisation/phone-routes.ts'
 import { questionRoutes } from './organisation/question-routes.ts'
 import { requestLogRoutes } from './organisation/request-log-routes.ts'
@@ -29,6 +32,7 @@ import { offboardingRoutes } from './privacy/offboarding-routes.ts'
 import { privacyRoutes } from './privacy/privacy-routes.ts'
 import { encodeResponses } from './response-encoding.ts'
 import { searchRoutes } from './search/routes.ts'
+import { secondFactorRoutes } from './second-factors/routes.ts'
 import { viewRoutes } from './views/routes.ts'
 
 /** Registers the console's own routes, and the partner API's routes behind the console's guards. */
@@ -43,7 +47,11 @@ export function consoleRoutes(
   // The response schemas of the console only provide types: `JSON.stringify` is fast enough.
   app.setSerializerCompiler((() => JSON.stringify) as never)
   sessionRoutes(app, context)
+  providerSignInRoutes(app, context)
+  secondFactorRoutes(app, context)
+  identityProviderRoutes(app, context)
   organisationRoutes(app, context)
+  memberSessionRoutes(app, context)
   auditRoutes(app, context)
   keyRoutes(app, context)
   atsConsoleRoutes(app, context)

@@ -112,6 +112,7 @@ async function deleteRest(db: Database, orgId: string, erasedAt: Date): Promise<
       tx,
     )
     await sql`delete from console_members where org_id = ${orgId}`.execute(tx)
+    await sql`delete from identity_providers where org_id = ${orgId}`.execute(tx) // with its accounts and sessions
     await sql`update privacy_settings set grievance_name = null, grievance_email = null, grievance_phone = null, privacy_email = null,
       postal_address = null, updated_at = ${erasedAt} where org_id = ${orgId}`.execute(tx)
     await sql`update organisations set erased_at = ${erasedAt} where org_id = ${orgId} and erased_at is null`.execute(

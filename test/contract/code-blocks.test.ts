@@ -51,11 +51,15 @@ const pagesWithoutRun: Record<string, [blocks: number, reason: string]> = {
   'docs/guides/run-with-systemd.md': [1, 'needs systemd and root; test/deploy/ checks the unit'],
   'docs/guides/set-up-channels.md': [1, 'needs an account of a provider'],
   'docs/guides/share-and-check-credentials.md': [6, 'needs credentials that a person agreed to'],
-  'docs/guides/the-console.md': [2, 'changes operators and members; cli/commands/ tests the commands'],
   'docs/guides/upgrade.md': [
     1,
     'needs a database of an earlier version; cli/commands/upgrade.test.ts runs the command',
   ],
+  'docs/guides/sign-in-with-your-identity-provider.md': [
+    1,
+    'needs an identity provider; cli/commands/ tests the commands, server/console/identity-providers/ the sign-in',
+  ],
+  'docs/guides/the-console.md': [3, 'changes operators and members; cli/commands/ tests the commands'],
   'docs/guides/use-the-command-line.md': [
     7,
     'installs a package for all users; cli/partner-cli.test.ts runs the commands',

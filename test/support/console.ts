@@ -34,7 +34,7 @@ async function resolveEmail({ context }: TestApp, email: string | null): Promise
 export async function signIn(app: TestApp, memberEmail: string | null = null): Promise<ConsoleUser> {
   const { context, fetch } = app
   const email = await resolveEmail(app, memberEmail)
-  const token = await context.db.transaction((tx) => createSession(tx, context, email))
+  const token = await context.db.transaction((tx) => createSession(tx, context, { email }))
   const cookie = `attestry=${token}`
   const { body } = await fetch(`${CONSOLE_API}/session`, { headers: { cookie } })
   const { csrf } = body.data as { csrf: string }

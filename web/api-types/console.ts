@@ -261,6 +261,11 @@ export interface ConsoleSession {
   /** CSRF token. Send it in the `x-csrf-token` header with every write. */
   csrf: string
   expires_at: string
+  /** The identity provider that the person signed in with. */
+  provider: {
+    provider_id: string
+    name: string
+  } | null
   organisations: SessionOrganisation[]
 }
 
@@ -593,6 +598,39 @@ export interface GrantedCredits {
   balance: number
 }
 
+export interface IdentityProvider {
+  provider_id: string
+  name: string
+  issuer: string
+  client_id: string
+  has_client_secret: boolean
+  allowed_domains: string[]
+  group_claim: string
+  role_mappings: {
+    group: string
+    role: string
+  }[]
+  default_role: string | null
+  /** Whether members must sign in with this provider. */
+  required: boolean
+  created_at: string
+  updated_at: string
+}
+
+export interface IdentityProviderSettings {
+  provider: IdentityProvider | null
+  /** The redirect URI to register at the identity provider. */
+  redirect_uri: string
+  /** The page on which members sign in with the provider. */
+  sign_in_url: string
+  /** The URL of the SCIM API, for organisations. */
+  scim_url: string | null
+  scim_token: {
+    created_at: string
+    last_used_at: string | null
+  } | null
+}
+
 export interface ItemSources {
   /** Skills that are asked from the built-in question bank, which anyone can read. */
   public_bank_skill_ids: string[]
@@ -727,6 +765,33 @@ export interface MemberList {
 
 export type MemberRole = 'viewer' | 'recruiter' | 'owner'
 
+export interface MemberSession {
+  session_id: string
+  created_at: string
+  /** Time of the latest request, to the minute. */
+  seen_at: string
+  /** IP address of the sign-in. */
+  address: string | null
+  user_agent: string | null
+}
+
+export interface MemberSessionList {
+  items: MemberSession[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
+export interface NewAuthenticatorApp {
+  /** The secret in base 32, to be entered by hand. */
+  secret: string
+  /** The QR code as a data URL of an SVG image. */
+  qr_code: string
+}
+
+export interface NewScimToken {
+  token: string
+}
+
 export interface Offboarding {
   org_id: string
   people_erased: number
@@ -843,6 +908,17 @@ export interface OwnSessionList {
   next_cursor: string | null
 }
 
+export interface Passkey {
+  passkey_id: string
+  name: string
+  created_at: string
+  last_used_at: string | null
+}
+
+export interface PasskeyOptions {
+  options: Record<string, unknown>
+}
+
 export interface PersonHold {
   person_id: string
   legal_hold: string | null
@@ -884,6 +960,11 @@ export interface PrivacySettingsChange {
   postal_address?: string | null
   minors?: 'off' | 'guardian_consent'
   link_days?: number
+}
+
+export interface ProviderRedirect {
+  /** The page of the identity provider to open. */
+  url: string
 }
 
 export interface QuestionDetails {
@@ -1019,6 +1100,10 @@ export interface QueuedJobList {
   items: QueuedJob[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+}
+
+export interface RecoveryCodes {
+  recovery_codes: string[]
 }
 
 export interface RecruiterResult {
@@ -1181,6 +1266,17 @@ export interface SearchHitList {
   items: SearchHit[]
 }
 
+export interface SecondFactors {
+  passkeys: Passkey[]
+  /** Whether browsers allow passkeys at the address of the server. */
+  passkeys_supported: boolean
+  /** Whether sign-in by email requires the code of an authenticator app. */
+  authenticator_app: boolean
+  recovery_codes_left: number
+  /** Whether the person signed in with an identity provider, which then manages these settings. */
+  provider: boolean
+}
+
 export interface ServerStatus {
   service_on: boolean
   organisations_off: number
@@ -1223,6 +1319,8 @@ export interface SessionOrganisation {
   role: ConsoleRole
   service_off: boolean
   service_paused: boolean
+  /** Whether the organisation rejects this session, because it requires its identity provider. */
+  provider_required: boolean
 }
 
 export interface SignInOptions {
@@ -1230,6 +1328,19 @@ export interface SignInOptions {
   mails: 'sent' | 'kept'
   /** Whether the server uses its embedded database. */
   first_start: boolean
+  /** Whether browsers allow passkeys at the address of the server. */
+  passkeys: boolean
+  /** The identity providers of the organisation `org` and of the operators. */
+  providers: {
+    provider_id: string
+    name: string
+    for_operators: boolean
+  }[]
+}
+
+export interface SignedOut {
+  /** The page that ends the session at the identity provider, too. */
+  provider_sign_out_url: string | null
 }
 
 export interface SimulatorPhone {

@@ -37,7 +37,7 @@ function writeCookie(
   reply.header('set-cookie', parts.join('; '))
 }
 
-const TOKEN_FORMAT = /^[A-Za-z0-9_-]{43}$/
+const TOKEN_FORMAT = /^(p\.)?[A-Za-z0-9_-]{43}$/
 
 /** Returns the session token from the request, or undefined if there is none or it is malformed. */
 export function readSessionCookie(context: Pick<Context, 'config'>, request: FastifyRequest): string | undefined {

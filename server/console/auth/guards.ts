@@ -23,10 +23,11 @@ import { EMPTY_BODY } from '../../platform/http/body.ts'
 import type { App } from '../../platform/http/server.ts'
 import { secretsEqual } from '../../platform/secret-comparison.ts'
 import { type AuditActor, type AuditSource, recordAuditEntry } from '../audit.ts'
+import { providerSignInUrl } from '../identity-providers/paths.ts'
 import { readSessionCookie } from './cookies.ts'
-import { findMemberRole } from './members.ts'
+import { findMemberAccess } from './members.ts'
 import { type ConsoleRole, isAtLeast, scopesOfRole } from './roles.ts'
-import { findSession, type SignedInSession } from './sessions.ts'
+import { findSession, recordOpenedOrganisation, type SignedInSession } from './sessions.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -256,12 +257,23 @@ function pathNotFoundProblem() {
 }
 
 async function findAccess(
-  { db }: Pick<Context, 'db'>,
-  { email, isOperator }: SignedInSession,
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: SignedInSession,
   orgId: string,
 ): Promise<OrgAccess | undefined> {
-  const memberRole = await findMemberRole(db.queries, orgId, email)
+  const { isOperator, provider } = session
+  // A session with a provider has only the access that this provider manages.
+  if (provider && provider.orgId !== null && provider.orgId !== orgId) return undefined
+  const memberAccess = provider?.orgId === null ? undefined : await findMemberAccess(db.queries, orgId, session.email)
+  const mustUseProvider = memberAccess?.providerRequired === true && !provider
+  if (mustUseProvider && !isOperator)
+    throw problem(
+      'IDENTITY_PROVIDER_REQUIRED',
+      `This organisation requires a sign-in with its identity provider. Sign in at ${providerSignInUrl(config.publicUrl ?? '', orgId)}.`,
+    )
+  const memberRole = mustUseProvider ? undefined : memberAccess?.role
   const isMember = memberRole !== undefined
+  if (isMember) await recordOpenedOrganisation(db.queries, session, orgId)
   if (!isOperator) return memberRole && { orgId, role: memberRole, isMember, memberRole }
   const org = await db.queries
     .selectFrom('organisations')
@@ -373,7 +385,7 @@ export function requireConfirmed({ confirmedUntil }: SignedInSession, now: numbe
   if (now < confirmedUntil) return
   throw problem(
     'RECENT_SIGN_IN_REQUIRED',
-    'This request requires that you have signed in within the last 15 minutes. Confirm it with an emailed code, or sign in again.',
+    'This request requires that you have signed in within the last 15 minutes. Confirm it, or sign in again.',
   )
 }
 

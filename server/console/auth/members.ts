@@ -3,7 +3,7 @@ import { problem } from '../../api/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
-import { endSessionsWithoutAccess } from './console-access.ts'
+import { endSessionsOfMember } from './console-access.ts'
 import type { MemberRole } from './roles.ts'
 
 export interface Member {
@@ -21,6 +21,8 @@ export interface Membership {
   /** The email address with the capitalisation that the owner entered. */
   email: string
   role: MemberRole
+  /** Whether members must sign in with the identity provider of the organisation. */
+  provider_required: boolean
 }
 
 const hasEmail = (email: string) => sql<boolean>`lower(email) = ${email.toLowerCase()}`
@@ -28,9 +30,10 @@ const hasEmail = (email: string) => sql<boolean>`lower(email) = ${email.toLowerC
 /** Returns the organisations of a person, by name. */
 export async function listMemberships(queries: Queries, email: string): Promise<Membership[]> {
   const rows = await queries
-    .selectFrom('console_members as m')
-    .innerJoin('organisations as o', 'o.org_id', 'm.org_id')
-    .select(['o.org_id', 'o.name', 'm.role', 'm.email'])
+    .selectFrom('console_members')
+    .innerJoin('organisations as o', 'o.org_id', 'console_members.org_id')
+    .select(['o.org_id', 'o.name', 'role', 'email'])
+    .select(isProviderRequired.as('provider_required'))
     .where(hasEmail(email))
     .orderBy('o.name')
     .orderBy('o.org_id')
@@ -38,20 +41,35 @@ export async function listMemberships(queries: Queries, email: string): Promise<
   return rows as Membership[]
 }
 
-export async function findMemberRole(queries: Queries, orgId: string, email: string): Promise<MemberRole | undefined> {
+/** Returns whether an address belongs to a member of the organisation. */
+export async function isMember(queries: Queries, orgId: string, email: string): Promise<boolean> {
+  return (await findMemberAccess(queries, orgId, email)) !== undefined
+}
+
+export interface MemberAccess {
+  role: MemberRole
+  /** Whether members must sign in with the identity provider of the organisation. */
+  providerRequired: boolean
+}
+
+export async function findMemberAccess(
+  queries: Queries,
+  orgId: string,
+  email: string,
+): Promise<MemberAccess | undefined> {
   const row = await queries
     .selectFrom('console_members')
     .select('role')
+    .select(isProviderRequired.as('provider_required'))
     .where('org_id', '=', orgId)
     .where(hasEmail(email))
     .executeTakeFirst()
-  return row?.role as MemberRole | undefined
+  return row && { role: row.role as MemberRole, providerRequired: row.provider_required }
 }
 
-/** Returns whether an address belongs to a member of the organisation. */
-export async function isMember(queries: Queries, orgId: string, email: string): Promise<boolean> {
-  return (await findMemberRole(queries, orgId, email)) !== undefined
-}
+const isProviderRequired = sql<boolean>`exists (
+  select from identity_providers as p where p.org_id = console_members.org_id and p.required
+)`
 
 export async function listMembers(
   queries: Queries,
@@ -93,13 +111,55 @@ export async function changeMemberRole(tx: Tx, orgId: string, memberId: string, 
   return { ...member, role }
 }
 
+/** Sets the role of a member, whose organisation is locked. Returns false if the member is the only owner and would lose the role. */
+export async function setMemberRole(tx: Tx, member: Member, role: MemberRole): Promise<boolean> {
+  if (role !== 'owner' && (await isOnlyOwner(tx, member))) return false
+  await tx.updateTable('console_members').set({ role }).where('member_id', '=', member.member_id).execute()
+  return true
+}
+
+/**
+ * Changes the email address of a member, whose organisation is locked, and ends the sessions with the previous address. Returns false if
+ * there is no such member, or another member has the new address.
+ */
+export async function changeMemberEmail(tx: Tx, orgId: string, email: string, newEmail: string): Promise<boolean> {
+  const member = await findMemberByEmail(tx, orgId, email)
+  if (!member || (await findMemberByEmail(tx, orgId, newEmail))) return false
+  await tx.updateTable('console_members').set({ email: newEmail }).where('member_id', '=', member.member_id).execute()
+  await endSessionsOfMember(tx, orgId, email)
+  return true
+}
+
 /** Removes a member. Takes effect on their next request, in all their sessions. */
 export async function removeMember(tx: Tx, orgId: string, memberId: string): Promise<Member> {
   const member = await lockMember(tx, orgId, memberId)
   await requireAnotherOwner(tx, member)
   await tx.deleteFrom('console_members').where('member_id', '=', memberId).execute()
-  await endSessionsWithoutAccess(tx, member.email)
+  await endSessionsOfMember(tx, orgId, member.email)
   return member
+}
+
+export async function getMember(queries: Queries, orgId: string, memberId: string): Promise<Member> {
+  const row = await queries
+    .selectFrom('console_members')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('member_id', '=', memberId)
+    .executeTakeFirst()
+  if (!row) throw problem('NOT_FOUND', `Member ${memberId} not found.`)
+  return row as Member
+}
+
+/** Removes a member whose organisation is locked, also if they are the only owner. Returns their ID, or undefined if there is none. */
+export async function deprovisionMember(tx: Tx, orgId: string, email: string): Promise<string | undefined> {
+  const removed = await tx
+    .deleteFrom('console_members')
+    .where('org_id', '=', orgId)
+    .where(hasEmail(email))
+    .returning(['member_id', 'email'])
+    .executeTakeFirst()
+  await endSessionsOfMember(tx, orgId, removed?.email ?? email)
+  return removed?.member_id
 }
 
 export async function findMemberByEmail(queries: Queries, orgId: string, email: string): Promise<Member | undefined> {
@@ -112,17 +172,23 @@ export async function findMemberByEmail(queries: Queries, orgId: string, email: 
   return row as Member | undefined
 }
 
-export async function recordSignIn(tx: Tx, clock: Clock, email: string): Promise<void> {
+/** Records a sign-in of a member of all their organisations, or only of the one whose identity provider they signed in with. */
+export async function recordSignIn(tx: Tx, clock: Clock, email: string, orgId?: string): Promise<void> {
   await tx
     .updateTable('console_members')
     .set({ last_sign_in_at: new Date(clock.now()) })
     .where(hasEmail(email))
+    .$if(orgId !== undefined, (query) => query.where('org_id', '=', orgId!))
     .execute()
 }
 
 /** Serialises changes to the members of an organisation, so that its last two owners cannot both be removed. */
-async function lockMember(tx: Tx, orgId: string, memberId: string): Promise<Member> {
+export async function lockMembers(tx: Tx, orgId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`members of ${orgId}`}, 0))`.execute(tx)
+}
+
+async function lockMember(tx: Tx, orgId: string, memberId: string): Promise<Member> {
+  await lockMembers(tx, orgId)
   const row = await tx
     .selectFrom('console_members')
     .selectAll()
@@ -134,8 +200,13 @@ async function lockMember(tx: Tx, orgId: string, memberId: string): Promise<Memb
   return row as Member
 }
 
-async function requireAnotherOwner(tx: Tx, { org_id, member_id, role }: Member) {
-  if (role !== 'owner') return
+async function requireAnotherOwner(tx: Tx, member: Member) {
+  if (await isOnlyOwner(tx, member))
+    throw problem('CONFLICT', 'This member is the only owner; give another member the owner role first.')
+}
+
+async function isOnlyOwner(tx: Tx, { org_id, member_id, role }: Member): Promise<boolean> {
+  if (role !== 'owner') return false
   const otherOwner = await tx
     .selectFrom('console_members')
     .select('member_id')
@@ -143,7 +214,7 @@ async function requireAnotherOwner(tx: Tx, { org_id, member_id, role }: Member) 
     .where('role', '=', 'owner')
     .where('member_id', '<>', member_id)
     .executeTakeFirst()
-  if (!otherOwner) throw problem('CONFLICT', 'This member is the only owner; give another member the owner role first.')
+  return otherOwner === undefined
 }
 
 export function memberRecord({ member_id, email, role, created_at, last_sign_in_at }: Member) {

@@ -214,3 +214,59 @@ test('a person lists their own sessions and ends one of them', async () => {
   assert.equal((await laptop.get('/session')).status, 200)
   assert.equal((await laptop.delete(`/sessions/${phoneSession.session_id}`)).status, 404)
 })
+
+test("an owner lists and ends a member's sessions, and other roles and organisations cannot", async () => {
+  const app = await startWithResetLimits()
+  const { orgId } = await app.fixtures.createOrg()
+  const owner = await signInMember(app, orgId, 'owner')
+  const member = await signInMember(app, orgId, 'recruiter')
+  const phone = await signIn(app, member.email)
+  const { orgId: otherOrgId } = await app.fixtures.createOrg()
+  const otherOwner = await signInMember(app, otherOrgId, 'owner')
+  const { items: members } = (await owner.get(`/orgs/${orgId}/members`)).body.data
+  const { member_id } = members.find(({ email }: any) => email === member.email)
+  const path = `/orgs/${orgId}/members/${member_id}/sessions`
+  assert.equal((await member.get(path)).status, 403)
+  assert.equal((await otherOwner.get(path)).status, 404)
+  assert.equal((await otherOwner.get(path.replace(orgId, otherOrgId))).status, 404)
+  assert.equal((await otherOwner.delete(path.replace(orgId, otherOrgId))).status, 404)
+
+  for (const user of [member, phone]) assert.equal((await user.get(`/orgs/${orgId}`)).status, 200)
+  await signIn(app, member.email) // has not opened the organisation: a person can belong to others, which are not shown
+  const { items } = (await owner.get(path)).body.data
+  assert.equal(items.length, 2)
+  assert.equal(items[0].seen_at, new Date(app.clock.now()).toISOString())
+  const ownSessions = (await owner.get('/sessions')).body.data.items
+  assert.equal((await owner.delete(`${path}/${ownSessions[0].session_id}`)).status, 404, 'of another person')
+  const phoneId = (await phone.get('/sessions')).body.data.items.find(({ current }: any) => current).session_id
+  assert.equal((await owner.delete(`${path}/${phoneId}`)).status, 200)
+  assert.deepEqual([(await phone.get('/session')).status, (await member.get('/session')).status], [401, 200])
+  assert.deepEqual((await owner.delete(path)).body.data, { ended: 1 })
+  assert.equal((await member.get('/session')).status, 401)
+  const audit = (await owner.get(`/orgs/${orgId}/audit?limit=2`)).body.data.items
+  assert.deepEqual(
+    audit.map(({ action, details }: any) => [action, details.email]),
+    [
+      ['member.end_sessions', member.email],
+      ['member.end_session', member.email],
+    ],
+  )
+})
+
+test("an owner does not see the addresses of an operator's sessions", async () => {
+  const app = await startWithResetLimits()
+  const { context, clock } = app
+  const { orgId } = await app.fixtures.createOrg()
+  const owner = await signInMember(app, orgId, 'owner')
+  const email = 'operator-and-member@example.com'
+  await context.db.transaction((tx) => addOperator(tx, clock, email))
+  await context.db.transaction((tx) => addMember(tx, clock, orgId, { email, role: 'viewer' }))
+  const link = await createTestSignInLink(app, email)
+  const signInResponse = await post(app, '/sign-in/link', { token: link.split('#token=')[1]! })
+  const cookie = signInResponse.headers.get('set-cookie')!.split(';')[0]!
+  assert.equal((await app.fetch(`${CONSOLE_API}/orgs/${orgId}`, { headers: { cookie } })).status, 200)
+  const { items: members } = (await owner.get(`/orgs/${orgId}/members`)).body.data
+  const { member_id } = members.find((member: any) => member.email === email)
+  const { items } = (await owner.get(`/orgs/${orgId}/members/${member_id}/sessions`)).body.data
+  assert.deepEqual([items.length, items[0].address, items[0].user_agent], [1, null, null])
+})

@@ -3,7 +3,7 @@ import { problem } from '../../api/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
-import { endSessionsWithoutAccess } from './console-access.ts'
+import { endSessionsOfOperator } from './console-access.ts'
 
 /** A person who runs the server. */
 export interface Operator {
@@ -68,7 +68,7 @@ export async function removeOperator(tx: Tx, clock: Clock, operatorId: string): 
     throw problem('CONFLICT', `${operator.email} is the only operator; add another operator first.`)
   const disabled_at = new Date(clock.now())
   await tx.updateTable('console_operators').set({ disabled_at }).where('operator_id', '=', operatorId).execute()
-  await endSessionsWithoutAccess(tx, operator.email)
+  await endSessionsOfOperator(tx, operator.email)
   return { ...operator, disabled_at }
 }
 

@@ -17,6 +17,11 @@ export const SignInOptions = named(
         '`kept`: no mail server is configured, so emails are not sent; the operator can read them in the console.',
     }),
     first_start: Type.Boolean({ description: 'Whether the server uses its embedded database.' }),
+    passkeys: Type.Boolean({ description: 'Whether browsers allow passkeys at the address of the server.' }),
+    providers: Type.Array(
+      Type.Object({ provider_id: Type.String(), name: Type.String(), for_operators: Type.Boolean() }),
+      { description: 'The identity providers of the organisation `org` and of the operators.' },
+    ),
   }),
 )
 
@@ -28,6 +33,18 @@ const SessionOrganisation = named(
     role: RoleSchema,
     service_off: Type.Boolean(),
     service_paused: Type.Boolean(),
+    provider_required: Type.Boolean({
+      description: 'Whether the organisation rejects this session, because it requires its identity provider.',
+    }),
+  }),
+)
+
+export const SignedOut = named(
+  'SignedOut',
+  Type.Object({
+    provider_sign_out_url: Type.Union([Type.String(), Type.Null()], {
+      description: 'The page that ends the session at the identity provider, too.',
+    }),
   }),
 )
 
@@ -38,21 +55,32 @@ export const SessionRecord = named(
     email: Type.String({ description: 'Email address of the person.' }),
     csrf: Type.String({ description: 'CSRF token. Send it in the `x-csrf-token` header with every write.' }),
     expires_at: Type.String(),
+    provider: Type.Union([Type.Object({ provider_id: Type.String(), name: Type.String() }), Type.Null()], {
+      description: 'The identity provider that the person signed in with.',
+    }),
     organisations: Type.Array(SessionOrganisation),
   }),
 )
 
+const sessionFields = {
+  session_id: Type.String(),
+  created_at: Type.String(),
+  seen_at: Type.String({ description: 'Time of the latest request, to the minute.' }),
+  address: Type.Union([Type.String(), Type.Null()], { description: 'IP address of the sign-in.' }),
+  user_agent: Type.Union([Type.String(), Type.Null()]),
+}
+
+export const SessionParam = Type.String({ pattern: '^CS_[A-Z0-9]{10,40}$' })
+
 export const OwnSession = named(
   'OwnSession',
   Type.Object({
-    session_id: Type.String(),
-    created_at: Type.String(),
-    seen_at: Type.String({ description: 'Time of the latest request, to the minute.' }),
-    address: Type.Union([Type.String(), Type.Null()], { description: 'IP address of the sign-in.' }),
-    user_agent: Type.Union([Type.String(), Type.Null()]),
+    ...sessionFields,
     current: Type.Boolean({ description: 'Whether this is the session of the request.' }),
   }),
 )
+
+export const MemberSession = named('MemberSession', Type.Object(sessionFields))
 
 export const OperatorRecord = named(
   'Operator',

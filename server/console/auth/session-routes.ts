@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Rule } from '../../access/limits/limiter.ts'
 import { allScopes } from '../../access/scopes.ts'
@@ -7,28 +7,31 @@ import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { EventTypeSchema } from '../../events/schema.ts'
 import { eventTypes } from '../../events/types.ts'
-import type { Queries, Tx } from '../../platform/database/database.ts'
+import type { Tx } from '../../platform/database/database.ts'
 import { listOf, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { hashToken } from '../../platform/token-hash.ts'
-import { recordAuditEntry } from '../audit.ts'
-import { searchOrganisations } from '../operator/organisations.ts'
+import { findProvider, findProviderOf } from '../identity-providers/identity-providers.ts'
+import { signOutUrl } from '../identity-providers/sign-out.ts'
 import { closed, EmailAddress, successResponse } from '../schema.ts'
+import { findAuthenticatorApp, useSecondFactorCode } from '../second-factors/authenticator-apps.ts'
+import { relyingParty } from '../second-factors/passkeys.ts'
+import { beginSession } from './begin-session.ts'
 import { confirmWithCode, sendConfirmationCode } from './confirmation-codes.ts'
 import { hasConsoleAccess } from './console-access.ts'
-import { clearSessionCookie, readSessionCookie, setSessionCookie } from './cookies.ts'
+import { clearSessionCookie } from './cookies.ts'
 import { recordRequestAudit, sourceOf, tooManySignInsProblem } from './guards.ts'
-import { listMemberships, type Membership, recordSignIn } from './members.ts'
-import { recordOperatorSignIn } from './operators.ts'
-import { OwnSession, ScopeSchema, SessionRecord, SignInOptions } from './schema.ts'
+import { OwnSession, ScopeSchema, SessionParam, SessionRecord, SignedOut, SignInOptions } from './schema.ts'
+import { sessionResponse } from './session-response.ts'
 import {
-  createSession,
+  confirmSession,
   endAllSessions,
   endOwnSession,
   endSession,
-  findSession,
   listSessions,
+  ownSessionFilter,
   type SignedInSession,
+  sessionRecord,
 } from './sessions.ts'
 import { emailSignInLink } from './sign-in-emails.ts'
 import { consumeSignInLink } from './sign-in-links.ts'
@@ -45,17 +48,39 @@ const EMAILS_PER_VISITOR: Rule = { name: 'console-mails-from', kind: 'fixed', li
 const EMAILS_PER_ADDRESS: Rule = { name: 'console-mails-to', kind: 'fixed', limit: 3, seconds: 900 }
 /** Counted separately: callers who are not signed in must not be able to use up the codes of a person. */
 const CODES_PER_ADDRESS: Rule = { name: 'console-codes-to', kind: 'fixed', limit: 3, seconds: 900 }
+/** Codes of authenticator apps have six digits: without a limit, they could be guessed. */
+const SECOND_FACTOR_ATTEMPTS: Rule = { name: 'console-second-factor', kind: 'fixed', limit: 10, seconds: 900 }
 
 export function sessionRoutes(app: App, context: Context): void {
-  const { db, config, limits, clock, keyring } = context
+  const { db, config, limits, clock } = context
   const publicConfig = { role: 'public' } as const
   const signedInConfig = { role: 'signed_in' } as const
 
-  app.get('/sign-in', { config: publicConfig, schema: { response: { 200: success(SignInOptions) } } }, async () =>
-    successResponse('Sign-in options', {
-      mails: context.smtp ? ('sent' as const) : ('kept' as const),
-      first_start: config.databaseUrl === undefined,
-    }),
+  app.get(
+    '/sign-in',
+    {
+      config: publicConfig,
+      schema: {
+        querystring: Type.Object({ org: Type.Optional(Type.String({ maxLength: 60 })) }),
+        response: { 200: success(SignInOptions) },
+      },
+    },
+    async ({ query }) => {
+      const providers = [
+        query.org === undefined ? undefined : await findProviderOf(db.queries, query.org),
+        await findProviderOf(db.queries, null),
+      ].filter((provider) => provider !== undefined)
+      return successResponse('Sign-in options', {
+        mails: context.smtp ? ('sent' as const) : ('kept' as const),
+        first_start: config.databaseUrl === undefined,
+        passkeys: relyingParty(config) !== undefined,
+        providers: providers.map(({ provider_id, name, org_id }) => ({
+          provider_id,
+          name,
+          for_operators: org_id === null,
+        })),
+      })
+    },
   )
 
   app.post(
@@ -66,7 +91,7 @@ export function sessionRoutes(app: App, context: Context): void {
     },
     async (request, reply) => {
       const { email } = request.body
-      await limitEmailsTo(email, EMAILS_PER_ADDRESS)
+      await limitByAddress(email, EMAILS_PER_ADDRESS)
       const job = { email, source: sourceOf(request), requestId: request.id }
       await db.transaction((tx) => context.queue.enqueue(tx, emailSignInLink, job))
       reply.status(202)
@@ -79,7 +104,10 @@ export function sessionRoutes(app: App, context: Context): void {
     {
       config: { ...publicConfig, visitorLimit: SIGN_IN_ATTEMPTS_PER_VISITOR },
       schema: {
-        body: Type.Object({ token: Type.String({ maxLength: 200 }) }, closed),
+        body: Type.Object(
+          { token: Type.String({ maxLength: 200 }), code: Type.Optional(Type.String({ maxLength: 40 })) },
+          closed,
+        ),
         response: { 200: success(SessionRecord) },
       },
     },
@@ -87,7 +115,9 @@ export function sessionRoutes(app: App, context: Context): void {
       const { email, response } = await db.transaction(async (tx) => {
         const linkEmail = await consumeSignInLink(tx, clock, request.body.token)
         if (linkEmail === undefined || !(await hasConsoleAccess(tx, linkEmail))) return { email: linkEmail }
-        return { email: linkEmail, response: await signIn(tx, request, reply, linkEmail) }
+        await requireSecondFactor(tx, linkEmail, request.body.code) // an error keeps the link valid
+        const session = await beginSession(tx, context, request, reply, { email: linkEmail, how: 'link' })
+        return { email: linkEmail, response: await sessionResponse(context, session, tx) }
       })
       if (response) return response
       await recordFailedSignIn(request, email === undefined ? 'invalid link' : 'no access', email)
@@ -95,13 +125,17 @@ export function sessionRoutes(app: App, context: Context): void {
         'UNAUTHORIZED',
         email === undefined
           ? 'This sign-in link is invalid, has expired or was already used. Request a new link.'
-          : 'You are no longer a member of any organisation. Ask an owner of your organisation to add you again.',
+          : 'You are not a member of any organisation. Ask an owner of your organisation to add you again. If you are an operator, sign in with the identity provider.',
       )
     },
   )
 
   app.post('/confirmation/mail', { config: signedInConfig }, async (request, reply) => {
-    await limitEmailsTo(request.session.email, CODES_PER_ADDRESS)
+    if (await findAuthenticatorApp(db.queries, request.session.email))
+      throw problem('CONFLICT', 'You have an authenticator app. To confirm a change, enter its code.')
+    if (request.session.provider)
+      throw problem('CONFLICT', 'You signed in with an identity provider. To confirm a change, sign in with it again.')
+    await limitByAddress(request.session.email, CODES_PER_ADDRESS)
     await db.transaction((tx) => sendConfirmationCode(tx, context, request.session))
     reply.status(202)
     return successResponse('A confirmation code was sent to your email address.', {})
@@ -123,7 +157,7 @@ export function sessionRoutes(app: App, context: Context): void {
     },
     async (request) => {
       const { session, body } = request
-      if (!(await confirmWithCode(context, session, body.code))) {
+      if (!(await confirmWithAnyCode(session, body.code))) {
         await context.audit.recordFailure({
           action: 'session.confirm_fail',
           reason: 'wrong or expired code',
@@ -131,10 +165,10 @@ export function sessionRoutes(app: App, context: Context): void {
           source: sourceOf(request),
           requestId: request.id,
         })
-        throw invalid([{ path: 'code', message: 'is wrong or has expired; request a new code' }])
+        throw invalid([{ path: 'code', message: 'is wrong or has expired' }])
       }
       await db.transaction((tx) => recordRequestAudit(tx, context, request, 'session.confirm'))
-      return sessionResponse(session)
+      return sessionResponse(context, session)
     },
   )
 
@@ -142,11 +176,9 @@ export function sessionRoutes(app: App, context: Context): void {
     '/sessions',
     { config: signedInConfig, schema: { response: { 200: success(listOf(OwnSession)) } } },
     async ({ session }) => {
-      const sessions = await listSessions(db.queries, clock, session.email)
-      const items = sessions.map(({ created_at, seen_at, ...listed }) => ({
-        ...listed,
-        created_at: created_at.toISOString(),
-        seen_at: seen_at.toISOString(),
+      const sessions = await listSessions(db.queries, clock, session.email, ownSessionFilter(session))
+      const items = sessions.map((listed) => ({
+        ...sessionRecord(listed),
         current: listed.session_id === session.sessionId,
       }))
       return successResponse('Sessions', { items, next_cursor: null })
@@ -157,13 +189,13 @@ export function sessionRoutes(app: App, context: Context): void {
     '/sessions/:session_id',
     {
       config: signedInConfig,
-      schema: { params: Type.Object({ session_id: Type.String({ pattern: '^CS_[A-Z0-9]{10,40}$' }) }) },
+      schema: { params: Type.Object({ session_id: SessionParam }) },
     },
     async (request, reply) => {
       const { session } = request
       const { session_id } = request.params
       await db.transaction(async (tx) => {
-        if (!(await endOwnSession(tx, session.email, session_id)))
+        if (!(await endOwnSession(tx, session.email, session_id, ownSessionFilter(session))))
           throw problem('NOT_FOUND', `Session ${session_id} not found.`)
         await recordRequestAudit(tx, context, request, 'session.end', session_id)
       })
@@ -175,22 +207,28 @@ export function sessionRoutes(app: App, context: Context): void {
   app.get(
     '/session',
     { config: signedInConfig, schema: { response: { 200: success(SessionRecord) } } },
-    async ({ session }) => sessionResponse(session),
+    async ({ session }) => sessionResponse(context, session),
   )
 
-  app.post('/sign-out', { config: signedInConfig }, async (request, reply) => {
-    await db.transaction(async (tx) => {
-      await endSession(tx, request.session.tokenHash)
-      await recordRequestAudit(tx, context, request, 'session.end', request.session.sessionId)
-    })
-    clearSessionCookie(context, request, reply)
-    return successResponse('Signed out', {})
-  })
+  app.post(
+    '/sign-out',
+    { config: signedInConfig, schema: { response: { 200: success(SignedOut) } } },
+    async (request, reply) => {
+      const { session } = request
+      const provider = session.provider && (await findProvider(db.queries, session.provider.providerId))
+      await db.transaction(async (tx) => {
+        await endSession(tx, session.tokenHash)
+        await recordRequestAudit(tx, context, request, 'session.end', session.sessionId)
+      })
+      clearSessionCookie(context, request, reply)
+      return successResponse('Signed out', { provider_sign_out_url: provider ? signOutUrl(provider, config) : null })
+    },
+  )
 
   app.post('/sign-out/everywhere', { config: signedInConfig }, async (request, reply) => {
     const { session } = request
     await db.transaction(async (tx) => {
-      await endAllSessions(tx, session.email)
+      await endAllSessions(tx, session.email, ownSessionFilter(session))
       await recordRequestAudit(tx, context, request, 'session.end_all')
     })
     clearSessionCookie(context, request, reply)
@@ -209,7 +247,29 @@ export function sessionRoutes(app: App, context: Context): void {
     async () => successResponse('Event types', { items: [...eventTypes], next_cursor: null }),
   )
 
-  async function limitEmailsTo(email: string, rule: Rule) {
+  /** Requires a code of the authenticator app or a recovery code, if the person has an app. */
+  async function requireSecondFactor(tx: Tx, email: string, code: string | undefined) {
+    if (!(await findAuthenticatorApp(tx, email))) return
+    if (code === undefined)
+      throw problem('SECOND_FACTOR_REQUIRED', 'Enter the code of your authenticator app, or a recovery code.')
+    await limitByAddress(email, SECOND_FACTOR_ATTEMPTS)
+    if (!(await useSecondFactorCode(tx, context, email, code)))
+      throw invalid([{ path: 'code', message: 'is wrong or was already used' }])
+  }
+
+  /** A person with an authenticator app confirms with it, others with an emailed code. */
+  async function confirmWithAnyCode(session: SignedInSession, code: string): Promise<boolean> {
+    if (session.provider) return false
+    if (!(await findAuthenticatorApp(db.queries, session.email))) return confirmWithCode(context, session, code)
+    await limitByAddress(session.email, SECOND_FACTOR_ATTEMPTS)
+    return db.transaction(async (tx) => {
+      if (!(await useSecondFactorCode(tx, context, session.email, code))) return false
+      await confirmSession(tx, clock, session.tokenHash)
+      return true
+    })
+  }
+
+  async function limitByAddress(email: string, rule: Rule) {
     const addressHash = hashToken(email.toLowerCase()).toString('base64url')
     const { rejectedBy, retryAfter } = await limits.limiter.take(addressHash, [rule], clock.now())
     if (rejectedBy !== undefined) throw tooManySignInsProblem(retryAfter)
@@ -219,56 +279,4 @@ export function sessionRoutes(app: App, context: Context): void {
     const source = sourceOf(request)
     return context.audit.recordFailure({ action: 'session.fail', reason, email, source, requestId: request.id })
   }
-
-  /** Always creates a new session, which prevents session fixation. */
-  async function signIn(tx: Tx, request: FastifyRequest, reply: FastifyReply, email: string) {
-    const previousToken = readSessionCookie(context, request)
-    if (previousToken) await endSession(tx, hashToken(previousToken))
-    const source = sourceOf(request)
-    const token = await createSession(tx, context, email, source)
-    await recordSignIn(tx, clock, email)
-    await recordOperatorSignIn(tx, clock, email)
-    const session = (await findSession(tx, context, token))!
-    await recordAuditEntry(tx, clock, {
-      who: email,
-      actor: session.isOperator ? 'operator' : 'member',
-      action: 'session.begin',
-      subject: session.sessionId,
-      details: { how: 'link' },
-      requestId: request.id,
-      source,
-    })
-    setSessionCookie(context, request, reply, token)
-    return sessionResponse(session, tx)
-  }
-
-  async function sessionResponse(
-    { email, isOperator, csrf, expiresAt }: SignedInSession,
-    queries: Queries = db.queries,
-  ) {
-    const memberships = (await listMemberships(queries, email)).map(({ email: _, ...organisation }) => organisation)
-    const organisations = isOperator ? await operatorOrganisations(queries, memberships) : memberships
-    return successResponse('Session', {
-      kind: isOperator ? ('operator' as const) : ('person' as const),
-      email,
-      csrf,
-      expires_at: new Date(expiresAt).toISOString(),
-      organisations: organisations.map((organisation) => ({
-        ...organisation,
-        service_off: keyring.isServiceDisabled(organisation.org_id),
-        service_paused: keyring.isServicePaused(organisation.org_id),
-      })),
-    })
-  }
-}
-
-/** The number of organisations in the session of an operator. */
-const MAX_LISTED_ORGANISATIONS = 100
-
-/** Returns the newest organisations, and those that the operator is a member of. */
-async function operatorOrganisations(queries: Queries, memberships: Omit<Membership, 'email'>[]) {
-  const newest = await searchOrganisations(queries, { limit: MAX_LISTED_ORGANISATIONS })
-  const listedIds = new Set(newest.map(({ org_id }) => org_id))
-  const others = memberships.filter(({ org_id }) => !listedIds.has(org_id))
-  return [...newest, ...others].map(({ org_id, name }) => ({ org_id, name, role: 'operator' as const }))
 }

@@ -28,6 +28,29 @@ export interface SignedInSession {
   expiresAt: number
   /** Time until which sensitive changes are allowed, in epoch milliseconds. */
   confirmedUntil: number
+  /** The identity provider that the person signed in with. The session has only the access that this provider manages. */
+  provider: SessionProvider | undefined
+  /** The organisations that were opened in the session. */
+  orgIds: string[]
+}
+
+export interface SessionProvider {
+  providerId: string
+  name: string
+  /** Null for the provider of the operators. */
+  orgId: string | null
+}
+
+/** Starts the tokens of sessions with a provider. Earlier versions, which do not know the limits of these sessions, reject such tokens. */
+const PROVIDER_TOKEN_PREFIX = 'p.'
+
+export interface NewSession {
+  email: string
+  source?: AuditSource | undefined
+  /** The identity provider that authenticated the person. */
+  providerId?: string | undefined
+  /** Time of the authentication in epoch milliseconds, null if it is unknown. Default: now. */
+  confirmedAt?: number | null | undefined
 }
 
 type SessionDeps = Pick<Context, 'clock'>
@@ -36,10 +59,9 @@ type SessionDeps = Pick<Context, 'clock'>
 export async function createSession(
   tx: Tx,
   { clock }: SessionDeps,
-  email: string,
-  { address, userAgent }: AuditSource = {},
+  { email, source: { address, userAgent } = {}, providerId, confirmedAt }: NewSession,
 ): Promise<string> {
-  const token = randomToken(32)
+  const token = (providerId === undefined ? '' : PROVIDER_TOKEN_PREFIX) + randomToken(32)
   const now = clock.now()
   await tx
     .insertInto('console_sessions')
@@ -49,9 +71,10 @@ export async function createSession(
       email,
       created_at: new Date(now),
       seen_at: new Date(now),
-      confirmed_at: new Date(now),
+      confirmed_at: confirmedAt === null ? null : new Date(Math.min(confirmedAt ?? now, now)),
       address: address ?? null,
       user_agent: userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+      provider_id: providerId ?? null,
     })
     .execute()
   return token
@@ -65,13 +88,10 @@ export async function findSession(
   const tokenHash = hashToken(token)
   const row = await queries
     .selectFrom('console_sessions as s')
-    .select(['s.session_id', 's.email', 's.created_at', 's.seen_at', 's.confirmed_at'])
-    .select(
-      sql<boolean>`exists (
-        select from console_operators as o
-        where lower(o.email collate "C") = lower(s.email collate "C") and o.disabled_at is null
-      )`.as('is_operator'),
-    )
+    .leftJoin('identity_providers as p', 'p.provider_id', 's.provider_id')
+    .select(['s.session_id', 's.email', 's.created_at', 's.seen_at', 's.confirmed_at', 's.provider_id', 's.org_ids'])
+    .select(['p.org_id as provider_org_id', 'p.name as provider_name'])
+    .select(isOperatorSession.as('is_operator'))
     .where('s.token_hash', '=', tokenHash)
     .executeTakeFirst()
   const now = clock.now()
@@ -91,7 +111,33 @@ export async function findSession(
     isOperator: row.is_operator,
     expiresAt: row.created_at.getTime() + MAX_SESSION_AGE_MS,
     confirmedUntil: (row.confirmed_at?.getTime() ?? 0) + CONFIRMATION_VALID_MS,
+    provider:
+      row.provider_id === null
+        ? undefined
+        : { providerId: row.provider_id, name: row.provider_name!, orgId: row.provider_org_id },
+    orgIds: row.org_ids,
   }
+}
+
+/**
+ * Whether the person of a session is an operator, and signed in as operators must: with the operators' provider, or by email unless that
+ * provider is required. The provider of an organisation signs in members of this organisation only, whatever addresses it asserts.
+ */
+const isOperatorSession = sql<boolean>`(
+  exists (
+    select from console_operators as o
+    where lower(o.email collate "C") = lower(s.email collate "C") and o.disabled_at is null
+  ) and case when s.provider_id is null
+    then not exists (select from identity_providers as required where required.org_id is null and required.required)
+    else p.org_id is null end
+)`
+
+/** Records that a member has opened an organisation in the session. */
+export async function recordOpenedOrganisation(queries: Queries, session: SignedInSession, orgId: string) {
+  if (session.orgIds.includes(orgId)) return
+  await sql`
+    update console_sessions set org_ids = array_append(org_ids, ${orgId}::text)
+    where token_hash = ${session.tokenHash} and not org_ids @> array[${orgId}::text]`.execute(queries)
 }
 
 function isActive({ seen_at, created_at }: { seen_at: Date; created_at: Date }, now: number) {
@@ -115,23 +161,45 @@ export interface ListedSession {
   user_agent: string | null
 }
 
+/** Selects some of the sessions of a person. */
+export interface SessionFilter {
+  /** Only sessions with this identity provider: its sessions do not see those of a person who only has the same address elsewhere. */
+  providerId?: string | undefined
+  /** Only sessions in which this organisation was opened. */
+  orgId?: string | undefined
+}
+
+/** Returns the sessions that a person may see in a session. */
+export function ownSessionFilter({ provider }: SignedInSession): SessionFilter {
+  return { providerId: provider?.providerId }
+}
+
 /** Returns the active sessions of a person, newest first. */
-export async function listSessions(queries: Queries, clock: Clock, email: string): Promise<ListedSession[]> {
+export async function listSessions(
+  queries: Queries,
+  clock: Clock,
+  email: string,
+  filter: SessionFilter,
+): Promise<ListedSession[]> {
   const rows = await queries
     .selectFrom('console_sessions')
     .select(['session_id', 'created_at', 'seen_at', 'address', 'user_agent'])
-    .where(hasEmail(email))
+    .where(isSessionOf(email, filter))
     .orderBy('created_at', 'desc')
     .orderBy('session_id', 'desc')
     .execute()
   return rows.filter((row) => isActive(row, clock.now()))
 }
 
+export function sessionRecord({ created_at, seen_at, ...session }: ListedSession) {
+  return { ...session, created_at: created_at.toISOString(), seen_at: seen_at.toISOString() }
+}
+
 /** Ends one session of a person. Returns false if they have no such session. */
-export async function endOwnSession(tx: Tx, email: string, sessionId: string): Promise<boolean> {
+export async function endOwnSession(tx: Tx, email: string, sessionId: string, filter: SessionFilter): Promise<boolean> {
   const endedSession = await tx
     .deleteFrom('console_sessions')
-    .where(hasEmail(email))
+    .where(isSessionOf(email, filter))
     .where('session_id', '=', sessionId)
     .returning('session_id')
     .executeTakeFirst()
@@ -148,13 +216,30 @@ export async function endSession(tx: Tx, tokenHash: Buffer): Promise<string | un
   return endedSession?.email ?? undefined
 }
 
-/** Ends all sessions of a person. */
-export async function endAllSessions(tx: Tx, email: string): Promise<void> {
-  await tx.deleteFrom('console_sessions').where(hasEmail(email)).execute()
+/** Ends all sessions of a person that the filter selects, and returns their number. */
+export async function endAllSessions(tx: Tx, email: string, filter: SessionFilter): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('console_sessions')
+    .where(isSessionOf(email, filter))
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Ends the sessions of a person with the provider of an organisation, or that of the operators for null. */
+export async function endProviderSessions(tx: Tx, orgId: string | null, email: string): Promise<void> {
+  await sql`
+    delete from console_sessions using identity_providers as p
+    where p.provider_id = console_sessions.provider_id and p.org_id is not distinct from ${orgId}
+      and lower(console_sessions.email) = ${email.toLowerCase()}`.execute(tx)
 }
 
 /** Compares addresses as for operators: a person must not see or end sessions of a person whose address only resembles theirs. */
-const hasEmail = (email: string) => sql<boolean>`lower(email collate "C") = lower(${email}::text collate "C")`
+function isSessionOf(email: string, { providerId, orgId }: SessionFilter) {
+  const conditions = [sql<boolean>`lower(email collate "C") = lower(${email}::text collate "C")`]
+  if (providerId !== undefined) conditions.push(sql`provider_id = ${providerId}`)
+  if (orgId !== undefined) conditions.push(sql`org_ids @> array[${orgId}::text]`)
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`
+}
 
 export async function deleteExpiredSessions(tx: Tx, now: number): Promise<void> {
   await tx

@@ -13,10 +13,10 @@ import { MemberRoleSchema } from '../auth/schema.ts'
 import { sendInvitation } from '../auth/sign-in-emails.ts'
 import { paginate } from '../paginate.ts'
 import { closed, EmailAddress, successResponse } from '../schema.ts'
-import { MemberRecord, OrganisationSummary, OrganisationWithRole } from './schema.ts'
+import { MemberRecord, memberParams, OrganisationSummary, OrganisationWithRole } from './schema.ts'
 import { organisationSummary } from './summary.ts'
 
-const MemberParams = Type.Object({ member_id: Type.String({ pattern: '^MB_[A-Z0-9]{10,40}$' }) })
+const MemberParams = Type.Object(memberParams)
 
 /** Limits the invitation emails to one address when a member is added and removed repeatedly. */
 const INVITATIONS_PER_ADDRESS: Rule = { name: 'console-invitations-to', kind: 'fixed', limit: 3, seconds: 3600 }

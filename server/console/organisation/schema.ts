@@ -21,6 +21,8 @@ export const OrganisationWithRole = named(
   Type.Object({ ...organisationFields, role: RoleSchema }),
 )
 
+export const memberParams = { member_id: Type.String({ pattern: '^MB_[A-Z0-9]{10,40}$' }) }
+
 export const MemberRecord = named(
   'Member',
   Type.Object({

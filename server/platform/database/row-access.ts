@@ -25,9 +25,13 @@ export const TABLES_WITHOUT_POLICY: Record<string, string> = {
   blind_index_keys: 'encryption keys of the deployment',
   catalogue_imports: 'the shared catalogue of skills',
   catalogue_version: 'the shared catalogue of skills',
+  console_authenticator_apps: 'belongs to a person, who can be a member of several organisations',
+  console_challenges: 'belongs to a person who signs in, before an organisation is chosen',
   console_codes: 'belongs to a person who signs in, before an organisation is chosen',
   console_links: 'belongs to a person who signs in, before an organisation is chosen',
   console_operators: 'operators belong to no organisation',
+  console_passkeys: 'belongs to a person, who can be a member of several organisations',
+  console_recovery_codes: 'belongs to a person, who can be a member of several organisations',
   console_sessions: 'belongs to a person, who can be a member of several organisations',
   credential_link_requests: 'requests of people who lost a link, before it is known whether they have credentials',
   data_keys: 'encryption keys of the deployment',
@@ -59,11 +63,13 @@ export const TABLES_WITHOUT_POLICY: Record<string, string> = {
  */
 const CHILD_TABLES = [
   { name: 'analytics_candidates', parents: ['campaigns'], id: 'campaign_id' },
+  { name: 'console_identities', parents: ['identity_providers'], id: 'provider_id' },
   { name: 'contacts', parents: ['campaigns'], id: 'campaign_id' }, // the candidate is inserted by the same statement
   { name: 'key_reminders', parents: ['partner_keys', 'session_keys'], id: 'key_id' },
   { name: 'key_uses', parents: ['partner_keys', 'session_keys', 'ats_keys'], id: 'key_id' },
   { name: 'mandate_flows', parents: ['mandates'], id: 'mandate_id' },
   { name: 'review_origins', parents: ['verification_sessions'], id: 'verification_id' },
+  { name: 'scim_group_members', parents: ['scim_groups'], id: 'group_id' },
   { name: 'simulator_turns', parents: ['candidates'], id: 'candidate_id' },
   { name: 'verification_attempts', parents: ['verification_sessions'], id: 'verification_id' },
   { name: 'verification_reviews', parents: ['verification_sessions'], id: 'verification_id' },

@@ -5,8 +5,9 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
+import { SecondFactorSettings } from './second-factors.tsx'
 
-/** The user's own sessions. */
+/** The user's own sessions, passkeys and authenticator app. */
 export default function Account() {
   const list = useList<OwnSession>('/sessions')
   const [error, setError] = useState<ApiError>()
@@ -48,6 +49,7 @@ export default function Account() {
           },
         ]}
       />
+      <SecondFactorSettings />
     </>
   )
 

@@ -71,6 +71,17 @@ test('a member signs in by email and sees only the pages that their role permits
   assert.equal(await viewerPage.getByRole('heading', { name: 'Organisations' }).count(), 0)
 
   await getNavLink(page, 'Team').click()
+  await getButton(page, 'Sessions of viewer@metro.example').click()
+  await getButton(page, 'End session').waitFor()
+  await checkPage(page, 'member-sessions')
+  await page.setViewportSize({ width: 360, height: 740 })
+  await checkPage(page, 'member-sessions-narrow')
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await getButton(page, 'End all sessions').click()
+  await page.getByText('This member is not signed in.').waitFor()
+  await viewerPage.reload()
+  await viewerPage.getByRole('heading', { name: 'Sign in to the console' }).waitFor()
+  await page.keyboard.press('Escape')
   await page
     .getByRole('row', { name: /viewer@/ })
     .getByRole('button', { name: 'Remove' })

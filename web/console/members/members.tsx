@@ -8,7 +8,9 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
+import { Link } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
+import { MemberSessions } from './member-sessions.tsx'
 
 const ROLES: [Member['role'], string][] = [
   ['viewer', 'Viewer: can view everything'],
@@ -17,11 +19,12 @@ const ROLES: [Member['role'], string][] = [
 ]
 
 export default function Members() {
-  const { org, can } = useOrgContext()
+  const { org, can, pagePath } = useOrgContext()
   const path = `/orgs/${org.org_id}/members`
   const list = useList<Member>(path)
   const [adding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<Member>()
+  const [showingSessions, setShowingSessions] = useState<Member>()
   const [error, setError] = useState<ApiError>()
   const isOwner = can('owner')
 
@@ -30,9 +33,12 @@ export default function Members() {
       <div class="page-head">
         <h1>Team</h1>
         {isOwner && (
-          <button type="button" class="primary" onClick={() => setAdding(true)}>
-            Add member
-          </button>
+          <span class="row">
+            <Link to={pagePath('/identity-provider')}>Identity provider</Link>
+            <button type="button" class="primary" onClick={() => setAdding(true)}>
+              Add member
+            </button>
+          </span>
         )}
       </div>
       {(error ?? list.error) && <Notice kind="bad">{(error ?? list.error)!.message}</Notice>}
@@ -78,9 +84,14 @@ export default function Members() {
                 {
                   name: 'Actions',
                   cell: (member: Member) => (
-                    <button type="button" class="plain flush" onClick={() => setRemoving(member)}>
-                      Remove
-                    </button>
+                    <span class="row">
+                      <button type="button" class="plain flush" onClick={() => setShowingSessions(member)}>
+                        Sessions<span class="hidden-text"> of {member.email}</span>
+                      </button>
+                      <button type="button" class="plain flush" onClick={() => setRemoving(member)}>
+                        Remove
+                      </button>
+                    </span>
                   ),
                 },
               ]
@@ -88,6 +99,9 @@ export default function Members() {
         ]}
       />
       {adding && <AddMember path={path} onClose={() => setAdding(false)} onAdded={() => void list.reload()} />}
+      {showingSessions && (
+        <MemberSessions path={path} member={showingSessions} onClose={() => setShowingSessions(undefined)} />
+      )}
       {removing && (
         <Dialog title={`Remove ${removing.email}?`} onClose={() => setRemoving(undefined)}>
           <p>This member is signed out immediately and loses access to this organisation.</p>

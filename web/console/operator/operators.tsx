@@ -9,6 +9,7 @@ import { Time } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
+import { Link } from '../shell/router.tsx'
 
 const PATH = '/operator/operators'
 
@@ -21,9 +22,12 @@ export default function Operators() {
     <>
       <div class="page-head">
         <h1>Operators</h1>
-        <button type="button" class="primary" onClick={() => setAdding(true)}>
-          Add operator
-        </button>
+        <span class="row">
+          <Link to="/operator/operators/identity-provider">Identity provider</Link>
+          <button type="button" class="primary" onClick={() => setAdding(true)}>
+            Add operator
+          </button>
+        </span>
       </div>
       <p class="soft">
         Operators can do everything, in every organisation. Their reads and changes are recorded in the audit log.

@@ -1,13 +1,18 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { SignInOptions } from '../../api-types/console.ts'
+import type { ConsoleSession, SecondFactors, SignInOptions } from '../../api-types/console.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { type ApiError, api, onConfirmationRequired } from './api.ts'
+import { supportsPasskeys, usePasskey } from './passkeys.ts'
+import { ProviderButton } from './provider-button.tsx'
 
-/** Asks for an emailed code when the API requires a recent sign-in. Rendered once, for all pages. */
-export function ConfirmIdentity({ email, isOperator }: { email: string; isOperator: boolean }) {
+/**
+ * Asks for an emailed code or, in a session with an identity provider, for a new sign-in when the API requires a recent one. Rendered once,
+ * for all pages.
+ */
+export function ConfirmIdentity({ session }: { session: ConsoleSession }) {
   const [resolve, setResolve] = useState<(confirmed: boolean) => void>()
   useEffect(() => {
     let pending: Promise<boolean> | undefined
@@ -20,7 +25,29 @@ export function ConfirmIdentity({ email, isOperator }: { email: string; isOperat
     })
     return () => onConfirmationRequired(async () => false)
   }, [])
-  return resolve ? <CodeDialog email={email} isOperator={isOperator} onDone={resolve} /> : null
+  if (!resolve) return null
+  const { email, kind, provider } = session
+  if (provider) return <ProviderDialog provider={provider} onDone={resolve} />
+  return <CodeDialog email={email} isOperator={kind === 'operator'} onDone={resolve} />
+}
+
+interface ProviderDialogProps {
+  provider: { provider_id: string; name: string }
+  onDone: (confirmed: boolean) => void
+}
+
+function ProviderDialog({ provider, onDone }: ProviderDialogProps) {
+  const [error, setError] = useState<ApiError>()
+  return (
+    <Dialog title="Confirm that it is you" onClose={() => onDone(false)}>
+      {error && <Notice kind="bad">{error.message}</Notice>}
+      <p>
+        This change requires that you have signed in within the last 15 minutes. Sign in again: you return to this page,
+        and can then repeat the change.
+      </p>
+      <ProviderButton provider={provider} fresh onError={setError} />
+    </Dialog>
+  )
 }
 
 interface Props {
@@ -31,6 +58,7 @@ interface Props {
 
 function CodeDialog({ email, isOperator, onDone }: Props) {
   const [options, setOptions] = useState<SignInOptions>()
+  const [factors, setFactors] = useState<SecondFactors>()
   const [code, setCode] = useState('')
   const [sent, setSent] = useState(false)
   const [error, setError] = useState<ApiError>()
@@ -38,15 +66,28 @@ function CodeDialog({ email, isOperator, onDone }: Props) {
   const fieldError = error?.details.find(({ path }) => path === 'code') && 'This code is wrong or has expired.'
   useEffect(() => {
     void api<SignInOptions>('/sign-in').then((response) => response.ok && setOptions(response.data))
-    void sendCode()
+    void api<SecondFactors>('/account/factors').then((response) => {
+      setFactors(response.ok ? response.data : undefined)
+      if (!response.ok || !response.data.authenticator_app) void sendCode()
+    })
   }, [])
+  const hasApp = factors?.authenticator_app === true
+  const hasPasskey = (factors?.passkeys.length ?? 0) > 0 && supportsPasskeys()
   return (
     <Dialog title="Confirm that it is you" onClose={() => onDone(false)}>
       <p>
-        You signed in more than 15 minutes ago. To continue, enter the code that we{' '}
-        {sent ? `emailed to ${email}` : `are emailing to ${email}`}.
+        You signed in more than 15 minutes ago. To continue, enter{' '}
+        {hasApp
+          ? 'the code of your authenticator app, or a recovery code'
+          : `the code that we ${sent ? 'emailed' : 'are emailing'} to ${email}`}
+        .
       </p>
-      {options?.mails === 'kept' && (
+      {hasPasskey && (
+        <button type="button" onClick={() => void confirmWithPasskey()}>
+          Use a passkey
+        </button>
+      )}
+      {!hasApp && options?.mails === 'kept' && (
         <Notice kind="wait">
           No email server is configured, so the email is stored.{' '}
           {isOperator ? (
@@ -60,7 +101,12 @@ function CodeDialog({ email, isOperator, onDone }: Props) {
       )}
       {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
       <form class="stack" onSubmit={(event) => void confirm(event)}>
-        <Field id="confirmation-code" label="Code" hint="Eight digits; valid for 10 minutes." error={fieldError}>
+        <Field
+          id="confirmation-code"
+          label="Code"
+          hint={hasApp ? 'Six digits.' : 'Eight digits; valid for 10 minutes.'}
+          error={fieldError}
+        >
           {(attributes) => (
             <input
               {...attributes}
@@ -77,9 +123,11 @@ function CodeDialog({ email, isOperator, onDone }: Props) {
           <SubmitButton class="primary" busy={busy} ready={code.trim() !== ''}>
             Confirm
           </SubmitButton>
-          <button type="button" onClick={() => void sendCode()}>
-            Send a new code
-          </button>
+          {!hasApp && (
+            <button type="button" onClick={() => void sendCode()}>
+              Send a new code
+            </button>
+          )}
         </div>
       </form>
     </Dialog>
@@ -89,6 +137,12 @@ function CodeDialog({ email, isOperator, onDone }: Props) {
     const response = await api('/confirmation/mail', { method: 'POST' })
     setError(response.ok ? undefined : response.error)
     if (response.ok) setSent(true)
+  }
+
+  async function confirmWithPasskey() {
+    const response = await usePasskey('/confirmation/passkey')
+    if (response.ok) onDone(true)
+    else setError(response.error)
   }
 
   async function confirm(event: Event) {

@@ -1,11 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ConsoleSession, SessionOrganisation } from '../../api-types/console.ts'
+import type { ConsoleSession, SessionOrganisation, SignInOptions } from '../../api-types/console.ts'
 import type { Mode } from '../../api-types/partner.ts'
-import { api, onSignedOut, setCsrfToken } from './api.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { type ApiError, api, onSignedOut, setCsrfToken } from './api.ts'
 import { ConfirmIdentity } from './confirm-identity.tsx'
 import { Frame } from './frame.tsx'
 import { forgetRecentData, useData } from './loading.ts'
 import { PageHost } from './page-host.tsx'
+import { ProviderButton } from './provider-button.tsx'
 import { navigate, useAddress } from './router.tsx'
 import { accountPages, operatorPages, pages } from './routes.ts'
 import { CurrentOrgContext, type OrgContext, orgContextFor, RefreshContext, SessionContext } from './session.ts'
@@ -14,6 +16,7 @@ import { readSignInToken, SignIn } from './sign-in.tsx'
 /** Loads the session, then shows the sign-in page or the page at the current address. */
 export function Console() {
   const [session, setSession] = useState<ConsoleSession | null>()
+  const [providerSignOutUrl, setProviderSignOutUrl] = useState<string>()
   const { path } = useAddress()
   useEffect(() => {
     onSignedOut(() => setSession(null))
@@ -26,19 +29,25 @@ export function Console() {
   }, [session])
 
   if (session === undefined) return <div class="console-waiting" aria-busy="true" />
-  if (session === null || path === '/sign-in') return <SignIn onSession={applySession} />
+  if (session === null || path === '/sign-in')
+    return <SignIn onSession={applySession} providerSignOutUrl={providerSignOutUrl} />
   return (
     <RefreshContext.Provider value={refresh}>
       <SessionContext.Provider value={session}>
-        <SignedIn session={session} path={path} onSession={setSession} />
+        <SignedIn session={session} path={path} onSignedOut={signedOut} />
       </SessionContext.Provider>
-      <ConfirmIdentity email={session.email} isOperator={session.kind === 'operator'} />
+      <ConfirmIdentity session={session} />
     </RefreshContext.Provider>
   )
 
   async function refresh() {
     const response = await api<ConsoleSession>('/session')
     applySession(response.ok ? response.data : null)
+  }
+
+  function signedOut(url: string | null) {
+    setProviderSignOutUrl(url ?? undefined)
+    setSession(null)
   }
 
   function applySession(next: ConsoleSession | null) {
@@ -51,10 +60,11 @@ export function Console() {
 interface Props {
   session: ConsoleSession
   path: string
-  onSession: (session: ConsoleSession | null) => void
+  /** Called after a sign-out, with the page that ends the session at the identity provider. */
+  onSignedOut: (providerSignOutUrl: string | null) => void
 }
 
-function SignedIn({ session, path, onSession }: Props) {
+function SignedIn({ session, path, onSignedOut }: Props) {
   const isOperator = session.kind === 'operator'
   const context = useNamedOrganisation(session, readOrgContext(session, path))
   const home = homeOrganisation(session)
@@ -68,14 +78,14 @@ function SignedIn({ session, path, onSession }: Props) {
   const homeContext = home ? orgContextFor(session, home, 'test') : undefined
   if (path === ACCOUNT_PATH) {
     return (
-      <Frame session={session} context={homeContext} section="account" path={path} onSession={onSession}>
+      <Frame session={session} context={homeContext} section="account" path={path} onSignedOut={onSignedOut}>
         <PageHost pages={accountPages} path="" />
       </Frame>
     )
   }
   if (isOperator && path.startsWith('/operator')) {
     return (
-      <Frame session={session} context={homeContext} section="operator" path={path} onSession={onSession}>
+      <Frame session={session} context={homeContext} section="operator" path={path} onSignedOut={onSignedOut}>
         <PageHost pages={operatorPages} path={path.slice('/operator'.length)} />
       </Frame>
     )
@@ -83,7 +93,7 @@ function SignedIn({ session, path, onSession }: Props) {
   if (!context) {
     if (isUnknownOrganisation(path) && home)
       return (
-        <Frame session={session} context={homeContext} section="account" path={path} onSession={onSession}>
+        <Frame session={session} context={homeContext} section="account" path={path} onSignedOut={onSignedOut}>
           <div class="stack">
             <h1>Organisation not found</h1>
             <p class="soft">It does not exist, or you are not a member of it. Choose a page from the menu.</p>
@@ -100,12 +110,49 @@ function SignedIn({ session, path, onSession }: Props) {
     )
   }
   saveLastOrganisation(context.org)
+  if (context.org.provider_required)
+    return (
+      <Frame
+        session={session}
+        context={context}
+        section="organisation"
+        path={context.subpath}
+        onSignedOut={onSignedOut}
+      >
+        <ProviderRequired org={context.org} />
+      </Frame>
+    )
   return (
     <CurrentOrgContext.Provider value={context}>
-      <Frame session={session} context={context} section="organisation" path={context.subpath} onSession={onSession}>
+      <Frame
+        session={session}
+        context={context}
+        section="organisation"
+        path={context.subpath}
+        onSignedOut={onSignedOut}
+      >
         <PageHost key={`${context.org.org_id} ${context.mode}`} pages={pages} path={context.subpath} />
       </Frame>
     </CurrentOrgContext.Provider>
+  )
+}
+
+/** Asks for a sign-in with the identity provider that the organisation requires. */
+function ProviderRequired({ org: { org_id, name } }: { org: SessionOrganisation }) {
+  const { data } = useData<SignInOptions>(`/sign-in?org=${org_id}`)
+  const [error, setError] = useState<ApiError>()
+  const provider = data?.providers.find(({ for_operators }) => !for_operators)
+  return (
+    <div class="stack">
+      <h1>Sign in with the identity provider</h1>
+      <p class="soft">{name} requires that its members sign in with its identity provider.</p>
+      {error && <Notice kind="bad">{error.message}</Notice>}
+      {provider && (
+        <p>
+          <ProviderButton provider={provider} onError={setError} />
+        </p>
+      )}
+    </div>
   )
 }
 
@@ -138,7 +185,7 @@ function readOrgContext(session: ConsoleSession, path: string): OrgPage {
 }
 
 function unlistedOrganisation(org_id: string): SessionOrganisation {
-  return { org_id, name: org_id, role: 'operator', service_off: false, service_paused: false }
+  return { org_id, name: org_id, role: 'operator', service_off: false, service_paused: false, provider_required: false }
 }
 
 /** Name of the organisation that the server creates when it first starts. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { ConsoleSession, ServerStatus } from '../../api-types/console.ts'
+import type { ConsoleSession, ServerStatus, SignedOut } from '../../api-types/console.ts'
 import type { Mode } from '../../api-types/partner.ts'
 import { isIndianTimeZone, useZone } from '../../ui/time.tsx'
 import { alertsFor } from '../operator/alerts.ts'
@@ -20,12 +20,13 @@ interface Props {
   context: OrgContext | undefined
   section: 'organisation' | 'operator' | 'account'
   path: string
-  onSession: (session: ConsoleSession | null) => void
+  /** Called after a sign-out, with the page that ends the session at the identity provider. */
+  onSignedOut: (providerSignOutUrl: string | null) => void
   children: ComponentChildren
 }
 
 /** The frame of every page: organisation, mode and navigation. */
-export function Frame({ session, context, section, path, onSession, children }: Props) {
+export function Frame({ session, context, section, path, onSignedOut, children }: Props) {
   const [open, setOpen] = useState(false)
   useEffect(() => setOpen(false), [path])
   const [isSearching, setSearching] = useCommandPalette()
@@ -121,9 +122,9 @@ export function Frame({ session, context, section, path, onSession, children }: 
   )
 
   async function signOut() {
-    await api('/sign-out', { method: 'POST' })
+    const response = await api<SignedOut>('/sign-out', { method: 'POST' })
     deleteAllDrafts()
-    onSession(null)
+    onSignedOut(response.ok ? response.data.provider_sign_out_url : null)
   }
 }
 

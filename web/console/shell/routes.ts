@@ -41,6 +41,7 @@ export const pages: Record<string, LoadPage> = {
   '/events': () => import('../webhooks/events.tsx'),
   '/requests': () => import('../request-log/request-log.tsx'),
   '/members': () => import('../members/members.tsx'),
+  '/identity-provider': () => import('../identity-provider/identity-provider.tsx'),
   '/people': () => import('../people/people.tsx'),
   '/people/:person_id': () => import('../people/person.tsx'),
   '/privacy': () => import('../privacy/privacy.tsx'),
@@ -62,6 +63,7 @@ export const operatorPages: Record<string, LoadPage> = {
   '/rings/:ring_id': () => import('../operator/ring.tsx'),
   '/audit': () => import('../operator/audit.tsx'),
   '/operators': () => import('../operator/operators.tsx'),
+  '/operators/identity-provider': () => import('../operator/identity-provider.tsx'),
   '/breach-list': () => import('../operator/breach-list.tsx'),
 }
 
@@ -108,7 +110,7 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
       { path: '/webhooks', name: 'Webhooks', role: 'viewer' },
       { path: '/events', name: 'Events', role: 'viewer' },
       { path: '/requests', name: 'Request log', role: 'viewer' },
-      { path: '/members', name: 'Team', role: 'viewer' },
+      { path: '/members', otherPaths: ['/identity-provider'], name: 'Team', role: 'viewer' },
       { path: '/people', name: 'People', role: 'owner' },
       { path: '/privacy', name: 'Privacy', role: 'viewer' },
       { path: '/audit', name: 'Audit', role: 'owner' },

@@ -1,22 +1,64 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ConsoleSession, SignInOptions } from '../../api-types/console.ts'
+import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { type ApiError, api } from './api.ts'
+import { supportsPasskeys, usePasskey } from './passkeys.ts'
+import { ProviderButton } from './provider-button.tsx'
 
 /** Returns the token of a sign-in link in the address. */
 export function readSignInToken(): string | null {
   return new URLSearchParams(location.hash.slice(1)).get('token')
 }
 
-export function SignIn({ onSession }: { onSession: (session: ConsoleSession) => void }) {
+/** Returns the organisation in the address: of a page that requires a sign-in, or of its sign-in page (`?org=`). */
+function readOrganisation(): string | undefined {
+  return /ORG_[0-9A-Z]{26}/.exec(location.pathname + location.search)?.[0]
+}
+
+/** Texts for the failures of a sign-in with an identity provider, which the server puts into the address. */
+const FAILURES: Record<string, string> = {
+  expired: 'The sign-in took too long, or was started in another browser. Try again.',
+  denied: 'The identity provider did not sign you in.',
+  unreachable: 'The identity provider cannot be reached. Try again later, or sign in by email.',
+  invalid_response:
+    'The response of the identity provider is not valid. Try again; if it fails again, ask an owner to read the audit log.',
+  email_missing: 'The identity provider sent no email address. Ask your administrator to add the claim “email”.',
+  email_unverified:
+    'The identity provider has not verified your email address. Verify it there, or ask your administrator.',
+  domain_not_allowed: 'Your email address does not belong to a domain that this organisation allows.',
+  account_changed:
+    'Another account of the identity provider has your email address. Ask an owner to remove the former member.',
+  deactivated: 'Your account is deactivated at the identity provider.',
+  no_role: 'None of your groups gives you access to this organisation. Ask your administrator.',
+}
+
+function readFailure(): string | undefined {
+  return FAILURES[new URLSearchParams(location.hash.slice(1)).get('failure') ?? '']
+}
+
+interface Props {
+  onSession: (session: ConsoleSession) => void
+  /** The page that ends the session at the identity provider, after a sign-out. */
+  providerSignOutUrl?: string | undefined
+}
+
+export function SignIn({ onSession, providerSignOutUrl }: Props) {
   const [options, setOptions] = useState<SignInOptions>()
+  const [failure] = useState(readFailure)
+  /** The token of a link whose person has an authenticator app. */
+  const [pendingToken, setPendingToken] = useState<string>()
+  const [code, setCode] = useState('')
   const [email, setEmail] = useState('')
   const [emailRequested, setEmailRequested] = useState(false)
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
   useEffect(() => {
-    void api<SignInOptions>('/sign-in').then((response) => response.ok && setOptions(response.data))
+    const org = readOrganisation()
+    void api<SignInOptions>(org ? `/sign-in?org=${org}` : '/sign-in').then(
+      (response) => response.ok && setOptions(response.data),
+    )
     const consumeToken = () => {
       const token = readSignInToken()
       if (!token) return
@@ -28,12 +70,54 @@ export function SignIn({ onSession }: { onSession: (session: ConsoleSession) => 
     return () => removeEventListener('hashchange', consumeToken)
   }, [])
 
+  const codeError = error?.details.some(({ path }) => path === 'code')
+    ? 'This code is wrong or was already used.'
+    : undefined
   return (
     <main class="sheet sign-in stack">
       <p class="wordmark">Attestry</p>
       <h1>Sign in to the console</h1>
-      {error && <Notice kind="bad">{error.message}</Notice>}
-      {emailRequested ? (
+      {error && !codeError && <Notice kind="bad">{error.message}</Notice>}
+      {!error && failure && <Notice kind="bad">{failure}</Notice>}
+      {providerSignOutUrl && (
+        <Notice kind="good">
+          You are signed out of Attestry. <a href={providerSignOutUrl}>Sign out of the identity provider, too</a>
+        </Notice>
+      )}
+      {options?.providers
+        .filter(({ for_operators }) => !for_operators)
+        .map((provider) => (
+          <ProviderButton key={provider.provider_id} provider={provider} onError={setError} />
+        ))}
+      {options?.passkeys && supportsPasskeys() && !pendingToken && (
+        <button type="button" disabled={busy} onClick={() => void signInWithPasskey()}>
+          Sign in with a passkey
+        </button>
+      )}
+      {pendingToken ? (
+        <form class="card stack" onSubmit={(event) => void signInWithCode(event)}>
+          <Field
+            id="second-factor"
+            label="Code"
+            hint="Six digits of your authenticator app, or a recovery code."
+            error={codeError}
+          >
+            {(attributes) => (
+              <input
+                {...attributes}
+                autoComplete="one-time-code"
+                required
+                maxLength={40}
+                value={code}
+                onInput={(event) => setCode(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+          <SubmitButton class="primary" busy={busy} ready={code.trim() !== ''}>
+            Sign in
+          </SubmitButton>
+        </form>
+      ) : emailRequested ? (
         <Notice kind="good">
           If {email} has an account, we sent a sign-in link to it. The link works once and expires after 15 minutes.
           {options?.mails === 'kept' &&
@@ -59,6 +143,11 @@ export function SignIn({ onSession }: { onSession: (session: ConsoleSession) => 
       <details class="card" open={options?.first_start ?? false}>
         <summary>Sign in as an operator</summary>
         <div class="stack details-body small">
+          {options?.providers
+            .filter(({ for_operators }) => for_operators)
+            .map((provider) => (
+              <ProviderButton key={provider.provider_id} provider={provider} onError={setError} />
+            ))}
           <p>
             Operators also sign in with their email address. In a terminal, every start prints a one-time link. Without
             a terminal, the first start stores the link in the file operator-sign-in-link in the data folder.
@@ -70,10 +159,27 @@ export function SignIn({ onSession }: { onSession: (session: ConsoleSession) => 
     </main>
   )
 
-  async function signInWithLink(token: string) {
+  async function signInWithLink(token: string, secondFactor?: string) {
     setBusy(true)
     setError(undefined)
-    const response = await api<ConsoleSession>('/sign-in/link', { body: { token } })
+    const body = secondFactor === undefined ? { token } : { token, code: secondFactor }
+    const response = await api<ConsoleSession>('/sign-in/link', { body })
+    setBusy(false)
+    if (response.ok) return onSession(response.data)
+    if (response.error.code === 'SECOND_FACTOR_REQUIRED') return setPendingToken(token)
+    if (response.error.code === 'UNAUTHORIZED') setPendingToken(undefined) // the link has expired
+    setError(response.error)
+  }
+
+  async function signInWithCode(event: Event) {
+    event.preventDefault()
+    await signInWithLink(pendingToken!, code)
+  }
+
+  async function signInWithPasskey() {
+    setBusy(true)
+    setError(undefined)
+    const response = await usePasskey<ConsoleSession>('/sign-in/passkey')
     setBusy(false)
     if (response.ok) onSession(response.data)
     else setError(response.error)

@@ -1,0 +1,1 @@
+export const SCIM_BASE = '/scim/v2'

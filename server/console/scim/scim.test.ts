@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp, type TestApp } from '../../../test/support/app.ts'
+import { oncePerFile } from '../../../test/support/cleanup.ts'
+import { TestClock } from '../../../test/support/clock.ts'
+import { CONSOLE_API, signIn, signInMember } from '../../../test/support/console.ts'
+import { CLIENT, startIdentityProvider } from '../../../test/support/identity-provider.ts'
+import { HOUR } from '../../platform/clock.ts'
+
+const startShared = oncePerFile(async (t) => {
+  const app = await startApp(t, { clock: new TestClock(Date.now()) })
+  const idp = await startIdentityProvider(t, `${app.url}${CONSOLE_API}/sign-in/callback`)
+  return { app, idp }
+})
+
+const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User'
+const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group'
+const PATCH_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
+
+/** Creates an organisation with a provider and a SCIM token. */
+async function startOrganisation() {
+  const { app, idp } = await startShared()
+  app.clock.advance(HOUR)
+  const { orgId } = await app.fixtures.createOrg()
+  const owner = await signInMember(app, orgId, 'owner', `owner-${orgId.toLowerCase()}@metro.example`)
+  const settings = {
+    name: 'Metro ID',
+    issuer: idp.issuer,
+    ...CLIENT,
+    allowed_domains: ['metro.example'],
+    default_role: 'viewer',
+    role_mappings: [{ group: 'Recruiters', role: 'recruiter' }],
+  }
+  const path = `/orgs/${orgId}/identity-provider`
+  assert.equal((await owner.post(`${path}/scim-token`)).status, 409, 'without a provider')
+  assert.equal((await owner.put(path, settings)).status, 200)
+  const { token } = (await owner.post(`${path}/scim-token`)).body.data
+  return { app, orgId, owner, path, settings, scim: scimClient(app, token) }
+}
+
+function scimClient(app: TestApp, token: string) {
+  const call = (method: string) => (path: string, body?: object) =>
+    app.fetch(`/scim/v2${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+  return { get: call('GET'), post: call('POST'), put: call('PUT'), patch: call('PATCH'), delete: call('DELETE') }
+}
+
+const aUser = (name: string) => ({
+  schemas: [USER_SCHEMA],
+  userName: `${name}@metro.example`,
+  externalId: `ext-${name}`,
+  name: { givenName: 'Asha', familyName: 'Rao' },
+  emails: [{ value: `${name}@metro.example`, primary: true }],
+  active: true,
+})
+
+const patchOf = (...Operations: object[]) => ({ schemas: [PATCH_SCHEMA], Operations })
+
+async function roleOf(owner: Awaited<ReturnType<typeof signIn>>, orgId: string, email: string) {
+  const { items } = (await owner.get(`/orgs/${orgId}/members`)).body.data
+  return items.find((member: any) => member.email === email)?.role
+}
+
+test('a user is created, found, changed, deactivated and deleted, and the membership follows', async () => {
+  const { app, orgId, owner, scim } = await startOrganisation()
+  const email = 'asha@metro.example'
+  const created = await scim.post('/Users', aUser('asha'))
+  assert.equal(created.status, 201, JSON.stringify(created.body))
+  assert.match(created.headers.get('content-type')!, /^application\/scim\+json/)
+  const { id } = created.body
+  assert.deepEqual([created.body.userName, created.body.active], [email, true])
+  assert.match(created.body.meta.location, new RegExp(`/scim/v2/Users/${id}$`))
+  assert.equal(await roleOf(owner, orgId, email), 'viewer')
+  assert.equal((await scim.get(`/Users/${id}`)).body.name.familyName, 'Rao')
+
+  const member = await signIn(app, email)
+  assert.equal((await member.get(`/orgs/${orgId}`)).status, 200)
+  const deactivation = patchOf({ op: 'Replace', path: 'active', value: 'False' })
+  assert.equal((await scim.patch(`/Users/${id}`, deactivation)).body.active, false)
+  assert.equal((await member.get('/session')).status, 401, 'the session has ended')
+  assert.equal(await roleOf(owner, orgId, email), undefined)
+  assert.equal((await scim.get(`/Users/${id}`)).body.active, false)
+
+  assert.equal((await scim.patch(`/Users/${id}`, patchOf({ op: 'replace', value: { active: true } }))).status, 200)
+  assert.equal(await roleOf(owner, orgId, email), 'viewer')
+  const renamed = { ...aUser('asha.rao'), externalId: 'ext-asha' }
+  assert.equal((await scim.put(`/Users/${id}`, renamed)).body.emails[0].value, 'asha.rao@metro.example')
+  assert.deepEqual(
+    [await roleOf(owner, orgId, email), await roleOf(owner, orgId, 'asha.rao@metro.example')],
+    [undefined, 'viewer'],
+  )
+  assert.equal((await scim.delete(`/Users/${id}`)).status, 204)
+  assert.equal(await roleOf(owner, orgId, 'asha.rao@metro.example'), undefined)
+  assert.equal((await scim.get(`/Users/${id}`)).status, 404)
+  const { items } = (await owner.get(`/orgs/${orgId}/audit`)).body.data
+  const actions = items.filter(({ details }: any) => details.how === 'scim').map(({ action }: any) => action)
+  assert.deepEqual(actions, ['member.remove', 'member.email', 'member.add', 'member.remove', 'member.add'])
+})
+
+test('groups decide on the role', async () => {
+  const { orgId, owner, scim, path, settings } = await startOrganisation()
+  const [asha, ravi] = [await scim.post('/Users', aUser('asha')), await scim.post('/Users', aUser('ravi'))]
+  const roles = async () => [
+    await roleOf(owner, orgId, 'asha@metro.example'),
+    await roleOf(owner, orgId, 'ravi@metro.example'),
+  ]
+  const group = await scim.post('/Groups', {
+    schemas: [GROUP_SCHEMA],
+    displayName: 'Recruiters',
+    members: [{ value: asha.body.id }],
+  })
+  assert.equal(group.status, 201, JSON.stringify(group.body))
+  assert.deepEqual(await roles(), ['recruiter', 'viewer'])
+  assert.equal((await scim.get(`/Users/${asha.body.id}`)).body.groups[0].display, 'Recruiters')
+  const groupPath = `/Groups/${group.body.id}`
+  const added = await scim.patch(groupPath, patchOf({ op: 'add', path: 'members', value: [{ value: ravi.body.id }] }))
+  assert.equal(added.status, 200, JSON.stringify(added.body))
+  assert.equal(added.body.members.length, 2)
+  assert.deepEqual(await roles(), ['recruiter', 'recruiter'])
+  const removal = patchOf({ op: 'remove', path: `members[value eq "${asha.body.id}"]` })
+  assert.equal((await scim.patch(groupPath, removal)).body.members.length, 1)
+  assert.deepEqual(await roles(), ['viewer', 'recruiter'])
+  await owner.put(path, { ...settings, role_mappings: [{ group: 'Recruiters', role: 'owner' }] })
+  assert.deepEqual(await roles(), ['viewer', 'owner'], 'after a change of the mappings')
+  await scim.put(groupPath, { schemas: [GROUP_SCHEMA], displayName: 'Others', members: [{ value: ravi.body.id }] })
+  assert.deepEqual(await roles(), ['viewer', 'viewer'])
+  assert.equal((await scim.delete(groupPath)).status, 204)
+  assert.equal((await scim.get(groupPath)).status, 404)
+})
+
+test('lists are filtered and paged', async () => {
+  const { scim } = await startOrganisation()
+  for (const name of ['a', 'b', 'c']) assert.equal((await scim.post('/Users', aUser(name))).status, 201)
+  const list = async (query: string) => (await scim.get(`/Users?${query}`)).body
+  const namesOf = ({ Resources }: any) => Resources.map(({ userName }: any) => userName)
+  const filter = (text: string) => list(`filter=${encodeURIComponent(text)}`)
+  assert.deepEqual(namesOf(await filter('userName eq "B@metro.example"')), ['b@metro.example'])
+  assert.deepEqual(namesOf(await filter('externalId eq "ext-c"')), ['c@metro.example'])
+  assert.deepEqual(namesOf(await filter('userName sw "a" or userName sw "c"')), ['a@metro.example', 'c@metro.example'])
+  assert.equal((await filter('userName eq "nobody"')).totalResults, 0)
+  const page = await list('startIndex=2&count=1')
+  assert.deepEqual(
+    [page.totalResults, page.startIndex, page.itemsPerPage, namesOf(page)],
+    [3, 2, 1, ['b@metro.example']],
+  )
+  assert.equal((await list('count=0')).Resources.length, 0)
+  for (const text of [
+    'userName zz "x"',
+    '(userName eq "x"',
+    'userName',
+    `userName eq "${'x'.repeat(1000)}" or active pr`,
+  ]) {
+    const { status, scimType } = await filter(text)
+    assert.deepEqual([status, scimType], ['400', 'invalidFilter'], text)
+  }
+  for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/Schemas'])
+    assert.equal((await scim.get(path)).status, 200, path)
+})
+
+test('errors have the format of the standard', async () => {
+  const { app, orgId, owner, scim, path } = await startOrganisation()
+  const errorOf = ({ status, body }: { status: number; body: any }) => {
+    assert.deepEqual(body.schemas, ['urn:ietf:params:scim:api:messages:2.0:Error'])
+    assert.equal(body.status, String(status))
+    return [status, body.scimType]
+  }
+  await scim.post('/Users', aUser('asha'))
+  assert.deepEqual(errorOf(await scim.post('/Users', aUser('asha'))), [409, 'uniqueness'])
+  assert.deepEqual(errorOf(await scim.post('/Users', { schemas: [USER_SCHEMA] })), [400, 'invalidValue'])
+  const foreign = { ...aUser('x'), userName: 'x@evil.example', emails: [{ value: 'x@evil.example' }] }
+  assert.deepEqual(errorOf(await scim.post('/Users', foreign)), [400, 'invalidValue'])
+  assert.deepEqual(errorOf(await scim.get('/Users/SU_UNKNOWN')), [404, undefined])
+  assert.deepEqual(errorOf(await scim.patch('/Users/SU_UNKNOWN', patchOf())), [404, undefined])
+  assert.deepEqual(errorOf(await scimClient(app, 'scim_wrong').get('/Users')), [401, undefined])
+  const unreadable = await app.fetch('/scim/v2/Users', { headers: { authorization: 'Basic abc' } })
+  assert.deepEqual(errorOf(unreadable), [401, undefined])
+
+  const other = await startOrganisation()
+  const [{ id }] = (await scim.get('/Users')).body.Resources
+  assert.equal((await other.scim.get(`/Users/${id}`)).status, 404, 'of another organisation')
+  assert.equal((await other.scim.delete(`/Users/${id}`)).status, 404)
+  assert.equal((await other.scim.get('/Users')).body.totalResults, 0)
+  assert.equal(await roleOf(owner, orgId, 'asha@metro.example'), 'viewer')
+  assert.equal((await owner.delete(`${path}/scim-token`)).body.error.code, 'RECENT_SIGN_IN_REQUIRED')
+  assert.equal((await (await signIn(app, owner.email)).delete(`${path}/scim-token`)).status, 200)
+  assert.equal((await scim.get('/Users')).status, 401, 'after the token was revoked')
+  assert.equal(await roleOf(owner, orgId, 'asha@metro.example'), 'viewer', 'members stay')
+})

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MINUTE } from '../../../server/platform/clock.ts'
+import { newPage } from '../../../test/browser/browser.ts'
+import { checkPage, getButton, getDialog, waitForHeading } from '../../../test/browser/console-page.ts'
+import { startApp } from '../../../test/support/app.ts'
+import { runClock, TestClock } from '../../../test/support/clock.ts'
+import { createTestSignInLink, signInMember } from '../../../test/support/console.ts'
+
+test('a member adds a passkey, signs in with it and confirms a change with it', async (t) => {
+  const app = await startApp(t, { clock: new TestClock(Date.now()) })
+  runClock(t, app.clock)
+  // Browsers allow passkeys at the name localhost, but not at an IP address.
+  const url = app.url.replace('127.0.0.1', 'localhost')
+  app.context.config.publicUrl = url
+  const { orgId } = await app.fixtures.createOrg('Metro Staffing')
+  await signInMember(app, orgId, 'owner', 'owner@metro.example')
+  const page = await newPage(t)
+  const devTools = await page.context().newCDPSession(page)
+  await devTools.send('WebAuthn.enable')
+  await devTools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+  await page.goto(await createTestSignInLink(app, 'owner@metro.example'))
+  await waitForHeading(page, 'Metro Staffing')
+  await page.getByRole('link', { name: 'owner@metro.example' }).click()
+  await getButton(page, 'Add a passkey').click()
+  await page.getByRole('cell', { name: /^Passkey of/ }).waitFor()
+  await checkPage(page, 'account')
+  await page.setViewportSize({ width: 360, height: 740 })
+  await checkPage(page, 'account-narrow')
+  await page.setViewportSize({ width: 1280, height: 800 })
+
+  await getButton(page, 'Sign out').click()
+  await getButton(page, 'Sign in with a passkey').waitFor()
+  await checkPage(page, 'sign-in-passkey')
+  await getButton(page, 'Sign in with a passkey').click()
+  await page.getByRole('navigation').waitFor({ state: 'attached' })
+
+  app.clock.advance(16 * MINUTE)
+  await page.goto(`${url}/console/account`)
+  await getButton(page, 'Set up an app').click()
+  await getDialog(page).getByRole('button', { name: 'Use a passkey' }).click()
+  await getDialog(page).getByAltText('QR code with the secret').waitFor()
+  await checkPage(page, 'authenticator-app')
+  await getDialog(page).getByLabel('Code of the app').fill('000000')
+  await getDialog(page).getByRole('button', { name: 'Turn on' }).click()
+  await getDialog(page).getByText('check the time of your device').waitFor()
+  await page.keyboard.press('Escape')
+
+  await getButton(page, /^Remove the passkey/ as never).click()
+  await page.getByRole('cell', { name: /^Passkey of/ }).waitFor({ state: 'detached' })
+  const { rows } = await app.context.db.pool.query(
+    `select action from audit_log where action like 'passkey.%' order by 1`,
+  )
+  assert.deepEqual(
+    rows.map(({ action }) => action),
+    ['passkey.add', 'passkey.remove'],
+  )
+})
