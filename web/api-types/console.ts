@@ -418,6 +418,7 @@ export interface EmailDetails {
     | 'suppressed'
     | 'complained'
     | 'person_erased'
+    | 'person_restricted'
     | null
   /** The status reason as a sentence. */
   explanation: string | null
@@ -467,6 +468,7 @@ export interface EmailSummary {
     | 'suppressed'
     | 'complained'
     | 'person_erased'
+    | 'person_restricted'
     | null
   /** The status reason as a sentence. */
   explanation: string | null
