@@ -105,11 +105,7 @@ alter table candidate_progress add column personal bytea;
 alter table contacts add column restricted boolean not null default false;
 
 -- Null in rows whose text is sealed.
-alter table messages
-  alter column content drop not null,
-  add column personal bytea,
-  -- A confirmation code, which is sent also to people who are restricted, and while the campaign or the organisation is paused.
-  add column is_code boolean not null default false;
+alter table messages alter column content drop not null, add column personal bytea;
 create index messages_unsealed on messages (message_id) where content is not null;
 
 -- Keyed hashes in place of the addresses in stopped_addresses.

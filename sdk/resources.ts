@@ -17,6 +17,7 @@ import type {
   CatalogueTotals,
   Choice,
   ChoiceList,
+  ContactRecord,
   CountedCandidate,
   CountedCandidateList,
   Country,
@@ -670,6 +671,21 @@ export class CampaignsResource {
         path: `/api/v1/partner/campaigns/${pathSegment('campaignId', campaignId)}/candidates/${pathSegment('candidateId', candidateId)}/revoke-link`,
         auth: 'signature',
         acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Get the contact record of a candidate.
+   * Proves how the candidate was contacted: each message with its time, text and registered template, and the basis of the contact. After the erasure of the person, the texts and the basis are gone. Scope: `campaigns:read`. Rate limit class: `reads`.
+   */
+  getContactRecord(campaignId: string, candidateId: string, options?: CallOptions): Promise<ContactRecord> {
+    return this.#transport.send(
+      {
+        method: 'GET',
+        path: `/api/v1/partner/campaigns/${pathSegment('campaignId', campaignId)}/candidates/${pathSegment('candidateId', candidateId)}/contact-record`,
+        auth: 'signature',
       },
       options,
     )

@@ -19,7 +19,7 @@ import { createWorkflow } from '../../server/workflows/workflows.ts'
 import { databaseUrl, prepareTemplate, serverUrl, startCluster, TEMPLATE_DATABASE } from '../../test/runner/cluster.ts'
 import { prepareMandates, type StartAppOptions, startApp, type TestApp } from '../../test/support/app.ts'
 import { type Cleanup, withCleanup } from '../../test/support/cleanup.ts'
-import { raiseLimits } from '../../test/support/partners.ts'
+import { declareContactBasis, raiseLimits } from '../../test/support/partners.ts'
 
 export interface BenchApp {
   context: Context
@@ -120,6 +120,7 @@ export async function createCampaignPartner(app: BenchApp, mode: Mode): Promise<
     await setKeyLimits(tx, keyId, { peoplePerDay: 1_000_000 })
     await grantCredits(tx, scope, clock, 1_000_000)
     await saveCredentials(tx, vault, clock, orgId, 'whatsapp', {})
+    await declareContactBasis(tx, clock, orgId)
     const { workflow_id } = await createWorkflow(tx, scope, clock, { name: 'Bench' }, 'api')
     const deps = { clock, skills: new LoadedSkills(context.catalogue.current), writer: context.writer }
     const { mandate_id } = await createMandate(tx, scope, deps, aMandate(workflow_id), 'api')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TWILIO, WHATSAPP } from '../../test/support/provider.ts'
+import { EXOTEL, TWILIO, WHATSAPP } from '../../test/support/provider.ts'
 import { createDeployment } from '../../test/support/server.ts'
 
 test('channels can be set up, listed without secrets, and removed', async (t) => {
@@ -35,4 +35,31 @@ test('channels can be set up, listed without secrets, and removed', async (t) =>
 
   assert.equal((await cli('channels', 'remove', '--org', org.org_id, '--channel', 'whatsapp')).code, 0)
   assert.equal((await fetch(`${server.url}/hooks/whatsapp/${channel_id}?${challenge}`)).status, 404)
+})
+
+test('channels check lists what would be refused in India, with the reason and what to do', async (t) => {
+  const { cli, json } = await createDeployment(t)
+  const { org_id } = await json('org', 'create', '--name', 'Acme')
+  const setUp = (channel: string, data: object) =>
+    json('channels', 'set', '--org', org_id, '--channel', channel, '--data', JSON.stringify(data))
+  const check = () => json('channels', 'check', '--org', org_id)
+  assert.deepEqual(await check(), { org_id, contact_basis: null, channels: [], findings: [] })
+  await setUp('sms', { ...TWILIO, from: '+14155550100' })
+  await setUp('voice', { ...TWILIO, from: '+14155550100' })
+  await setUp('whatsapp', WHATSAPP)
+  const problems = (await check()).findings.map((finding: { channel: string; severity: string; problem: string }) => [
+    finding.channel,
+    finding.severity,
+    finding.problem.slice(0, 40),
+  ])
+  assert.deepEqual(new Set(problems.map(([channel]: string[]) => channel)), new Set(['sms', 'voice', 'whatsapp']))
+  const { webhooks } = await setUp('sms', { ...EXOTEL, listed_hosts: ['example.org'] })
+  assert.deepEqual(webhooks, [], 'Exotel gets the callback URL with each message')
+  const text = await cli('channels', 'check', '--org', org_id)
+  assert.equal(text.code, 0)
+  assert.match(text.stdout, /No contact basis is declared/)
+  assert.match(text.stdout, /sms +refused +(The host|PUBLIC_URL is not set)/)
+  const list = await cli('--json', 'channels', 'list')
+  assert.ok(!list.stdout.includes(EXOTEL.api_token) && !list.stdout.includes(EXOTEL.api_key))
+  assert.equal((await cli('channels', 'check', '--org', 'ORG_unknown')).code, 1)
 })

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { problem } from '../../server/api/problem.ts'
 import { type ChannelName, channelNames } from '../../server/channels/channel.ts'
+import { checkChannel } from '../../server/channels/check.ts'
 import {
   type ChannelAccount,
   listAccounts,
@@ -8,6 +9,7 @@ import {
   saveCredentials,
 } from '../../server/channels/credentials.ts'
 import { redactSecrets, validateSettings } from '../../server/channels/settings.ts'
+import { getPrivacySettings } from '../../server/notices/settings.ts'
 import type { Queries } from '../../server/platform/database/database.ts'
 import { parseJsonOrUndefined } from '../../server/platform/json.ts'
 import { DATA_SOURCES, readData } from '../data-option.ts'
@@ -56,7 +58,7 @@ export function channelsCommand(): Command {
           channel_id: channelId,
           org_id: org,
           channel,
-          webhooks: webhookUrls(channel, channelId, config.publicUrl),
+          webhooks: webhookUrls(channel, settings, channelId, config.publicUrl),
         }
       })
       print(command, savedChannel, () =>
@@ -95,6 +97,39 @@ export function channelsCommand(): Command {
           ]),
           'No channels yet. Set one up: npx attestry channels set --org ORG_… --channel whatsapp --data -',
         ),
+      )
+    })
+
+  channels
+    .command('check')
+    .description('List the messages to India that would be refused, with the reasons and what to do')
+    .requiredOption('--org <org>', 'organisation ID, ORG_…')
+    .addHelpText(...examples('channels check --org ORG_…'))
+    .action(async ({ org }: Options, command: Command) => {
+      const result = await withStore(async ({ db, vault, config }) => {
+        await requireOrganisation(db.queries, org)
+        const { contact_basis } = await getPrivacySettings(db.queries, org)
+        const accounts = await listAccounts(db.queries, vault, org)
+        return {
+          org_id: org,
+          contact_basis,
+          channels: accounts.map(({ channel }) => channel),
+          findings: accounts.flatMap((account) => checkChannel(account, config.publicUrl)),
+        }
+      })
+      print(command, result, () =>
+        [
+          result.contact_basis === null
+            ? 'No contact basis is declared: each LIVE candidate needs a consent. See npx attestry privacy settings --help.\n'
+            : `Contact basis: ${result.contact_basis}\n`,
+          result.channels.length === 0
+            ? 'No channels are set up.'
+            : table(
+                ['CHANNEL', 'SEVERITY', 'PROBLEM', 'WHAT TO DO'],
+                result.findings.map(({ channel, severity, problem, remedy }) => [channel, severity, problem, remedy]),
+                `No problems found in ${result.channels.join(', ')}.`,
+              ),
+        ].join('\n'),
       )
     })
 
@@ -145,15 +180,24 @@ async function requireOrganisation(queries: Queries, orgId: string) {
 const PLACEHOLDER_URL = 'https://your-public-address'
 
 /** Returns the webhook URLs that the operator must enter at the provider. All other URLs are sent to the provider with each message. */
-function webhookUrls(channel: ChannelName, channelId: string, publicUrl: string | undefined): string[] {
+function webhookUrls(
+  channel: ChannelName,
+  settings: object,
+  channelId: string,
+  publicUrl: string | undefined,
+): string[] {
   const hooksUrl = `${(publicUrl ?? PLACEHOLDER_URL).replace(/\/+$/, '')}/hooks`
   if (channel === 'whatsapp') return [`${hooksUrl}/whatsapp/${channelId}`]
-  return channel === 'sms' ? [`${hooksUrl}/twilio/${channelId}/sms`] : []
+  return channel === 'sms' && !('provider' in settings) ? [`${hooksUrl}/twilio/${channelId}/sms`] : []
 }
 
 function accountRecord({ credentials, ...account }: ChannelAccount, publicUrl: string | undefined) {
   const { channel, channel_id } = account
-  return { ...account, settings: redactSecrets(credentials), webhooks: webhookUrls(channel, channel_id, publicUrl) }
+  return {
+    ...account,
+    settings: redactSecrets(credentials),
+    webhooks: webhookUrls(channel, credentials, channel_id, publicUrl),
+  }
 }
 
 function senderName(settings: Record<string, unknown>): string {

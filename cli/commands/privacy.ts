@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import type { Mode } from '../../server/access/keys.ts'
 import { getOrganisation } from '../../server/access/organisations.ts'
 import { problem } from '../../server/api/problem.ts'
+import { type ContactBasis, contactBases } from '../../server/notices/contact-basis.ts'
 import {
   changePrivacySettings,
   getPrivacySettings,
@@ -28,11 +29,14 @@ const FIELD_OPTIONS = {
   grievancePhone: 'grievance_phone',
   privacyEmail: 'privacy_email',
   postalAddress: 'postal_address',
+  contactBasisSource: 'contact_basis_source',
+  contactBasisTextVersion: 'contact_basis_text_version',
 } as const
 
 type SettingsOptions = { [Name in keyof typeof FIELD_OPTIONS]?: string } & {
   minors?: PrivacySettings['minors']
   linkDays?: number
+  contactBasis?: ContactBasis | 'none'
 }
 
 export function privacyCommand(): Command {
@@ -57,8 +61,19 @@ export function privacyCommand(): Command {
       "number of days for which candidates' links still work after the campaign is completed",
       wholeNumberParser(0, MAX_LINK_DAYS),
     )
+    .addOption(
+      new Option('--contact-basis <basis>', 'why candidates may be contacted in LIVE mode; none to remove').choices([
+        ...contactBases,
+        'none',
+      ]),
+    )
+    .option('--contact-basis-source <text>', 'where people agreed or applied, such as the name of a form')
+    .option('--contact-basis-text-version <version>', 'version of the text that people agreed to; empty to remove')
     .addHelpText(
-      ...examples('privacy settings ORG_… --grievance-email grievance@example.com --minors guardian_consent'),
+      ...examples(
+        'privacy settings ORG_… --contact-basis application --contact-basis-source "form on example.com"',
+        'privacy settings ORG_… --grievance-email grievance@example.com --minors guardian_consent',
+      ),
     )
     .action(async (orgId: string, options: SettingsOptions, command: Command) => {
       const change = readChange(options)
@@ -127,13 +142,18 @@ interface HoldOptions {
   mode: Mode
 }
 
-function readChange({ minors, linkDays, ...fields }: SettingsOptions): PrivacySettingsChange {
+function readChange({ minors, linkDays, contactBasis, ...fields }: SettingsOptions): PrivacySettingsChange {
   const change: PrivacySettingsChange = {}
   for (const [option, field] of Object.entries(FIELD_OPTIONS)) {
     const value = fields[option as keyof typeof FIELD_OPTIONS]
     if (value !== undefined) change[field] = value.trim() === '' ? null : value
   }
-  return { ...change, ...(minors ? { minors } : {}), ...(linkDays === undefined ? {} : { link_days: linkDays }) }
+  return {
+    ...change,
+    ...(minors ? { minors } : {}),
+    ...(linkDays === undefined ? {} : { link_days: linkDays }),
+    ...(contactBasis === undefined ? {} : { contact_basis: contactBasis === 'none' ? null : contactBasis }),
+  }
 }
 
 function describeSettings(orgId: string, settings: PrivacySettings): string {
@@ -145,6 +165,14 @@ function describeSettings(orgId: string, settings: PrivacySettings): string {
     ['Postal address', settings.postal_address ?? 'not set'],
     ['Students below 18', settings.minors === 'off' ? 'no rule' : 'need the consent of a guardian'],
     ["Candidates' links work for", `${settings.link_days} days after the campaign`],
+    [
+      'Contact basis',
+      settings.contact_basis === null
+        ? 'not declared; LIVE candidates need their own consent'
+        : [settings.contact_basis, settings.contact_basis_source, settings.contact_basis_text_version]
+            .filter(Boolean)
+            .join(', '),
+    ],
     ['Legal hold', settings.legal_hold_reason ?? 'none'],
   ])
 }

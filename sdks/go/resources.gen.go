@@ -558,6 +558,27 @@ func (r *CampaignsResource) RevokeCandidateLink(ctx context.Context, campaignID 
 	return &response.Data, nil
 }
 
+// GetContactRecord: get the contact record of a candidate.
+//
+// Proves how the candidate was contacted: each message with its time, text and registered template, and the basis of
+// the contact. After the erasure of the person, the texts and the basis are gone. Scope: `campaigns:read`. Rate limit
+// class: `reads`.
+func (r *CampaignsResource) GetContactRecord(ctx context.Context, campaignID string, candidateID string, options ...RequestOption) (*ContactRecord, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/v1/partner/campaigns/{campaign_id}/candidates/{candidate_id}/contact-record",
+		pathParameters: []pathParameter{{"campaign_id", campaignID}, {"candidate_id", candidateID}},
+		authentication: authPartner,
+	}
+	var response struct {
+		Data ContactRecord `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
 // Pause: pause a campaign.
 //
 // Scope: `campaigns:write`. Rate limit class: `campaignWrites`.

@@ -36,6 +36,32 @@ const (
 	CampaignStatusArchived  CampaignStatus = "archived"
 )
 
+// CandidateConsentBasis is one of consent, application or legitimate_use. The server may add values.
+type CandidateConsentBasis string
+
+const (
+	CandidateConsentBasisConsent       CandidateConsentBasis = "consent"
+	CandidateConsentBasisApplication   CandidateConsentBasis = "application"
+	CandidateConsentBasisLegitimateUse CandidateConsentBasis = "legitimate_use"
+)
+
+// CandidateConsentInputBasis is one of consent, application or legitimate_use. The server may add values.
+type CandidateConsentInputBasis string
+
+const (
+	CandidateConsentInputBasisConsent       CandidateConsentInputBasis = "consent"
+	CandidateConsentInputBasisApplication   CandidateConsentInputBasis = "application"
+	CandidateConsentInputBasisLegitimateUse CandidateConsentInputBasis = "legitimate_use"
+)
+
+// CandidateConsentStatedBy is one of enrolment or organisation. The server may add values.
+type CandidateConsentStatedBy string
+
+const (
+	CandidateConsentStatedByEnrolment    CandidateConsentStatedBy = "enrolment"
+	CandidateConsentStatedByOrganisation CandidateConsentStatedBy = "organisation"
+)
+
 // CandidateTestScriptConsent is one of yes or no. The server may add values.
 type CandidateTestScriptConsent string
 
@@ -552,6 +578,17 @@ const (
 	ScriptedSkillAnswersCorrect   ScriptedSkillAnswers = "correct"
 	ScriptedSkillAnswersWrong     ScriptedSkillAnswers = "wrong"
 	ScriptedSkillAnswersUndecided ScriptedSkillAnswers = "undecided"
+)
+
+// SentMessageKind is one of first_message, follow_up, requested, response or code. The server may add values.
+type SentMessageKind string
+
+const (
+	SentMessageKindFirstMessage SentMessageKind = "first_message"
+	SentMessageKindFollowUp     SentMessageKind = "follow_up"
+	SentMessageKindRequested    SentMessageKind = "requested"
+	SentMessageKindResponse     SentMessageKind = "response"
+	SentMessageKindCode         SentMessageKind = "code"
 )
 
 // SkillAssessmentVerdict is one of passed, not_passed or inconclusive. The server may add values.
@@ -1092,6 +1129,35 @@ type Candidate struct {
 	ResultID string `json:"result_id"`
 }
 
+// CandidateConsent is an object of the API.
+type CandidateConsent struct {
+	// Basis of the contact.
+	Basis CandidateConsentBasis `json:"basis"`
+	// Time at which the person agreed or applied; null if the organisation declared the basis.
+	ObtainedAt *string `json:"obtained_at"`
+	// Place where the person agreed or applied.
+	Source string `json:"source"`
+	// Version of the text that the person agreed to; null if it is not known.
+	TextVersion *string `json:"text_version"`
+	// Origin of the basis. `enrolment`: the request that enrolled the candidate. `organisation`: the privacy settings of
+	// the organisation at that time.
+	StatedBy CandidateConsentStatedBy `json:"stated_by"`
+}
+
+// CandidateConsentInput: Basis on which the candidate may be contacted. Required in LIVE mode, unless the
+// organisation has declared a basis for all candidates in its privacy settings.
+type CandidateConsentInput struct {
+	// Basis of the contact. `consent`: the person agreed to be contacted about jobs. `application`: the person applied
+	// for a job with you. `legitimate_use`: another use that the law allows without consent.
+	Basis CandidateConsentInputBasis `json:"basis"`
+	// Time at which the person agreed or applied: ISO 8601 with a time zone.
+	ObtainedAt string `json:"obtained_at"`
+	// Place where the person agreed or applied, such as the name of a form.
+	Source string `json:"source"`
+	// Version of the text that the person agreed to.
+	TextVersion *string `json:"text_version,omitempty"`
+}
+
 // CandidateInput is an object of the API.
 type CandidateInput struct {
 	// Your own ID for the candidate.
@@ -1106,8 +1172,9 @@ type CandidateInput struct {
 	// The candidate's language: one of the workflow's languages.
 	Language *Language `json:"language,omitempty"`
 	// Your own data about the candidate, which is returned with the result.
-	Metadata   map[string]string    `json:"metadata,omitempty"`
-	TestScript *CandidateTestScript `json:"test_script,omitempty"`
+	Metadata   map[string]string      `json:"metadata,omitempty"`
+	Consent    *CandidateConsentInput `json:"consent,omitempty"`
+	TestScript *CandidateTestScript   `json:"test_script,omitempty"`
 }
 
 // CandidateList is an object of the API.
@@ -1199,6 +1266,22 @@ type ChoiceList struct {
 	Items []Choice `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// ContactRecord is an object of the API.
+type ContactRecord struct {
+	// ID of the candidate in this campaign.
+	CandidateID string `json:"candidate_id"`
+	// Your own ID for the candidate.
+	ExternalCandidateID string `json:"external_candidate_id"`
+	// ID of the campaign.
+	CampaignID string `json:"campaign_id"`
+	// Basis of the contact; null in TEST mode, for candidates of earlier versions and after the erasure of the person.
+	Consent *CandidateConsent `json:"consent"`
+	// True if the phone number or the email address has opted out.
+	OptedOut bool `json:"opted_out"`
+	// Messages to the candidate, oldest first.
+	Messages []SentMessage `json:"messages"`
 }
 
 // CountedCandidate is an object of the API.
@@ -2731,6 +2814,29 @@ type SelectedSkillInput struct {
 	SubSkillID string `json:"sub_skill_id"`
 	// ID of the master skill.
 	MasterSkillID string `json:"master_skill_id"`
+}
+
+// SentMessage is an object of the API.
+type SentMessage struct {
+	// ID of the message.
+	MessageID string `json:"message_id"`
+	// Kind of the message. `requested`: the candidate asked for the contact. `response`: it responds to a reply. `code`:
+	// it contains a confirmation code.
+	Kind SentMessageKind `json:"kind"`
+	// Channel of the message.
+	Channel string `json:"channel"`
+	// State of the message.
+	State string `json:"state"`
+	// Time at which the provider accepted the message; null if it was not accepted, or in rows of earlier versions.
+	SentAt *string `json:"sent_at"`
+	// ID or name of the registered template that the message was sent with; null if it used none.
+	TemplateID *string `json:"template_id"`
+	// ID of the message at the provider; null before it was accepted.
+	ProviderID *string `json:"provider_id"`
+	// Text of the prompts, without options and links; empty after the erasure of the person.
+	Text string `json:"text"`
+	// Error of the provider; null if there was none.
+	Error *string `json:"error"`
 }
 
 // SessionConsentInput is an object of the API.

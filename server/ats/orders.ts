@@ -254,6 +254,10 @@ function recruiterProblem(error: unknown): unknown {
     return rejection('No credits are left in Attestry. Ask your administrator to add credits, and send the test again.')
   if (error.code === 'LIMIT_EXCEEDED')
     return rejection('The daily limit of candidates is reached in Attestry. Send the test again tomorrow.')
+  if (error.details?.some(({ path }) => path.endsWith('.consent')))
+    return rejection(
+      'Your organisation has not declared in Attestry why it may contact candidates. Ask your administrator to set the contact basis in the privacy settings, and send the test again.',
+    )
   return error.code === 'CONFLICT' ? rejection(error.message) : error
 }
 

@@ -5,6 +5,7 @@ import type { TestScript } from '../channels/simulator/test-script.ts'
 import { fromStoredState, type StoredState } from '../conversation/earlier-format.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import { type Flow, getFlow } from '../mandates/flow.ts'
+import type { ContactConsent } from '../notices/contact-basis.ts'
 import { openPersonKey, type PersonKey } from '../people/identity/person-key.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
@@ -36,6 +37,8 @@ export interface Candidacy {
   phone: string | null
   email: string | null
   metadata: Record<string, string>
+  /** The basis of the contact; absent in TEST mode, in rows of earlier versions and after the erasure of the person. */
+  consent?: ContactConsent | undefined
   token: Buffer
   status: ResultStatus
   reason: ResultReason | null
@@ -62,7 +65,7 @@ export interface Candidacy {
 
 type CandidacyRow = Omit<
   Candidacy,
-  'state' | 'flow' | 'person_key' | 'is_restricted' | 'name' | 'phone' | 'email' | 'metadata'
+  'state' | 'flow' | 'person_key' | 'is_restricted' | 'name' | 'phone' | 'email' | 'metadata' | 'consent'
 > & {
   conversation: string
   sealed_key: Buffer | null

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { findMandate } from '../mandates/mandate-rows.ts'
 import { getWorkflow } from '../workflows/workflows.ts'
 import { findCampaign, startsAtError } from './campaigns.ts'
-import { candidateRuleErrors, MAX_CANDIDATES_PER_REQUEST } from './enrolment.ts'
+import { candidateRuleErrors, consentErrors, findDeclaredConsent, MAX_CANDIDATES_PER_REQUEST } from './enrolment.ts'
 import { phoneError } from './phone-number.ts'
 import { TEST_ONLY_MESSAGE } from './test-scripts.ts'
 
@@ -33,8 +33,11 @@ export function enrolmentInputErrors({ clock }: Pick<Context, 'clock'>, { caller
   return details
 }
 
-/** Returns violations of the workflow's rules, to be reported together with schema errors. */
-export async function enrolmentRuleErrors({ db }: Pick<Context, 'db'>, request: FastifyRequest): Promise<Detail[]> {
+/** Returns violations of the workflow's rules and missing consents, to be reported together with schema errors. */
+export async function enrolmentRuleErrors(
+  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  request: FastifyRequest,
+): Promise<Detail[]> {
   const { caller, body, params } = request
   const { mandate_id, candidates } = fieldsOfObject(body)
   if (!Array.isArray(candidates)) return []
@@ -46,10 +49,11 @@ export async function enrolmentRuleErrors({ db }: Pick<Context, 'db'>, request: 
         ? await findMandate(db.queries, caller, mandate_id)
         : undefined
   if (!target) return []
-  return candidateRuleErrors(
-    candidates.slice(0, MAX_CANDIDATES_PER_REQUEST.live).map(fieldsOfObject),
-    await getWorkflow(db.queries, caller, target.workflow_id),
-  )
+  const rows = candidates.slice(0, MAX_CANDIDATES_PER_REQUEST.live).map(fieldsOfObject)
+  return [
+    ...candidateRuleErrors(rows, await getWorkflow(db.queries, caller, target.workflow_id)),
+    ...consentErrors(caller, rows, await findDeclaredConsent(db.queries, caller), clock.now()),
+  ]
 }
 
 function fieldsOfObject(value: unknown): Record<string, unknown> {

@@ -2,16 +2,19 @@ import { sql } from 'kysely'
 import type { Caller, OrgScope } from '../access/caller.ts'
 import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
-import { availableChannels } from '../channels/credentials.ts'
+import { checkChannel } from '../channels/check.ts'
+import { availableChannels, listAccounts } from '../channels/credentials.ts'
 import type { TestScript } from '../channels/simulator/test-script.ts'
 import type { Context } from '../context.ts'
 import { startConversation } from '../conversation/conversation.ts'
 import { fromStoredState } from '../conversation/earlier-format.ts'
 import { shareLockMandate } from '../mandates/mandate-rows.ts'
+import { type ContactBasis, type ContactConsent, declaredConsent } from '../notices/contact-basis.ts'
+import { getPrivacySettings } from '../notices/settings.ts'
 import { blindIndexOf } from '../people/identity/blind-index.ts'
 import { deleteUnusedPeople, identifyPeople } from '../people/identity/people.ts'
 import type { SealedColumn } from '../platform/data-key-rotation.ts'
-import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
+import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { newId, randomToken } from '../platform/ids.ts'
 import { indianDate } from '../platform/india-time.ts'
 import { LANGUAGES, type Language } from '../platform/text/languages.ts'
@@ -37,6 +40,7 @@ export interface CandidateInput {
   email?: string
   language?: Language
   metadata?: Record<string, string>
+  consent?: { basis: ContactBasis; obtained_at: string; source: string; text_version?: string }
   /** In TEST mode, how the candidate behaves. */
   test_script?: TestScript
 }
@@ -102,11 +106,11 @@ export async function enrolInCampaign(
   return enrolCandidates(tx, caller, deps, { ...campaign, flow_version }, candidates, options)
 }
 
-/** Requires credentials for at least one channel of a LIVE campaign; TEST uses the simulator. */
+/** Requires at least one channel of a LIVE campaign that has credentials and can send messages; TEST uses the simulator. */
 export async function requireChannelCredentials(
   tx: Tx,
   caller: Pick<Caller, 'orgId' | 'mode'>,
-  { config }: Pick<EnrolmentDeps, 'config'>,
+  { config, vault }: Pick<EnrolmentDeps, 'config' | 'vault'>,
   { workflow_id }: Pick<Campaign, 'workflow_id'>,
 ): Promise<void> {
   const { orgId, mode } = caller
@@ -117,6 +121,16 @@ export async function requireChannelCredentials(
     throw problem(
       'CONFLICT',
       `The organisation has no credentials for any channel of the workflow (${channels.join(', ')}). Ask the operator to set one up.`,
+    )
+  const usedChannels = channels.filter((channel) => configuredChannels.has(channel))
+  const refusals = (await listAccounts(tx, vault, orgId))
+    .filter(({ channel }) => usedChannels.includes(channel))
+    .flatMap((account) => checkChannel(account, config.publicUrl))
+    .filter(({ severity }) => severity === 'refused')
+  if (usedChannels.every((name) => refusals.some(({ channel }) => channel === name)))
+    throw problem(
+      'CONFLICT',
+      `This campaign can reach nobody. ${refusals.map((each) => `${each.channel}: ${each.problem} ${each.remedy}`).join(' ')}`,
     )
 }
 
@@ -132,7 +146,11 @@ export async function enrolCandidates(
   const ownDeps = await withLockedClock(tx, deps, campaign)
   const { clock, vault } = ownDeps
   const workflow = await getWorkflow(tx, caller, campaign.workflow_id)
-  const errors = candidateRuleErrors(candidates, workflow, options)
+  const declared = await findDeclaredConsent(tx, caller)
+  const errors = [
+    ...candidateRuleErrors(candidates, workflow, options),
+    ...consentErrors(caller, candidates, declared, deps.clock.now()),
+  ]
   if (errors.length > 0) throw invalid(errors)
   const { keptIndexes, repeats } = findRepeats(candidates)
   const rows = keptIndexes.map((index) => candidates[index]!)
@@ -156,7 +174,7 @@ export async function enrolCandidates(
     with input as (
       select * from unnest(${candidateIds}::text[], ${resultIds}::text[],
         ${rows.map((row) => row.external_candidate_id)}::text[], ${people.map(({ personId }) => personId)}::text[],
-        ${people.map(({ key }, index) => sealCandidate(key, candidateIds[index]!, valuesOf(rows[index]!)))}::bytea[],
+        ${people.map(({ key }, index) => sealCandidate(key, candidateIds[index]!, valuesOf(rows[index]!, declared)))}::bytea[],
         ${people.map(({ phoneIndex }) => phoneIndex)}::bytea[], ${people.map(({ emailIndex }) => emailIndex)}::bytea[],
         ${people.map(({ isRestricted }) => isRestricted)}::bool[], ${rows.map((row) => row.language ?? null)}::text[],
         ${tokens.map(hashToken)}::bytea[], ${sealedTokens}::bytea[],
@@ -266,9 +284,52 @@ export async function enrolCandidates(
   }
 }
 
-function valuesOf({ name, phone, email, metadata }: CandidateInput): CandidateValues {
-  return { name, phone: phone ?? null, email: email ?? null, metadata: metadata ?? {} }
+function valuesOf(
+  { name, phone, email, metadata, consent }: CandidateInput,
+  declared: ContactConsent | undefined,
+): CandidateValues {
+  const ownConsent: ContactConsent | undefined = consent && {
+    basis: consent.basis,
+    obtained_at: new Date(consent.obtained_at).toISOString(),
+    source: consent.source,
+    text_version: consent.text_version ?? null,
+    stated_by: 'enrolment',
+  }
+  return {
+    name,
+    phone: phone ?? null,
+    email: email ?? null,
+    metadata: metadata ?? {},
+    consent: ownConsent ?? declared,
+  }
 }
+
+/** Returns the basis that the organisation declared for its LIVE candidates. TEST candidates need none. */
+export async function findDeclaredConsent(
+  queries: Queries,
+  { orgId, mode }: OrgScope,
+): Promise<ContactConsent | undefined> {
+  return mode === 'test' ? undefined : declaredConsent(await getPrivacySettings(queries, orgId))
+}
+
+/** Requires a basis for contacting each LIVE candidate. The rows may violate the schema, which is reported separately. */
+export function consentErrors(
+  { mode }: Pick<OrgScope, 'mode'>,
+  rows: { consent?: unknown }[],
+  declared: ContactConsent | undefined,
+  now: number,
+): Detail[] {
+  return rows.flatMap(({ consent }, index): Detail[] => {
+    if (consent === undefined)
+      return mode === 'test' || declared ? [] : [{ path: `candidates[${index}].consent`, message: MISSING_CONSENT }]
+    const time = Date.parse(String((consent as { obtained_at?: unknown } | null)?.obtained_at))
+    if (!(time > now)) return []
+    return [{ path: `candidates[${index}].consent.obtained_at`, message: 'must not be in the future' }]
+  })
+}
+
+const MISSING_CONSENT =
+  'is required in LIVE mode: state why the candidate may be contacted, or declare a basis for all candidates in the privacy settings of the organisation'
 
 /** Declines candidates who have opted out of the organisation's messages, and refunds their credits. */
 async function declineAllOptedOut(tx: Tx, { clock }: EnrolmentDeps, candidateIds: string[]) {

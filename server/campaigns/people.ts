@@ -45,6 +45,8 @@ export async function endCandidacies(tx: Tx, deps: ErasureDeps, person: PersonRe
   await sql`delete from simulator_turns where candidate_id = any (${ids})`.execute(tx)
   await sql`update messages set state = 'dropped', updated_at = ${new Date(deps.clock.now())}
     where candidate_id = any (${ids}) and state = 'queued'`.execute(tx)
+  await sql`delete from whatsapp_users where phone_index in (
+    select phone_index from candidates where candidate_id = any (${ids}))`.execute(tx)
   await sql`update candidates set phone_index = null, email_index = null where candidate_id = any (${ids})`.execute(tx)
 }
 
@@ -83,12 +85,13 @@ export async function correctCandidates(
 }
 
 /** Replaces the values of a candidate. An address is only replaced, not added: the candidate is not contacted on further channels. */
-function correctedValues({ name, phone, email, metadata }: Candidacy, correction: Correction) {
+function correctedValues({ name, phone, email, metadata, consent }: Candidacy, correction: Correction) {
   return {
     name: correction.name ?? name,
     phone: phone === null ? null : (correction.phone ?? phone),
     email: email === null ? null : (correction.email ?? email),
     metadata,
+    consent,
   }
 }
 
@@ -141,6 +144,7 @@ function candidacyRecord(candidacy: Candidacy): Record<string, unknown> {
     phone: candidacy.phone,
     email: candidacy.email,
     metadata: candidacy.metadata,
+    consent: candidacy.consent ?? null,
     language: state.language,
     status: candidacy.status,
     reason: candidacy.reason,

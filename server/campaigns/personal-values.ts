@@ -1,5 +1,6 @@
 import type { ConversationFlow } from '../conversation/flow.ts'
 import type { ConversationState } from '../conversation/state.ts'
+import type { ContactConsent } from '../notices/contact-basis.ts'
 import { blindIndexOf } from '../people/identity/blind-index.ts'
 import { ERASED, openPersonal, type PersonKey, sealPersonal } from '../people/identity/person-key.ts'
 import type { Queries } from '../platform/database/database.ts'
@@ -28,9 +29,11 @@ export interface CandidateValues {
   phone: string | null
   email: string | null
   metadata: Record<string, string>
+  /** The basis of the contact; absent in TEST mode and in rows of earlier versions. */
+  consent?: ContactConsent | undefined
 }
 
-const ERASED_VALUES: CandidateValues = { name: ERASED, phone: null, email: null, metadata: {} }
+const ERASED_VALUES: CandidateValues = { name: ERASED, phone: null, email: null, metadata: {}, consent: undefined }
 
 export function sealCandidate(key: Buffer, candidateId: string, values: CandidateValues): Buffer {
   return sealPersonal(key, values, candidatePurpose(candidateId))

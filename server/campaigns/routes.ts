@@ -18,6 +18,7 @@ import {
 } from './campaigns.ts'
 import { listCandidates } from './candidacy.ts'
 import { revokeCandidateLink } from './candidate-link.ts'
+import { getContactRecord } from './contact/contact-record.ts'
 import { balanceOf, listCreditEntries } from './credits.ts'
 import { type Enrolment, enrolCandidates, enrolInCampaign, requireChannelCredentials } from './enrolment.ts'
 import { enrolmentInputErrors, enrolmentRuleErrors } from './enrolment-input.ts'
@@ -27,6 +28,7 @@ import {
   CampaignRecord,
   CandidateParams,
   CandidateRecord,
+  ContactRecordSchema,
   CreditBalance,
   CreditEntryRecord,
   EnrolmentBody,
@@ -189,6 +191,26 @@ export function campaignRoutes(app: App, context: Context): void {
         await revokeCandidateLink(tx, context, caller, campaign_id, candidate_id)
         return { status: 200, body: { success: true, message: 'Link revoked', data: { candidate_id } } }
       })
+    },
+  )
+
+  app.get(
+    '/campaigns/:campaign_id/candidates/:candidate_id/contact-record',
+    {
+      config: readAccess,
+      schema: {
+        operationId: 'getContactRecord',
+        tags,
+        summary: 'Get the contact record of a candidate',
+        description:
+          'Proves how the candidate was contacted: each message with its time, text and registered template, and the basis of the contact. After the erasure of the person, the texts and the basis are gone.',
+        params: CandidateParams,
+        response: { 200: success(ContactRecordSchema) },
+      },
+    },
+    async ({ caller, params: { campaign_id, candidate_id } }) => {
+      const data = await db.transaction((tx) => getContactRecord(tx, caller, campaign_id, candidate_id))
+      return { success: true as const, message: 'Contact record', data }
     },
   )
 

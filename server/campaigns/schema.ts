@@ -1,12 +1,14 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { CreatedViaSchema } from '../access/schema.ts'
 import { postponements, scriptedAnswers } from '../channels/simulator/test-script.ts'
+import { contactBases } from '../notices/contact-basis.ts'
 import { named, withNotes } from '../platform/http/named-schemas.ts'
 import { describePattern, NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 import { attachedTestClock, TestClockId } from '../test-clocks/schema.ts'
 import { Language } from '../workflows/schema.ts'
 import { campaignStatuses } from './campaigns.ts'
 import { resultReasons, resultStatuses } from './candidacy.ts'
+import { sentMessageKinds } from './contact/contact-record.ts'
 import { creditReasons } from './credits.ts'
 import { duplicateReasons, MAX_CANDIDATES_PER_REQUEST } from './enrolment.ts'
 import { PHONE_FORMAT_MESSAGE, PHONE_PATTERN } from './phone-number.ts'
@@ -140,6 +142,45 @@ const TestScriptSchema = named(
   ),
 )
 
+const ConsentBody = named(
+  'CandidateConsentInput',
+  Type.Object(
+    {
+      basis: Type.Enum([...contactBases], {
+        description:
+          'Basis of the contact. `consent`: the person agreed to be contacted about jobs. `application`: the person applied for a job with you. `legitimate_use`: another use that the law allows without consent.',
+        examples: ['consent'],
+      }),
+      obtained_at: Type.String({
+        format: 'date-time',
+        description: 'Time at which the person agreed or applied: ISO 8601 with a time zone.',
+        examples: ['2026-03-01T10:15:00.000Z'],
+      }),
+      source: Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: NOT_BLANK_PATTERN,
+        description: 'Place where the person agreed or applied, such as the name of a form.',
+        examples: ['application form on example.com'],
+      }),
+      text_version: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 64,
+          pattern: NOT_BLANK_PATTERN,
+          description: 'Version of the text that the person agreed to.',
+          examples: ['2026-02'],
+        }),
+      ),
+    },
+    {
+      ...closed,
+      description:
+        'Basis on which the candidate may be contacted. Required in LIVE mode, unless the organisation has declared a basis for all candidates in its privacy settings.',
+    },
+  ),
+)
+
 const CandidateBody = named(
   'CandidateInput',
   Type.Object(
@@ -176,6 +217,7 @@ const CandidateBody = named(
           description: 'Your own data about the candidate, which is returned with the result.',
         }),
       ),
+      consent: Type.Optional(ConsentBody),
       test_script: Type.Optional(TestScriptSchema),
     },
     closed,
@@ -286,6 +328,83 @@ export const CandidateParams = Type.Object({
   ...CampaignParams.properties,
   candidate_id: Type.String({ pattern: '^[A-Z]{2,4}_[A-Z0-9]{10,40}$' }),
 })
+const ContactConsentSchema = named(
+  'CandidateConsent',
+  Type.Object({
+    basis: Type.Enum([...contactBases], { description: 'Basis of the contact.', examples: ['application'] }),
+    obtained_at: Type.Union([timestamp, Type.Null()], {
+      description: 'Time at which the person agreed or applied; null if the organisation declared the basis.',
+      examples: ['2026-03-01T10:15:00.000Z'],
+    }),
+    source: Type.String({
+      description: 'Place where the person agreed or applied.',
+      examples: ['application form on example.com'],
+    }),
+    text_version: Type.Union([Type.String(), Type.Null()], {
+      description: 'Version of the text that the person agreed to; null if it is not known.',
+      examples: ['2026-02'],
+    }),
+    stated_by: Type.Enum(['enrolment', 'organisation'], {
+      description:
+        'Origin of the basis. `enrolment`: the request that enrolled the candidate. `organisation`: the privacy settings of the organisation at that time.',
+      examples: ['enrolment'],
+    }),
+  }),
+)
+
+const SentMessageSchema = named(
+  'SentMessage',
+  Type.Object({
+    message_id: Type.String({ description: 'ID of the message.', examples: ['MS_01KKDSD0J0P26SYTR42FVC31EN'] }),
+    kind: Type.Enum([...sentMessageKinds], {
+      description:
+        'Kind of the message. `requested`: the candidate asked for the contact. `response`: it responds to a reply. `code`: it contains a confirmation code.',
+      examples: ['first_message'],
+    }),
+    channel: Type.String({ description: 'Channel of the message.', examples: ['sms'] }),
+    state: Type.String({ description: 'State of the message.', examples: ['delivered'] }),
+    sent_at: Type.Union([timestamp, Type.Null()], {
+      description:
+        'Time at which the provider accepted the message; null if it was not accepted, or in rows of earlier versions.',
+      examples: ['2026-03-11T06:30:02.000Z'],
+    }),
+    template_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'ID or name of the registered template that the message was sent with; null if it used none.',
+      examples: ['1107160000000012345'],
+    }),
+    provider_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'ID of the message at the provider; null before it was accepted.',
+      examples: ['SM0123456789abcdef0123456789abcdef'],
+    }),
+    text: Type.String({
+      description: 'Text of the prompts, without options and links; empty after the erasure of the person.',
+      examples: ['Hello Asha Rao. This is an automated message on behalf of Metro Ltd.'],
+    }),
+    error: Type.Union([Type.String(), Type.Null()], {
+      description: 'Error of the provider; null if there was none.',
+      examples: [null],
+    }),
+  }),
+)
+
+export const ContactRecordSchema = named(
+  'ContactRecord',
+  Type.Object({
+    candidate_id: Type.String({ examples: ['CD_01KKDSD0J0P26SYTR42FVC31EN'] }),
+    external_candidate_id: Type.String(),
+    campaign_id: Type.String(),
+    consent: Type.Union([ContactConsentSchema, Type.Null()], {
+      description:
+        'Basis of the contact; null in TEST mode, for candidates of earlier versions and after the erasure of the person.',
+    }),
+    opted_out: Type.Boolean({
+      description: 'True if the phone number or the email address has opted out.',
+      examples: [false],
+    }),
+    messages: Type.Array(SentMessageSchema, { description: 'Messages to the candidate, oldest first.' }),
+  }),
+)
+
 export const RevokedLink = named('RevokedLink', Type.Object({ candidate_id: Type.String() }))
 
 export const CreditBalance = named('CreditBalance', Type.Object({ balance: count }))

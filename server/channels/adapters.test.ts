@@ -5,6 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import PostalMime from 'postal-mime'
 import {
   cloudError,
+  EXOTEL,
+  exotelError,
   type ProviderBehaviour,
   startProvider,
   TWILIO,
@@ -16,13 +18,20 @@ import type { Config } from '../config.ts'
 import { openSmtp } from '../mail/smtp.ts'
 import { LANGUAGES } from '../platform/text/languages.ts'
 import { openChannels, requireAllChannels } from './adapters.ts'
-import { type ChannelAdapter, type ChannelAdapters, channelNames, type OutgoingMessage, SendError } from './channel.ts'
+import {
+  type ChannelAdapter,
+  type ChannelAdapters,
+  channelNames,
+  type OutgoingMessage,
+  SendError,
+  type SendErrorReason,
+} from './channel.ts'
 import { openEmail } from './email/email.ts'
 import { matchChoice, plainText } from './message-text.ts'
 import { closeProviderConnections } from './provider.ts'
 import { reserveSlot } from './send-rate.ts'
 import { redactSecrets, validateSettings } from './settings.ts'
-import { openSms } from './twilio/sms.ts'
+import { openSms } from './sms.ts'
 import { isSignedByTwilio, twilioSignature } from './twilio/twilio.ts'
 import { openVoice } from './twilio/voice.ts'
 import { whatsapp } from './whatsapp/whatsapp.ts'
@@ -44,6 +53,7 @@ function outgoingMessage(overrides: Partial<OutgoingMessage> = {}): OutgoingMess
     title: 'Electrician',
     isRequested: false,
     asksConsent: true,
+    isCode: false,
     ...overrides,
   }
 }
@@ -218,16 +228,17 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
   t.after(closeProviderConnections)
   const sms = openSms({ config })
   const credentials = { ...TWILIO, from: '+14155550100', base_url: url, channel_id: 'CH_1' }
-  const sendResult = await sms.send(outgoingMessage(), credentials, tenSecondTimeout())
+  const foreignNumber = { to: '+447700900123' }
+  const sendResult = await sms.send(outgoingMessage(foreignNumber), credentials, tenSecondTimeout())
   assert.equal(sendResult.providerId, received[0]!.id)
   assert.deepEqual(received[0]!.body, {
-    To: '+919812345678',
+    To: '+447700900123',
     From: '+14155550100',
     Body: `Do you hold a licence?\n\n1. Yes\n2. No\nReply with the number of your answer.\nAnswer here: ${LINK}`,
     StatusCallback: 'https://verify.example.com/hooks/twilio/CH_1/status/MS_01J00000000000000000000000',
   })
   await sms.send(
-    outgoingMessage({ prompts: [{ ...yesNoPrompt(1), text: 'बहुत '.repeat(900) }] }),
+    outgoingMessage({ ...foreignNumber, prompts: [{ ...yesNoPrompt(1), text: 'बहुत '.repeat(900) }] }),
     credentials,
     tenSecondTimeout(),
   )
@@ -285,6 +296,66 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
     'unreachable',
   )
   assert.equal((await trySend(sms, { ...credentials, auth_token: 'wrong-token' })).reason, 'rejected')
+})
+
+test('Exotel: messages have the registered text, and errors map to the right reason', async (t) => {
+  const { url, nextBehaviours, received } = await startProvider(t)
+  t.after(closeProviderConnections)
+  const sms = openSms({ config })
+  const credentials = { ...EXOTEL, listed_hosts: ['verify.example.com'], base_url: url, channel_id: 'CH_1' }
+  const bodyOf = async (overrides: Partial<OutgoingMessage>) => {
+    nextBehaviours.push({ status: 200, body: { SMSMessage: { Sid: 'abc' } } })
+    const accepted = await sms.send(outgoingMessage(overrides), credentials, tenSecondTimeout())
+    const { Body, EncodingType, SmsType, DltTemplateId } = received.at(-1)!.body
+    assert.deepEqual(accepted, { providerId: 'abc', templateId: DltTemplateId })
+    return [Body, EncodingType, SmsType]
+  }
+  assert.deepEqual(await bodyOf({ followUpNumber: 0, title: 'Electrician (ITI) / fitter for the metro depot' }), [
+    `Acme Staffing invites you to answer a few questions about the job of Electrician ITI fitter for the. Answer here: ${LINK}`,
+    'plain',
+    'transactional_opt_in',
+  ])
+  assert.deepEqual(await bodyOf({ followUpNumber: 0, language: 'hi' }), [
+    `Acme Staffing: Electrician की नौकरी के लिए कुछ सवालों के जवाब दें: ${LINK}`,
+    'unicode',
+    'transactional_opt_in',
+  ])
+  assert.match((await bodyOf({ followUpNumber: 1, language: 'hi' }))[0], /^Acme Staffing is still waiting/)
+  const notice = { step: 1, kind: 'notice' as const, text: 'Your code is 482910.', choices: [] }
+  assert.deepEqual(await bodyOf({ isCode: true, prompts: [notice] }), [
+    '482910 is your code for your request to Acme Staffing.',
+    'plain',
+    'transactional',
+  ])
+
+  const cases: [ProviderBehaviour, SendErrorReason, number?][] = [
+    [exotelError(400, 'DLT_TEMPLATE'), 'rejected'],
+    [exotelError(401, 'UNAUTHORIZED'), 'rejected'],
+    [exotelError(429, 'TOO_MANY_REQUESTS'), 'busy', 5],
+    [exotelError(503, 'UNAVAILABLE'), 'busy', 5],
+    [exotelError(500, 'INTERNAL'), 'unknown'],
+    ['reset', 'unknown'],
+  ]
+  for (const [behaviour, reason, retryAfter] of cases) {
+    nextBehaviours.push(behaviour)
+    const outcome = await trySend(sms, credentials)
+    assert.deepEqual([outcome.reason, outcome.retryAfter], [reason, retryAfter], JSON.stringify(behaviour))
+    assert.ok(!outcome.message!.includes(EXOTEL.api_token))
+  }
+
+  const sentCount = received.length
+  for (const [settings, overrides, message] of [
+    [{ listed_hosts: ['example.org'] }, {}, /host verify\.example\.com of the link is not in listed_hosts/],
+    [{ templates: EXOTEL.templates.slice(3) }, {}, /no DLT template is registered for invitation/],
+    [{ templates: EXOTEL.templates.slice(0, 3) }, { isCode: true }, /no DLT template is registered for code/],
+    [{}, { to: '+447700900123' }, /Indian numbers only/],
+  ] as const) {
+    const text = outgoingMessage({ followUpNumber: 0, ...overrides })
+    const outcome = await trySend(sms, { ...credentials, ...settings }, tenSecondTimeout(), text)
+    assert.equal(outcome.reason, 'rejected')
+    assert.match(outcome.message!, message)
+  }
+  assert.equal(received.length, sentCount, 'the violations were refused before sending')
 })
 
 test('Twilio: the signature matches the documented example', () => {
@@ -399,6 +470,26 @@ test('settings: every invalid field is listed, and secrets are redacted', () => 
   assert.deepEqual(invalidPaths('sms', { ...TWILIO }), ['from'])
   assert.deepEqual(invalidPaths('sms', { ...TWILIO, from: '+14155550100' }), [])
   assert.deepEqual(invalidPaths('voice', { ...TWILIO, from: 'Metro' }), ['from'])
+  const withText = (text: string, purpose = 'invitation') => {
+    const template = { purpose, language: 'en', template_id: '1107000000000000001', text }
+    return { ...EXOTEL, templates: [template] }
+  }
+  assert.deepEqual(invalidPaths('sms', EXOTEL), [])
+  assert.deepEqual(invalidPaths('sms', { ...EXOTEL, from: 'METRO', dlt_entity_id: 'x', listed_hosts: [] }).sort(), [
+    'dlt_entity_id',
+    'from',
+    'listed_hosts',
+  ])
+  for (const text of [
+    'Answer a few questions',
+    'Answer here: {link} {surname}',
+    '{name}, {company}, {title}: {link}',
+    '{title}{link}',
+  ])
+    assert.deepEqual(new Set(invalidPaths('sms', withText(text))), new Set(['templates[0].text']), text)
+  assert.deepEqual(invalidPaths('sms', withText('Your request: {link}', 'code')), ['templates[0].text'])
+  const [template] = EXOTEL.templates
+  assert.deepEqual(invalidPaths('sms', { ...EXOTEL, templates: [template, template] }), ['templates[1]'])
   assert.deepEqual(invalidPaths('email', { smtp_url: 'http://x', from: 'a@b.example' }), ['smtp_url'])
   assert.deepEqual(invalidPaths('email', { smtp_url: 'smtps://a:b@mail.example:465', from: 'Jobs <a@b.example>' }), [])
   for (const base_url of [

@@ -2,15 +2,17 @@ import type { Context } from '../context.ts'
 import { type ChannelAdapters, channelNames } from './channel.ts'
 import { openEmail } from './email/email.ts'
 import { closeProviderConnections } from './provider.ts'
-import { openSms } from './twilio/sms.ts'
+import { loadRules } from './rules.ts'
+import { openSms } from './sms.ts'
 import { openVoice } from './twilio/voice.ts'
 import { whatsapp } from './whatsapp/whatsapp.ts'
 
-/** Opens the adapters of all channels. */
+/** Opens the adapters of all channels, and reads the rules of all countries. */
 export function openChannels(context: Pick<Context, 'config' | 'smtp'>): {
   channels: ChannelAdapters
   close(): Promise<void>
 } {
+  loadRules()
   const email = openEmail(context)
   const channels = { whatsapp, voice: openVoice(context), sms: openSms(context), email }
   requireAllChannels(channels)

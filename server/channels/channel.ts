@@ -29,6 +29,8 @@ export interface OutgoingMessage {
   isRequested: boolean
   /** Whether the message asks for consent, and not a later question. */
   asksConsent: boolean
+  /** Whether the message contains a confirmation code. */
+  isCode: boolean
 }
 
 /**
@@ -59,8 +61,16 @@ export class SendError extends Error {
 /** Sends messages through a provider. Errors other than `SendError` count as an unknown outcome. */
 export interface ChannelAdapter {
   readonly name: ChannelName
-  /** Sends the message with the organisation's credentials and returns the provider's ID for it. */
-  send(message: OutgoingMessage, credentials: unknown, signal: AbortSignal): Promise<{ providerId: string | undefined }>
+  /** Sends the message with the organisation's credentials. */
+  send(message: OutgoingMessage, credentials: unknown, signal: AbortSignal): Promise<AcceptedMessage>
+}
+
+/** A message that the provider accepted. */
+export interface AcceptedMessage {
+  /** The provider's ID of the message. */
+  providerId: string | undefined
+  /** ID or name of the registered template that was used. */
+  templateId?: string
 }
 
 /** The adapter of every channel. */

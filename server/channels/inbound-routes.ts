@@ -7,6 +7,7 @@ import type { App } from '../platform/http/server.ts'
 import { secretsEqual } from '../platform/secret-comparison.ts'
 import { type ChannelName, channelNames } from './channel.ts'
 import { type ChannelAccount, findAccount } from './credentials.ts'
+import { isExotelCallback, readExotelStatus } from './exotel/sms.ts'
 import type { InboundHandler } from './inbound.ts'
 import { readSms, readSmsStatus } from './twilio/sms.ts'
 import { isSignedByTwilio, twilioCallbackUrl } from './twilio/twilio.ts'
@@ -16,13 +17,15 @@ import { hasValidSignature, readWebhook } from './whatsapp/webhook.ts'
 
 export const HOOKS_BASE = '/hooks'
 
-/** WhatsApp batches many reports in one request; Twilio sends one small form. */
+/** WhatsApp batches many reports in one request; Twilio and Exotel send one small form. */
 const MAX_JSON_BYTES = 3 * 1024 * 1024
 const MAX_FORM_BYTES = 64 * 1024
 
 interface HookParams {
   channel_id: string
   message_id: string
+  /** The message authentication code in callbacks of Exotel. */
+  code: string
 }
 
 /**
@@ -35,14 +38,20 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     if (request.is404) return
     // Check the channel and that a signature is present before buffering a large body.
     if (request.method === 'POST') {
-      await accountOf(request, ...channelNames)
-      if (!request.headers[isTwilioRequest(request) ? 'x-twilio-signature' : 'x-hub-signature-256'])
+      const { credentials } = await accountOf(request, ...channelNames)
+      if (isExotelRequest(request)) {
+        const { message_id = '', code = '' } = request.params as Partial<HookParams>
+        if (!isExotelCallback(credentials.api_token, message_id, code)) throw invalidSignatureProblem()
+      } else if (!request.headers[isTwilioRequest(request) ? 'x-twilio-signature' : 'x-hub-signature-256'])
         throw invalidSignatureProblem()
       const { message_id } = request.params as Partial<HookParams>
       if (message_id !== undefined && !/^[\w-]{1,64}$/.test(message_id))
         throw problem('NOT_FOUND', 'Message not found.')
     }
-    request.rawBody = await readRawBody(request.raw, isTwilioRequest(request) ? MAX_FORM_BYTES : MAX_JSON_BYTES)
+    request.rawBody = await readRawBody(
+      request.raw,
+      isTwilioRequest(request) || isExotelRequest(request) ? MAX_FORM_BYTES : MAX_JSON_BYTES,
+    )
   })
 
   app.get('/whatsapp/:channel_id', async (request, reply) => {
@@ -95,6 +104,14 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     return sendTwiml(reply, emptyTwiml)
   })
 
+  app.post('/exotel/:channel_id/status/:message_id/:code', async (request) => {
+    const { org_id } = await accountOf(request, 'sms')
+    const { message_id } = request.params as HookParams
+    const report = readExotelStatus(new URLSearchParams(request.rawBody.toString()), message_id)
+    if (report) await db.transaction((tx) => handler.status(tx, org_id, report))
+    return { success: true }
+  })
+
   app.post('/twilio/:channel_id/voice/:message_id', async (request, reply) => {
     const { account } = await readSignedForm(request, 'voice')
     return sendTurn(request, reply, account, undefined, 0)
@@ -132,9 +149,9 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     // The URL that the provider was given, independent of proxies and of the `Host` header.
     const path = request.raw.url!.slice(request.raw.url!.indexOf(`${HOOKS_BASE}/`))
     const url = (config.publicUrl ?? '').replace(/\/+$/, '') + path
-    const { auth_token } = account.credentials as { auth_token: string }
-    if (!URL.canParse(url) || !isSignedByTwilio(auth_token, url, form, request.headers['x-twilio-signature']))
-      throw invalidSignatureProblem()
+    const { auth_token } = account.credentials
+    if (typeof auth_token !== 'string' || !URL.canParse(url)) throw invalidSignatureProblem()
+    if (!isSignedByTwilio(auth_token, url, form, request.headers['x-twilio-signature'])) throw invalidSignatureProblem()
     return { account, form }
   }
 
@@ -144,6 +161,10 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     if (!account || !channels.includes(account.channel)) throw problem('NOT_FOUND', 'Channel not found.')
     return account
   }
+}
+
+function isExotelRequest({ raw }: FastifyRequest) {
+  return raw.url!.includes('/exotel/')
 }
 
 function isTwilioRequest({ raw }: FastifyRequest) {

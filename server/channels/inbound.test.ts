@@ -12,6 +12,7 @@ import { aCandidate, createCampaignPartner } from '../../test/support/partners.t
 import {
   cloudError,
   cloudWebhook,
+  EXOTEL,
   type ProviderRequest,
   startProvider,
   TWILIO,
@@ -34,6 +35,8 @@ import { removeCredentials, saveCredentials } from './credentials.ts'
 
 /** Returns the part of a callback URL after https://host/hooks/twilio/CH_…/ */
 const pathAfterChannel = (url: string) => url.split('/').slice(6).join('/')
+
+const pick = ({ status, reason }: { status: string; reason: string }) => ({ status, reason })
 
 test('the body of a request with an unknown channel or without a signature is not read', {
   timeout: 60_000,
@@ -255,6 +258,31 @@ test('a WhatsApp conversation completes, with every webhook delivered twice', as
   assert.equal(result.output.enrichment.notice.answer, 'In two weeks')
 })
 
+test('an SMS to India is not sent before 10:00, neither at the first attempt nor after the provider was busy', async () => {
+  const { context, clock, provider, enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['sms'] })
+  clock.set('2026-03-12T03:45:00.000Z') // 09:15 in India
+  await contactNow(context)
+  assert.equal(provider.received.length, 0)
+  assert.equal((await partner.messages())[0]!.state, 'queued')
+  clock.set('2026-03-12T04:29:59.000Z')
+  await contactNow(context)
+  assert.equal(provider.received.length, 0)
+  provider.nextBehaviours.push(twilioError(429, 20429))
+  clock.set('2026-03-12T04:30:00.000Z')
+  await contactNow(context)
+  assert.equal(provider.received.length, 1)
+  for (const time of ['2026-03-13T03:30:00.000Z', '2026-03-13T04:29:00.000Z']) {
+    clock.set(time)
+    await contactNow(context)
+    assert.equal(provider.received.length, 1, time)
+  }
+  clock.set('2026-03-13T04:30:00.000Z')
+  await contactNow(context)
+  assert.equal(provider.received.length, 2)
+  assert.equal((await partner.messages())[0]!.state, 'sent')
+})
+
 test('a question that was asked on WhatsApp has the same item and options on the page', async () => {
   const { context, url, provider, enrolCandidates, textMessage } = await setUp()
   const partner = await enrolCandidates({ channels: ['whatsapp'], languages: ['en'] })
@@ -392,10 +420,10 @@ test('a candidate who cannot be reached on WhatsApp gets a text message, after a
     assert.match(String(response.body), /<Response><\/Response>/)
     await partner.twilio('sms', { From: partner.phone, MessageSid: 'SMin1', Body: ' 1 ' })
     await contactNow(context)
-    assert.match(provider.received[2]!.body.Body, /wireman licence\?\n\n1\. Yes\n2\. No/)
+    assert.match(provider.received[2]!.body.Body, /^Answer here: \S+$/)
     await partner.twilio('sms', { From: partner.phone, MessageSid: 'SMin2', Body: 'Yes' })
     await contactNow(context)
-    assert.match(provider.received[3]!.body.Body, /When can you start/)
+    assert.match(provider.received[3]!.body.Body, /^Answer here: \S+$/)
     await partner.twilio('sms', { From: partner.phone, MessageSid: 'SMin3', Body: 'skip' })
     await contactNow(context)
     assert.equal((await partner.candidate()).state.point.at, 'skills')
@@ -486,6 +514,166 @@ test('an email links to the page, where the conversation continues', async () =>
   await contactNow(context)
   assert.equal(smtp.received.length, 1)
   assert.equal((await partner.candidate()).channel, 'email')
+})
+
+test('a WhatsApp user without a phone number is recognised by the message they reply to, and then by their user ID', async () => {
+  const { context, provider, enrolCandidates, nextMessageId } = await setUp()
+  const partner = await enrolCandidates({ channels: ['whatsapp'], languages: ['en'] })
+  await contactNow(context)
+  const userId = 'IN.13491208655302741918'
+  const contacts = [{ profile: { name: 'Asha', username: '@asha' }, user_id: userId }]
+  const message = (body: string, fields: object = {}) => {
+    return { from_user_id: userId, id: nextMessageId(), type: 'text', text: { body }, ...fields }
+  }
+  const unknown = message('yes')
+  await partner.whatsapp({ messages: [unknown], contacts })
+  assert.equal((await partner.candidate()).state.step, 1, 'nothing identifies the sender')
+
+  const answer = message('yes', { context: { id: provider.received[0]!.id } })
+  for (let delivery = 0; delivery < 2; delivery++) await partner.whatsapp({ messages: [answer], contacts })
+  assert.equal((await partner.candidate()).state.step, 2)
+  await contactNow(context)
+  assert.equal(provider.received.length, 2)
+  assert.equal(provider.received[1]!.body.to, partner.phone.slice(1))
+
+  const { from_user_id: _, ...withoutSender } = message('yes')
+  await partner.whatsapp({ messages: [withoutSender], contacts })
+  assert.equal((await partner.candidate()).state.step, 3, 'recognised by the only contact')
+  await contactNow(context)
+
+  await partner.whatsapp({ messages: [message('STOP')] })
+  assert.deepEqual(pick(await partner.result()), { status: 'declined', reason: 'stopped' })
+  const mandate = await partner.createMandate({ channels: ['whatsapp'] })
+  const { campaign } = await partner.createCampaign(mandate.mandate_id, [aCandidate(1, { phone: partner.phone })])
+  const { body } = await partner.get(`/results?campaign_id=${campaign.campaign_id}`)
+  assert.deepEqual(pick(body.data.items[0]), { status: 'declined', reason: 'stopped' })
+})
+
+test('STOP of an unknown WhatsApp user takes effect when a status report links the user to a phone number', async () => {
+  const { context, clock, provider, enrolCandidates, nextMessageId, statusReport } = await setUp()
+  const partner = await enrolCandidates({
+    channels: ['whatsapp'],
+    follow_ups: [{ after_hours: 1, channel: 'whatsapp' }],
+  })
+  const userId = 'IN.2'
+  await partner.whatsapp({
+    messages: [{ id: nextMessageId(), type: 'text', text: { body: 'stop' } }],
+    contacts: [{ user_id: userId }],
+  })
+  await contactNow(context)
+  assert.equal(provider.received.length, 1)
+  const report = { ...statusReport(provider.received[0]!, 'delivered'), recipient_user_id: userId }
+  for (let delivery = 0; delivery < 2; delivery++) await partner.whatsapp({ statuses: [report] })
+  assert.deepEqual(pick(await partner.result()), { status: 'declined', reason: 'stopped' })
+  clock.advance(2 * HOUR)
+  await contactNow(context)
+  assert.equal(provider.received.length, 1)
+})
+
+test('erasing a person deletes the link of their WhatsApp user ID, and a later STOP is stored without it', async () => {
+  const { context, provider, enrolCandidates, nextMessageId, textMessage } = await setUp()
+  const partner = await enrolCandidates({ channels: ['whatsapp'] })
+  await contactNow(context)
+  const [firstMessage] = provider.received
+  await partner.whatsapp({ messages: [textMessage(partner.phone, 'yes', { from_user_id: 'IN.3' })] })
+  const countLinks = async () => {
+    const { rows } = await sql<{ count: string }>`
+      select count(*) from whatsapp_users where org_id = ${partner.orgId}`.execute(context.db.queries)
+    return Number(rows[0]!.count)
+  }
+  assert.equal(await countLinks(), 1)
+  const { person_id } = await partner.candidate()
+  assert.equal(
+    (await partner.post(`/people/${person_id}/erase`, { basis: 'DPDP section 12', requested_by: 'the person' })).status,
+    200,
+  )
+  assert.equal(await countLinks(), 0)
+  const stop = { id: nextMessageId(), from_user_id: 'IN.3', type: 'text', text: { body: 'STOP' } }
+  assert.equal((await partner.whatsapp({ messages: [{ ...stop, context: { id: firstMessage!.id } }] })).status, 200)
+  const { rows } = await sql`select 1 from opt_outs where org_id = ${partner.orgId}`.execute(context.db.queries)
+  assert.equal(rows.length, 1)
+})
+
+test('an SMS to India invites the candidate to the page and never asks for a reply', async () => {
+  const { context, clock, provider, url, enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['sms'], follow_ups: [{ after_hours: 1, channel: 'sms' }] })
+  await contactNow(context)
+  await partner.twilio('sms', { From: partner.phone, MessageSid: 'SM1', Body: 'yes' })
+  clock.advance(90 * MINUTE)
+  await contactNow(context)
+  clock.advance(2 * HOUR)
+  await contactNow(context)
+  const texts = provider.received.map(({ body }) => body.Body as string)
+  assert.ok(texts.length >= 2)
+  for (const text of texts) {
+    assert.match(text, new RegExp(`Answer here: ${url}/c/`))
+    assert.doesNotMatch(text, /reply|STOP|^\d\./im, text)
+  }
+  assert.match(texts[0]!, /^Hello .*This is an automated message on behalf of Metro Ltd/)
+})
+
+test('an SMS through Exotel has the DLT IDs and the registered text, and its callbacks update the message', async () => {
+  const { app, context, provider, url, enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['sms'], languages: ['en', 'hi'] }, 1, {
+    ...EXOTEL,
+    auth_token: undefined,
+  })
+  await contactNow(context)
+  const [request] = provider.received
+  const { Body, StatusCallback, ...fields } = request!.body
+  assert.deepEqual(fields, {
+    From: 'METROJ',
+    To: partner.phone,
+    EncodingType: 'plain',
+    DltEntityId: '1101000000000000001',
+    DltTemplateId: '1107000000000000001',
+    SmsType: 'transactional_opt_in',
+    CustomField: (await partner.messages())[0]!.message_id,
+  })
+  const pageUrl = candidatePageUrl(context, await partner.candidate())
+  assert.equal(
+    Body,
+    `Acme Staffing invites you to answer a few questions about the job of Electrician. Answer here: ${pageUrl}`,
+  )
+  const report = (callback: string, fields: Record<string, string>) =>
+    app.fetch(callback.replace(url, ''), {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ SmsSid: request!.id, To: partner.phone, ...fields }).toString(),
+    })
+  assert.equal((await report(`${StatusCallback}x`, { Status: 'delivered' })).status, 403)
+  assert.equal((await report(StatusCallback.replace(/[^/]+$/, ''), { Status: 'delivered' })).status, 403)
+  const twilioPath = `/hooks/twilio/${partner.channelIds.get('sms')}/sms`
+  assert.equal((await app.fetch(twilioPath, twilioWebhook(url + twilioPath, { Body: 'yes' }))).status, 403)
+  assert.equal((await partner.messages())[0]!.state, 'sent')
+  for (const status of ['sending', 'sent', 'delivered', 'delivered'])
+    assert.equal((await report(StatusCallback, { Status: status })).status, 200)
+  assert.equal((await partner.messages())[0]!.state, 'delivered')
+  const { body } = await partner.get(
+    `/campaigns/${(await partner.candidate()).campaign_id}/candidates/${partner.candidateId}/contact-record`,
+  )
+  assert.equal(body.data.messages[0].template_id, '1107000000000000001')
+})
+
+test('an operator’s refusal is stored, and the next channel is used', async () => {
+  const { app, context, provider, url, enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['sms', 'whatsapp'] })
+  await context.db.transaction((tx) =>
+    saveCredentials(tx, context.vault, context.clock, partner.orgId, 'sms', { ...EXOTEL, base_url: provider.url }),
+  )
+  await contactNow(context)
+  const { body, id } = provider.received[0]!
+  const form = { SmsSid: id, Status: 'failed', DetailedStatusCode: '23082', DetailedStatus: 'FAILED_DLT_TEMPLATE' }
+  await app.fetch(body.StatusCallback.replace(url, ''), {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(form).toString(),
+  })
+  const [message] = await partner.messages()
+  assert.equal(message!.state, 'failed')
+  assert.equal(message!.error, '23082, FAILED_DLT_TEMPLATE')
+  await contactNow(context)
+  assert.equal(provider.requestsOfKind('messages').length, 1)
 })
 
 test('quiet hours apply to contacts, not to responses', async () => {

@@ -6,8 +6,10 @@ import type { ChannelName } from './channel.ts'
 /** A message from a candidate. */
 export interface InboundReply {
   channel: ChannelName
-  /** The sender's phone number. */
-  from: string
+  /** The sender's phone number; absent if the provider sends only a user ID. */
+  from?: string
+  /** The provider's ID of the sender, scoped to the organisation's account. */
+  userId?: string
   /** The provider's message ID, used to ignore duplicates. */
   providerId: string
   /** The provider's ID of our message that this one replies to, if known. */
@@ -24,6 +26,8 @@ export interface InboundStatus {
   providerId: string
   /** Our message ID, if the provider includes it. */
   messageId?: string
+  /** The provider's ID of the recipient. */
+  userId?: string
   /** `unanswered`: a call that was not answered, or a busy line. */
   status: 'sent' | 'delivered' | 'read' | 'failed' | 'unanswered'
   error?: string

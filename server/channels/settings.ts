@@ -4,6 +4,8 @@ import type { Detail } from '../api/problem.ts'
 import { isLoopback } from '../config.ts'
 import { compileRequestValidator, describePattern } from '../platform/http/validation.ts'
 import type { ChannelName } from './channel.ts'
+import { rulesFor } from './rules.ts'
+import { type SmsTemplate, SmsTemplateSchema, templateErrors } from './sms-templates.ts'
 
 // Settings of each channel. Only operators set them: the URLs are called without further checks.
 
@@ -25,6 +27,9 @@ const EMAIL_SENDER = describePattern(
   'must be an email address, with or without a name, such as Metro Ltd <jobs@example.com>',
 )
 const EMAIL_ADDRESS = describePattern('^[^\\s@<>]+@[^\\s@<>]+$', 'must be an email address, such as jobs@example.com')
+
+/** Exotel sends to Indian numbers. */
+const INDIAN_PREFIX = '+91'
 
 const noOtherProperties = { additionalProperties: false }
 const secret = Type.String({
@@ -89,6 +94,36 @@ const SmsSchema = Type.Object(
 )
 export type SmsSettings = Static<typeof SmsSchema> & { channel_id: string }
 
+const HOST = describePattern(
+  '^[a-z0-9-]+(\\.[a-z0-9-]+)*$',
+  'must be a host name in lower case, such as verify.example.com',
+)
+
+const ExotelSchema = Type.Object(
+  {
+    provider: Type.Literal('exotel'),
+    account_sid: Type.String({
+      pattern: describePattern('^[A-Za-z0-9_-]{1,64}$', 'must be the account SID of Exotel: letters and digits'),
+    }),
+    api_key: secret,
+    api_token: secret,
+    /** The registered header. */
+    from: Type.String({
+      pattern: describePattern('^([A-Za-z]{6}|\\d{6})$', 'must be the registered header: 6 letters, or 6 digits'),
+    }),
+    dlt_entity_id: Type.String({
+      pattern: describePattern('^\\d{5,25}$', 'must be the DLT entity ID: 5 to 25 digits'),
+    }),
+    category: Type.Optional(Type.Enum(['service_explicit', 'promotional'])),
+    templates: Type.Array(SmsTemplateSchema, { minItems: 1, maxItems: 100 }),
+    /** Hosts of links on the whitelist of the DLT portal. */
+    listed_hosts: Type.Array(Type.String({ maxLength: 253, pattern: HOST }), { minItems: 1, maxItems: 20 }),
+    ...commonFields,
+  },
+  noOtherProperties,
+)
+export type ExotelSettings = Static<typeof ExotelSchema> & { channel_id: string }
+
 const VoiceSchema = Type.Object(
   {
     ...twilioFields,
@@ -117,19 +152,27 @@ const validators = {
   voice: compileRequestValidator({ body: VoiceSchema }),
   email: compileRequestValidator({ body: EmailSchema }),
 }
+const exotelValidator = compileRequestValidator({ body: ExotelSchema })
 
 /** Throws a validation error that lists every invalid field, without its value. */
 export function validateSettings(channel: ChannelName, settings: unknown): object {
   const rawBody = Buffer.from(JSON.stringify(settings) ?? '')
-  const details = validators[channel]({ params: {}, query: {}, body: settings, rawBody }).map(({ detail }) => detail)
+  const validator = isExotel(channel, settings) ? exotelValidator : validators[channel]
+  const details = validator({ params: {}, query: {}, body: settings, rawBody }).map(({ detail }) => detail)
   if (details.length === 0) details.push(...crossFieldErrors(channel, settings as Record<string, unknown>))
   if (details.length > 0) throw invalid(details)
   return settings as object
 }
 
+function isExotel(channel: ChannelName, settings: unknown): boolean {
+  return channel === 'sms' && (settings as { provider?: unknown } | null)?.provider === 'exotel'
+}
+
 function crossFieldErrors(channel: ChannelName, settings: Record<string, unknown>): Detail[] {
   const details: Detail[] = []
-  if (channel === 'sms' && (settings.from === undefined) === (settings.messaging_service_sid === undefined))
+  if (isExotel(channel, settings))
+    details.push(...templateErrors(settings.templates as SmsTemplate[], rulesFor(INDIAN_PREFIX).channels.sms))
+  else if (channel === 'sms' && (settings.from === undefined) === (settings.messaging_service_sid === undefined))
     details.push({ path: 'from', message: 'is required unless messaging_service_sid is set; set exactly one of them' })
   if (settings.base_url !== undefined && !isSafeBaseUrl(settings.base_url as string))
     details.push({
@@ -149,7 +192,15 @@ function isSafeBaseUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[|\]$/g, '')))
 }
 
-const SECRET_FIELDS = new Set(['access_token', 'app_secret', 'verify_token', 'auth_token', 'smtp_url'])
+const SECRET_FIELDS = new Set([
+  'access_token',
+  'app_secret',
+  'verify_token',
+  'auth_token',
+  'api_key',
+  'api_token',
+  'smtp_url',
+])
 
 /** Replaces secrets with `(set)`, for display. */
 export function redactSecrets(settings: Record<string, unknown>): Record<string, unknown> {

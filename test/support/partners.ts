@@ -6,6 +6,9 @@ import { grantCredits } from '../../server/campaigns/credits.ts'
 import { saveCredentials } from '../../server/channels/credentials.ts'
 import type { Context } from '../../server/context.ts'
 import type { MandateInput } from '../../server/mandates/schema.ts'
+import { changePrivacySettings } from '../../server/notices/settings.ts'
+import type { Clock } from '../../server/platform/clock.ts'
+import type { Tx } from '../../server/platform/database/database.ts'
 import type { WorkflowInput } from '../../server/workflows/schema.ts'
 import type { TestApp } from './app.ts'
 
@@ -30,6 +33,12 @@ export async function createPartner(app: TestApp, mode: Mode = 'live', existingO
   return { ...app.as(key), orgId, mode, key, scope: { orgId, mode } }
 }
 
+/** Declares why the organisation may contact its LIVE candidates, so that they are enrolled without their own consents. */
+export async function declareContactBasis(tx: Tx, clock: Clock, orgId: string): Promise<void> {
+  const change = { contact_basis: 'application', contact_basis_source: 'application form of the tests' } as const
+  await changePrivacySettings(tx, clock, orgId, change)
+}
+
 export interface CampaignPartnerOptions {
   mode?: Mode
   credits?: number
@@ -39,7 +48,7 @@ export interface CampaignPartnerOptions {
 
 export type CampaignPartner = Awaited<ReturnType<typeof createCampaignPartner>>
 
-/** Creates a partner with credits and, in LIVE mode, WhatsApp credentials. Returns functions that create mandates and campaigns. */
+/** Creates a partner with credits and, in LIVE mode, WhatsApp credentials and a contact basis. Returns functions that create mandates and campaigns. */
 export async function createCampaignPartner(
   app: TestApp,
   { mode = 'test', credits = 1000, peoplePerDay, orgId: existingOrgId }: CampaignPartnerOptions = {},
@@ -49,7 +58,10 @@ export async function createCampaignPartner(
   await context.db.transaction(async (tx) => {
     if (peoplePerDay !== undefined) await setKeyLimits(tx, key.keyId, { peoplePerDay })
     if (credits > 0) await grantCredits(tx, scope, clock, credits)
-    if (mode === 'live') await saveCredentials(tx, context.vault, clock, orgId, 'whatsapp', { token: 'of the test' })
+    if (mode === 'live') {
+      await saveCredentials(tx, context.vault, clock, orgId, 'whatsapp', { token: 'of the test' })
+      await declareContactBasis(tx, clock, orgId)
+    }
   })
   await context.keyring.refresh()
   return {

@@ -13,6 +13,43 @@ export const WHATSAPP = {
 }
 export const TWILIO = { account_sid: `AC${'0123456789abcdef'.repeat(2)}`, auth_token: 'auth-token-of-the-tests' }
 
+/** Settings of Exotel, with the templates that the fake operator has registered. */
+export const EXOTEL = {
+  provider: 'exotel',
+  account_sid: 'metro1',
+  api_key: 'api-key-of-the-tests',
+  api_token: 'api-token-of-the-tests',
+  from: 'METROJ',
+  dlt_entity_id: '1101000000000000001',
+  templates: [
+    {
+      purpose: 'invitation',
+      language: 'en',
+      template_id: '1107000000000000001',
+      text: 'Acme Staffing invites you to answer a few questions about the job of {title}. Answer here: {link}',
+    },
+    {
+      purpose: 'invitation',
+      language: 'hi',
+      template_id: '1107000000000000002',
+      text: 'Acme Staffing: {title} की नौकरी के लिए कुछ सवालों के जवाब दें: {link}',
+    },
+    {
+      purpose: 'follow_up',
+      language: 'en',
+      template_id: '1107000000000000003',
+      text: 'Acme Staffing is still waiting for your answers about the job of {title}. Answer here: {link}',
+    },
+    {
+      purpose: 'code',
+      language: 'en',
+      template_id: '1107000000000000004',
+      text: '{code} is your code for your request to Acme Staffing.',
+    },
+  ],
+  listed_hosts: ['127.0.0.1'],
+}
+
 export interface ProviderRequest {
   path: string
   headers: IncomingMessage['headers']
@@ -40,7 +77,7 @@ export type ProviderBehaviour =
   | ((received: ProviderRequest) => Promise<ScriptedResponse | undefined>)
 
 /**
- * Simulates the parts of WhatsApp's Cloud API and Twilio's REST API that we use, on loopback and according to their
+ * Simulates the parts of WhatsApp's Cloud API, and of the REST APIs of Twilio and Exotel, that we use, on loopback and according to their
  * documentation.
  */
 export async function startProvider(t: Cleanup) {
@@ -84,14 +121,51 @@ export async function startProvider(t: Cleanup) {
       return void setTimeout(() => request.socket.destroy(), 20)
     }
     const scriptedResponse = typeof behaviour === 'object' ? behaviour : ownResponse
-    const {
-      status,
-      body: text,
-      headers,
-    } = scriptedResponse ?? (isCloud ? respondAsCloudApi(request, body, id) : respondAsTwilio(request, body, id))
+    const { status, body: text, headers } = scriptedResponse ?? respondAs(request, body, id)
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(typeof text === 'string' ? text : JSON.stringify(text))
   }
+}
+
+function respondAs(request: IncomingMessage, body: any, id: string): ScriptedResponse {
+  if (request.url!.endsWith('/messages')) return respondAsCloudApi(request, body, id)
+  return request.url!.endsWith('/Sms/send.json')
+    ? respondAsExotel(request, body, id)
+    : respondAsTwilio(request, body, id)
+}
+
+export function exotelError(status: number, code: string, message = 'rejected'): ScriptedResponse {
+  return { status, body: { RestException: { Status: status, Message: message, Code: code } } }
+}
+
+/** Accepts the messages that an operator would deliver: those whose text matches the registered template. */
+function respondAsExotel(
+  { headers, url }: IncomingMessage,
+  form: Record<string, string>,
+  id: string,
+): ScriptedResponse {
+  const { account_sid, api_key, api_token, from, dlt_entity_id, templates, listed_hosts } = EXOTEL
+  if (headers.authorization !== `Basic ${Buffer.from(`${api_key}:${api_token}`).toString('base64')}`)
+    return exotelError(401, 'UNAUTHORIZED')
+  if (url !== `/v1/Accounts/${account_sid}/Sms/send.json`) return exotelError(404, 'NOT_FOUND')
+  if (form.From !== from) return exotelError(400, 'INVALID_SENDER')
+  if (!/^\+91\d{10}$/.test(form.To ?? '')) return exotelError(400, 'INVALID_NUMBER')
+  if (form.DltEntityId !== dlt_entity_id) return exotelError(400, 'DLT_ENTITY')
+  const template = templates.find(({ template_id }) => template_id === form.DltTemplateId)
+  if (!template) return exotelError(400, 'DLT_TEMPLATE')
+  const pattern = template.text
+    .split(/\{\w+\}/)
+    .map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    .join('(.+)')
+  const values = new RegExp(`^${pattern}$`, 'u').exec(form.Body ?? '')?.slice(1)
+  if (!values) return exotelError(400, 'DLT_TEMPLATE_MISMATCH')
+  for (const value of values) {
+    const isAllowed = /^https?:/.test(value)
+      ? listed_hosts.includes(new URL(value).hostname)
+      : /^[\p{L}\p{M}\p{N} -]{1,30}$/u.test(value)
+    if (!isAllowed) return exotelError(400, 'DLT_VARIABLE')
+  }
+  return { status: 200, body: { SMSMessage: { Sid: id, Status: 'queued', To: form.To } } }
 }
 
 export function cloudError(status: number, code: number, message = `(#${code}) rejected`): ScriptedResponse {
@@ -173,7 +247,10 @@ function respondAsTwilio(
 }
 
 /** Returns a signed webhook request of the Cloud API with messages or statuses. */
-export function cloudWebhook(value: { messages?: object[]; statuses?: object[] }, secret = WHATSAPP.app_secret) {
+export function cloudWebhook(
+  value: { messages?: object[]; statuses?: object[]; contacts?: object[] },
+  secret = WHATSAPP.app_secret,
+) {
   const metadata = { display_phone_number: '911140000000', phone_number_id: WHATSAPP.phone_number_id }
   const change = { field: 'messages', value: { messaging_product: 'whatsapp', metadata, ...value } }
   const body = JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: '1', changes: [change] }] })

@@ -950,6 +950,10 @@ export interface PrivacySettings {
   postal_address: string | null
   minors: 'off' | 'guardian_consent'
   link_days: number
+  contact_basis: 'consent' | 'application' | 'legitimate_use' | null
+  contact_basis_source: string | null
+  contact_basis_text_version: string | null
+  contact_basis_declared_at: string | null
   legal_hold_at: string | null
   legal_hold_reason: string | null
 }
@@ -962,6 +966,9 @@ export interface PrivacySettingsChange {
   postal_address?: string | null
   minors?: 'off' | 'guardian_consent'
   link_days?: number
+  contact_basis?: 'consent' | 'application' | 'legitimate_use' | null
+  contact_basis_source?: string | null
+  contact_basis_text_version?: string | null
 }
 
 export interface ProviderRedirect {

@@ -196,6 +196,31 @@ export interface Candidate {
   result_id: string
 }
 
+export interface CandidateConsent {
+  /** Basis of the contact. */
+  basis: 'consent' | 'application' | 'legitimate_use'
+  /** Time at which the person agreed or applied; null if the organisation declared the basis. */
+  obtained_at: string | null
+  /** Place where the person agreed or applied. */
+  source: string
+  /** Version of the text that the person agreed to; null if it is not known. */
+  text_version: string | null
+  /** Origin of the basis. `enrolment`: the request that enrolled the candidate. `organisation`: the privacy settings of the organisation at that time. */
+  stated_by: 'enrolment' | 'organisation'
+}
+
+/** Basis on which the candidate may be contacted. Required in LIVE mode, unless the organisation has declared a basis for all candidates in its privacy settings. */
+export interface CandidateConsentInput {
+  /** Basis of the contact. `consent`: the person agreed to be contacted about jobs. `application`: the person applied for a job with you. `legitimate_use`: another use that the law allows without consent. */
+  basis: 'consent' | 'application' | 'legitimate_use'
+  /** Time at which the person agreed or applied: ISO 8601 with a time zone. */
+  obtained_at: string
+  /** Place where the person agreed or applied, such as the name of a form. */
+  source: string
+  /** Version of the text that the person agreed to. */
+  text_version?: string
+}
+
 export interface CandidateInput {
   /** Your own ID for the candidate. */
   external_candidate_id: string
@@ -209,6 +234,7 @@ export interface CandidateInput {
   language?: Language
   /** Your own data about the candidate, which is returned with the result. */
   metadata?: Record<string, string>
+  consent?: CandidateConsentInput
   test_script?: CandidateTestScript
 }
 
@@ -267,6 +293,21 @@ export interface ChoiceList {
   items: Choice[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+}
+
+export interface ContactRecord {
+  /** ID of the candidate in this campaign. */
+  candidate_id: string
+  /** Your own ID for the candidate. */
+  external_candidate_id: string
+  /** ID of the campaign. */
+  campaign_id: string
+  /** Basis of the contact; null in TEST mode, for candidates of earlier versions and after the erasure of the person. */
+  consent: CandidateConsent | null
+  /** True if the phone number or the email address has opted out. */
+  opted_out: boolean
+  /** Messages to the candidate, oldest first. */
+  messages: SentMessage[]
 }
 
 export interface CountedCandidate {
@@ -1551,6 +1592,27 @@ export interface ScriptedSkill {
   skill_id: string
   /** Answers to the questions about this skill, in order; the last one is repeated. */
   answers: ('correct' | 'wrong' | 'undecided')[]
+}
+
+export interface SentMessage {
+  /** ID of the message. */
+  message_id: string
+  /** Kind of the message. `requested`: the candidate asked for the contact. `response`: it responds to a reply. `code`: it contains a confirmation code. */
+  kind: 'first_message' | 'follow_up' | 'requested' | 'response' | 'code'
+  /** Channel of the message. */
+  channel: string
+  /** State of the message. */
+  state: string
+  /** Time at which the provider accepted the message; null if it was not accepted, or in rows of earlier versions. */
+  sent_at: string | null
+  /** ID or name of the registered template that the message was sent with; null if it used none. */
+  template_id: string | null
+  /** ID of the message at the provider; null before it was accepted. */
+  provider_id: string | null
+  /** Text of the prompts, without options and links; empty after the erasure of the person. */
+  text: string
+  /** Error of the provider; null if there was none. */
+  error: string | null
 }
 
 export interface Skill {

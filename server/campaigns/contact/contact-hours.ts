@@ -1,3 +1,5 @@
+import type { ChannelName } from '../../channels/channel.ts'
+import { categoryOf, nextAllowedTime, rulesFor } from '../../channels/rules.ts'
 import { DAY, HOUR } from '../../platform/clock.ts'
 import { indianDayNumber, indianDayStart, indianTimeOfDay } from '../../platform/india-time.ts'
 
@@ -35,4 +37,40 @@ export function requestedContactTime(when: 'today' | 'tomorrow', now: number, fi
   const sinceMidnight = indianTimeOfDay(firstContactTime)
   const isWithinHours = sinceMidnight >= CONTACT_START_MS && sinceMidnight < CONTACT_END_MS
   return indianDayStart(indianDayNumber(now) + 1) + (isWithinHours ? sinceMidnight : CONTACT_START_MS)
+}
+
+export interface SendKind {
+  channel: ChannelName
+  /** Whether the message responds to a reply, so that contact hours do not apply. */
+  isResponse: boolean
+  /** Whether the message contains a confirmation code. */
+  isCode: boolean
+  /** Category in the channel settings. */
+  category?: string | undefined
+}
+
+/** Rounds until two daily periods that overlap agree on a time. */
+const MAX_ROUNDS = 4
+
+/**
+ * Returns `time` if the message may then be sent, else the next time at which it may. In LIVE mode, the rules of the recipient's country
+ * apply in addition to contact hours. TEST messages reach no phone, so that only contact hours apply to them.
+ */
+export function nextSendTime(
+  recipient: { mode: 'test' | 'live'; test_clock_id: string | null; phone: string | null },
+  { channel, isResponse, isCode, category }: SendKind,
+  time: number,
+): number {
+  const contactTime = (start: number) => (!isResponse && hasContactHours(recipient) ? nextContactTime(start) : start)
+  if (recipient.mode === 'test') return contactTime(time)
+  const rule = rulesFor(recipient.phone).channels[channel]
+  if (isResponse && !rule.hours_apply_to_responses) return time
+  const messageCategory = categoryOf(rule, isCode, category)
+  let next = time
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const allowedTime = nextAllowedTime(recipient.phone, channel, messageCategory, contactTime(next))
+    if (allowedTime === next) return next
+    next = allowedTime
+  }
+  return next
 }

@@ -498,7 +498,7 @@ test('delivery reports count once and only advance the state of a message; a lat
     await db.transaction((tx) =>
       handleDeliveryStatus(tx, context, { channel: 'sms', providerId: 'x', status: 'read' }),
     ),
-    false,
+    undefined,
   )
   changes.length = 0
   await report('failed')

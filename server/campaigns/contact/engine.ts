@@ -18,8 +18,10 @@ import {
   completeSend,
   deliverOnTestClock,
   dropSend,
+  findSendTime,
   listLostSends,
   nextSendDue,
+  postponeSend,
   sendMessage,
   settleLostSends,
 } from './sends.ts'
@@ -207,6 +209,8 @@ function createSender(context: Context, onCapacity: () => void) {
   async function sendOne(message: ClaimedMessage): Promise<void> {
     const candidate = (await findCandidacy(db.queries, message.candidate_id))!
     if (candidate.person_key === null) return db.transaction((tx) => dropSend(tx, context, message))
+    const sendTime = await findSendTime(context, message, candidate)
+    if (sendTime > context.clock.now()) return db.transaction((tx) => postponeSend(tx, message, sendTime))
     const outcome = await sendMessage(context, message, candidate)
     await db.transaction((tx) => completeSend(tx, context, message, outcome))
   }

@@ -9,12 +9,13 @@ import { type ConversationInput, isAcknowledgement } from '../../conversation/re
 import { blindIndexOf } from '../../people/identity/blind-index.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { isOptOutReply, prompt } from '../../questions/prompts.ts'
-import { type Candidacy, lockCandidacy } from '../candidacy.ts'
+import { type Candidacy, findCandidacy, lockCandidacy } from '../candidacy.ts'
 import type { ContactDeps } from './contact.ts'
 import { recordOptOut } from './opt-outs.ts'
 import { handleReply } from './replies.ts'
 import { contactNotice } from './requested-contacts.ts'
 import { handleDeliveryStatus } from './statuses.ts'
+import { findPhoneOfUser, linkUser, recordUserOptOut } from './whatsapp-users.ts'
 
 /**
  * Applies provider callbacks to conversations. Only LIVE conversations use providers. While the organisation is paused, replies and
@@ -25,19 +26,26 @@ export function createInboundHandler(deps: ContactDeps & Pick<Context, 'keyring'
     async reply(tx, orgId, reply) {
       const candidateId = await findSender(tx, orgId, reply)
       if (candidateId === undefined) return recordUnknownOptOut(tx, orgId, reply)
+      const { channel, providerId, userId } = reply
+      if (userId !== undefined) await linkUser(tx, deps, userId, (await lockCandidacy(tx, candidateId))!)
       const candidate = (await lockCandidacy(tx, candidateId))!
-      const { channel, providerId } = reply
+      // An erased person has no stored address, so that the opt-out is stored for the address of the reply.
+      if (candidate.person_key === null) return recordUnknownOptOut(tx, orgId, reply)
       await handleReply(tx, deps, candidate, { channel, providerId, input: inputOf(candidate, reply) })
     },
     async status(tx, orgId, report) {
-      await handleDeliveryStatus(tx, deps, { ...report, orgId })
+      const candidateId = await handleDeliveryStatus(tx, deps, { ...report, orgId })
+      if (report.userId === undefined || candidateId === undefined) return
+      await linkUser(tx, deps, report.userId, (await findCandidacy(tx, candidateId))!)
     },
     turn: (tx, orgId, messageId, answer) => handleCallTurn(tx, orgId, messageId, answer),
   }
 
-  /** Records an opt-out from a number that matches no candidate. */
-  async function recordUnknownOptOut(tx: Tx, orgId: string, { from, text }: InboundReply) {
-    if (isOptOutReply(text ?? ''))
+  /** Records an opt-out from a number or a user that matches no candidate. */
+  async function recordUnknownOptOut(tx: Tx, orgId: string, { from, userId, text }: InboundReply) {
+    if (!isOptOutReply(text ?? '')) return
+    if (userId !== undefined) await recordUserOptOut(tx, deps.clock, { orgId, mode: 'live' }, userId)
+    if (from !== undefined)
       await recordOptOut(tx, deps.clock, { org_id: orgId, mode: 'live', phone: from, email: null, test_clock_id: null })
   }
 
@@ -132,23 +140,33 @@ function callInput(candidate: Candidacy, { step, digits, speech }: CallAnswer): 
 
 /**
  * Returns the candidate who sent a reply: the one it was already assigned to (a duplicate), else the recipient of the message it
- * replies to, else the candidate with that number who was last contacted; pending candidates and the same channel come first.
+ * replies to, else the candidate with that number who was last contacted; pending candidates and the same channel come first. The
+ * number of a sender who is known only by a user ID is the one that the user had in earlier callbacks.
  */
 async function findSender(tx: Tx, orgId: string, reply: InboundReply): Promise<string | undefined> {
-  const { channel, from, inReplyTo, providerId } = reply
-  const phone = blindIndexOf(tx).phone({ orgId, mode: 'live' }, from)
-  const { rows: duplicates } = await sql<{ candidate_id: string }>`
-    select candidate_id from candidates c join messages m using (candidate_id)
-    where c.org_id = ${orgId} and c.mode = 'live' and c.phone_index = ${phone} and m.direction = 'in' and m.channel = ${channel}
-      and m.provider_id = ${providerId} limit 1`.execute(tx)
-  if (duplicates[0]) return duplicates[0].candidate_id
+  const { channel, from, userId, inReplyTo, providerId } = reply
+  const scope = { orgId, mode: 'live' as const }
+  const phone =
+    from !== undefined
+      ? blindIndexOf(tx).phone(scope, from)
+      : userId !== undefined && (await findPhoneOfUser(tx, scope, userId))
+  if (phone) {
+    const { rows: duplicates } = await sql<{ candidate_id: string }>`
+      select candidate_id from candidates c join messages m using (candidate_id)
+      where c.org_id = ${orgId} and c.mode = 'live' and c.phone_index = ${phone} and m.direction = 'in' and m.channel = ${channel}
+        and m.provider_id = ${providerId} limit 1`.execute(tx)
+    if (duplicates[0]) return duplicates[0].candidate_id
+  }
+  // Without a phone number, the ID of our message identifies the person: it is unique, and the callback is signed.
+  const isSender = phone ? sql`c.phone_index = ${phone}` : sql`true`
   if (inReplyTo !== undefined) {
     const { rows } = await sql<{ candidate_id: string }>`
       select m.candidate_id from messages m join candidates c using (candidate_id)
       where m.channel = ${channel} and m.provider_id = ${inReplyTo} and m.direction = 'out' and m.org_id = ${orgId}
-        and m.mode = 'live' and c.phone_index = ${phone} limit 1`.execute(tx)
+        and m.mode = 'live' and ${isSender} limit 1`.execute(tx)
     if (rows[0]) return rows[0].candidate_id
   }
+  if (!phone) return undefined
   const { rows } = await sql<{ candidate_id: string }>`
     select candidate_id from candidates c join candidate_progress p using (candidate_id) left join lateral (
       select max(message_id) filter (where channel = ${channel}) as here, max(message_id) as anywhere from messages m

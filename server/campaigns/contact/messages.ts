@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { ChannelName } from '../../channels/channel.ts'
+import { rulesFor } from '../../channels/rules.ts'
 import { scheduleReplies } from '../../channels/simulator/pending-replies.ts'
 import { REPLY_DELAY_MS } from '../../channels/simulator/test-numbers.ts'
 import { behaviourOf } from '../../channels/simulator/test-script.ts'
@@ -12,7 +13,7 @@ import { vaultOf } from '../../platform/database/database-vault.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Candidacy } from '../candidacy.ts'
 import { openMessage, sealMessage } from '../personal-values.ts'
-import { hasContactHours, nextContactTime } from './contact-hours.ts'
+import { nextSendTime } from './contact-hours.ts'
 
 /** Notification topic: a contact or a send may be due. */
 export const CONTACT_DUE = 'contact due'
@@ -61,24 +62,26 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
   if (messages.length === 0) return []
   const now = clock.now()
   const outcomes = messages.map(outcomeOf)
-  const dueTimes = messages.map(({ candidate, followUpNumber }, index) => {
-    if (outcomes[index] !== 'queued') return null
-    return new Date(followUpNumber !== undefined && hasContactHours(candidate) ? nextContactTime(now) : now)
+  const dueTimes = messages.map(({ candidate, channel, followUpNumber, isCode = false }, index) => {
+    if (outcomes[index] !== 'queued' || channel === 'page') return null
+    const kind = { channel, isResponse: followUpNumber === undefined, isCode }
+    return new Date(nextSendTime(candidate, kind, now))
   })
   const messageIds = messages.map(() => newId('MS_', now))
   await sql`
     insert into messages (message_id, candidate_id, campaign_id, org_id, mode, direction, channel, state, contact_step,
-      requested, conversation_step, personal, is_code, error, due_at, created_at, updated_at)
-    select message_id, candidate_id, campaign_id, org_id, mode, 'out', channel, state, contact_step, requested, conversation_step, personal, is_code,
-      case state when 'failed' then 'simulated: this candidate is unreachable' end, due_at, ${new Date(now)}, ${new Date(now)}
+      requested, is_code, conversation_step, personal, error, due_at, sent_at, created_at, updated_at)
+    select message_id, candidate_id, campaign_id, org_id, mode, 'out', channel, state, contact_step, requested, is_code, conversation_step, personal,
+      case state when 'failed' then 'simulated: this candidate is unreachable' end, due_at,
+      case state when 'delivered' then ${new Date(now)}::timestamptz end, ${new Date(now)}, ${new Date(now)}
     from unnest(${messageIds}::text[], ${messages.map(({ candidate }) => candidate.candidate_id)}::text[],
       ${messages.map(({ candidate }) => candidate.campaign_id)}::text[], ${messages.map(({ candidate }) => candidate.org_id)}::text[],
       ${messages.map(({ candidate }) => candidate.mode)}::text[], ${messages.map(({ channel }) => channel)}::text[], ${outcomes}::text[],
       ${messages.map(({ followUpNumber }) => followUpNumber ?? null)}::int[], ${messages.map(({ isRequested }) => isRequested === true)}::bool[],
+      ${messages.map(({ isCode }) => isCode === true)}::bool[],
       ${messages.map(({ candidate }) => candidate.state.step)}::int[],
-      ${messages.map((message, index) => sealMessage(message.candidate.person_key, messageIds[index]!, renderContent(message)))}::bytea[],
-      ${messages.map(({ isCode }) => isCode === true)}::bool[], ${dueTimes}::timestamptz[])
-      as n (message_id, candidate_id, campaign_id, org_id, mode, channel, state, contact_step, requested, conversation_step, personal, is_code, due_at)`.execute(
+      ${messages.map((message, index) => sealMessage(message.candidate.person_key, messageIds[index]!, renderContent(message)))}::bytea[], ${dueTimes}::timestamptz[])
+      as n (message_id, candidate_id, campaign_id, org_id, mode, channel, state, contact_step, requested, is_code, conversation_step, personal, due_at)`.execute(
     tx,
   )
   const deliveredMessages = messages.filter(
@@ -126,6 +129,12 @@ function outcomeOf({ candidate, channel, inCall, isCode }: NewMessage): QueueOut
 
 const mediumOfChannel: Partial<Record<ConversationChannel, Medium>> = { email: 'email', voice: 'call', page: 'page' }
 
+/** Returns the medium of a message. A LIVE SMS that cannot be answered has the words of an email, which do not ask for a reply. */
+function mediumOf({ mode, phone }: Candidacy, channel: ConversationChannel): Medium {
+  const isLinkOnlySms = channel === 'sms' && mode === 'live' && rulesFor(phone).channels.sms.use === 'link_only'
+  return isLinkOnlySms ? 'email' : (mediumOfChannel[channel] ?? 'text')
+}
+
 function renderContent({
   candidate,
   channel,
@@ -138,7 +147,7 @@ function renderContent({
   const { state, flow } = candidate
   if (text !== undefined)
     return [{ step: state.step, kind: 'notice', text, choices: [], ...(isCode ? { isCode } : {}) }]
-  const medium = mediumOfChannel[channel] ?? 'text'
+  const medium = mediumOf(candidate, channel)
   const renderedPrompts = prompts.map((prompt) => render(prompt, state, flow, candidate, medium))
   return followUpNumber
     ? [

@@ -18,7 +18,7 @@ import { openMessage } from '../personal-values.ts'
 import { type CandidateChange, type CandidateTransition, recordTransitions } from '../progress.ts'
 import { stagesUpTo } from '../stages.ts'
 import { type ContactDeps, contactCandidates, declineOptedOut, recordContacts, scheduleNextContact } from './contact.ts'
-import { nextContactTime } from './contact-hours.ts'
+import { nextContactTime, nextSendTime } from './contact-hours.ts'
 import { type MessageState, scheduleTestReplies } from './messages.ts'
 import { lockCandidatesWithSameAddress, recordOptOut } from './opt-outs.ts'
 
@@ -30,6 +30,8 @@ export interface ClaimedMessage {
   channel: ChannelName
   contact_step: number | null
   requested: boolean
+  /** Whether the message contains a confirmation code. */
+  is_code: boolean
   personal: Buffer | null
   attempts: number
   created_at: Date
@@ -74,7 +76,7 @@ export async function claimSends(
       where m.state = 'queued' and m.due_at <= ${new Date(now)} and g.test_clock_id is null and ${maySend(paused, now)} and (${nextContactTime(now) === now} or m.contact_step is null or m.mode = 'test')
       order by m.due_at limit ${limit} for update of m skip locked
     )
-    returning message_id, candidate_id, org_id, channel, contact_step, requested, personal, attempts, created_at`.execute(
+    returning message_id, candidate_id, org_id, channel, contact_step, requested, is_code, personal, attempts, created_at`.execute(
     tx,
   )
   const deferredIds = await deferOverRate(tx, rows, now)
@@ -115,7 +117,7 @@ export async function deliverOnTestClock(
         and ${maySend([], deps.clock.now())}
       order by m.due_at limit ${limit} for update of m skip locked
     )
-    returning message_id, candidate_id, org_id, channel, contact_step, requested, personal, attempts, created_at`.execute(
+    returning message_id, candidate_id, org_id, channel, contact_step, requested, is_code, personal, attempts, created_at`.execute(
     tx,
   )
   for (const message of rows) await completeSend(tx, deps, message, { errorReason: undefined, providerId: undefined })
@@ -141,7 +143,7 @@ async function deferOverRate(tx: Tx, claimed: ClaimedMessage[], now: number): Pr
 }
 
 export type SendOutcome =
-  | { errorReason: undefined; providerId: string | undefined }
+  | { errorReason: undefined; providerId: string | undefined; templateId?: string | undefined }
   | {
       errorReason: SendErrorReason
       message: string
@@ -149,6 +151,25 @@ export type SendOutcome =
       /** Whether the email address does not exist. */
       isUnknownAddress?: boolean
     }
+
+/** Returns when a claimed message may be sent by the rules of the recipient's country, which may be now. */
+export async function findSendTime(
+  { db, vault, clock }: Pick<Context, 'db' | 'vault' | 'clock'>,
+  { org_id, channel, contact_step, is_code }: ClaimedMessage,
+  candidate: Candidacy,
+): Promise<number> {
+  const now = clock.now()
+  if (candidate.mode === 'test') return now
+  const settings = (await findCredentials(db.queries, vault, org_id, channel)) as { category?: string } | undefined
+  const kind = { channel, isResponse: contact_step === null, isCode: is_code, category: settings?.category }
+  return nextSendTime(candidate, kind, now)
+}
+
+/** Returns a claimed message to the queue until a later time. Nothing was sent. */
+export async function postponeSend(tx: Tx, { message_id }: ClaimedMessage, dueTime: number): Promise<void> {
+  await sql`update messages set state = 'queued', attempts = attempts - 1, leased_until = null, due_at = ${new Date(dueTime)}
+    where message_id = ${message_id} and state = 'sending'`.execute(tx)
+}
 
 /** Sends one message to its provider, outside of any transaction. */
 export async function sendMessage(
@@ -210,9 +231,10 @@ async function callProvider(
       ...(message.contact_step === null ? {} : { followUpNumber: message.contact_step }),
       isRequested: message.requested,
       asksConsent: candidate.state.point.at === 'consent',
+      isCode: message.is_code,
     }
-    const { providerId } = await context.channels[message.channel].send(outgoingMessage, credentials, signal)
-    return { errorReason: undefined, providerId }
+    const accepted = await context.channels[message.channel].send(outgoingMessage, credentials, signal)
+    return { errorReason: undefined, ...accepted }
   } catch (error) {
     // Pause sends to a provider that asks for it or does not respond.
     const pauseMs =
@@ -257,9 +279,11 @@ export async function completeSend(
   const { rows } = await sql`
     update messages set state = ${state}, leased_until = null, updated_at = ${new Date(now)},
       provider_id = ${outcome.errorReason === undefined ? (outcome.providerId ?? null) : null},
+      template_id = ${outcome.errorReason === undefined ? (outcome.templateId ?? null) : null},
+      sent_at = ${outcome.errorReason === undefined ? new Date(now) : null},
       error = ${outcome.errorReason === undefined ? null : redactAddresses(outcome.message).slice(0, 500)}
     where message_id = ${message.message_id} and state = 'sending' returning 1`.execute(tx)
-  if (rows.length === 0) return // another process has settled the send
+  if (rows.length === 0) return recordTemplate(tx, message, outcome) // a report or another process has settled the send
   if (outcome.errorReason !== undefined && outcome.isUnknownAddress && candidate.email !== null)
     await suppressMailbox(tx, deps, {
       address: candidate.email,
@@ -285,6 +309,13 @@ export async function completeSend(
   if (state === 'sent' || state === 'delivered') await recordContacts(tx, deps, [contact], state === 'delivered')
   else if (state === 'unknown') await scheduleNextContact(tx, deps, [contact])
   else await contactOnNextChannel(tx, deps, candidate, message, message.channel)
+}
+
+/** Stores the template of a message whose delivery was reported before the provider responded to the send. */
+async function recordTemplate(tx: Tx, { message_id }: ClaimedMessage, outcome: SendOutcome): Promise<void> {
+  if (outcome.errorReason !== undefined || outcome.templateId === undefined) return
+  await sql`update messages set template_id = ${outcome.templateId}
+    where message_id = ${message_id} and template_id is null`.execute(tx)
 }
 
 /** Applies an opt-out that the provider reported: the whole organisation no longer contacts the candidate. */
@@ -380,7 +411,7 @@ function busyDelayMs({ attempts }: ClaimedMessage, retryAfter: number | undefine
 /** Settles sends whose process died. They may have been sent, so they are not repeated; the next follow-up is scheduled. */
 export async function settleLostSends(tx: Tx, deps: ContactDeps, limit: number, onlyId?: string): Promise<number> {
   const { rows } = await sql<ClaimedMessage>`
-    select message_id, candidate_id, org_id, channel, contact_step, requested, personal, attempts, created_at from messages
+    select message_id, candidate_id, org_id, channel, contact_step, requested, is_code, personal, attempts, created_at from messages
     where ${isSendLost(deps.clock.now(), onlyId)}
     order by leased_until limit ${limit} for update skip locked`.execute(tx)
   for (const message of rows) {

@@ -20,13 +20,18 @@ const stateOrder = ['unknown', 'sent', 'delivered', 'read']
 
 /**
  * Applies a provider's report to its message. Reports may be duplicated, late, out of order or earlier than the response to the
- * send, so a message's state only ever advances. Returns false for an unknown message.
+ * send, so a message's state only ever advances. Returns the ID of the
+ * candidate; undefined for an unknown message.
  */
-export async function handleDeliveryStatus(tx: Tx, deps: ContactDeps, report: MessageDeliveryStatus): Promise<boolean> {
+export async function handleDeliveryStatus(
+  tx: Tx,
+  deps: ContactDeps,
+  report: MessageDeliveryStatus,
+): Promise<string | undefined> {
   const storedMessage = await findMessage(tx, report)
-  if (!storedMessage) return false
+  if (!storedMessage) return undefined
   // Skip duplicates before locking anything.
-  if (storedMessage.state !== 'sending' && !advancesState(storedMessage, report)) return true
+  if (storedMessage.state !== 'sending' && !advancesState(storedMessage, report)) return storedMessage.candidate_id
   let candidate = (await lockCandidacy(tx, storedMessage.candidate_id))!
   let message = await readMessage(tx, storedMessage.message_id)
   if (message.state === 'sending') {
@@ -35,14 +40,14 @@ export async function handleDeliveryStatus(tx: Tx, deps: ContactDeps, report: Me
     candidate = (await lockCandidacy(tx, storedMessage.candidate_id))!
     message = await readMessage(tx, storedMessage.message_id)
   }
-  if (!advancesState(message, report)) return true
+  if (!advancesState(message, report)) return storedMessage.candidate_id
   await writeReport(tx, deps, message, report)
   if (report.stop) {
     await applyOptOut(tx, deps, candidate, message)
-    return true
+    return storedMessage.candidate_id
   }
   // Responses to replies are not counted and have no fallback channel.
-  if (message.contact_step === null) return true
+  if (message.contact_step === null) return storedMessage.candidate_id
   const [updatedCandidate] = await recordTransitions(tx, deps.clock, [
     transitionFor(candidate, message, report, deps.clock.now()),
   ])
@@ -51,7 +56,7 @@ export async function handleDeliveryStatus(tx: Tx, deps: ContactDeps, report: Me
     candidate.status === 'pending' && (message.requested || !hasReached(candidate.stages, 'responded'))
   if (isUndelivered && isAwaitingReply && (await reopenContact(tx, message)))
     await contactOnNextChannel(tx, deps, updatedCandidate!, message)
-  return true
+  return storedMessage.candidate_id
 }
 
 async function findMessage(tx: Tx, { orgId, channel, providerId, messageId }: MessageDeliveryStatus) {
@@ -66,7 +71,7 @@ async function findMessage(tx: Tx, { orgId, channel, providerId, messageId }: Me
 
 async function readMessage(tx: Tx, messageId: string): Promise<Message> {
   const { rows } = await sql<Message>`
-    select message_id, candidate_id, org_id, channel, contact_step, requested, personal, attempts, created_at, state, error
+    select message_id, candidate_id, org_id, channel, contact_step, requested, is_code, personal, attempts, created_at, state, error
     from messages where message_id = ${messageId}`.execute(tx)
   return rows[0]!
 }
@@ -82,7 +87,8 @@ function advancesState({ state, error }: Pick<Message, 'state' | 'error'>, { sta
 async function writeReport(tx: Tx, { clock }: ContactDeps, { message_id }: Message, report: MessageDeliveryStatus) {
   const state = report.status === 'unanswered' ? 'sent' : report.status
   await sql`update messages set state = ${state}, error = ${report.error === undefined ? null : redactAddresses(report.error).slice(0, 500)},
-    provider_id = ${report.providerId}, updated_at = ${new Date(clock.now())} where message_id = ${message_id}`.execute(
+    provider_id = ${report.providerId}, updated_at = ${new Date(clock.now())},
+    sent_at = coalesce(sent_at, ${state === 'failed' ? null : new Date(clock.now())}) where message_id = ${message_id}`.execute(
     tx,
   )
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { type ChannelAdapter, type OutgoingMessage, SendError } from '../channel.ts'
 import type { InboundReply, InboundStatus } from '../inbound.ts'
+import { smsTextFor } from '../invitation.ts'
 import { plainText, toStorableText } from '../message-text.ts'
 import type { SmsSettings } from '../settings.ts'
 import { createResource, OPTED_OUT_CODE, readSid, twilioCallbackUrl } from './twilio.ts'
@@ -9,9 +10,8 @@ import { createResource, OPTED_OUT_CODE, readSid, twilioCallbackUrl } from './tw
 const MAX_SMS_LENGTH = 1600
 
 /** Text messages through Twilio. */
-export function openSms({ config }: Pick<Context, 'config'>): ChannelAdapter {
+export function openTwilioSms({ config }: Pick<Context, 'config'>): Pick<ChannelAdapter, 'send'> {
   return {
-    name: 'sms',
     async send(message, credentials, signal) {
       const settings = credentials as SmsSettings | undefined
       if (!settings?.account_sid) throw new SendError('rejected', 'SMS is not configured for the organisation')
@@ -22,7 +22,7 @@ export function openSms({ config }: Pick<Context, 'config'>): ChannelAdapter {
         {
           To: message.to,
           ...(messaging_service_sid ? { MessagingServiceSid: messaging_service_sid } : { From: from! }),
-          Body: smsText(message),
+          Body: smsTextFor(message, MAX_SMS_LENGTH),
           ...(config.publicUrl
             ? { StatusCallback: twilioCallbackUrl(config.publicUrl, channel_id, `status/${message.message_id}`) }
             : {}),

@@ -20,28 +20,48 @@ export function readWebhook(body: unknown, phoneNumberId: string): WebhookItem[]
     .map((change) => readField(change, 'value'))
     .filter((value) => readField(readField(value, 'metadata'), 'phone_number_id') === phoneNumberId)
     .flatMap((value) => [
-      ...asList(readField(value, 'messages')).flatMap(readMessage),
+      ...asList(readField(value, 'messages')).flatMap((message) =>
+        readMessage(message, asList(readField(value, 'contacts'))),
+      ),
       ...asList(readField(value, 'statuses')).flatMap(readStatus),
     ])
 }
 
-function readMessage(message: unknown): WebhookItem[] {
+/** Reads a message. It has the phone number of the sender, the user ID, or both. */
+function readMessage(message: unknown, contacts: unknown[]): WebhookItem[] {
   const id = readId(readField(message, 'id'))
   const senderDigits = /^\+?(\d{7,15})$/.exec(asText(readField(message, 'from')) ?? '')?.[1]
-  const content = id === undefined || senderDigits === undefined ? undefined : readContent(message)
+  const userId = readUserId(readField(message, 'from_user_id')) ?? userIdInContacts(contacts, senderDigits)
+  if (id === undefined || (senderDigits === undefined && userId === undefined)) return []
+  const content = readContent(message)
   if (!content) return []
   const inReplyTo = readId(readField(readField(message, 'context'), 'id'))
   return [
     {
       reply: {
         channel: 'whatsapp',
-        from: `+${senderDigits}`,
-        providerId: id!,
+        ...(senderDigits ? { from: `+${senderDigits}` } : {}),
+        ...(userId ? { userId } : {}),
+        providerId: id,
         ...(inReplyTo ? { inReplyTo } : {}),
         ...content,
       },
     },
   ]
+}
+
+/** Returns the user ID of the contact with the sender's phone number, or of the only contact if the message has no number. */
+function userIdInContacts(contacts: unknown[], senderDigits: string | undefined): string | undefined {
+  const contact =
+    senderDigits === undefined
+      ? contacts.length === 1 && contacts[0]
+      : contacts.find((each) => readField(each, 'wa_id') === senderDigits)
+  return readUserId(readField(contact, 'user_id'))
+}
+
+/** Reads a business-scoped user ID: a country code, a dot and up to 128 letters and digits, such as IN.13491208655302741918. */
+function readUserId(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[A-Z]{2}\.[A-Za-z0-9.]{1,140}$/.test(value) ? value : undefined
 }
 
 /** Images and voice notes count as replies that are not understood; reactions and system messages are ignored. */
@@ -81,6 +101,7 @@ function readStatus(report: unknown): WebhookItem[] {
   const status = statuses.find((name) => name === readField(report, 'status'))
   if (providerId === undefined || status === undefined) return []
   const messageId = readId(readField(report, 'biz_opaque_callback_data'))
+  const userId = readUserId(readField(report, 'recipient_user_id'))
   const [firstError] = asList(readField(report, 'errors'))
   const error =
     firstError === undefined
@@ -93,6 +114,7 @@ function readStatus(report: unknown): WebhookItem[] {
         providerId,
         status,
         ...(messageId === undefined ? {} : { messageId }),
+        ...(userId === undefined ? {} : { userId }),
         ...(error === undefined ? {} : { error }),
       },
     },

@@ -1,4 +1,4 @@
-import { type ChannelAdapter, SendError, type SendErrorReason } from '../channel.ts'
+import { type AcceptedMessage, type ChannelAdapter, SendError, type SendErrorReason } from '../channel.ts'
 import { DEFAULT_PAUSE_SECONDS, type ProviderResponse, postTo } from '../provider.ts'
 import type { WhatsAppSettings } from '../settings.ts'
 import { sessionMessage, templateMessage } from './messages.ts'
@@ -19,15 +19,19 @@ export const whatsapp: ChannelAdapter = {
     const template = message.followUpNumber ? (settings.follow_up_template ?? settings.template) : settings.template
     // A candidate who asked for the contact has probably written within the last 24 hours.
     const isUnsolicited = message.followUpNumber !== undefined && !message.isRequested
-    if (isUnsolicited) return postMessage(templateMessage(message, template))
+    if (isUnsolicited) return sendTemplate()
     try {
       return await postMessage(sessionMessage(message))
     } catch (error) {
       if (!(error instanceof CloudApiError) || error.code !== OUTSIDE_WINDOW_CODE) throw error
-      return postMessage(templateMessage(message, template))
+      return sendTemplate()
     }
 
-    async function postMessage(body: object): Promise<{ providerId: string | undefined }> {
+    async function sendTemplate(): Promise<AcceptedMessage> {
+      return { ...(await postMessage(templateMessage(message, template))), templateId: template.name }
+    }
+
+    async function postMessage(body: object): Promise<AcceptedMessage> {
       const { base_url = API_URL, version = API_VERSION, phone_number_id, access_token } = settings!
       const response = await postTo(
         `${base_url.replace(/\/+$/, '')}/${version}/${phone_number_id}/messages`,

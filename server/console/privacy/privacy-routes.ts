@@ -183,6 +183,10 @@ async function retentionRecord(queries: Queries, orgId: string) {
   }
 }
 
-function settingsRecord({ legal_hold_at, ...settings }: PrivacySettings) {
-  return { ...settings, legal_hold_at: legal_hold_at?.toISOString() ?? null }
+function settingsRecord({ legal_hold_at, contact_basis_declared_at, ...settings }: PrivacySettings) {
+  return {
+    ...settings,
+    contact_basis_declared_at: contact_basis_declared_at?.toISOString() ?? null,
+    legal_hold_at: legal_hold_at?.toISOString() ?? null,
+  }
 }

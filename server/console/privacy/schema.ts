@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { contactBases } from '../../notices/contact-basis.ts'
 import { retentionClasses } from '../../notices/retention-classes.ts'
 import { MAX_LINK_DAYS, minorsPolicies } from '../../notices/settings.ts'
 import { named } from '../../platform/http/named-schemas.ts'
@@ -27,6 +28,10 @@ export const PrivacySettingsRecord = named(
     postal_address: orNull(Type.String()),
     minors: Type.Enum([...minorsPolicies]),
     link_days: Type.Integer(),
+    contact_basis: Type.Union([Type.Enum([...contactBases]), Type.Null()]),
+    contact_basis_source: orNull(Type.String()),
+    contact_basis_text_version: orNull(Type.String()),
+    contact_basis_declared_at: orNull(time),
     legal_hold_at: orNull(time),
     legal_hold_reason: orNull(Type.String()),
   }),
@@ -43,6 +48,9 @@ export const PrivacySettingsBody = named(
       postal_address: text(500),
       minors: Type.Optional(Type.Enum([...minorsPolicies])),
       link_days: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_LINK_DAYS })),
+      contact_basis: Type.Optional(Type.Union([Type.Enum([...contactBases]), Type.Null()])),
+      contact_basis_source: text(200),
+      contact_basis_text_version: text(64),
     },
     closed,
   ),

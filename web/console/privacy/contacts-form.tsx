@@ -12,7 +12,17 @@ const FIELDS = [
   ['privacy_email', 'Email address for questions about personal data', 'email'],
   ['postal_address', 'Postal address', 'text'],
 ] as const
-type FieldName = (typeof FIELDS)[number][0]
+const BASIS_FIELDS = [
+  ['contact_basis_source', 'Where people agreed or applied, such as the name of a form'],
+  ['contact_basis_text_version', 'Version of the text that people agreed to (optional)'],
+] as const
+const BASES = [
+  [null, 'Not declared: each LIVE candidate needs a consent at enrolment'],
+  ['consent', 'The person agreed to be contacted about jobs'],
+  ['application', 'The person applied for a job with us'],
+  ['legitimate_use', 'Another use that the law allows without consent'],
+] as const
+type FieldName = (typeof FIELDS | typeof BASIS_FIELDS)[number][0]
 
 interface Props {
   path: string
@@ -21,12 +31,17 @@ interface Props {
   onSaved: (settings: PrivacySettings) => void
 }
 
-/** The contacts in the notice, the rule for students below 18, and the number of days for which candidates' links work. */
+/** The contacts in the notice, the basis of contacts, the rule for students below 18, and the number of days for which candidates' links work. */
 export function PrivacyContactsForm({ path, settings, isOwner, onSaved }: Props) {
   const [values, setValues] = useState<Record<FieldName, string>>(
-    () => Object.fromEntries(FIELDS.map(([name]) => [name, settings[name] ?? ''])) as Record<FieldName, string>,
+    () =>
+      Object.fromEntries([...FIELDS, ...BASIS_FIELDS].map(([name]) => [name, settings[name] ?? ''])) as Record<
+        FieldName,
+        string
+      >,
   )
   const [needsGuardian, setNeedsGuardian] = useState(settings.minors === 'guardian_consent')
+  const [basis, setBasis] = useState(settings.contact_basis)
   const [linkDays, setLinkDays] = useState(String(settings.link_days))
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
@@ -54,6 +69,40 @@ export function PrivacyContactsForm({ path, settings, isOwner, onSaved }: Props)
           )}
         </Field>
       ))}
+      <Field
+        id="privacy-contact-basis"
+        label="Why you may contact candidates in LIVE mode"
+        error={errorOf('contact_basis')}
+      >
+        {(attributes) => (
+          <select
+            {...attributes}
+            disabled={!isOwner}
+            value={basis ?? ''}
+            onChange={(event) => setBasis(BASES[event.currentTarget.selectedIndex]![0])}
+          >
+            {BASES.map(([value, label]) => (
+              <option key={value} value={value ?? ''}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {basis !== null &&
+        BASIS_FIELDS.map(([name, label]) => (
+          <Field key={name} id={`privacy-${name}`} label={label} error={errorOf(name)}>
+            {(attributes) => (
+              <input
+                {...attributes}
+                type="text"
+                disabled={!isOwner}
+                value={values[name]}
+                onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+        ))}
       <Field
         id="privacy-link-days"
         label="Number of days for which candidates' links work after the campaign"
@@ -91,9 +140,10 @@ export function PrivacyContactsForm({ path, settings, isOwner, onSaved }: Props)
     setBusy(true)
     setSaved(false)
     setError(undefined)
-    const texts = Object.fromEntries(FIELDS.map(([name]) => [name, values[name].trim() || null]))
+    const texts = Object.fromEntries([...FIELDS, ...BASIS_FIELDS].map(([name]) => [name, values[name].trim() || null]))
     const body: PrivacySettingsChange = {
       ...texts,
+      contact_basis: basis,
       minors: needsGuardian ? 'guardian_consent' : 'off',
       link_days: Number(linkDays),
     }

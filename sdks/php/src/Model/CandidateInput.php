@@ -29,6 +29,7 @@ final class CandidateInput implements \JsonSerializable
         public readonly ?string $email = null,
         public readonly ?string $language = null,
         public readonly ?array $metadata = null,
+        public readonly ?CandidateConsentInput $consent = null,
         public readonly ?CandidateTestScript $testScript = null,
     ) {
     }
@@ -46,6 +47,7 @@ final class CandidateInput implements \JsonSerializable
             email: isset($data['email']) ? (string) $data['email'] : null,
             language: isset($data['language']) ? (string) $data['language'] : null,
             metadata: isset($data['metadata']) ? array_map(static fn (mixed $item): string => (string) $item, (array) $data['metadata']) : null,
+            consent: isset($data['consent']) ? CandidateConsentInput::fromArray((array) $data['consent']) : null,
             testScript: isset($data['test_script']) ? CandidateTestScript::fromArray((array) $data['test_script']) : null,
         );
     }
@@ -59,6 +61,7 @@ final class CandidateInput implements \JsonSerializable
             'email' => $this->email,
             'language' => $this->language,
             'metadata' => Json::map($this->metadata),
+            'consent' => $this->consent,
             'test_script' => $this->testScript,
         ]);
     }

@@ -14,6 +14,7 @@ use Attestry\Model\CampaignInput;
 use Attestry\Model\CampaignList;
 use Attestry\Model\Candidate;
 use Attestry\Model\CandidateList;
+use Attestry\Model\ContactRecord;
 use Attestry\Model\EnrolmentInput;
 use Attestry\Model\RevokedLink;
 use Attestry\Operation;
@@ -237,6 +238,31 @@ final class CampaignsResource
             sendsIdempotencyKey: true,
         ), $options);
         return RevokedLink::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Get the contact record of a candidate.
+     *
+     * Proves how the candidate was contacted: each message with its time, text and registered template, and
+     * the basis of the contact. After the erasure of the person, the texts and the basis are gone. Scope:
+     * `campaigns:read`. Rate limit class: `reads`.
+     *
+     * @param string $campaignId ID of the campaign.
+     * @param string $candidateId ID of the candidate in this campaign.
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function getContactRecord(
+        string $campaignId,
+        string $candidateId,
+        ?RequestOptions $options = null,
+    ): ContactRecord {
+        $response = $this->client->send(new Operation(
+            'GET',
+            '/api/v1/partner/campaigns/{campaign_id}/candidates/{candidate_id}/contact-record',
+            Authentication::Partner,
+            pathParameters: ['campaign_id' => $campaignId, 'candidate_id' => $candidateId],
+        ), $options);
+        return ContactRecord::fromArray((array) ($response['data'] ?? []));
     }
 
     /**

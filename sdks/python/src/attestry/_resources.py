@@ -22,6 +22,7 @@ from .types import (
     CatalogueTotals,
     Choice,
     ChoiceList,
+    ContactRecord,
     CountedCandidate,
     CountedCandidateList,
     Country,
@@ -462,6 +463,27 @@ class CampaignsResource:
             idempotency_key=idempotency_key,
         )
         result: RevokedLink = self._transport.send(operation, options)
+        return result
+
+    def get_contact_record(
+        self,
+        campaign_id: str,
+        candidate_id: str,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> ContactRecord:
+        """Get the contact record of a candidate.
+
+        Proves how the candidate was contacted: each message with its time, text and registered
+        template, and the basis of the contact. After the erasure of the person, the texts and the basis
+        are gone. Scope: `campaigns:read`. Rate limit class: `reads`.
+        """
+        operation = Operation(
+            "GET",
+            f"/api/v1/partner/campaigns/{path_segment('campaign_id', campaign_id)}/candidates/{path_segment('candidate_id', candidate_id)}/contact-record",
+            "signature",
+        )
+        result: ContactRecord = self._transport.send(operation, options)
         return result
 
     def pause(

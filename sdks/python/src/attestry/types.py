@@ -559,6 +559,42 @@ class Candidate(TypedDict):
     """ID of the result."""
 
 
+class CandidateConsent(TypedDict):
+    basis: Literal["consent", "application", "legitimate_use"]
+    """Basis of the contact."""
+    obtained_at: Optional[str]
+    """Time at which the person agreed or applied; null if the organisation declared the basis."""
+    source: str
+    """Place where the person agreed or applied."""
+    text_version: Optional[str]
+    """Version of the text that the person agreed to; null if it is not known."""
+    stated_by: Literal["enrolment", "organisation"]
+    """Origin of the basis. `enrolment`: the request that enrolled the candidate. `organisation`: the
+    privacy settings of the organisation at that time.
+    """
+
+
+class _CandidateConsentInputOptional(TypedDict, total=False):
+    text_version: str
+    """Version of the text that the person agreed to."""
+
+
+class CandidateConsentInput(_CandidateConsentInputOptional):
+    """Basis on which the candidate may be contacted. Required in LIVE mode, unless the organisation has
+    declared a basis for all candidates in its privacy settings.
+    """
+
+    basis: Literal["consent", "application", "legitimate_use"]
+    """Basis of the contact. `consent`: the person agreed to be contacted about jobs. `application`: the
+    person applied for a job with you. `legitimate_use`: another use that the law allows without
+    consent.
+    """
+    obtained_at: str
+    """Time at which the person agreed or applied: ISO 8601 with a time zone."""
+    source: str
+    """Place where the person agreed or applied, such as the name of a form."""
+
+
 class _CandidateInputOptional(TypedDict, total=False):
     phone: str
     """A dialable number in E.164 format. Required unless email is the workflow's only channel. In TEST
@@ -570,6 +606,7 @@ class _CandidateInputOptional(TypedDict, total=False):
     """The candidate's language: one of the workflow's languages."""
     metadata: Dict[str, str]
     """Your own data about the candidate, which is returned with the result."""
+    consent: CandidateConsentInput
     test_script: CandidateTestScript
 
 
@@ -691,6 +728,23 @@ class ChoiceList(TypedDict):
     """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
+
+
+class ContactRecord(TypedDict):
+    candidate_id: str
+    """ID of the candidate in this campaign."""
+    external_candidate_id: str
+    """Your own ID for the candidate."""
+    campaign_id: str
+    """ID of the campaign."""
+    consent: Optional[CandidateConsent]
+    """Basis of the contact; null in TEST mode, for candidates of earlier versions and after the erasure of
+    the person.
+    """
+    opted_out: bool
+    """True if the phone number or the email address has opted out."""
+    messages: List[SentMessage]
+    """Messages to the candidate, oldest first."""
 
 
 class _CountedCandidateOptional(TypedDict, total=False):
@@ -2408,6 +2462,31 @@ class SelectedSkillInput(TypedDict):
     """ID of the sub-skill."""
     master_skill_id: str
     """ID of the master skill."""
+
+
+class SentMessage(TypedDict):
+    message_id: str
+    """ID of the message."""
+    kind: Literal["first_message", "follow_up", "requested", "response", "code"]
+    """Kind of the message. `requested`: the candidate asked for the contact. `response`: it responds to a
+    reply. `code`: it contains a confirmation code.
+    """
+    channel: str
+    """Channel of the message."""
+    state: str
+    """State of the message."""
+    sent_at: Optional[str]
+    """Time at which the provider accepted the message; null if it was not accepted, or in rows of earlier
+    versions.
+    """
+    template_id: Optional[str]
+    """ID or name of the registered template that the message was sent with; null if it used none."""
+    provider_id: Optional[str]
+    """ID of the message at the provider; null before it was accepted."""
+    text: str
+    """Text of the prompts, without options and links; empty after the erasure of the person."""
+    error: Optional[str]
+    """Error of the provider; null if there was none."""
 
 
 class _SessionConsentInputOptional(TypedDict, total=False):

@@ -23,6 +23,7 @@ public record CandidateInput(
         String email,
         Language language,
         Map<String, String> metadata,
+        CandidateConsentInput consent,
         @JsonName("test_script") CandidateTestScript testScript) {
     /** Returns an empty builder. */
     public static Builder builder() {
@@ -38,6 +39,7 @@ public record CandidateInput(
         builder.email = email;
         builder.language = language;
         builder.metadata = metadata;
+        builder.consent = consent;
         builder.testScript = testScript;
         return builder;
     }
@@ -50,6 +52,7 @@ public record CandidateInput(
         private String email;
         private Language language;
         private Map<String, String> metadata;
+        private CandidateConsentInput consent;
         private CandidateTestScript testScript;
 
         private Builder() {
@@ -94,6 +97,11 @@ public record CandidateInput(
             return this;
         }
 
+        public Builder consent(CandidateConsentInput value) {
+            consent = value;
+            return this;
+        }
+
         public Builder testScript(CandidateTestScript value) {
             testScript = value;
             return this;
@@ -108,6 +116,7 @@ public record CandidateInput(
                     email,
                     language,
                     metadata,
+                    consent,
                     testScript);
         }
     }

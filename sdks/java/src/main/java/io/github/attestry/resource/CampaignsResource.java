@@ -14,6 +14,7 @@ import io.github.attestry.model.CampaignsListCandidatesParams;
 import io.github.attestry.model.CampaignsListParams;
 import io.github.attestry.model.Candidate;
 import io.github.attestry.model.CandidateList;
+import io.github.attestry.model.ContactRecord;
 import io.github.attestry.model.EnrolmentInput;
 import io.github.attestry.model.RevokedLink;
 
@@ -221,6 +222,27 @@ public final class CampaignsResource {
     /** Revoke a candidate's link. */
     public RevokedLink revokeCandidateLink(String campaignId, String candidateId) {
         return revokeCandidateLink(campaignId, candidateId, RequestOptions.NONE);
+    }
+
+    /**
+     * Get the contact record of a candidate.
+     *
+     * <p>Proves how the candidate was contacted: each message with its time, text and registered template, and
+     * the basis of the contact. After the erasure of the person, the texts and the basis are gone. Scope:
+     * {@code campaigns:read}. Rate limit class: {@code reads}.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public ContactRecord getContactRecord(String campaignId, String candidateId, RequestOptions options) {
+        var operation = new Operation("GET", "/api/v1/partner/campaigns/{campaign_id}/candidates/{candidate_id}/contact-record", Authentication.PARTNER)
+                .path("campaign_id", campaignId)
+                .path("candidate_id", candidateId);
+        return caller.sendForData(operation, options, ContactRecord.class);
+    }
+
+    /** Get the contact record of a candidate. */
+    public ContactRecord getContactRecord(String campaignId, String candidateId) {
+        return getContactRecord(campaignId, candidateId, RequestOptions.NONE);
     }
 
     /**

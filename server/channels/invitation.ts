@@ -1,0 +1,26 @@
+import type { OutgoingMessage } from './channel.ts'
+import { linkLines, plainText, promptText, truncate } from './message-text.ts'
+import { rulesFor } from './rules.ts'
+
+/** Returns the text of an SMS: a question, or an invitation with the personal link in countries where SMS cannot be answered. */
+export function smsTextFor(message: OutgoingMessage, maxLength: number): string {
+  return rulesFor(message.to).channels.sms.use === 'link_only'
+    ? invitationText(message, maxLength)
+    : plainText(message, maxLength)
+}
+
+/**
+ * Formats a message that is not answered: the request for consent or the other notices, and the link. Questions and their options are
+ * left out, because they are answered on the page.
+ */
+function invitationText(message: OutgoingMessage, maxLength: number): string {
+  const { prompts, asksConsent } = message
+  const shownPrompts = asksConsent && message.followUpNumber === 0 ? prompts : prompts.filter(isNotice)
+  const ending = linkLines(message)
+  const text = promptText({ prompts: shownPrompts })
+  return text ? `${truncate(text, maxLength - ending.length - 2)}\n\n${ending}` : ending
+}
+
+function isNotice({ kind }: OutgoingMessage['prompts'][number]): boolean {
+  return kind === 'notice'
+}
