@@ -262,7 +262,7 @@ export async function enrolCandidates(
       person_id: personId,
       person_key: key,
       is_restricted: isRestricted,
-      ...valuesOf(row),
+      ...valuesOf(row, declared),
       token: sealedTokens[index]!,
       status: 'pending',
       reason: null,
