@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp, type TestApp } from '../../../test/support/app.ts'
+import { decodeBase32 } from '../../../test/support/base32.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { CONSOLE_API, createTestSignInLink, signIn, signInMember } from '../../../test/support/console.ts'
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
@@ -13,13 +14,6 @@ async function startWithResetLimits(): Promise<TestApp> {
   const app = await startSharedApp()
   app.clock.advance(HOUR)
   return app
-}
-
-function decodeBase32(text: string): Buffer {
-  const bits = [...text].map((letter) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-  )
-  return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
 }
 
 /** Adds a member who has set up an authenticator app. */

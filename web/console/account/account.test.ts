@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { totpAt } from '../../../server/console/second-factors/totp.ts'
 import { MINUTE } from '../../../server/platform/clock.ts'
 import { newPage } from '../../../test/browser/browser.ts'
 import { checkPage, getButton, getDialog, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
+import { decodeBase32 } from '../../../test/support/base32.ts'
 import { runClock, TestClock } from '../../../test/support/clock.ts'
 import { createTestSignInLink, signInMember } from '../../../test/support/console.ts'
 
-test('a member adds a passkey, signs in with it and confirms a change with it', async (t) => {
+test('a member adds a passkey and an authenticator app, and signs in and confirms a change with them', async (t) => {
   const app = await startApp(t, { clock: new TestClock(Date.now()) })
   runClock(t, app.clock)
   // Browsers allow passkeys at the name localhost, but not at an IP address.
@@ -53,9 +55,16 @@ test('a member adds a passkey, signs in with it and confirms a change with it', 
   await getDialog(page).getByLabel('Code of the app').fill('000000')
   await getDialog(page).getByRole('button', { name: 'Turn on' }).click()
   await getDialog(page).getByText('check the time of your device').waitFor()
-  await page.keyboard.press('Escape')
+  const secret = decodeBase32((await getDialog(page).locator('code').textContent())!)
+  await getDialog(page).getByLabel('Code of the app').fill(totpAt(secret, app.clock.now()))
+  await getDialog(page).getByRole('button', { name: 'Turn on' }).click()
+  const codes = (await getDialog(page).locator('pre').textContent())!.split('\n')
+  assert.equal(codes.length, 10)
+  await checkPage(page, 'recovery-codes')
+  await getButton(page, 'I have stored them').click()
+  await page.getByText('Recovery codes left: 10').waitFor()
 
-  await getButton(page, /^Remove the passkey/ as never).click()
+  await page.getByRole('button', { name: /^Remove the passkey/ }).click()
   await page.getByRole('cell', { name: /^Passkey of/ }).waitFor({ state: 'detached' })
   const { rows } = await app.context.db.pool.query(
     `select action from audit_log where action like 'passkey.%' order by 1`,
@@ -64,4 +73,15 @@ test('a member adds a passkey, signs in with it and confirms a change with it', 
     rows.map(({ action }) => action),
     ['passkey.add', 'passkey.remove'],
   )
+
+  // A sign-in link now also requires a code.
+  const otherPage = await newPage(t)
+  await otherPage.goto(await createTestSignInLink(app, 'owner@metro.example'))
+  await otherPage.getByLabel('Code').fill('123')
+  await getButton(otherPage, 'Sign in').click()
+  await otherPage.getByText('This code is wrong or was already used.').waitFor()
+  await checkPage(otherPage, 'sign-in-code')
+  await otherPage.getByLabel('Code').fill(codes[0]!)
+  await getButton(otherPage, 'Sign in').click()
+  await otherPage.getByRole('navigation').waitFor({ state: 'attached' })
 })

@@ -9,6 +9,7 @@ import { Time } from '../../ui/time.tsx'
 import { type ApiError, type ApiResponse, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { createPasskey, supportsPasskeys } from '../shell/passkeys.ts'
+import './second-factors.css'
 
 /** The passkeys and the authenticator app of the user. */
 export function SecondFactorSettings() {
@@ -132,7 +133,7 @@ function AppDialog({ app, onClose }: { app: NewAuthenticatorApp; onClose: () => 
     <Dialog title="Set up an authenticator app" onClose={onClose}>
       <p>Scan the code with an app such as Aegis, Google Authenticator or 1Password, or enter the secret by hand.</p>
       <p>
-        <img src={app.qr_code} alt="QR code with the secret" width={200} height={200} />
+        <img class="app-qr-code" src={app.qr_code} alt="QR code with the secret" width={200} height={200} />
       </p>
       <p>
         <code class="break">{app.secret}</code>
@@ -143,6 +144,7 @@ function AppDialog({ app, onClose }: { app: NewAuthenticatorApp; onClose: () => 
           {(attributes) => (
             <input
               {...attributes}
+              type="text"
               inputMode="numeric"
               autoComplete="one-time-code"
               required

@@ -110,6 +110,7 @@ function CodeDialog({ email, isOperator, onDone }: Props) {
           {(attributes) => (
             <input
               {...attributes}
+              type="text"
               inputMode="numeric"
               autoComplete="one-time-code"
               required

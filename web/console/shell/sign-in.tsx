@@ -105,6 +105,7 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
             {(attributes) => (
               <input
                 {...attributes}
+                type="text"
                 autoComplete="one-time-code"
                 required
                 maxLength={40}
