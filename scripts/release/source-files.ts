@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
-/** The command line, which also starts the server, and the file that loads its commands. */
+/** The command line, which also starts the server. */
 const ENTRY_FILE = 'cli/main.ts'
 
 /** Builds the pages. It is not part of a release, which contains the built pages. */
@@ -11,7 +11,7 @@ const BUILD_SCRIPT = 'web/build.ts'
 const IMPORT_PATTERN =
   /^(?:import|export)\s(?:[\w$*,\s]|\{[^{}()]*\})*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)|\bnew URL\('([^']+\.ts)', import\.meta\.url\)/gm
 
-export interface SourceFiles {
+interface SourceFiles {
   /** Source files that the program can load, as paths from the root. */
   files: string[]
   /** Names of the packages that these files import. */
