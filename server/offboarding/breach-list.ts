@@ -7,7 +7,17 @@ import { findReview } from '../verification/reviews/reviews.ts'
 import { findVerification } from '../verification/sessions.ts'
 
 /** The kinds of rows by which the people who are affected by a breach can be found. */
-export const breachTables = ['candidates', 'messages', 'results', 'sessions', 'reviews', 'events'] as const
+export const breachTables = [
+  'candidates',
+  'messages',
+  'results',
+  'sessions',
+  'reviews',
+  'events',
+  'emails',
+  'credentials',
+  'orders',
+] as const
 export type BreachTable = (typeof breachTables)[number]
 
 /** Selects from each table the person, the ID of the row, the IDs that a filter may name (its own and its parents'), and its time. */
@@ -23,7 +33,14 @@ const SELECTIONS: Record<BreachTable, RawBuilder<unknown>> = {
     from verification_sessions`,
   reviews: sql`select r.person_id, s.org_id, r.verification_id as id, array[r.verification_id] as ids, coalesce(r.requested_at, s.created_at) as at
     from verification_reviews r join verification_sessions s using (verification_id)`,
-  events: sql`select person_id, org_id, event_id as id, array[event_id] as ids, created_at as at from events`,
+  events: sql`select person.id as person_id, e.org_id, e.event_id as id, array[e.event_id] as ids, e.created_at as at
+    from events e cross join lateral unnest(array[e.person_id, e.other_person_id]) as person (id)`,
+  emails: sql`select person.id as person_id, m.org_id, m.mail_id as id, array[m.mail_id, m.about] as ids, m.created_at as at
+    from mails m cross join lateral unnest(m.person_ids) as person (id)`,
+  credentials: sql`select person_id, org_id, credential_id as id, array[credential_id, source_id] as ids, issued_at as at from credentials`,
+  orders: sql`select c.person_id, o.org_id, o.order_id as id, array[o.order_id, o.candidate_id, o.campaign_id, o.mandate_id] as ids,
+      o.created_at as at
+    from ats_orders o join candidates c using (candidate_id)`,
 }
 
 export interface BreachFilter {
@@ -81,7 +98,7 @@ async function readContact(queries: Queries, clock: Clock, personId: string, sta
     union all (select 'review', verification_id from verification_reviews where person_id = ${personId} order by requested_at desc limit 1)`.execute(
     queries,
   )
-  const [found] = rows
+  const found = ['candidate', 'session', 'review'].flatMap((kind) => rows.find((row) => row.kind === kind) ?? [])[0]
   if (found?.kind === 'candidate') {
     const { name, phone, email } = (await findCandidacy(queries, found.id))!
     return { name, phone, email }

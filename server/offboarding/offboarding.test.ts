@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp } from '../../test/support/app.ts'
 import { CONSOLE_API, signIn } from '../../test/support/console.ts'
-import { contactTestCandidate } from '../../test/support/your-data.ts'
+import { contactTestCandidate, yourDataCalls } from '../../test/support/your-data.ts'
 import { exportOrganisation } from './export-organisation.ts'
 
 test('an operator exports an organisation and erases it after entering its name', async (t) => {
@@ -77,6 +77,10 @@ test('the breach list names the people of the affected records, with the data th
   assert.equal((await csv(`?org=${second.partner.orgId}`)).length, 1)
   assert.equal((await csv('?from=2999-01-01T00:00:00Z')).length, 0)
   assert.equal((await csv('')).length, 2)
+  assert.deepEqual(await csv('?tables=emails,credentials,orders'), [])
+  await yourDataCalls(app, 'candidate', first.token).start('correct', 'phone', { email: 'new@example.com' })
+  assert.match((await csv('?tables=emails'))[0]!, /Person 1,.*,1,emails$/)
+  assert.equal((await download('?tables=names')).status, 400)
 
   async function download(query: string) {
     const response = await fetch(`${app.url}${CONSOLE_API}/operator/breach-list.csv${query}`, {
