@@ -163,12 +163,13 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
   }
 }
 
-function isExotelRequest({ raw }: FastifyRequest) {
-  return raw.url!.includes('/exotel/')
+// The route decides, not the URL of the request, which can contain encoded characters.
+function isExotelRequest({ routeOptions }: FastifyRequest) {
+  return routeOptions.url!.includes('/exotel/')
 }
 
-function isTwilioRequest({ raw }: FastifyRequest) {
-  return raw.url!.includes('/twilio/')
+function isTwilioRequest({ routeOptions }: FastifyRequest) {
+  return routeOptions.url!.includes('/twilio/')
 }
 
 function sendTwiml(reply: FastifyReply, text: string) {

@@ -44,12 +44,15 @@ export async function linkUser(tx: Tx, deps: ContactDeps, userId: string, candid
   const scope = { orgId, mode }
   const phoneIndex = blindIndexOf(tx).phone(scope, phone)
   const linkedPhone = await findPhoneOfUser(tx, scope, userId)
-  if (linkedPhone?.equals(phoneIndex)) return
-  await sql`insert into whatsapp_users (org_id, mode, user_index, phone_index, updated_at)
+  const isLinked = linkedPhone?.equals(phoneIndex) === true
+  // The user can have opted out while another number was linked.
+  if (isLinked && candidate.status !== 'pending') return
+  if (!isLinked)
+    await sql`insert into whatsapp_users (org_id, mode, user_index, phone_index, updated_at)
     values (${orgId}, ${mode}, ${userIndexOf(tx, scope, userId)}, ${phoneIndex}, ${new Date(deps.clock.now())})
     on conflict (org_id, mode, user_index) do update set phone_index = excluded.phone_index, updated_at = excluded.updated_at`.execute(
-    tx,
-  )
+      tx,
+    )
   const { rows } = await sql`
     select 1 from opt_outs where org_id = ${orgId} and mode = ${mode} and address = ${optOutAddressOf(tx, scope, userId)}`.execute(
     tx,
