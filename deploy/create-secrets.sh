@@ -6,7 +6,8 @@ umask 077
 mkdir -p secrets
 chmod 700 secrets
 
-# Compose mounts each file with its permissions, and the server runs as a user that does not own it. The folder protects the files.
+# Compose mounts each file with its permissions, and the server runs as a user that does not own it. So all users may read the files, and the
+# permissions of the folder protect them.
 write() {
   if [ -e "secrets/$1" ]; then
     echo "secrets/$1 exists and was not changed"

@@ -125,7 +125,7 @@ function writePackageJson() {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`)
 }
 
-/** Writes bin/attestry. It replaces itself by Node.js, so that signals of a supervisor reach the server directly. */
+/** Writes bin/attestry. It replaces itself with Node.js, so that signals of a supervisor reach the server directly. */
 function writeLauncher() {
   mkdirSync(join(folder, 'bin'))
   const script = `#!/bin/sh

@@ -18,7 +18,7 @@ interface SourceFiles {
   packages: string[]
 }
 
-/** Follows the imports of the command line. */
+/** Returns the files and packages that the command line imports, directly or indirectly. */
 export function findSourceFiles(root: string): SourceFiles {
   const files = new Set<string>()
   const packages = new Set<string>()

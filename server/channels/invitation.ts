@@ -10,8 +10,8 @@ export function smsTextFor(message: OutgoingMessage, maxLength: number): string 
 }
 
 /**
- * Formats a message that is not answered: the request for consent or the other notices, and the link. Questions and their options are
- * left out, because they are answered on the page.
+ * Formats a message to which recipients cannot reply: the request for consent or the other notices, and the link. Questions and their
+ * options are left out, because candidates answer them on the page.
  */
 function invitationText(message: OutgoingMessage, maxLength: number): string {
   const { prompts, asksConsent } = message

@@ -96,7 +96,7 @@ function isTimeZone(name: string): boolean {
 
 let rulesByCallingCode: Map<string | null, CountryRules> | undefined
 
-/** Returns all rules, those of the default last. Called at startup, so that an invalid file stops the server. */
+/** Returns all rules, the default rules last. Called at startup, so that an invalid file stops the server. */
 export function loadRules(): CountryRules[] {
   rulesByCallingCode ??= new Map(
     readdirSync(RULES_FOLDER)
@@ -111,7 +111,7 @@ export function loadRules(): CountryRules[] {
 /** Returns the rules for a phone number in E.164 format, or the default rules without one. */
 export function rulesFor(phone: string | null): CountryRules {
   const countries = loadRules()
-  // No calling code is the beginning of another one.
+  // No calling code is a prefix of another one.
   const country = countries.find(({ calling_code }) => calling_code !== null && phone?.startsWith(`+${calling_code}`))
   return country ?? countries.at(-1)!
 }
@@ -136,7 +136,7 @@ export function nextAllowedTime(
   const sinceMidnight = timeOfDayIn(time_zone, time)
   if (sinceMidnight >= startMs && sinceMidnight < millisecondsOf(end)) return time
   const next = time + startMs - sinceMidnight + (sinceMidnight < startMs ? 0 : DAY)
-  // The clocks may have changed in between.
+  // Daylight saving time may begin or end in between.
   return next + startMs - timeOfDayIn(time_zone, next)
 }
 

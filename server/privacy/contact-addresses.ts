@@ -41,7 +41,7 @@ export async function listContactAddresses(
   }
   const { phone, email } = (await findCandidacy(queries, subject.id))!
   if (phone) {
-    // The email address of a candidate with a phone number is not verified: it may belong to somebody else.
+    // The email address of a candidate with a phone number is not verified: it may belong to another person.
     const channel = await findPhoneChannel(queries, deps, subject)
     return channel ? [{ kind: 'phone', address: phone, channel }] : []
   }

@@ -178,7 +178,7 @@ async function carryOut(
   await restrictPerson(tx, deps, subject.scope, personId)
 }
 
-/** Returns the error for the person: conflicts are described for the organisation, and the API of the page has no code for them. */
+/** Replaces conflicts, whose messages are written for the organisation, with errors for the person. The page has no code for conflicts. */
 function forPerson(error: unknown, action: RequestAction): unknown {
   if (!(error instanceof Problem) || error.code !== 'CONFLICT') return error
   return problem(

@@ -72,7 +72,7 @@ function toSendError({ status, body, retryAfter }: ProviderResponse): SendError 
   return new SendError(reason, text, isBusy ? (retryAfter ?? DEFAULT_PAUSE_SECONDS) : undefined)
 }
 
-/** Exotel does not sign its callbacks, so that their URL contains a message authentication code. */
+/** Exotel does not sign its callbacks, so their URL contains a message authentication code. */
 function statusCallbackUrl(publicUrl: string, settings: ExotelSettings, messageId: string): string {
   const code = callbackCode(settings.api_token, messageId)
   return `${publicUrl.replace(/\/+$/, '')}/hooks/exotel/${settings.channel_id}/status/${messageId}/${code}`

@@ -33,10 +33,10 @@ export async function endSessionsOfOperator(tx: Tx, email: string): Promise<void
 }
 
 async function endSessionsWithoutAccess(tx: Tx, email: string): Promise<void> {
-  // The request of an owner sees only the members of their organisation.
+  // Row-level security limits the request of an owner to their own organisation.
   const hasAccess = await runTransactionForAllOrganisations(tx, () => hasConsoleAccess(tx, email))
   if (hasAccess) return
   await endAllSessions(tx, email, {})
-  // The address may be given to another person later.
+  // The address may belong to another person later.
   await removeSecondFactors(tx, email)
 }

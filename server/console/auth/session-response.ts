@@ -32,7 +32,7 @@ export async function sessionResponse(
   })
 }
 
-/** The number of organisations in the session of an operator. */
+/** Maximum number of organisations that an operator's session lists, in addition to their own. */
 const MAX_LISTED_ORGANISATIONS = 100
 
 /** Returns the newest organisations, and those that the operator is a member of. */

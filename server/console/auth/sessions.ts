@@ -120,8 +120,9 @@ export async function findSession(
 }
 
 /**
- * Whether the person of a session is an operator, and signed in as operators must: with the operators' provider, or by email unless that
- * provider is required. The provider of an organisation signs in members of this organisation only, whatever addresses it asserts.
+ * Whether the person of a session is an operator and signed in with a method that operators may use: the operators' provider, or email
+ * unless that provider is required. The provider of an organisation signs in members of this organisation only, regardless of the
+ * addresses that it asserts.
  */
 const isOperatorSession = sql<boolean>`(
   exists (
@@ -163,13 +164,13 @@ export interface ListedSession {
 
 /** Selects some of the sessions of a person. */
 export interface SessionFilter {
-  /** Only sessions with this identity provider: its sessions do not see those of a person who only has the same address elsewhere. */
+  /** Only sessions with this identity provider, because another person may have the same address at another provider. */
   providerId?: string | undefined
   /** Only sessions in which this organisation was opened. */
   orgId?: string | undefined
 }
 
-/** Returns the sessions that a person may see in a session. */
+/** Returns the filter for the sessions that a person may see and end in this session. */
 export function ownSessionFilter({ provider }: SignedInSession): SessionFilter {
   return { providerId: provider?.providerId }
 }

@@ -18,12 +18,12 @@ export interface ClientSettings {
 
 export type OidcDeps = Pick<Context, 'config' | 'clock'>
 
-/** The provider cannot be reached, or must not be called; the message says why. */
+/** The provider cannot be reached, or must not be called; the message contains the reason. */
 export class ProviderUnreachableError extends Error {
   override name = 'ProviderUnreachableError'
 }
 
-/** Returns the error in the URL of an issuer, or undefined if it is valid. Plain HTTP is only for a provider on the same machine. */
+/** Returns the error in the URL of an issuer, or undefined if it is valid. Plain HTTP is allowed only for a provider on the same machine. */
 export async function issuerError(issuer: string, { config }: Pick<Context, 'config'>): Promise<string | undefined> {
   const error = await urlError(issuer, 'test', targetRules(config))
   if (error) return error
@@ -43,7 +43,7 @@ function isHttpAllowed({ protocol, hostname }: URL): boolean {
 /**
  * Reads the metadata of the provider and calls `use` with a client. Metadata and signing keys are read for every sign-in, so that
  * rotated keys and changed endpoints are used at once. The addresses come from users and from the provider: as for webhooks, only
- * those are called that the target rules allow.
+ * addresses that the target rules allow are called.
  */
 export async function withOidcClient<T>(
   { config, clock }: OidcDeps,

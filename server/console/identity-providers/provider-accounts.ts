@@ -166,7 +166,7 @@ async function ensureMember(
   }
   // Without mappings, owners assign the roles.
   if (role_mappings.length > 0 && member.role !== role) {
-    // The only owner stays an owner: otherwise nobody could correct the mappings.
+    // The only owner stays an owner: only owners can correct the mappings.
     const changed = await setMemberRole(tx, member, role)
     const details = { email, role, provider_id, ...(changed ? {} : { skipped: 'only owner' }) }
     await recordAuditEntry(tx, clock, { ...entry, action: 'member.change', subject: member.member_id, details })

@@ -25,8 +25,8 @@ const PURPOSE = 'sign-in attempt'
 type AttemptDeps = Pick<Context, 'config' | 'vault' | 'clock'>
 
 /**
- * Stores the attempt in a sealed cookie. Only the browser that started a sign-in can finish it, so that nobody can be signed in to
- * another person's account by a link. The cookie is `Lax`, because the provider's redirect comes from another site.
+ * Stores the attempt in a sealed cookie. Only the browser that started a sign-in can finish it, so that a link cannot
+ * sign a person in to another person's account. The cookie is `Lax`, because the provider's redirect comes from another site.
  */
 export function storeAttempt(deps: AttemptDeps, request: FastifyRequest, reply: FastifyReply, attempt: SignInAttempt) {
   const sealed = deps.vault.seal(JSON.stringify(attempt), PURPOSE).toString('base64url')

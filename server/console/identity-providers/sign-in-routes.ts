@@ -63,7 +63,7 @@ export function providerSignInRoutes(app: App, context: Context): void {
       const query = request.raw.url!.split('?')[1] ?? ''
       const state = new URLSearchParams(query).get('state') ?? undefined
       const attempt = takeAttempt(context, request, reply, state)
-      // The address of this response contains the code.
+      // The URL of this request contains the authorization code, which must not be sent in a Referer header or cached.
       reply.header('referrer-policy', 'no-referrer').header('cache-control', 'no-store')
       if (!attempt) return redirectToSignIn(reply, 'expired')
       try {

@@ -13,7 +13,7 @@ export function scimError(status: number, scimType: string | null, message: stri
   return new SCIMMY.Types.Error(status, scimType as string, message)
 }
 
-/** Runs a function of the library, whose errors about the request are TypeErrors. */
+/** Runs a function of scimmy, and converts its TypeErrors, which describe invalid requests, to errors with status 400. */
 function parse<T>(run: () => T, scimType = 'invalidValue'): T {
   try {
     return run()

@@ -137,7 +137,7 @@ async function useTotpCode(tx: Tx, { clock, vault }: AppDeps, app: LockedApp, co
   return true
 }
 
-/** A recovery code has 80 random bits, so that a hash protects it as well as a password hash. */
+/** A recovery code has 80 random bits and cannot be guessed, so it needs no slow password hash. */
 function recoveryHash(appId: string, code: string): Buffer {
   return hashToken(`${appId} ${code}`)
 }
