@@ -141,7 +141,7 @@ function addMigrations({ pending, unknown, isRolling, isNew, estimatedSeconds, t
       `a newer version has applied ${unknown.join(', ')}; version ${packageJson.version} can still run, but start the newer version`,
     )
   else add('version', 'ok', `this is version ${packageJson.version}, and the database has no newer migrations`)
-  if (pending.length === 0) return add('migrations', 'ok', 'none is missing')
+  if (pending.length === 0) return add('migrations', 'ok', 'all migrations are applied')
   add('migrations', 'ok', `${pending.length} would be applied: ${pending.join(', ')}`)
   if (isNew) return add('processes', 'ok', 'the database is empty')
   if (isRolling) add('processes', 'ok', 'processes of the running version can keep running during the upgrade')

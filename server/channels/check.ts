@@ -30,7 +30,7 @@ export function checkChannel(
     const { listed_hosts, templates } = credentials as unknown as ExotelSettings
     const host = publicUrl && URL.canParse(publicUrl) ? new URL(publicUrl).hostname : undefined
     if (host === undefined)
-      add('refused', 'PUBLIC_URL is not set, so that messages have no link.', 'Set PUBLIC_URL to the public https URL.')
+      add('refused', 'PUBLIC_URL is not set, so messages have no link.', 'Set PUBLIC_URL to the public https URL.')
     else if (!listed_hosts.includes(host))
       add(
         'refused',
@@ -66,7 +66,7 @@ export function checkChannel(
     if (!publicUrl)
       add(
         'refused',
-        'PUBLIC_URL is not set, so that Twilio cannot call back.',
+        'PUBLIC_URL is not set, so Twilio cannot send callbacks.',
         'Set PUBLIC_URL to the public https URL.',
       )
   }

@@ -167,6 +167,19 @@ const setUp = oncePerFile(async (t) => {
   }
 })
 
+test('a callback of Exotel without its code is rejected, also if the path is encoded', async () => {
+  const { app, enrolCandidates } = await setUp()
+  const { channelIds } = await enrolCandidates({ channels: ['sms'] })
+  for (const provider of ['exotel', '%65xotel']) {
+    const { status } = await app.fetch(`/hooks/${provider}/${channelIds.get('sms')}/status/MS_1/code`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-hub-signature-256': 'sha256=00' },
+      body: 'Status=failed',
+    })
+    assert.equal(status, 403, provider)
+  }
+})
+
 test('confirmation codes reach people who are restricted, and during a pause, but not after they have expired', async () => {
   const { app, context, clock, provider, enrolCandidates } = await setUp()
   const partner = await enrolCandidates({ channels: ['sms'] })

@@ -52,7 +52,10 @@ export function templateErrors(templates: SmsTemplate[], rule: ChannelRule): Det
     const names = variablesOf(text)
     const key = `${purpose} ${language}`
     if (seen.has(key))
-      details.push({ path: `templates[${index}]`, message: `is the second template for ${purpose} in ${language}` })
+      details.push({
+        path: `templates[${index}]`,
+        message: `duplicates the template for ${purpose} in ${language}; remove one of them`,
+      })
     seen.add(key)
     const unknown = names.find((name) => !Object.hasOwn(variableTags, name))
     if (unknown !== undefined)

@@ -90,7 +90,7 @@ export async function startRequest(tx: Tx, deps: RequestDeps, subject: Subject, 
     if (isSent === 'not_sent')
       throw problem(
         'FORBIDDEN',
-        `No code can be sent to ${maskAddress(to)}: the address is on the suppression list, or got too many emails today. Contact the organisation.`,
+        `No code can be sent to ${maskAddress(to)}: the address does not accept our emails, or has received too many today. Contact the organisation.`,
       )
   }
 }
@@ -195,7 +195,7 @@ async function requireNoHold(tx: Tx, { scope }: Subject, personId: string): Prom
   if (legal_hold !== null)
     throw problem(
       'FORBIDDEN',
-      'The organisation must keep your data for a legal reason, so that it cannot be erased now. Contact the organisation.',
+      'The organisation must keep your data for a legal reason, so it cannot be erased now. Contact the organisation.',
     )
 }
 
