@@ -169,7 +169,7 @@ function addLocks({ blockers, isMigrating, pending }: UpgradePlan, add: AddFindi
     add(
       'locks',
       'warning',
-      `session ${session} (${program}) has a transaction that is open for ${formatWait(seconds)}${tables.length > 0 ? ` and uses ${tables.join(', ')}` : ''}; the upgrade could wait for it, and requests behind the upgrade: end it first`,
+      `session ${session} (${program}) has a transaction that is open for ${formatWait(seconds)}${tables.length > 0 ? ` and uses ${tables.join(', ')}` : ''}; it can block the upgrade, which then blocks requests: end this transaction first`,
     )
   if (!isMigrating && blockers.length === 0)
     add('locks', 'ok', pending.length > 0 ? 'no open transaction blocks the upgrade' : 'no migration is running')
