@@ -24,6 +24,8 @@ create table identity_providers (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
+create trigger require_open_data_key after insert or update of client_secret on identity_providers for each row
+  when (not is_sealed_with_open_key(new.client_secret)) execute function reject_closed_data_key();
 create unique index identity_providers_owner on identity_providers (coalesce(org_id, ''));
 
 -- Accounts at identity providers. An account is bound to the email address of its first sign-in.

@@ -33,6 +33,8 @@ create table console_authenticator_apps (
   used_step bigint not null default 0,
   created_at timestamptz not null
 );
+create trigger require_open_data_key after insert or update of secret on console_authenticator_apps for each row
+  when (not is_sealed_with_open_key(new.secret)) execute function reject_closed_data_key();
 create unique index console_authenticator_apps_of_person on console_authenticator_apps (lower(email collate "C"));
 
 -- Codes that replace a code of the authenticator app, each of them once.
