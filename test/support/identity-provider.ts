@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import Provider from 'oidc-provider'
 import type { Cleanup } from './cleanup.ts'
+import { CONSOLE_API } from './console.ts'
 
 export const CLIENT = { client_id: 'attestry', client_secret: 'client-secret-of-the-tests' }
 
@@ -21,6 +23,8 @@ export interface TestIdentityProvider {
   replacedClaims: Record<string, unknown> | undefined
   /** Values that replace those of the metadata. */
   replacedMetadata: Record<string, unknown>
+  /** Whether the metadata is compressed, although the client does not accept that. */
+  isCompressed: boolean
   /** The error that the provider returns to the redirect URI instead of a code. */
   error: string | undefined
   idTokenSeconds: number
@@ -33,8 +37,15 @@ export interface TestIdentityProvider {
   start(): Promise<void>
 }
 
-/** Starts an OpenID Connect provider (oidc-provider) on loopback, which authenticates `account` without asking. */
-export async function startIdentityProvider(t: Cleanup, redirectUri: string): Promise<TestIdentityProvider> {
+/**
+ * Starts an OpenID Connect provider (oidc-provider) on loopback, which authenticates `account` without asking. The organisation and the
+ * operators of the server are its clients.
+ */
+export async function startIdentityProvider(
+  t: Cleanup,
+  serverUrl: string,
+  orgId = 'ORG_NONE',
+): Promise<TestIdentityProvider> {
   let handle: ReturnType<Provider['callback']> | undefined
   const openServer = () => createServer((request, response) => respond(request, response))
   let server = openServer()
@@ -51,6 +62,7 @@ export async function startIdentityProvider(t: Cleanup, redirectUri: string): Pr
     account: { sub: 'account-1', email: 'asha@metro.example', email_verified: true },
     replacedClaims: undefined,
     replacedMetadata: {},
+    isCompressed: false,
     error: undefined,
     idTokenSeconds: 600,
     requests: [],
@@ -94,8 +106,8 @@ export async function startIdentityProvider(t: Cleanup, redirectUri: string): Pr
       clients: [
         {
           ...CLIENT,
-          redirect_uris: [redirectUri],
-          post_logout_redirect_uris: [redirectUri.replace(/\/console\/.*/, '/console/sign-in')],
+          redirect_uris: [orgId, 'operators'].map((name) => `${serverUrl}${CONSOLE_API}/sign-in/callback/${name}`),
+          post_logout_redirect_uris: [`${serverUrl}/console/sign-in`],
         },
       ],
       jwks: { keys: [signingKey] },
@@ -128,7 +140,14 @@ export async function startIdentityProvider(t: Cleanup, redirectUri: string): Pr
     })
     created.use(async (context, next) => {
       await next()
-      if (context.path === '/.well-known/openid-configuration') Object.assign(context.body, idp.replacedMetadata)
+      if (context.path === '/.well-known/openid-configuration') {
+        Object.assign(context.body, idp.replacedMetadata)
+        if (idp.isCompressed) {
+          context.set('content-encoding', 'gzip')
+          context.body = gzipSync(JSON.stringify(context.body))
+          context.type = 'application/json'
+        }
+      }
       if (context.path !== '/token' || !idp.replacedClaims || !context.body?.id_token) return
       const claims = { ...decodeJwt(context.body.id_token), ...idp.replacedClaims }
       context.body.id_token = await new SignJWT(claims)

@@ -5,6 +5,8 @@ declare module 'oidc-provider' {
 
   interface ProviderContext {
     path: string
+    type: string
+    set(header: string, value: string): void
     body: any
     oidc: any
   }

@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { runTransactionForAllOrganisations } from '../../platform/database/transaction-scope.ts'
+import { deleteIdentity } from '../identity-providers/identities.ts'
 import { removeSecondFactors } from '../second-factors/reset.ts'
 import { endAllSessions, endProviderSessions } from './sessions.ts'
 
@@ -9,13 +10,17 @@ import { endAllSessions, endProviderSessions } from './sessions.ts'
  * organisation that requires its identity provider rejects the session, and the person may belong to others.
  */
 export async function hasConsoleAccess(queries: Queries, email: string): Promise<boolean> {
+  return hasRole(queries, email, sql`not exists (select from identity_providers where org_id is null and required)`)
+}
+
+/** Returns whether the person is a member of an organisation, or an operator for whom the condition is true. */
+async function hasRole(queries: Queries, email: string, operatorCondition: RawBuilder<unknown>): Promise<boolean> {
   // Addresses of operators are compared as in `findOperator`.
   const { rows } = await sql`
     select where exists (select from console_members where lower(email) = ${email.toLowerCase()})
       or exists (
         select from console_operators
-        where lower(email collate "C") = lower(${email}::text collate "C") and disabled_at is null
-          and not exists (select from identity_providers where org_id is null and required)
+        where lower(email collate "C") = lower(${email}::text collate "C") and disabled_at is null and ${operatorCondition}
       )`.execute(queries)
   return rows.length > 0
 }
@@ -26,17 +31,18 @@ export async function endSessionsOfMember(tx: Tx, orgId: string, email: string):
   await endSessionsWithoutAccess(tx, email)
 }
 
-/** Ends the sessions of a person who is no longer an operator. */
+/** Ends the sessions of a person who is no longer an operator, and removes the account of the provider from their address. */
 export async function endSessionsOfOperator(tx: Tx, email: string): Promise<void> {
   await endProviderSessions(tx, null, email)
+  await deleteIdentity(tx, null, email)
   await endSessionsWithoutAccess(tx, email)
 }
 
 async function endSessionsWithoutAccess(tx: Tx, email: string): Promise<void> {
-  // Row-level security limits the request of an owner to their own organisation.
-  const hasAccess = await runTransactionForAllOrganisations(tx, () => hasConsoleAccess(tx, email))
+  // The request of an owner sees only the members of their organisation. Operators keep their access however they have to sign in.
+  const hasAccess = await runTransactionForAllOrganisations(tx, () => hasRole(tx, email, sql`true`))
   if (hasAccess) return
   await endAllSessions(tx, email, {})
-  // The address may belong to another person later.
+  // The address may be given to another person later.
   await removeSecondFactors(tx, email)
 }

@@ -3,6 +3,7 @@ import { problem } from '../../api/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
+import { changeIdentityEmail, deleteIdentity } from '../identity-providers/identities.ts'
 import { endSessionsOfMember } from './console-access.ts'
 import type { MemberRole } from './roles.ts'
 
@@ -127,6 +128,7 @@ export async function changeMemberEmail(tx: Tx, orgId: string, email: string, ne
   if (!member || (await findMemberByEmail(tx, orgId, newEmail))) return false
   await tx.updateTable('console_members').set({ email: newEmail }).where('member_id', '=', member.member_id).execute()
   await endSessionsOfMember(tx, orgId, email)
+  await changeIdentityEmail(tx, orgId, email, newEmail)
   return true
 }
 
@@ -136,6 +138,7 @@ export async function removeMember(tx: Tx, orgId: string, memberId: string): Pro
   await requireAnotherOwner(tx, member)
   await tx.deleteFrom('console_members').where('member_id', '=', memberId).execute()
   await endSessionsOfMember(tx, orgId, member.email)
+  await deleteIdentity(tx, orgId, member.email)
   return member
 }
 
@@ -159,6 +162,7 @@ export async function deprovisionMember(tx: Tx, orgId: string, email: string): P
     .returning(['member_id', 'email'])
     .executeTakeFirst()
   await endSessionsOfMember(tx, orgId, removed?.email ?? email)
+  await deleteIdentity(tx, orgId, email)
   return removed?.member_id
 }
 

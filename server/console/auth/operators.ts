@@ -31,6 +31,17 @@ export async function findOperator(queries: Queries, email: string): Promise<Ope
     .executeTakeFirst()
 }
 
+/** Returns whether an operator with this email address was removed. */
+export async function isRemovedOperator(queries: Queries, email: string): Promise<boolean> {
+  const row = await queries
+    .selectFrom('console_operators')
+    .select('operator_id')
+    .where(hasEmail(email))
+    .where('disabled_at', 'is not', null)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Returns all operators, including removed ones, oldest first. */
 export async function listOperators(queries: Queries): Promise<Operator[]> {
   return queries.selectFrom('console_operators').selectAll().orderBy('operator_id').execute()

@@ -51,6 +51,15 @@ const CODES_PER_ADDRESS: Rule = { name: 'console-codes-to', kind: 'fixed', limit
 /** Codes of authenticator apps have six digits: without a limit, they could be guessed. */
 const SECOND_FACTOR_ATTEMPTS: Rule = { name: 'console-second-factor', kind: 'fixed', limit: 10, seconds: 900 }
 
+/** Rolls back a sign-in by link with a wrong code of the authenticator app. */
+class WrongCodeError extends Error {
+  readonly email: string
+  constructor(email: string) {
+    super('wrong second factor code')
+    this.email = email
+  }
+}
+
 export function sessionRoutes(app: App, context: Context): void {
   const { db, config, limits, clock } = context
   const publicConfig = { role: 'public' } as const
@@ -112,13 +121,20 @@ export function sessionRoutes(app: App, context: Context): void {
       },
     },
     async (request, reply) => {
-      const { email, response } = await db.transaction(async (tx) => {
-        const linkEmail = await consumeSignInLink(tx, clock, request.body.token)
-        if (linkEmail === undefined || !(await hasConsoleAccess(tx, linkEmail))) return { email: linkEmail }
-        await requireSecondFactor(tx, linkEmail, request.body.code) // an error keeps the link valid
-        const session = await beginSession(tx, context, request, reply, { email: linkEmail, how: 'link' })
-        return { email: linkEmail, response: await sessionResponse(context, session, tx) }
-      })
+      const { email, response } = await db
+        .transaction(async (tx) => {
+          const linkEmail = await consumeSignInLink(tx, clock, request.body.token)
+          if (linkEmail === undefined || !(await hasConsoleAccess(tx, linkEmail))) return { email: linkEmail }
+          const isCodeValid = await checkSecondFactor(tx, linkEmail, request.body.code)
+          if (!isCodeValid) throw new WrongCodeError(linkEmail) // keeps the link valid
+          const session = await beginSession(tx, context, request, reply, { email: linkEmail, how: 'link' })
+          return { email: linkEmail, response: await sessionResponse(context, session, tx) }
+        })
+        .catch(async (error) => {
+          if (!(error instanceof WrongCodeError)) throw error
+          await recordFailedSignIn(request, 'wrong second factor code', error.email)
+          throw invalid([{ path: 'code', message: 'is wrong or was already used' }])
+        })
       if (response) return response
       await recordFailedSignIn(request, email === undefined ? 'invalid link' : 'no access', email)
       throw problem(
@@ -131,10 +147,11 @@ export function sessionRoutes(app: App, context: Context): void {
   )
 
   app.post('/confirmation/mail', { config: signedInConfig }, async (request, reply) => {
-    if (await findAuthenticatorApp(db.queries, request.session.email))
-      throw problem('CONFLICT', 'You have an authenticator app. To confirm a change, enter its code.')
+    // Checked first: a session with a provider must not learn whether the owner of the address has an app.
     if (request.session.provider)
       throw problem('CONFLICT', 'You signed in with an identity provider. To confirm a change, sign in with it again.')
+    if (await findAuthenticatorApp(db.queries, request.session.email))
+      throw problem('CONFLICT', 'You have an authenticator app. To confirm a change, enter its code.')
     await limitByAddress(request.session.email, CODES_PER_ADDRESS)
     await db.transaction((tx) => sendConfirmationCode(tx, context, request.session))
     reply.status(202)
@@ -247,14 +264,13 @@ export function sessionRoutes(app: App, context: Context): void {
     async () => successResponse('Event types', { items: [...eventTypes], next_cursor: null }),
   )
 
-  /** Requires a code of the authenticator app or a recovery code, if the person has an app. */
-  async function requireSecondFactor(tx: Tx, email: string, code: string | undefined) {
-    if (!(await findAuthenticatorApp(tx, email))) return
+  /** Returns whether the code is one of the authenticator app or a recovery code, or the person has no app. */
+  async function checkSecondFactor(tx: Tx, email: string, code: string | undefined): Promise<boolean> {
+    if (!(await findAuthenticatorApp(tx, email))) return true
     if (code === undefined)
       throw problem('SECOND_FACTOR_REQUIRED', 'Enter the code of your authenticator app, or a recovery code.')
     await limitByAddress(email, SECOND_FACTOR_ATTEMPTS)
-    if (!(await useSecondFactorCode(tx, context, email, code)))
-      throw invalid([{ path: 'code', message: 'is wrong or was already used' }])
+    return useSecondFactorCode(tx, context, email, code)
   }
 
   /** A person with an authenticator app confirms with it, others with an emailed code. */

@@ -65,7 +65,7 @@ export async function findProviderOf(queries: Queries, orgId: string | null): Pr
 
 export interface SavedProvider {
   provider: IdentityProvider
-  /** Whether all sessions and accounts of the provider were removed, because the issuer or the client changed. */
+  /** Whether the sessions, accounts, SCIM token, users and groups of the provider were removed, because the issuer or the client changed. */
   replaced: boolean
 }
 
@@ -84,8 +84,8 @@ export async function saveProvider(
   const replaced = existing !== undefined && isOtherClient(existing, input)
   if (replaced) {
     // The accounts of another issuer are other people, even if they have the same subject.
-    await tx.deleteFrom('console_identities').where('provider_id', '=', providerId).execute()
-    await tx.deleteFrom('console_sessions').where('provider_id', '=', providerId).execute()
+    for (const table of ['console_identities', 'console_sessions', 'scim_tokens', 'scim_groups', 'scim_users'] as const)
+      await tx.deleteFrom(table).where('provider_id', '=', providerId).execute()
   }
   const keptSecret = replaced ? null : (existing?.client_secret ?? null)
   const values = {

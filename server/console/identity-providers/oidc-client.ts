@@ -89,7 +89,7 @@ function clientAuthentication(library: typeof import('openid-client'), secret: s
 }
 
 async function openFetch(config: Context['config']): Promise<{ agent: Agent; fetch: CustomFetch }> {
-  const { Agent, buildConnector, fetch } = await import('undici')
+  const { Agent, buildConnector, fetch, Headers } = await import('undici')
   const rules = targetRules(config)
   const connect = createConnector(buildConnector, {
     mode: rules.onLoopback ? 'test' : 'live', // a server that only this machine can reach may call a provider on this machine
@@ -100,10 +100,18 @@ async function openFetch(config: Context['config']): Promise<{ agent: Agent; fet
   const agent = new Agent({ connect, allowH2: false, maxHeaderSize: 16 * 1024, maxResponseSize: MAX_RESPONSE_BYTES })
   return {
     agent,
-    fetch: (async (url: string, options: object) => {
+    fetch: (async (url: string, options: { headers?: Record<string, string> }) => {
       if (!isHttpAllowed(new URL(url)))
         throw new ProviderUnreachableError(`${new URL(url).host} is not an https server`)
-      return fetch(url, { ...options, dispatcher: agent })
+      const headers = new Headers(options.headers)
+      headers.set('accept-encoding', 'identity')
+      const response = await fetch(url, { ...options, headers, dispatcher: agent })
+      // The limit of the agent counts compressed bytes: a small response could fill the memory.
+      if ((response.headers.get('content-encoding') ?? 'identity') !== 'identity') {
+        await response.body?.cancel()
+        throw new ProviderUnreachableError(`${new URL(url).host} sent a compressed response, which was not requested`)
+      }
+      return response
     }) as unknown as CustomFetch,
   }
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { recordAuditEntry } from '../audit.ts'
 import { addMember, changeMemberEmail, findMemberByEmail, lockMembers, setMemberRole } from '../auth/members.ts'
-import { addOperator, findOperator } from '../auth/operators.ts'
+import { addOperator, findOperator, isRemovedOperator } from '../auth/operators.ts'
 import type { MemberRole } from '../auth/roles.ts'
 import { listGroupNames } from '../scim/groups.ts'
 import { findScimUserByEmail } from '../scim/users.ts'
@@ -16,12 +16,14 @@ const signInFailures = [
   'denied',
   'unreachable',
   'invalid_response',
+  'other_provider',
   'email_missing',
   'email_unverified',
   'domain_not_allowed',
   'account_changed',
   'no_role',
   'deactivated',
+  'operator_removed',
 ] as const
 export type SignInFailure = (typeof signInFailures)[number]
 
@@ -135,6 +137,8 @@ async function ensureOperator(
   { requestId }: Origin,
 ) {
   if (await findOperator(tx, email)) return
+  // An operator who was removed in the console or on the command line has to be added there again.
+  if (await isRemovedOperator(tx, email)) throw new SignInRejectedError('operator_removed', email)
   const { operator_id } = await addOperator(tx, clock, email)
   const details = { email, provider_id }
   await recordAuditEntry(tx, clock, {

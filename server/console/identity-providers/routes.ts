@@ -89,7 +89,7 @@ export function identityProviderRoutes(app: App, context: Context): void {
         ? { created_at: token.created_at.toISOString(), last_used_at: token.last_used_at?.toISOString() ?? null }
         : null,
       provider: provider ? providerRecord(provider) : null,
-      redirect_uri: redirectUri(config.publicUrl!),
+      redirect_uri: redirectUri(config.publicUrl!, orgId),
       sign_in_url: providerSignInUrl(config.publicUrl!, orgId),
     }
   }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import type { Rule } from '../../access/limits/limiter.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
@@ -10,6 +11,7 @@ import { readSessionCookie } from '../auth/cookies.ts'
 import { sourceOf } from '../auth/guards.ts'
 import { successResponse } from '../schema.ts'
 import { findProvider } from './identity-providers.ts'
+import { callbackName } from './paths.ts'
 import { acceptProviderAccount, type SignInFailure, SignInRejectedError } from './provider-accounts.ts'
 import { ProviderRedirect, ProviderSignIn } from './schema.ts'
 import { describeProviderError, finishSignIn, startSignIn } from './sign-in.ts'
@@ -57,8 +59,11 @@ export function providerSignInRoutes(app: App, context: Context): void {
   )
 
   app.get(
-    '/sign-in/callback',
-    { config: { ...publicConfig, visitorLimit: CALLBACKS_PER_VISITOR } },
+    '/sign-in/callback/:name',
+    {
+      config: { ...publicConfig, visitorLimit: CALLBACKS_PER_VISITOR },
+      schema: { params: Type.Object({ name: Type.String({ maxLength: 60 }) }) },
+    },
     async (request, reply) => {
       const query = request.raw.url!.split('?')[1] ?? ''
       const state = new URLSearchParams(query).get('state') ?? undefined
@@ -67,7 +72,7 @@ export function providerSignInRoutes(app: App, context: Context): void {
       reply.header('referrer-policy', 'no-referrer').header('cache-control', 'no-store')
       if (!attempt) return redirectToSignIn(reply, 'expired')
       try {
-        await finish(request, reply, attempt, query)
+        await finish(request, reply, attempt, { name: request.params.name, query })
       } catch (error) {
         if (!(error instanceof SignInRejectedError)) throw error
         const { failure, email, cause } = error
@@ -88,9 +93,20 @@ export function providerSignInRoutes(app: App, context: Context): void {
     },
   )
 
-  async function finish(request: FastifyRequest, reply: FastifyReply, attempt: SignInAttempt, query: string) {
+  async function finish(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    attempt: SignInAttempt,
+    { name, query }: { name: string; query: string },
+  ) {
     const provider = await findProvider(db.queries, attempt.providerId)
     if (!provider) throw new SignInRejectedError('expired')
+    // The code may be for another provider, and must not be sent to this one.
+    if (name !== callbackName(provider.org_id)) {
+      const rejection = new SignInRejectedError('other_provider')
+      rejection.cause = new Error(`the response came to the redirect URI of ${name}`)
+      throw rejection
+    }
     const { claims, authenticatedAt } = await finishSignIn(context, provider, attempt, query)
     await db.transaction(async (tx) => {
       const email = await acceptProviderAccount(tx, context, provider, claims, { requestId: request.id })

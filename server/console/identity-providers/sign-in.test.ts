@@ -11,12 +11,13 @@ import {
   type TestIdentityProvider,
 } from '../../../test/support/identity-provider.ts'
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
+import { addOperator } from '../auth/operators.ts'
 
 /** A server and a provider. The provider uses the time of the machine. */
 async function startWithProvider(t: Cleanup) {
   const app = await startApp(t, { clock: new TestClock(Date.now()) })
-  const idp = await startIdentityProvider(t, `${app.url}${CONSOLE_API}/sign-in/callback`)
   const { orgId } = await app.fixtures.createOrg('Metro Staffing')
+  const idp = await startIdentityProvider(t, app.url, orgId)
   const owner = await signInMember(app, orgId, 'owner', 'owner@metro.example')
   return { app, idp, orgId, owner }
 }
@@ -231,6 +232,8 @@ test('a removed member loses the sessions with the provider at once', async (t) 
   assert.equal((await owner.delete(`/orgs/${orgId}/members/${member_id}`)).status, 200)
   assert.equal((await asha.get('/session')).status, 401)
   assert.equal((await elsewhere.get('/session')).status, 200)
+  idp.account = { ...idp.account, sub: 'account-2' }
+  assert.equal(failureOf(await signInWithProvider(app, idp, providerId)), null, 'a new colleague with the address')
 })
 
 test('responses with a wrong state, nonce, audience, issuer or signature, or of another browser, are rejected', async (t) => {
@@ -272,6 +275,30 @@ test('responses with a wrong state, nonce, audience, issuer or signature, or of 
   assert.equal((await app.context.db.pool.query('select from console_identities')).rows.length, 0)
 })
 
+test('a response of the provider of another organisation is rejected before its code is sent anywhere', async (t) => {
+  const { app, idp, orgId, owner } = await startWithProvider(t)
+  await saveProvider(owner, orgId, settingsFor(idp))
+  const { orgId: attackerOrgId } = await app.fixtures.createOrg()
+  const attacker = await signInMember(app, attackerOrgId, 'owner', 'attacker@evil.example')
+  const attackerIdp = await startIdentityProvider(t, app.url, attackerOrgId)
+  const attackerProviderId = await saveProvider(attacker, attackerOrgId, settingsFor(attackerIdp))
+  const browser = { cookies: {} }
+  const url = new URL(await start(app, browser, attackerProviderId))
+  // The provider of the attacker sends the person to the other provider, which may be open in their browser.
+  const redirectedUrl = new URL(`${idp.issuer}/auth${url.search}`)
+  redirectedUrl.searchParams.set('redirect_uri', `${app.url}${CONSOLE_API}/sign-in/callback/${orgId}`)
+  const callbackUrl = await authorizeAtProvider(idp, redirectedUrl.href)
+  assert.match(callbackUrl, /[?&]code=/)
+  const page = await openCallback(app, browser, callbackUrl)
+  assert.equal(page, `/console/sign-in?org=${attackerOrgId}#failure=other_provider`)
+  assert.ok(!attackerIdp.requests.includes('POST /token'))
+  const [entry] = (await attacker.get(`/orgs/${attackerOrgId}/audit?limit=1`)).body.data.items
+  assert.deepEqual(
+    [entry.action, entry.details.reason],
+    ['session.fail', `other_provider: the response came to the redirect URI of ${orgId}`],
+  )
+})
+
 test('an expired ID token is rejected, and clocks may differ by a minute', async (t) => {
   const { app, idp, orgId, owner } = await startWithProvider(t)
   const providerId = await saveProvider(owner, orgId, settingsFor(idp))
@@ -288,7 +315,7 @@ test('a new signing key of the provider is used at once, and a token of an unkno
   assert.equal(failureOf(await signInWithProvider(app, idp, providerId)), null)
   await idp.rotateKeys()
   assert.equal(failureOf(await signInWithProvider(app, idp, providerId)), null)
-  const other = await startIdentityProvider(t, `${app.url}${CONSOLE_API}/sign-in/callback`)
+  const other = await startIdentityProvider(t, app.url, orgId)
   idp.replacedMetadata = { jwks_uri: `${other.issuer}/jwks` }
   assert.equal(failureOf(await signInWithProvider(app, idp, providerId)), 'invalid_response')
 })
@@ -336,12 +363,15 @@ test('settings are checked, and the client secret is stored encrypted and never 
   assert.match(await errorOf({ default_role: 'operator' }), /^default_role/)
   assert.match(await errorOf({ default_role: null }), /^default_role: is required/)
   assert.match(await errorOf({ required: true }), /^required: can be switched on after a sign-in/)
+  idp.isCompressed = true
+  assert.match(await errorOf({}), /^issuer: .* sent a compressed response/)
+  idp.isCompressed = false
   await saveProvider(owner, orgId, settings)
   const { client_secret: _, ...withoutSecret } = settings
   await saveProvider(owner, orgId, { ...withoutSecret, name: 'New name' })
   const { body } = await owner.get(path)
   assert.equal(body.data.provider.has_client_secret, true)
-  assert.equal(body.data.redirect_uri, `${app.url}${CONSOLE_API}/sign-in/callback`)
+  assert.equal(body.data.redirect_uri, `${app.url}${CONSOLE_API}/sign-in/callback/${orgId}`)
   assert.ok(!JSON.stringify(body).includes(CLIENT.client_secret))
   const { rows } = await app.context.db.pool.query('select client_secret from identity_providers')
   assert.ok(!rows[0].client_secret.toString().includes(CLIENT.client_secret))
@@ -387,7 +417,13 @@ test('a sensitive change requires a new authentication at the provider', async (
     user.call('POST', `/orgs/${orgId}/members`, { email, role: 'viewer' })
   const unconfirmed = await addMember(asha, 'first@metro.example')
   assert.equal(unconfirmed.body.error.code, 'RECENT_SIGN_IN_REQUIRED', 'the time of the authentication is unknown')
-  assert.equal((await asha.call('POST', '/confirmation/mail')).status, 409)
+  await app.context.db.pool.query(
+    `insert into console_authenticator_apps (app_id, email, secret, confirmed_at, created_at)
+     values ('TA_X', 'asha@metro.example', '', now(), now())`,
+  )
+  const mail = await asha.call('POST', '/confirmation/mail')
+  assert.deepEqual([mail.status, mail.body.error.code], [409, 'CONFLICT'])
+  assert.match(mail.body.error.message, /^You signed in with an identity provider/, 'not that the address has an app')
 
   const previousCookie = { ...browser.cookies }
   const url = new URL(await start(app, browser, providerId, { fresh: true }))
@@ -419,7 +455,7 @@ test('signing out returns the page that ends the session at the provider', async
 })
 
 test("operators sign in with the operators' provider, and it can be required", async (t) => {
-  const { app, idp } = await startWithProvider(t)
+  const { app, idp, orgId, owner } = await startWithProvider(t)
   const operator = await signIn(app)
   const path = '/operator/identity-provider'
   const settings = {
@@ -444,6 +480,18 @@ test("operators sign in with the operators' provider, and it can be required", a
   assert.equal((await operator.get('/operator/orgs')).status, 403)
   assert.equal((await operator.get('/session')).body.data.kind, 'person')
   assert.equal((await asha.get('/operator/orgs')).status, 200)
+
+  const member = await owner.post(`/orgs/${orgId}/members`, { email: 'asha@metro.example', role: 'viewer' })
+  assert.equal((await owner.delete(`/orgs/${orgId}/members/${member.body.data.member_id}`)).status, 200)
+  assert.equal((await asha.get('/operator/orgs')).status, 200, 'the end of a membership does not end the session')
+
+  const { operator_id } = items.find(({ email }: any) => email === 'asha@metro.example')
+  assert.equal((await asha.call('DELETE', `/operator/operators/${operator_id}`)).status, 200)
+  assert.equal((await asha.get('/session')).status, 401)
+  assert.equal(failureOf(await signInWithProvider(app, idp, provider_id)), 'operator_removed')
+  await app.context.db.transaction((tx) => addOperator(tx, app.clock, 'asha@metro.example'))
+  idp.account = { ...idp.account, sub: 'account-2' }
+  assert.equal(failureOf(await signInWithProvider(app, idp, provider_id)), null, 'a new colleague with the address')
 })
 
 test('a user whom the provider has deactivated with SCIM cannot sign in, and a provisioned group gives the role', async (t) => {
@@ -467,11 +515,16 @@ test('a user whom the provider has deactivated with SCIM cannot sign in, and a p
   await scim('POST', '/Groups', { schemas: [groupSchema], displayName: 'Recruiters', members: [{ value: id }] })
   const asha = await signInWithProvider(app, idp, providerId)
   assert.equal((await asha.get('/session')).body.data.organisations[0].role, 'recruiter')
+  const renamed = { schemas: [userSchema], userName: 'asha.rao@metro.example' }
+  assert.equal((await scim('PUT', `/Users/${id}`, renamed)).status, 200)
+  idp.account = { ...idp.account, email: 'asha.rao@metro.example' }
+  const asha2 = await signInWithProvider(app, idp, providerId)
+  assert.equal(failureOf(asha2), null, 'after a new address')
   const body = {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
     Operations: [{ op: 'replace', path: 'active', value: false }],
   }
   assert.equal((await scim('PATCH', `/Users/${id}`, body)).status, 200)
-  assert.equal((await asha.get('/session')).status, 401)
+  assert.equal((await asha2.get('/session')).status, 401)
   assert.equal(failureOf(await signInWithProvider(app, idp, providerId)), 'deactivated')
 })

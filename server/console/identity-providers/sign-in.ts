@@ -36,7 +36,7 @@ export function startSignIn(
       expiresAt: deps.clock.now() + ATTEMPT_VALID_MS,
     }
     const url = library.buildAuthorizationUrl(client, {
-      redirect_uri: redirectUri(deps.config.publicUrl!),
+      redirect_uri: redirectUri(deps.config.publicUrl!, provider.org_id),
       scope: scopeFor(client.serverMetadata().scopes_supported, provider.group_claim),
       state: attempt.state,
       nonce: attempt.nonce,
@@ -68,7 +68,7 @@ export async function finishSignIn(
   attempt: SignInAttempt,
   callbackQuery: string,
 ): Promise<Authentication> {
-  const callbackUrl = new URL(redirectUri(deps.config.publicUrl!))
+  const callbackUrl = new URL(redirectUri(deps.config.publicUrl!, provider.org_id))
   callbackUrl.search = callbackQuery
   return withOidcClient(deps, clientSettings(deps, provider), async (client, library) => {
     const tokens = await library.authorizationCodeGrant(client, callbackUrl, {

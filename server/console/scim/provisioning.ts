@@ -6,7 +6,7 @@ import type { MemberRole } from '../auth/roles.ts'
 import type { IdentityProvider } from '../identity-providers/identity-providers.ts'
 import { roleOfGroups } from '../identity-providers/role-mapping.ts'
 import { listGroupNames } from './groups.ts'
-import { findScimUser, listScimUsers, type ScimUser } from './users.ts'
+import { findScimUsers, listScimUsers, type ScimUser } from './users.ts'
 
 export interface ProvisioningDeps extends Pick<Context, 'clock'> {
   requestId: string
@@ -27,8 +27,11 @@ export async function provisionUser(
   const { email } = user
   const entry = { actor: 'server' as const, orgId, requestId }
   const detailsOf = (details: object) => ({ email, how: 'scim', provider_id: provider.provider_id, ...details })
-  if (previousEmail.toLowerCase() !== email.toLowerCase() && (await changeMemberEmail(tx, orgId, previousEmail, email)))
-    await recordAuditEntry(tx, clock, { ...entry, action: 'member.email', details: detailsOf({}) })
+  if (previousEmail.toLowerCase() !== email.toLowerCase()) {
+    if (await changeMemberEmail(tx, orgId, previousEmail, email))
+      await recordAuditEntry(tx, clock, { ...entry, action: 'member.email', details: detailsOf({}) })
+    else await endMembership(tx, { clock, requestId }, provider, previousEmail) // a member has the new address already
+  }
   const role = user.active ? roleOfGroups(provider, await listGroupNames(tx, user.user_id)) : undefined
   if (role === undefined) return endMembership(tx, { clock, requestId }, provider, email)
   const member = await findMemberByEmail(tx, orgId, email)
@@ -68,12 +71,10 @@ export async function provisionUsers(
   tx: Tx,
   deps: ProvisioningDeps,
   provider: IdentityProvider,
-  userIds: Iterable<string>,
+  userIds: string[],
 ): Promise<void> {
-  for (const userId of new Set(userIds)) {
-    const user = await findScimUser(tx, { providerId: provider.provider_id }, userId)
-    if (user) await provisionUser(tx, deps, provider, user)
-  }
+  for (const user of await findScimUsers(tx, { providerId: provider.provider_id }, userIds))
+    await provisionUser(tx, deps, provider, user)
 }
 
 /** Provisions all users again, after a change of the role mappings. */

@@ -1,4 +1,6 @@
 import SCIMMY from 'scimmy'
+import { scimError } from './errors.ts'
+import { filterResources, requireValidPath } from './filters.ts'
 import type { ScimGroup, ScimGroupValues } from './groups.ts'
 import { SCIM_BASE } from './paths.ts'
 import type { ScimUser, ScimUserValues } from './users.ts'
@@ -6,19 +8,18 @@ import type { ScimUser, ScimUserValues } from './users.ts'
 /** Converts users and groups between the formats of SCIM (RFC 7643) and the database. */
 
 const MAX_LENGTH = 254
+const MAX_MEMBERS_PER_REQUEST = 1000
+/** Of a patch, and of the values of each operation: the library takes quadratic time. */
+const MAX_OPERATIONS = 100
 /** Only ASCII: another letter can have the same lower-case form, and would match the address of another person. */
 const EMAIL_FORMAT = /^[\x21-\x3f\x41-\x7e]{1,64}@[A-Za-z0-9][A-Za-z0-9.-]{0,189}$/
 
-export function scimError(status: number, scimType: string | null, message: string): Error {
-  return new SCIMMY.Types.Error(status, scimType as string, message)
-}
-
-/** Runs a function of scimmy, and converts its TypeErrors, which describe invalid requests, to errors with status 400. */
-function parse<T>(run: () => T, scimType = 'invalidValue'): T {
+/** Runs a function of the library, whose errors about the request are TypeErrors. */
+function parse<T>(run: () => T): T {
   try {
     return run()
   } catch (error) {
-    if (error instanceof TypeError) throw scimError(400, scimType, error.message)
+    if (error instanceof TypeError) throw scimError(400, 'invalidValue', error.message)
     throw error
   }
 }
@@ -39,17 +40,17 @@ interface UserInput {
   emails?: { value?: string; primary?: boolean }[]
 }
 
-export function readUser(body: unknown, allowedDomains: string[]): ScimUserValues {
+/** Reads a user, who replaces the existing one. A deactivation always succeeds: an address that is not allowed is then not adopted. */
+export function readUser(body: unknown, allowedDomains: string[], existing?: ScimUser): ScimUserValues {
   const input = parse(
     () => new SCIMMY.Schemas.User(requireObject(withBooleanActive(body)), 'in'),
   ) as unknown as UserInput
-  const { userName, emails = [], name } = input
-  const email = (emails.find(({ primary }) => primary) ?? emails[0])?.value ?? userName
-  if (!EMAIL_FORMAT.test(email))
-    throw scimError(400, 'invalidValue', 'The user needs an email address, in `emails` or as `userName`.')
-  const domain = email.slice(email.indexOf('@') + 1).toLowerCase()
-  if (!allowedDomains.includes(domain))
-    throw scimError(400, 'invalidValue', `The domain ${domain} is not one of the identity provider's allowed domains.`)
+  const { userName, emails = [], name, active = true } = input
+  const newEmail = (emails.find(({ primary }) => primary) ?? emails[0])?.value ?? userName
+  const isUnchanged = existing?.active && newEmail.toLowerCase() === existing.email.toLowerCase()
+  const error = isUnchanged ? undefined : addressError(newEmail, allowedDomains)
+  if (error !== undefined && (existing === undefined || active)) throw scimError(400, 'invalidValue', error)
+  const email = error === undefined ? newEmail : existing!.email
   const values = {
     user_name: userName,
     external_id: input.externalId ?? null,
@@ -57,12 +58,20 @@ export function readUser(body: unknown, allowedDomains: string[]): ScimUserValue
     display_name: input.displayName ?? null,
     given_name: name?.givenName ?? null,
     family_name: name?.familyName ?? null,
-    active: input.active ?? true,
+    active,
   }
   for (const [field, value] of Object.entries(values))
     if (typeof value === 'string' && value.length > MAX_LENGTH)
       throw scimError(400, 'invalidValue', `${field} must have at most ${MAX_LENGTH} characters.`)
   return values
+}
+
+function addressError(email: string, allowedDomains: string[]): string | undefined {
+  if (!EMAIL_FORMAT.test(email)) return 'The user needs an email address, in `emails` or as `userName`.'
+  const domain = email.slice(email.indexOf('@') + 1).toLowerCase()
+  return allowedDomains.includes(domain)
+    ? undefined
+    : `The domain ${domain} is not one of the identity provider's allowed domains.`
 }
 
 export function formatUser(user: ScimUser, groups: { group_id: string; display_name: string }[] = []) {
@@ -96,13 +105,22 @@ export function readGroup(body: unknown): ScimGroupValues {
     externalId?: string
     members?: { value?: string }[]
   }
+  requireFewMembers(input.members?.length ?? 0)
   if (input.displayName.length > MAX_LENGTH)
     throw scimError(400, 'invalidValue', `displayName must have at most ${MAX_LENGTH} characters.`)
   return {
     display_name: input.displayName,
     external_id: input.externalId ?? null,
-    memberIds: (input.members ?? []).map(({ value }) => value).filter((value) => value !== undefined),
+    memberIds: (input.members ?? [])
+      .map(({ value }) => value)
+      .filter((value) => value !== undefined)
+      .filter(isUserId),
   }
+}
+
+/** Other values cannot be IDs of users, and are ignored like unknown IDs. */
+function isUserId(value: string): boolean {
+  return /^SU_\w{1,60}$/.test(value)
 }
 
 export function formatGroup(group: ScimGroup) {
@@ -121,19 +139,143 @@ function metaOf(resourceType: string, { created_at, updated_at }: { created_at: 
   return { resourceType, created: created_at.toISOString(), lastModified: updated_at.toISOString() }
 }
 
-/** Applies a PATCH to a resource, and returns the body of the equivalent PUT. */
-export async function patchResource(
-  resource: ReturnType<typeof formatUser> | ReturnType<typeof formatGroup>,
-  body: unknown,
-): Promise<unknown> {
+/** Applies a PATCH to a user, and returns the body of the equivalent PUT. */
+export function patchUser(user: ScimUser, body: unknown): Promise<unknown> {
+  return applyOperations(formatUser(user), readOperations(body))
+}
+
+/** Applies a PATCH to a group. The library does not get the members: it would compare all of them with each other. */
+export async function patchGroup(group: ScimGroup, body: unknown): Promise<ScimGroupValues> {
+  const memberIds = new Set(group.members.map(({ user_id }) => user_id))
+  let changes = 0
+  const otherOperations = readOperations(body).flatMap((operation) => {
+    const { membersOperation, otherOperation } = splitMembersOperation(operation)
+    if (membersOperation) {
+      changes += changeMembers(memberIds, membersOperation)
+      requireFewMembers(changes)
+    }
+    return otherOperation ? [otherOperation] : []
+  })
+  const values = readGroup(await applyOperations(formatGroup({ ...group, members: [] }), otherOperations))
+  return { ...values, memberIds: [...memberIds] }
+}
+
+interface Operation {
+  op: string
+  path?: string
+  value?: unknown
+}
+
+/** Reads the operations of a patch, whose format the library checks. */
+function readOperations(body: unknown): Operation[] {
   const message = withBooleanOperations(requireObject(body))
+  return parse(() => new SCIMMY.Messages.PatchOp(message as never)).Operations as Operation[]
+}
+
+async function applyOperations(
+  resource: ReturnType<typeof formatUser> | ReturnType<typeof formatGroup>,
+  operations: Operation[],
+): Promise<unknown> {
+  const checked = checkOperations(operations)
+  if (checked.length === 0) return toPlain(resource)
+  const schemas = [SCIMMY.Messages.PatchOp.id]
   const patched = await Promise.resolve()
-    .then(() => new SCIMMY.Messages.PatchOp(message as never).apply(resource as never))
+    .then(() => new SCIMMY.Messages.PatchOp({ schemas, Operations: checked } as never).apply(resource as never))
     .catch((error) => {
       if (error instanceof TypeError) throw scimError(400, 'invalidValue', error.message)
       throw error
     })
-  return JSON.parse(JSON.stringify(patched ?? resource))
+  return toPlain(patched ?? resource)
+}
+
+const toPlain = (resource: object) => JSON.parse(JSON.stringify(resource)) as object
+
+/** Throws an error if the library should not get the operations. Returns them with one operation for each value to remove. */
+function checkOperations(operations: Operation[]): Operation[] {
+  const checked = operations.flatMap((operation) => {
+    const { op, path, value } = operation
+    if (path === undefined && isObject(value)) {
+      for (const [key, each] of Object.entries(value)) {
+        requireValidPath(key)
+        requireFewOperations(each)
+      }
+    }
+    if (path === undefined) return [operation]
+    requireValidPath(path)
+    requireFewOperations(value)
+    return op.toLowerCase() === 'remove' ? splitRemoval(operation, path) : [operation]
+  })
+  requireFewOperations(checked)
+  return checked
+}
+
+function requireFewOperations(values: unknown): void {
+  if (Array.isArray(values) && values.length > MAX_OPERATIONS)
+    throw scimError(400, 'invalidValue', `A patch must have at most ${MAX_OPERATIONS} operations and values of each.`)
+}
+
+function requireFewMembers(count: number): void {
+  if (count > MAX_MEMBERS_PER_REQUEST)
+    throw scimError(
+      400,
+      'invalidValue',
+      `A request must have at most ${MAX_MEMBERS_PER_REQUEST} members. Add the others with PATCH requests.`,
+    )
+}
+
+/** The library would make a filter of the values of a removal, such as `[{ "value": "SU_…" }]`. */
+function splitRemoval(operation: Operation, path: string): Operation[] {
+  const { op, value } = operation
+  if ([value].flat().every((each) => !isObject(each))) return [operation]
+  return idsOf(value).map((id) => {
+    const valuePath = `${path}[value eq "${id}"]`
+    requireValidPath(valuePath)
+    return { op, path: valuePath }
+  })
+}
+
+/** Returns the IDs of values such as `[{ "value": "SU_…" }]`. */
+function idsOf(values: unknown): string[] {
+  return [values].flat().map((each) => {
+    if (isObject(each) && 'value' in each && typeof each.value === 'string') return each.value
+    throw scimError(400, 'invalidValue', 'Each value must be an object with the text `value`.')
+  })
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+const MEMBERS_PATH = /^(?:urn:ietf:params:scim:schemas:core:2\.0:Group:)?members(?:\[value eq "([^"\\]*)"\])?$/i
+
+/** Separates the change of the members from the other changes of an operation. */
+function splitMembersOperation(operation: Operation): { membersOperation?: Operation; otherOperation?: Operation } {
+  const { op, path, value } = operation
+  if (path !== undefined)
+    return MEMBERS_PATH.test(path) ? { membersOperation: operation } : { otherOperation: operation }
+  if (!isObject(value) || Array.isArray(value)) return { otherOperation: operation }
+  const [members, others] = [true, false].map((isMembers) =>
+    Object.entries(value).filter(([key]) => MEMBERS_PATH.test(key) === isMembers),
+  )
+  return {
+    ...(members!.length === 0 ? {} : { membersOperation: { op, path: members![0]![0], value: members![0]![1] } }),
+    ...(others!.length === 0 ? {} : { otherOperation: { op, value: Object.fromEntries(others!) } }),
+  }
+}
+
+/** Adds, replaces or removes members, and returns the number of values in the operation. */
+function changeMembers(memberIds: Set<string>, { op, path = '', value }: Operation): number {
+  const [, pathId] = MEMBERS_PATH.exec(path) ?? []
+  const isRemoval = op.toLowerCase() === 'remove'
+  if (pathId !== undefined && !isRemoval)
+    throw scimError(400, 'invalidPath', 'A member can be added or removed, but not changed.')
+  const ids = pathId !== undefined ? [pathId] : isRemoval && value === undefined ? [...memberIds] : idsOf(value)
+  if (op.toLowerCase() === 'replace') memberIds.clear()
+  for (const id of ids) {
+    if (isRemoval) memberIds.delete(id)
+    else if (isUserId(id)) memberIds.add(id)
+  }
+  return isRemoval && pathId === undefined && value === undefined ? 1 : ids.length
 }
 
 /** Microsoft Entra ID sends "True" and "False" as texts. */
@@ -167,15 +309,11 @@ export interface ListQuery {
 
 const DEFAULT_COUNT = 100
 const MAX_COUNT = 500
-const MAX_FILTER_LENGTH = 1000
 
 /** Returns the resources that match the filter, in the format of a list. */
 export function formatList(resources: object[], { filter, startIndex = 1, count = DEFAULT_COUNT }: ListQuery) {
-  const plain = resources.map((resource) => JSON.parse(JSON.stringify(resource)) as object)
-  if (filter !== undefined && filter.length > MAX_FILTER_LENGTH)
-    throw scimError(400, 'invalidFilter', `The filter must have at most ${MAX_FILTER_LENGTH} characters.`)
-  const matching =
-    filter === undefined ? plain : parse(() => new SCIMMY.Types.Filter(filter).match(plain), 'invalidFilter')
+  const plain = resources.map(toPlain)
+  const matching = filter === undefined ? plain : filterResources(plain, filter)
   const first = Math.max(startIndex, 1)
   const page = matching.slice(first - 1, first - 1 + Math.min(Math.max(count, 0), MAX_COUNT))
   return {

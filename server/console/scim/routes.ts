@@ -10,19 +10,20 @@ import { parseJson } from '../../platform/http/json.ts'
 import { type App, toProblem } from '../../platform/http/server.ts'
 import { lockMembers } from '../auth/members.ts'
 import { findProvider, type IdentityProvider } from '../identity-providers/identity-providers.ts'
+import { scimError } from './errors.ts'
 import { deleteScimGroup, listScimGroups, type ScimGroup, type ScimGroupValues, saveScimGroup } from './groups.ts'
 import { endMembership, provisionUser, provisionUsers } from './provisioning.ts'
 import {
   formatGroup,
   formatList,
   formatUser,
-  patchResource,
+  patchGroup,
+  patchUser,
   readEquality,
   readGroup,
   readUser,
   resourceTypes,
   schemaDefinitions,
-  scimError,
   serviceProviderConfig,
 } from './resources.ts'
 import { authenticateScimToken } from './tokens.ts'
@@ -90,9 +91,7 @@ export function scimRoutes(app: App, context: Context): void {
   })
 
   app.patch('/Users/:id', async (request, reply) => {
-    const user = await replaceUser(request as IdRequest, (existing) =>
-      patchResource(formatUser(existing), request.body),
-    )
+    const user = await replaceUser(request as IdRequest, (existing) => patchUser(existing, request.body))
     return send(reply, (await formatUsers(request.scim, [user]))[0]!)
   })
 
@@ -128,7 +127,7 @@ export function scimRoutes(app: App, context: Context): void {
   app.patch('/Groups/:id', async (request, reply) => {
     const group = await saveGroup(request, async (tx) => {
       const existing = await getGroup(request as IdRequest, tx)
-      return { existing, values: readGroup(await patchResource(formatGroup(existing), request.body)) }
+      return { existing, values: await patchGroup(existing, request.body) }
     })
     return send(reply, formatGroup(group))
   })
@@ -156,7 +155,7 @@ export function scimRoutes(app: App, context: Context): void {
   function replaceUser(request: IdRequest, readBodyOf: (existing: ScimUser) => Promise<unknown>): Promise<ScimUser> {
     return change(request, async (tx, provider) => {
       const existing = await getUser(request, tx)
-      const values = readUser(await readBodyOf(existing), provider.allowed_domains)
+      const values = readUser(await readBodyOf(existing), provider.allowed_domains, existing)
       const replaced = await replaceScimUser(tx, clock, existing, values)
       if (!replaced) throw uniquenessError('userName or email address')
       await provisionUser(tx, { clock, requestId: request.id }, provider, replaced, existing.email)
@@ -172,9 +171,8 @@ export function scimRoutes(app: App, context: Context): void {
       const { existing, values } = await prepare(tx)
       const groupId = await saveScimGroup(tx, clock, request.scim, values, existing)
       if (groupId === undefined) throw uniquenessError('displayName')
-      const previousIds = (existing?.members ?? []).map(({ user_id }) => user_id)
       const deps = { clock, requestId: request.id }
-      await provisionUsers(tx, deps, provider, [...previousIds, ...values.memberIds])
+      await provisionUsers(tx, deps, provider, usersWithOtherGroups(values, existing))
       return (await listScimGroups(tx, request.scim, groupId))[0]!
     })
   }
@@ -258,6 +256,14 @@ function toScimError(
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   const httpStatus = status ?? (partnerErrorCodes as Partial<Record<string, number>>)[code] ?? 500
   return { status: httpStatus, scimType: httpStatus === 400 ? 'invalidSyntax' : null, message }
+}
+
+/** Returns the users whose groups change with a group: all if it has another name, otherwise those who were added or removed. */
+function usersWithOtherGroups({ display_name, memberIds }: ScimGroupValues, existing?: ScimGroup): string[] {
+  const previousIds = (existing?.members ?? []).map(({ user_id }) => user_id)
+  if (existing?.display_name !== display_name) return [...previousIds, ...memberIds]
+  const [previous, next] = [new Set(previousIds), new Set(memberIds)]
+  return [...previousIds.filter((id) => !next.has(id)), ...memberIds.filter((id) => !previous.has(id))]
 }
 
 function uniquenessError(what: string) {

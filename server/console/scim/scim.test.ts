@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { startApp, type TestApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { TestClock } from '../../../test/support/clock.ts'
-import { CONSOLE_API, signIn, signInMember } from '../../../test/support/console.ts'
+import { signIn, signInMember } from '../../../test/support/console.ts'
 import { CLIENT, startIdentityProvider } from '../../../test/support/identity-provider.ts'
-import { HOUR } from '../../platform/clock.ts'
+import { HOUR, SECOND } from '../../platform/clock.ts'
 
 const startShared = oncePerFile(async (t) => {
   const app = await startApp(t, { clock: new TestClock(Date.now()) })
-  const idp = await startIdentityProvider(t, `${app.url}${CONSOLE_API}/sign-in/callback`)
+  const idp = await startIdentityProvider(t, app.url)
   return { app, idp }
 })
 
@@ -141,6 +141,19 @@ test('lists are filtered and paged', async () => {
   assert.deepEqual(namesOf(await filter('externalId eq "ext-c"')), ['c@metro.example'])
   assert.deepEqual(namesOf(await filter('userName sw "a" or userName sw "c"')), ['a@metro.example', 'c@metro.example'])
   assert.equal((await filter('userName eq "nobody"')).totalResults, 0)
+  const all = ['a@metro.example', 'b@metro.example', 'c@metro.example']
+  for (const [text, expected] of [
+    ['emails[type eq "work"].value eq "B@metro.example"', ['b@metro.example']],
+    ['emails.value co "c@" and active eq true', ['c@metro.example']],
+    ['emails sw "a@" or active eq "False"', ['a@metro.example']],
+    ['name.familyName EQ "rao" AND externalId ne "ext-b"', ['a@metro.example', 'c@metro.example']],
+    ['urn:ietf:params:scim:schemas:core:2.0:User:userName sw "a"', ['a@metro.example']],
+    ['meta.created gt "2020-01-01T00:00:00Z"', all],
+    ['meta.created lt "2020-01-01T00:00:00+05:30"', []],
+    ['displayName pr', []],
+    ['name pr', all],
+  ] as const)
+    assert.deepEqual(namesOf(await filter(text)), expected, text)
   const page = await list('startIndex=2&count=1')
   assert.deepEqual(
     [page.totalResults, page.startIndex, page.itemsPerPage, namesOf(page)],
@@ -187,5 +200,104 @@ test('errors have the format of the standard', async () => {
   assert.equal((await owner.delete(`${path}/scim-token`)).body.error.code, 'RECENT_SIGN_IN_REQUIRED')
   assert.equal((await (await signIn(app, owner.email)).delete(`${path}/scim-token`)).status, 200)
   assert.equal((await scim.get('/Users')).status, 401, 'after the token was revoked')
+  assert.equal(await roleOf(owner, orgId, 'asha@metro.example'), 'viewer', 'members stay')
+})
+
+test('hostile filters, paths and values are rejected quickly, and change nothing in the process', async () => {
+  const { app, scim } = await startOrganisation()
+  const { id } = (await scim.post('/Users', aUser('asha'))).body
+  const group = (await scim.post('/Groups', { schemas: [GROUP_SCHEMA], displayName: 'A', members: [{ value: id }] }))
+    .body
+  const backslashes = `a eq "${'\\a'.repeat(60)}`
+  const lineBreaks = `a eq "${'\n'.repeat(60)}`
+  const groups = `a eq "b" and ${'(a eq "b" or a eq "c") and '.repeat(30)}a eq "b"`
+  const pollution = '__proto__.polluted eq "yes"'
+  const startedAt = performance.now()
+  const errorOf = ({ status, body }: { status: number; body: any }) => [status, body.scimType]
+  for (const text of [
+    backslashes,
+    lineBreaks,
+    groups,
+    pollution,
+    'constructor.prototype.polluted zz "yes"',
+    `a eq "b"${' and a pr'.repeat(6)}`,
+  ]) {
+    app.clock.advance(SECOND) // a token may make 50 requests per second
+    assert.deepEqual(errorOf(await scim.get(`/Users?filter=${encodeURIComponent(text)}`)), [400, 'invalidFilter'], text)
+    for (const operation of [
+      { op: 'replace', path: `emails[${text}].value`, value: 'x' },
+      { op: 'remove', path: `emails[${text}]` },
+      { op: 'add', value: { [`emails[${text}].value`]: 'x' } },
+    ])
+      assert.deepEqual(errorOf(await scim.patch(`/Users/${id}`, patchOf(operation))), [400, 'invalidPath'], text)
+    for (const value of [[{ value: text }], [{ [text]: 'x' }], { value: [text] }, [{ value: 'x' }, { value: text }]]) {
+      const removal = (path: string) => patchOf({ op: 'remove', path, value })
+      assert.equal((await scim.patch(`/Users/${id}`, removal('emails'))).status, 400, JSON.stringify(value))
+      await scim.patch(`/Groups/${group.id}`, removal('members'))
+    }
+  }
+  const filter = encodeURIComponent('constructor.prototype.polluted eq "yes"')
+  assert.equal((await scim.get(`/Users?filter=${filter}`)).body.totalResults, 0)
+  assert.ok(!('polluted' in {}))
+  const tooMany = Array.from({ length: 1001 }, (_, index) => ({ value: `SU_${index}` }))
+  const emails = Array.from({ length: 101 }, () => ({
+    op: 'add',
+    path: 'emails',
+    value: [{ value: 'x@metro.example' }],
+  }))
+  assert.deepEqual(errorOf(await scim.patch(`/Users/${id}`, patchOf(...emails))), [400, 'invalidValue'])
+  const members = { schemas: [GROUP_SCHEMA], displayName: 'A', members: tooMany }
+  assert.deepEqual(errorOf(await scim.put(`/Groups/${group.id}`, members)), [400, 'invalidValue'])
+  for (const op of ['add', 'remove'])
+    for (const operation of [
+      { op, path: 'members', value: tooMany },
+      { op, value: { members: tooMany } },
+    ])
+      assert.equal((await scim.patch(`/Groups/${group.id}`, patchOf(operation))).status, 400)
+  assert.ok(performance.now() - startedAt < 20_000)
+  assert.equal((await scim.get(`/Groups/${group.id}`)).body.members.length, 1)
+  const renamed = patchOf({ op: 'replace', value: { displayName: 'B', members: [{ value: id }, { value: 'a\0' }] } })
+  const { displayName, members: kept } = (await scim.patch(`/Groups/${group.id}`, renamed)).body
+  assert.deepEqual([displayName, kept.length], ['B', 1])
+  const removal = patchOf({ op: 'Remove', path: 'members', value: [{ value: id }, { value: 'SU_UNKNOWN' }] })
+  assert.equal((await scim.patch(`/Groups/${group.id}`, removal)).body.members?.length ?? 0, 0)
+})
+
+test('a deactivation succeeds although the domain is no longer allowed, and a reactivation does not', async () => {
+  const { orgId, owner, scim, path, settings } = await startOrganisation()
+  const { id } = (await scim.post('/Users', aUser('asha'))).body
+  assert.equal((await owner.put(path, { ...settings, allowed_domains: ['new.example'] })).status, 200)
+  assert.equal(
+    (await scim.patch(`/Users/${id}`, patchOf({ op: 'add', path: 'displayName', value: 'Asha' }))).status,
+    200,
+  )
+  const foreign = { ...aUser('x'), emails: [{ value: 'x@evil.example' }] }
+  assert.equal((await scim.put(`/Users/${id}`, foreign)).status, 400)
+  const deactivated = await scim.put(`/Users/${id}`, { ...foreign, active: false })
+  assert.deepEqual([deactivated.status, deactivated.body.emails[0].value], [200, 'asha@metro.example'])
+  assert.equal(await roleOf(owner, orgId, 'asha@metro.example'), undefined)
+  const reactivation = patchOf({ op: 'replace', path: 'active', value: true })
+  assert.equal((await scim.patch(`/Users/${id}`, reactivation)).status, 400)
+  assert.equal(await roleOf(owner, orgId, 'asha@metro.example'), undefined)
+})
+
+test('a user who gets the address of another member loses the previous membership', async () => {
+  const { orgId, owner, scim } = await startOrganisation()
+  const { id } = (await scim.post('/Users', aUser('asha'))).body
+  assert.equal((await scim.put(`/Users/${id}`, { ...aUser('x'), emails: [{ value: owner.email }] })).status, 200)
+  assert.equal(await roleOf(owner, orgId, 'asha@metro.example'), undefined)
+  assert.equal(await roleOf(owner, orgId, owner.email), 'owner')
+})
+
+test('another client of the provider ends the access of the token, and removes users and groups', async () => {
+  const { app, orgId, owner, path, settings, scim } = await startOrganisation()
+  await scim.post('/Users', aUser('asha'))
+  await scim.post('/Groups', { schemas: [GROUP_SCHEMA], displayName: 'A' })
+  const { body } = await owner.put(path, { ...settings, client_id: 'another' })
+  assert.deepEqual([body.data.provider.client_id, body.data.scim_token], ['another', null])
+  assert.equal((await scim.get('/Users')).status, 401)
+  const { token } = (await owner.post(`${path}/scim-token`)).body.data
+  const newScim = scimClient(app, token)
+  for (const list of ['/Users', '/Groups']) assert.equal((await newScim.get(list)).body.totalResults, 0)
   assert.equal(await roleOf(owner, orgId, 'asha@metro.example'), 'viewer', 'members stay')
 })

@@ -65,6 +65,20 @@ export async function findScimUser(
     .executeTakeFirst()
 }
 
+export async function findScimUsers(
+  queries: Queries,
+  { providerId }: Pick<ScimScope, 'providerId'>,
+  userIds: string[],
+): Promise<ScimUser[]> {
+  return queries
+    .selectFrom('scim_users')
+    .selectAll()
+    .where('provider_id', '=', providerId)
+    .where(sql<boolean>`user_id = any (${userIds}::text[])`)
+    .orderBy('user_id')
+    .execute()
+}
+
 export async function findScimUserByEmail(
   queries: Queries,
   providerId: string,

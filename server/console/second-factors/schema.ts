@@ -37,12 +37,15 @@ export const PasskeyOptions = named(
   Type.Object({ options: Type.Unsafe<unknown>(Type.Record(Type.String(), Type.Unknown())) }),
 )
 
+/** An object that the library for Web Authentication checks. */
+const AnyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
+
 const CredentialResponse = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 1400 }),
   rawId: Type.String({ maxLength: 1400 }),
   type: Type.String({ maxLength: 40 }),
-  response: Type.Record(Type.String(), Type.Unknown()),
-  clientExtensionResults: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  response: AnyObject,
+  clientExtensionResults: Type.Optional(AnyObject),
 })
 
 export const NewPasskey = Type.Object(

@@ -55,6 +55,10 @@ test('with an authenticator app, a sign-in link also requires a code, which work
   assert.equal(replayed.status, 400, 'the code that confirmed the app')
   app.clock.advance(MINUTE)
   assert.equal((await openLink(app, member.email, '000000', link)).status, 400)
+  const failures = await app.context.db.pool.query(
+    `select from audit_log where action = 'session.fail' and details ->> 'reason' = 'wrong second factor code'`,
+  )
+  assert.equal(failures.rows.length, 2, 'wrong codes are in the audit log')
   const code = codeNow()
   app.clock.advance(30 * SECOND)
   const response = await openLink(app, member.email, code, link)

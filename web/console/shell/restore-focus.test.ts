@@ -47,5 +47,5 @@ test('the focus moves to the table when the focused row is removed', async (t) =
   await page.keyboard.press('Enter')
   await getDialog(page).waitFor({ state: 'detached' })
   await until(async () => (await focusedTag(page)) === 'table')
-  await page.getByRole('cell', { name: owner.email! }).waitFor()
+  await page.getByRole('cell', { name: owner.email!, exact: true }).waitFor()
 })

@@ -24,6 +24,8 @@ const FAILURES: Record<string, string> = {
   unreachable: 'The identity provider cannot be reached. Try again later, or sign in by email.',
   invalid_response:
     'The response of the identity provider is not valid. Try again; if it fails again, ask an owner to read the audit log.',
+  other_provider:
+    'The response came from another identity provider than the one that you chose. Start again on the sign-in page of your organisation.',
   email_missing: 'The identity provider sent no email address. Ask your administrator to add the claim “email”.',
   email_unverified:
     'The identity provider has not verified your email address. Verify it there, or ask your administrator.',
@@ -31,6 +33,7 @@ const FAILURES: Record<string, string> = {
   account_changed:
     'Another account of the identity provider has your email address. Ask an owner to remove the former member.',
   deactivated: 'Your account is deactivated at the identity provider.',
+  operator_removed: 'You were removed as an operator. Ask another operator to add you again.',
   no_role: 'None of your groups gives you access to this organisation. Ask your administrator.',
 }
 
