@@ -419,7 +419,8 @@ test('a sensitive change requires a new authentication at the provider', async (
   assert.equal(unconfirmed.body.error.code, 'RECENT_SIGN_IN_REQUIRED', 'the time of the authentication is unknown')
   await app.context.db.pool.query(
     `insert into console_authenticator_apps (app_id, email, secret, confirmed_at, created_at)
-     values ('TA_X', 'asha@metro.example', '', now(), now())`,
+     values ('TA_X', 'asha@metro.example', $1, now(), now())`,
+    [app.context.vault.seal('secret', 'secret of the test')],
   )
   const mail = await asha.call('POST', '/confirmation/mail')
   assert.deepEqual([mail.status, mail.body.error.code], [409, 'CONFLICT'])
