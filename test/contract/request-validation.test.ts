@@ -66,7 +66,9 @@ function plausibleValues(schema: RequestValueSchema): fc.Arbitrary<unknown> {
         fc.string({ maxLength: Math.min((schema.maxLength ?? 20) + 2, 300) }),
         fc.string({ unit: 'grapheme', maxLength: Math.min((schema.maxLength ?? 20) + 2, 300) }),
       )
-      return schema.pattern?.startsWith('^') ? fc.oneof(text, fc.stringMatching(new RegExp(schema.pattern, 'u'))) : text
+      // fast-check generates no texts for patterns with a lookahead.
+      const canGenerate = schema.pattern?.startsWith('^') && !/\(\?[=!<]/.test(schema.pattern)
+      return canGenerate ? fc.oneof(text, fc.stringMatching(new RegExp(schema.pattern!, 'u'))) : text
     }
     case 'integer':
     case 'number':
