@@ -35,7 +35,7 @@ test('files are selected by parts of their path', () => {
 
 test('browser tests, and tests without a database, run on an external one only if their path is an argument', () => {
   assert.equal(selectFiles(files, parseTestArguments([]), isPageTest).length, 4)
-  assert.deepEqual(selectFiles(files, parseTestArguments(['--external']), isPageTest), [files[2], files[1]])
+  assert.deepEqual(selectFiles(files, parseTestArguments(['--external']), isPageTest), [files[1]])
   assert.deepEqual(selectFiles(files, parseTestArguments(['--external', 'web/']), isPageTest), [files[0]])
 })
 

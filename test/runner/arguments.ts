@@ -33,9 +33,7 @@ export function parseTestArguments(args: string[]): TestArguments {
  */
 const PATHS_WITHOUT_EXTERNAL_DATABASE = [
   'bench/',
-  'cli/commands/',
-  'cli/mcp/',
-  'cli/partner-cli.test.ts',
+  'cli/',
   'scripts/',
   'sdk/',
   'server/access/limits/',
