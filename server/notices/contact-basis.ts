@@ -16,7 +16,7 @@ export interface ContactConsent {
   source: string
   /** Version of the text that the person agreed to. */
   text_version: string | null
-  /** Who stated the basis: the request that enrolled the candidate, or the settings of the organisation. */
+  /** The source of the basis: the request that enrolled the candidate, or the settings of the organisation. */
   stated_by: 'enrolment' | 'organisation'
 }
 

@@ -75,7 +75,7 @@ test('a person who is erased before the first message is not contacted, and the 
 test('a message that waits for another attempt is not sent after the erasure', async () => {
   const { app, partner, mandate_id } = await setUp()
   await inviteCandidates(app, partner, mandate_id, [aCandidate(1)])
-  // As after an attempt that the provider rejected for now.
+  // The state after an attempt that the provider rejected temporarily.
   await app.context.db.pool.query(
     `update messages set state = 'queued', due_at = $2 where candidate_id in (select candidate_id from candidates where org_id = $1)`,
     [partner.orgId, new Date(app.clock.now() + 60_000)],

@@ -14,7 +14,7 @@ interface MinorSession {
 }
 
 /**
- * What a session needs because of the student's age. `age_required`: the organisation asks for the age, and it is not stated yet.
+ * The requirement that follows from the student's age. `age_required`: the organisation asks for the age, and it is not stated yet.
  * `required`: the student is below 18, and no guardian was asked. `pending`: the guardian has a code. `given`: the guardian agreed.
  */
 export const guardianStates = ['not_required', 'age_required', 'required', 'pending', 'given'] as const

@@ -74,7 +74,7 @@ function reviewerPurpose(verificationId: string) {
   return `reviewer of ${verificationId}`
 }
 
-/** What a reviewer wrote about a student. */
+/** The texts that a reviewer wrote about a student. */
 export interface ReviewWords {
   /** Comments by the number of the skill. */
   comments: Record<number, string>

@@ -3,7 +3,7 @@ import type { TestKey } from '../support/call.ts'
 /** A GET request and its response. */
 export interface RecordedRead {
   /**
-   * Who sends the request: a partner with a signature, a program with an API key, an operator in the console, the
+   * The sender of the request: a partner with a signature, a program with an API key, an operator in the console, the
    * holder of a credential, or nobody.
    */
   as: 'partner' | 'session_key' | 'operator' | 'holder' | 'public'

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../api-types/console.ts'
 
-/** What a person did, by action. The rest of the sentence is the object. */
+/** The beginning of a sentence for each action. The rest of the sentence is the object. */
 const ACTION_TEXTS: Record<string, string> = {
   'session.begin': 'Signed in',
   'session.end': 'Signed out',
