@@ -1,6 +1,5 @@
 import { createHmac, hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { HmacKey } from '../../server/access/hmac.ts'
 import type { KeyUses } from '../../server/access/key-uses.ts'
 import type { Keyring, PartnerKey } from '../../server/access/keyring.ts'
 import { MemoryLimiter } from '../../server/access/limits/memory.ts'
@@ -9,6 +8,7 @@ import { partnerChecks } from '../../server/access/partner-guards.ts'
 import type { RateLimits } from '../../server/access/rate-limits.ts'
 import type { Context } from '../../server/context.ts'
 import { systemClock } from '../../server/platform/clock.ts'
+import { HmacKey } from '../../server/platform/hmac.ts'
 import { parseJson } from '../../server/platform/http/json.ts'
 
 // Calls the partner guards without sockets and prints the CPU time per call in microseconds. Runs in a separate process, because

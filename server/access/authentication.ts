@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Detail, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { formatSeconds } from '../platform/clock.ts'
-import { HmacKey } from './hmac.ts'
+import { HmacKey } from '../platform/hmac.ts'
 import type { PartnerKey } from './keyring.ts'
 import {
   CLOCK_WINDOW_SECONDS,

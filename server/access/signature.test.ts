@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { linesToSign as sdkLines, sign } from '../../sdk/index.ts'
-import { HmacKey } from './hmac.ts'
+import { HmacKey } from '../platform/hmac.ts'
 import { isSignatureValid, stringToSign } from './signature.ts'
 
 interface Vector {

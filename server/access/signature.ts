@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { HmacKey } from './hmac.ts'
+import type { HmacKey } from '../platform/hmac.ts'
 
 /** Parts of a request that the signature covers, as received. */
 export interface SignedRequest {

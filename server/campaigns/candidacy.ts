@@ -129,23 +129,58 @@ export async function selectCandidacies(
     with page as materialized (select * from candidate_progress p where ${where} ${order})
     select ${columns}, p.listed_at, p.moved from page p join candidates c using (candidate_id)
       join campaigns g on g.campaign_id = p.campaign_id join people o on o.person_id = c.person_id ${order}`.execute(tx)
-  return (await toCandidacies(tx, rows)) as ListedCandidacy[]
+  const candidacies = await toCandidacies(tx, rows)
+  return candidacies.map((candidacy, index) => {
+    const { listed_at, moved } = rows[index]!
+    return Object.assign(candidacy, { listed_at, moved })
+  })
 }
 
 async function toCandidacies(tx: Queries, rows: CandidacyRow[]): Promise<Candidacy[]> {
   const candidacies: Candidacy[] = []
   const vault = vaultOf(tx)
-  for (const { conversation, sealed_key, restricted_at, personal, answers, ...row } of rows) {
-    const flow = await flowOf(tx, { orgId: row.org_id, mode: row.mode }, row.mandate_id, row.flow_version)
-    const person_key = openPersonKey(vault, row.person_id, sealed_key)
-    const storedState = fromStoredState(JSON.parse(conversation) as StoredState, flow)
+  for (const row of rows) {
+    const { candidate_id, org_id, mode, mandate_id, flow_version, person_id } = row
+    const flow = await flowOf(tx, { orgId: org_id, mode }, mandate_id, flow_version)
+    const person_key = openPersonKey(vault, person_id, row.sealed_key)
+    const { name, phone, email, metadata, consent } = openCandidate(person_key, candidate_id, row.personal)
+    const storedState = fromStoredState(JSON.parse(row.conversation) as StoredState, flow)
+    // All columns are listed, because copying an object of this size with a spread takes longer than decrypting the values.
     candidacies.push({
-      ...row,
+      candidate_id,
+      campaign_id: row.campaign_id,
+      org_id,
+      mode,
+      mandate_id,
+      workflow_id: row.workflow_id,
+      job_id: row.job_id,
+      result_id: row.result_id,
+      external_candidate_id: row.external_candidate_id,
+      person_id,
       person_key,
-      is_restricted: restricted_at !== null,
-      ...openCandidate(person_key, row.candidate_id, personal),
-      state: joinConversation(person_key, row.candidate_id, storedState, answers),
+      is_restricted: row.restricted_at !== null,
+      name,
+      phone,
+      email,
+      metadata,
+      consent,
+      token: row.token,
+      status: row.status,
+      reason: row.reason,
+      flow_version,
+      state: joinConversation(person_key, candidate_id, storedState, row.answers),
       flow,
+      stages: row.stages,
+      contact_step: row.contact_step,
+      channel: row.channel,
+      started_at: row.started_at,
+      completed_at: row.completed_at,
+      version: row.version,
+      created_at: row.created_at,
+      updated_at: row.updated_at,
+      hold: row.hold,
+      test_clock_id: row.test_clock_id,
+      test_script: row.test_script,
     })
   }
   return candidacies

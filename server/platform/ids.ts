@@ -1,5 +1,6 @@
-import { randomBytes, randomFillSync } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import { monotonicFactory, type ULIDFactory } from 'ulid'
+import { randomBytes } from './random.ts'
 
 // Random bytes are fetched in bulk: fetching them one at a time costs more than the rest of creating an ID.
 const randomPool = new Uint32Array(1024)

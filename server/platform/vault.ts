@@ -6,13 +6,13 @@ import {
   createSecretKey,
   hkdfSync,
   type KeyObject,
-  randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Clock } from './clock.ts'
 import { coalesce } from './coalesce.ts'
 import type { Database, Queries, Tx } from './database/database.ts'
+import { randomBytes } from './random.ts'
 
 /**
  * Encrypts secrets that must be readable again (key secrets, provider credentials) with AES-256-GCM.

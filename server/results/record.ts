@@ -33,13 +33,13 @@ export async function recordsWithCredentials(queries: Queries, candidacies: Cand
     candidacies.filter(({ status }) => status === 'completed').map(({ candidate_id }) => candidate_id),
   )
   return candidacies.map((candidacy) => {
-    const { output, ...record } = resultRecord(candidacy)
+    const record = resultRecord(candidacy)
     const credentials = links.get(candidacy.candidate_id)?.map(({ credentialId, skillId, url }) => ({
       skill_id: skillId,
       credential_id: credentialId,
       credential_url: url,
     }))
-    return { ...record, output: { ...output, ...(credentials ? { credentials } : {}) } }
+    return credentials ? { ...record, output: { ...record.output, credentials } } : record
   })
 }
 

@@ -10,12 +10,13 @@ export async function getResult(tx: Queries, { orgId, mode }: OrgScope, id: stri
   const condition = sql`p.result_id = ${id} and p.org_id = ${orgId} and p.mode = ${mode}`
   const [candidacy] = await selectCandidacies(tx, condition, sql``)
   if (!candidacy) throw problem('NOT_FOUND', `Result ${id} not found.`)
-  return candidacy.moved ? candidacy : withListedTime(candidacy)
+  if (!candidacy.moved) setListedTime(candidacy)
+  return candidacy
 }
 
 /** Replaces the time of the update with the list position, which is what pollers compare. */
-function withListedTime<T extends ListedCandidacy>(candidacy: T): T {
-  return { ...candidacy, updated_at: candidacy.listed_at }
+function setListedTime(candidacy: ListedCandidacy): void {
+  candidacy.updated_at = candidacy.listed_at
 }
 
 export interface ResultFilter {
@@ -67,7 +68,8 @@ export async function listResults(
       ? sql`order by p.listed_at desc, p.result_id desc limit ${limit}`
       : sql`order by p.listed_at, p.result_id limit ${limit}`,
   )
-  return candidacies.map(withListedTime)
+  candidacies.forEach(setListedTime)
+  return candidacies
 }
 
 /** Maximum number of results that get a list position in one transaction. */

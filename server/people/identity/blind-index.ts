@@ -1,9 +1,10 @@
-import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { OrgScope } from '../../access/caller.ts'
 import { BoundedMap } from '../../platform/bounded-map.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { SealedColumn } from '../../platform/data-key-rotation.ts'
 import type { Database, Queries } from '../../platform/database/database.ts'
+import { HmacKey } from '../../platform/hmac.ts'
 import type { Vault } from '../../platform/vault.ts'
 import { mailboxOf } from '../../verification/reviews/mailboxes.ts'
 
@@ -40,11 +41,10 @@ const blindIndexes = new WeakMap<object, BlindIndex>()
 /** Loads the key of the hashes, or creates it on the first start, and makes the index available to all queries of the database. */
 export async function openBlindIndex(db: Database, vault: Vault, clock: Clock): Promise<void> {
   const sealedKey = (await findSealedKey(db)) ?? (await createSealedKey(db, vault, clock))
-  // Hashing with a key object takes a fifth of the time of hashing with a buffer.
-  const rootKey = createSecretKey(vault.open(sealedKey, KEY_PURPOSE), 'base64')
-  const orgKeys = new BoundedMap<string, KeyObject>(MAX_CACHED_KEYS)
+  const rootKey = new HmacKey(Buffer.from(vault.open(sealedKey, KEY_PURPOSE), 'base64'))
+  const orgKeys = new BoundedMap<string, HmacKey>(MAX_CACHED_KEYS)
   const hash = ({ orgId, mode }: OrgScope, text: string) =>
-    createHmac('sha256', orgKeyOf(orgId)).update(`${mode} ${text}`).digest().subarray(0, HASH_BYTES)
+    orgKeyOf(orgId).signText(`${mode} ${text}`).subarray(0, HASH_BYTES)
   blindIndexes.set(db.queries.getExecutor().adapter, {
     phone: (scope, phone, context = '') => hash(scope, `${context} phone ${phone}`),
     spelling: (scope, email) => hash(scope, `spelling ${email}`),
@@ -52,10 +52,10 @@ export async function openBlindIndex(db: Database, vault: Vault, clock: Clock): 
     email: (scope, email, context = '') => hash(scope, `${context} email ${mailboxOf(email)}`),
   })
 
-  function orgKeyOf(orgId: string): KeyObject {
+  function orgKeyOf(orgId: string): HmacKey {
     const cachedKey = orgKeys.get(orgId)
     if (cachedKey) return cachedKey
-    const key = createSecretKey(createHmac('sha256', rootKey).update(orgId).digest())
+    const key = new HmacKey(rootKey.signText(orgId))
     orgKeys.set(orgId, key)
     return key
   }

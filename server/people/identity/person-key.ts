@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto'
 import type { SealedColumn } from '../../platform/data-key-rotation.ts'
+import { randomBytes } from '../../platform/random.ts'
 import type { Vault } from '../../platform/vault.ts'
 
 /**

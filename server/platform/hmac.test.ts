@@ -23,3 +23,14 @@ test("matches Node's HMAC-SHA256 for keys and messages of any length", () => {
     }),
   )
 })
+
+test('signs a text as its bytes in UTF-8', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      assert.deepEqual(
+        new HmacKey(Buffer.from('key')).signText(text),
+        createHmac('sha256', 'key').update(text).digest(),
+      )
+    }),
+  )
+})

@@ -5,7 +5,7 @@ const DIGEST_BYTES = 32
 
 /**
  * HMAC-SHA256 (RFC 2104) with one key, computed from two one-shot hashes. Node's `createHmac` creates an object with a C++ handle for
- * every message; creating and collecting it costs three times as much as the two hashes, and every partner call needs an HMAC.
+ * every message; creating and collecting it costs three times as much as the two hashes. Every partner call and every address needs an HMAC.
  */
 export class HmacKey {
   readonly #inner = Buffer.alloc(BLOCK_BYTES, 0x36)
@@ -27,6 +27,11 @@ export class HmacKey {
     message.write(latin1, BLOCK_BYTES, 'latin1')
     hash('sha256', message.subarray(0, length), 'buffer').copy(this.#outer, BLOCK_BYTES)
     return hash('sha256', this.#outer, 'buffer')
+  }
+
+  /** Returns the HMAC of a text in UTF-8. */
+  signText(text: string): Buffer {
+    return this.sign(Buffer.from(text).toString('latin1'))
   }
 
   /** Compares in constant time. */
