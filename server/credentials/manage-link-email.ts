@@ -2,6 +2,7 @@ import type { OrgScope } from '../access/caller.ts'
 import { type EmailDeps, queueEmail } from '../mail/mail.ts'
 import type { PersonKey } from '../people/identity/person-key.ts'
 import type { Tx } from '../platform/database/database.ts'
+import { escapeHtml } from '../platform/text/escape-html.ts'
 import { LANGUAGES } from '../platform/text/languages.ts'
 import { translator } from './pages/texts.ts'
 
@@ -37,8 +38,4 @@ export async function emailManageLink(
 <p>${escapeHtml(note)}</p>
 </body></html>`,
   })
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

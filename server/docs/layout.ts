@@ -1,5 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' }
-import { escapeHtml } from '../web-assets/assets.ts'
+import { escapeHtml } from '../platform/text/escape-html.ts'
 import { createPlainPageRenderer } from '../web-assets/plain-page.ts'
 import { API_REFERENCE_PATH, apiDescriptions, TRY_REQUEST_PATH } from './api-reference.ts'
 import { BRUNO_PATH, POSTMAN_PATH } from './collections.ts'

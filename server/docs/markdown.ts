@@ -1,5 +1,5 @@
 import type { Marked, Token, Tokens } from 'marked'
-import { escapeHtml } from '../web-assets/assets.ts'
+import { escapeHtml } from '../platform/text/escape-html.ts'
 import { type DocsPage, ERRORS_FILE, type PageSet, resolveLink } from './pages.ts'
 
 /** The error tables of errors.md: the heading above each, and the prefix of its anchors. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../web-assets/assets.ts'
+import { escapeHtml } from '../platform/text/escape-html.ts'
 import type { PersonExport } from './export.ts'
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}

@@ -5,6 +5,7 @@ import type { ChannelName } from '../channels/channel.ts'
 import { availableChannels } from '../channels/credentials.ts'
 import type { Context } from '../context.ts'
 import { type EmailDeps, queueEmail } from '../mail/mail.ts'
+import { plainEmail } from '../mail/plain-email.ts'
 import { lockPersonKey } from '../people/identity/people.ts'
 import { HOUR } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
@@ -89,9 +90,7 @@ export async function sendCode(
     scope: subject.scope,
     people: [{ personId, key }],
     subjectId: subject.id,
-    subject: title,
-    text,
-    html: `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body><p>${escapeHtml(text)}</p></body></html>`,
+    ...plainEmail({ language, subject: title, paragraphs: [text] }),
   })
   const { rows } = await sql<{ status: string }>`select status from mails where mail_id = ${emailId}`.execute(tx)
   return rows[0]!.status === 'skipped' ? 'not_sent' : 'sent'
@@ -102,8 +101,4 @@ export function maskAddress({ kind, address }: Pick<ContactAddress, 'kind' | 'ad
   if (kind === 'phone') return `${address.slice(0, 3)} •••• ${address.slice(-4)}`
   const at = address.lastIndexOf('@')
   return `${address.slice(0, 1)}•••${address.slice(at)}`
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

@@ -5,6 +5,7 @@ import { signInMember } from '../../test/support/console.ts'
 import { BRICKLAYING, verificationCalls } from '../../test/support/verification.ts'
 import { readEmailCode } from '../../test/support/your-data.ts'
 import { SECOND } from '../platform/clock.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
 
 test('a student who states an age below 18 needs the consent of a guardian, if the organisation requires it', async (t) => {
   const app = await startApp(t)
@@ -50,6 +51,25 @@ test('a student who states an age below 18 needs the consent of a guardian, if t
     const { rows } = await app.context.db.pool.query(`select * from ${table}`)
     assert.equal(rows.length, 1)
     assert.doesNotMatch(JSON.stringify(rows), /lata/i, table)
+  }
+})
+
+test('the guardian gets an email in the language of the page, with the code and the name of the organisation', async (t) => {
+  const app = await startApp(t)
+  const { orgId } = await app.fixtures.createOrg()
+  const key = await app.fixtures.createSessionKey(orgId, 'test')
+  const owner = await signInMember(app, orgId, 'owner')
+  await owner.put(`/orgs/${orgId}/privacy`, { minors: 'guardian_consent' })
+  for (const language of LANGUAGES) {
+    const { token } = await minorCalls(app, orgId, key).openSession({ age: 16, email: `asha-${language}@example.com` })
+    const asked = await app.fetch(`/api/v1/verify/${token}/guardian`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'accept-language': language },
+      body: JSON.stringify({ name: 'Lata Rao', email: `lata-${language}@example.com` }),
+    })
+    assert.equal(asked.status, 200, language)
+    assert.match(await readEmailCode(app, `lata-${language}@example.com`), /^\d{6}$/, language)
+    app.clock.advance(SECOND)
   }
 })
 

@@ -5,7 +5,8 @@ import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { type EmailDeps, queueEmail } from '../mail/mail.ts'
-import { noticeVersion } from '../notices/notice.ts'
+import { plainEmail } from '../mail/plain-email.ts'
+import { noticeText, noticeVersion } from '../notices/notice.ts'
 import { lockPersonKey } from '../people/identity/people.ts'
 import { openPersonal, sealPersonal } from '../people/identity/person-key.ts'
 import { DAY } from '../platform/clock.ts'
@@ -72,7 +73,7 @@ export async function askGuardian(
       retryAfter: 3600,
     })
   const { name: organisation } = await getOrganisation(tx, orgId)
-  const content = guardianEmail({ guardian: name, student: session.student.name, organisation, code })
+  const content = guardianEmail(language, { guardian: name, student: session.student.name, organisation, code })
   // The name and the address of the guardian are sealed with the key of the student, so that they are erased together.
   await queueEmail(tx, deps, {
     kind: 'confirmation_code',
@@ -141,30 +142,12 @@ function guardianPurpose(verificationId: string): string {
   return `guardian of ${verificationId}`
 }
 
-interface GuardianEmail {
-  guardian: string
-  student: string
-  organisation: string
-  code: string
-}
-
-function guardianEmail({ guardian, student, organisation, code }: GuardianEmail) {
-  const subject = `${student} asks for your consent`
-  const paragraphs = [
-    `Hello ${guardian},`,
-    `${student} is below ${ADULT_AGE_YEARS} and wants to have skills verified by ${organisation}, which uses the software Attestry. It stores the name, the contact details, the entered projects and certificates, and the answers of ${student}.`,
-    `If you are a parent or legal guardian of ${student} and agree, give ${student} this code: ${code}. It works for ${CODE_VALID_MS / DAY} days. If you do not agree, do nothing.`,
-    `${student} माता-पिता या अभिभावक की सहमति चाहते हैं। सहमत हों तो ऊपर दिया कोड उन्हें दें।`,
-  ]
-  return {
-    subject,
-    text: paragraphs.join('\n\n'),
-    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head><body>${paragraphs
-      .map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`)
-      .join('\n')}</body></html>`,
-  }
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+function guardianEmail(language: Language, values: Record<'guardian' | 'student' | 'organisation' | 'code', string>) {
+  const text = (key: string) =>
+    noticeText(language, key, { ...values, age: ADULT_AGE_YEARS, days: CODE_VALID_MS / DAY })
+  return plainEmail({
+    language,
+    subject: text('guardian_subject'),
+    paragraphs: [text('guardian_greeting'), text('guardian_why'), text('guardian_code')],
+  })
 }

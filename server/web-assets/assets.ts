@@ -202,11 +202,6 @@ export function sendEncoded({ headers }: FastifyRequest, reply: FastifyReply, as
   return reply.send(asset.plain)
 }
 
-/** Escapes text for HTML content and attribute values. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-}
-
 /** Returns a script element that contains JSON. The value cannot close the element. */
 export function jsonBlock(id: string, value: unknown): string {
   const text = JSON.stringify(value).replace(

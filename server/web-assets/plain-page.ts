@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
-import { escapeHtml } from './assets.ts'
+import { escapeHtml } from '../platform/text/escape-html.ts'
 
 /** A page that consists of one HTML file, without scripts: it also works where the pages of `web/` are not built. */
 export interface PlainPage {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../platform/http/server.ts'
-import { escapeHtml, type Pages, servePages } from './assets.ts'
+import { escapeHtml } from '../platform/text/escape-html.ts'
+import { type Pages, servePages } from './assets.ts'
 
 /**
  * Serves the start page, the pages for reviewers and students and about personal data, and the page that sends test requests. They call the

@@ -1,5 +1,6 @@
 import { toHeaderValue } from '../../mail/mail.ts'
 import { noticeText } from '../../notices/notice.ts'
+import { escapeHtml } from '../../platform/text/escape-html.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { OutgoingMessage } from '../channel.ts'
 import { linkLine, noticeLine, promptText, questionIn } from '../message-text.ts'
@@ -66,8 +67,4 @@ ${paragraphs.join('\n')}
 </body>
 </html>
 `
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (mark) => `&#${mark.codePointAt(0)};`)
 }

@@ -1,6 +1,7 @@
+import { escapeHtml } from '../../platform/text/escape-html.ts'
 import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
 import { prompt } from '../../questions/prompts.ts'
-import { escapeHtml, jsonBlock } from '../../web-assets/assets.ts'
+import { jsonBlock } from '../../web-assets/assets.ts'
 import type { PublicCredential } from '../credentials.ts'
 import { type CredentialDetails, readDetails, type SignedText } from './credential-details.ts'
 import { credentialState } from './credential-state.ts'

@@ -4,8 +4,8 @@ import { inflateSync } from 'node:zlib'
 import { request } from 'undici'
 import { checkOverHttp, holderCalls, issueCredential, readPublic } from '../../../test/support/issued-credentials.ts'
 import { sharedVerification, type VerificationCalls, verificationCalls } from '../../../test/support/verification.ts'
+import { escapeHtml } from '../../platform/text/escape-html.ts'
 import { LANGUAGES } from '../../platform/text/languages.ts'
-import { escapeHtml } from '../../web-assets/assets.ts'
 import { credentialTexts } from './texts.ts'
 
 const setUp = sharedVerification()

@@ -1,5 +1,5 @@
+import { escapeHtml } from '../../platform/text/escape-html.ts'
 import type { Language } from '../../platform/text/languages.ts'
-import { escapeHtml } from '../../web-assets/assets.ts'
 import type { PublicProfile } from '../credentials.ts'
 import { renderHead, renderTop } from './credential-html.ts'
 import { type CredentialState, credentialState } from './credential-state.ts'

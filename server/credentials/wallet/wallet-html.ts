@@ -1,5 +1,5 @@
+import { escapeHtml } from '../../platform/text/escape-html.ts'
 import type { Language } from '../../platform/text/languages.ts'
-import { escapeHtml } from '../../web-assets/assets.ts'
 import type { PublicCredential } from '../credentials.ts'
 import { renderTop } from '../pages/credential-html.ts'
 import { qrCodeSvg } from '../pages/qr-code.ts'

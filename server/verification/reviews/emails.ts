@@ -1,4 +1,5 @@
 import type { EmailContent, EmailKind } from '../../mail/mail.ts'
+import { escapeHtml } from '../../platform/text/escape-html.ts'
 import { breakLinks } from '../../platform/text/links.ts'
 import { toSingleLine } from '../../platform/text/strip-invisible.ts'
 import type { EndorsementType, SkillOutcome, VerificationSource } from '../schema.ts'
@@ -239,15 +240,6 @@ function formatDate(time: number): string {
     year: 'numeric',
     timeZone: 'Asia/Kolkata',
   })
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
 }
 
 // Many email clients support only table layouts and inline styles.
