@@ -42,6 +42,20 @@ export async function listScimGroups(
   return rows
 }
 
+export type GroupReference = Pick<ScimGroup, 'group_id' | 'display_name'>
+
+/** Returns the groups of users, by the ID of the user. */
+export async function findGroupsOfUsers(queries: Queries, userIds: string[]): Promise<Map<string, GroupReference[]>> {
+  const rows = await queries
+    .selectFrom('scim_group_members as m')
+    .innerJoin('scim_groups as g', 'g.group_id', 'm.group_id')
+    .select(['m.user_id', 'g.group_id', 'g.display_name'])
+    .where(sql<boolean>`m.user_id = any (${userIds}::text[])`)
+    .orderBy('g.group_id')
+    .execute()
+  return Map.groupBy(rows, ({ user_id }) => user_id)
+}
+
 /** Returns the names of the groups of a user. */
 export async function listGroupNames(queries: Queries, userId: string): Promise<string[]> {
   const rows = await queries

@@ -1,7 +1,7 @@
 import SCIMMY from 'scimmy'
 import { scimError } from './errors.ts'
 import { filterResources, requireValidPath } from './filters.ts'
-import type { ScimGroup, ScimGroupValues } from './groups.ts'
+import type { GroupReference, ScimGroup, ScimGroupValues } from './groups.ts'
 import { SCIM_BASE } from './paths.ts'
 import type { ScimUser, ScimUserValues } from './users.ts'
 
@@ -9,7 +9,7 @@ import type { ScimUser, ScimUserValues } from './users.ts'
 
 const MAX_LENGTH = 254
 const MAX_MEMBERS_PER_REQUEST = 1000
-/** Of a patch, and of the values of each operation: the library takes quadratic time. */
+/** Of a patch, of the values of all its operations together, and of the schemas or email addresses: the library takes quadratic time. */
 const MAX_OPERATIONS = 100
 /** Only ASCII: another letter can have the same lower-case form, and would match the address of another person. */
 const EMAIL_FORMAT = /^[\x21-\x3f\x41-\x7e]{1,64}@[A-Za-z0-9][A-Za-z0-9.-]{0,189}$/
@@ -30,6 +30,32 @@ function requireObject(body: unknown): object {
   return body
 }
 
+/** Attributes that we store, in lower case: names of attributes are case-insensitive. */
+const USER_ATTRIBUTES = ['schemas', 'username', 'externalid', 'displayname', 'active', 'name', 'emails']
+const GROUP_ATTRIBUTES = ['schemas', 'displayname', 'externalid']
+
+/**
+ * Returns the attributes of a resource that we store. The library would also check the others, with all their values, which can take a
+ * second for a request of 256 KB.
+ */
+function pickAttributes(body: unknown, names: readonly string[]): object {
+  const attributes = new Map<string, [string, unknown]>()
+  for (const [key, value] of Object.entries(requireObject(body))) {
+    const name = key.toLowerCase()
+    if (!names.includes(name)) continue
+    if (attributes.has(name)) throw scimError(400, 'invalidSyntax', `The attribute ${key} must be sent only once.`)
+    if (Array.isArray(value) && value.length > MAX_OPERATIONS)
+      throw scimError(400, 'invalidValue', `${key} must have at most ${MAX_OPERATIONS} values.`)
+    attributes.set(name, [key, name === 'name' ? pickNames(value) : value])
+  }
+  return Object.fromEntries(attributes.values())
+}
+
+function pickNames(value: unknown): unknown {
+  if (!isObject(value) || Array.isArray(value)) return value
+  return pickAttributes(value, ['givenname', 'familyname'])
+}
+
 /** The part of a user that we store. */
 interface UserInput {
   userName: string
@@ -42,9 +68,8 @@ interface UserInput {
 
 /** Reads a user, who replaces the existing one. A deactivation always succeeds: an address that is not allowed is then not adopted. */
 export function readUser(body: unknown, allowedDomains: string[], existing?: ScimUser): ScimUserValues {
-  const input = parse(
-    () => new SCIMMY.Schemas.User(requireObject(withBooleanActive(body)), 'in'),
-  ) as unknown as UserInput
+  const attributes = withBooleanActive(pickAttributes(body, USER_ATTRIBUTES)) as object
+  const input = parse(() => new SCIMMY.Schemas.User(attributes, 'in')) as unknown as UserInput
   const { userName, emails = [], name, active = true } = input
   const newEmail = (emails.find(({ primary }) => primary) ?? emails[0])?.value ?? userName
   const isUnchanged = existing?.active && newEmail.toLowerCase() === existing.email.toLowerCase()
@@ -74,48 +99,56 @@ function addressError(email: string, allowedDomains: string[]): string | undefin
     : `The domain ${domain} is not one of the identity provider's allowed domains.`
 }
 
-export function formatUser(user: ScimUser, groups: { group_id: string; display_name: string }[] = []) {
+/**
+ * Returns a user in the format of SCIM, as a plain object. The classes of the library take half a millisecond to do the same, so that a
+ * list of some thousand users would block the server for seconds.
+ */
+export function formatUser(user: ScimUser, groups: GroupReference[] = []) {
   const { user_id, external_id, display_name, given_name, family_name } = user
-  const values = {
+  const name = {
+    ...(given_name === null ? {} : { givenName: given_name }),
+    ...(family_name === null ? {} : { familyName: family_name }),
+  }
+  return {
+    schemas: [SCIMMY.Schemas.User.definition.id],
     id: user_id,
     ...(external_id === null ? {} : { externalId: external_id }),
+    meta: metaOf('User', user_id, user),
     userName: user.user_name,
+    ...(Object.keys(name).length === 0 ? {} : { name }),
     ...(display_name === null ? {} : { displayName: display_name }),
-    ...(given_name === null && family_name === null
-      ? {}
-      : {
-          name: {
-            ...(given_name === null ? {} : { givenName: given_name }),
-            ...(family_name === null ? {} : { familyName: family_name }),
-          },
-        }),
     active: user.active,
-    emails: [{ value: user.email, primary: true, type: 'work' }],
+    emails: [{ value: user.email, type: 'work', primary: true }],
     ...(groups.length === 0
       ? {}
-      : { groups: groups.map((group) => ({ value: group.group_id, display: group.display_name })) }),
-    meta: metaOf('User', user),
+      : { groups: groups.map(({ group_id, display_name: display }) => ({ value: group_id, display })) }),
   }
-  return new SCIMMY.Schemas.User(values as never, 'out', `${SCIM_BASE}/Users`)
 }
 
 export function readGroup(body: unknown): ScimGroupValues {
-  const input = parse(() => new SCIMMY.Schemas.Group(requireObject(body), 'in')) as unknown as {
+  const memberIds = readMemberIds(body)
+  const attributes = pickAttributes(body, GROUP_ATTRIBUTES)
+  const input = parse(() => new SCIMMY.Schemas.Group(attributes, 'in')) as unknown as {
     displayName: string
     externalId?: string
-    members?: { value?: string }[]
   }
-  requireFewMembers(input.members?.length ?? 0)
   if (input.displayName.length > MAX_LENGTH)
     throw scimError(400, 'invalidValue', `displayName must have at most ${MAX_LENGTH} characters.`)
   return {
     display_name: input.displayName,
     external_id: input.externalId ?? null,
-    memberIds: (input.members ?? [])
-      .map(({ value }) => value)
-      .filter((value) => value !== undefined)
-      .filter(isUserId),
+    memberIds,
   }
+}
+
+/** Returns the members of a group. The library does not get them: it would compare all of them with each other. */
+function readMemberIds(body: unknown): string[] {
+  const [attribute, ...others] = Object.entries(requireObject(body)).filter(([key]) => key.toLowerCase() === 'members')
+  if (others.length > 0) throw scimError(400, 'invalidSyntax', 'The attribute members must be sent only once.')
+  const members = attribute?.[1] ?? []
+  if (!Array.isArray(members)) throw scimError(400, 'invalidValue', 'members must be a list.')
+  requireFewMembers(members.length)
+  return idsOf(members).filter(isUserId)
 }
 
 /** Other values cannot be IDs of users, and are ignored like unknown IDs. */
@@ -125,26 +158,32 @@ function isUserId(value: string): boolean {
 
 export function formatGroup(group: ScimGroup) {
   const { group_id, display_name, external_id, members } = group
-  const values = {
+  return {
+    schemas: [SCIMMY.Schemas.Group.definition.id],
     id: group_id,
-    displayName: display_name,
     ...(external_id === null ? {} : { externalId: external_id }),
+    meta: metaOf('Group', group_id, group),
+    displayName: display_name,
     members: members.map(({ user_id, user_name }) => ({ value: user_id, display: user_name, type: 'User' })),
-    meta: metaOf('Group', group),
   }
-  return new SCIMMY.Schemas.Group(values as never, 'out', `${SCIM_BASE}/Groups`)
 }
 
-function metaOf(resourceType: string, { created_at, updated_at }: { created_at: Date; updated_at: Date }) {
-  return { resourceType, created: created_at.toISOString(), lastModified: updated_at.toISOString() }
+function metaOf(
+  resourceType: 'User' | 'Group',
+  id: string,
+  { created_at, updated_at }: { created_at: Date; updated_at: Date },
+) {
+  const location = `${SCIM_BASE}/${resourceType}s/${id}`
+  return { resourceType, created: created_at.toISOString(), lastModified: updated_at.toISOString(), location }
 }
 
 /** Applies a PATCH to a user, and returns the body of the equivalent PUT. */
 export function patchUser(user: ScimUser, body: unknown): Promise<unknown> {
-  return applyOperations(formatUser(user), readOperations(body))
+  const resource = new SCIMMY.Schemas.User(formatUser(user) as never, 'out')
+  return applyOperations(resource, readOperations(body))
 }
 
-/** Applies a PATCH to a group. The library does not get the members: it would compare all of them with each other. */
+/** Applies a PATCH to a group. The library does not get the members. */
 export async function patchGroup(group: ScimGroup, body: unknown): Promise<ScimGroupValues> {
   const memberIds = new Set(group.members.map(({ user_id }) => user_id))
   let changes = 0
@@ -156,7 +195,8 @@ export async function patchGroup(group: ScimGroup, body: unknown): Promise<ScimG
     }
     return otherOperation ? [otherOperation] : []
   })
-  const values = readGroup(await applyOperations(formatGroup({ ...group, members: [] }), otherOperations))
+  const resource = new SCIMMY.Schemas.Group(formatGroup({ ...group, members: [] }) as never, 'out')
+  const values = readGroup(await applyOperations(resource, otherOperations))
   return { ...values, memberIds: [...memberIds] }
 }
 
@@ -168,12 +208,16 @@ interface Operation {
 
 /** Reads the operations of a patch, whose format the library checks. */
 function readOperations(body: unknown): Operation[] {
-  const message = withBooleanOperations(requireObject(body))
+  const { schemas, Operations } = requireObject(body) as { schemas?: unknown; Operations?: unknown }
+  requireFewOperations(schemas)
+  // Some identity providers send one operation for each member.
+  if (Array.isArray(Operations)) requireFewMembers(Operations.length)
+  const message = withBooleanOperations({ schemas, Operations })
   return parse(() => new SCIMMY.Messages.PatchOp(message as never)).Operations as Operation[]
 }
 
 async function applyOperations(
-  resource: ReturnType<typeof formatUser> | ReturnType<typeof formatGroup>,
+  resource: InstanceType<typeof SCIMMY.Schemas.User | typeof SCIMMY.Schemas.Group>,
   operations: Operation[],
 ): Promise<unknown> {
   const checked = checkOperations(operations)
@@ -192,26 +236,32 @@ const toPlain = (resource: object) => JSON.parse(JSON.stringify(resource)) as ob
 
 /** Throws an error if the library should not get the operations. Returns them with one operation for each value to remove. */
 function checkOperations(operations: Operation[]): Operation[] {
+  requireFewOperations(operations)
+  requireFewOperations(operations.flatMap(valuesOfOperation))
   const checked = operations.flatMap((operation) => {
     const { op, path, value } = operation
-    if (path === undefined && isObject(value)) {
-      for (const [key, each] of Object.entries(value)) {
-        requireValidPath(key)
-        requireFewOperations(each)
-      }
-    }
+    if (path === undefined && isObject(value)) for (const key of Object.keys(value)) requireValidPath(key)
     if (path === undefined) return [operation]
     requireValidPath(path)
-    requireFewOperations(value)
     return op.toLowerCase() === 'remove' ? splitRemoval(operation, path) : [operation]
   })
   requireFewOperations(checked)
   return checked
 }
 
+/** Returns the values that an operation changes. Without a path, its value is an object of attributes. */
+function valuesOfOperation({ path, value }: Operation): unknown[] {
+  if (path !== undefined || !isObject(value)) return [value].flat()
+  return Object.values(value).flat()
+}
+
 function requireFewOperations(values: unknown): void {
   if (Array.isArray(values) && values.length > MAX_OPERATIONS)
-    throw scimError(400, 'invalidValue', `A patch must have at most ${MAX_OPERATIONS} operations and values of each.`)
+    throw scimError(
+      400,
+      'invalidValue',
+      `A patch must have at most ${MAX_OPERATIONS} operations, and ${MAX_OPERATIONS} values in total.`,
+    )
 }
 
 function requireFewMembers(count: number): void {
@@ -311,17 +361,25 @@ const DEFAULT_COUNT = 100
 const MAX_COUNT = 500
 
 /** Returns the resources that match the filter, in the format of a list. */
-export function formatList(resources: object[], { filter, startIndex = 1, count = DEFAULT_COUNT }: ListQuery) {
-  const plain = resources.map(toPlain)
-  const matching = filter === undefined ? plain : filterResources(plain, filter)
+export function formatList(resources: object[], { filter, ...page }: ListQuery): Promise<object> {
+  const matching = filter === undefined ? resources : filterResources(resources, filter)
+  return formatPage(matching, page, (items) => items)
+}
+
+/** Returns a page of a list. Only the items of the page are formatted. */
+export async function formatPage<T>(
+  items: T[],
+  { startIndex = 1, count = DEFAULT_COUNT }: Omit<ListQuery, 'filter'>,
+  format: (items: T[]) => object[] | Promise<object[]>,
+) {
   const first = Math.max(startIndex, 1)
-  const page = matching.slice(first - 1, first - 1 + Math.min(Math.max(count, 0), MAX_COUNT))
+  const page = items.slice(first - 1, first - 1 + Math.min(Math.max(count, 0), MAX_COUNT))
   return {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
-    totalResults: matching.length,
+    totalResults: items.length,
     startIndex: first,
     itemsPerPage: page.length,
-    Resources: page,
+    Resources: await format(page),
   }
 }
 

@@ -11,11 +11,19 @@ import { type App, toProblem } from '../../platform/http/server.ts'
 import { lockMembers } from '../auth/members.ts'
 import { findProvider, type IdentityProvider } from '../identity-providers/identity-providers.ts'
 import { scimError } from './errors.ts'
-import { deleteScimGroup, listScimGroups, type ScimGroup, type ScimGroupValues, saveScimGroup } from './groups.ts'
+import {
+  deleteScimGroup,
+  findGroupsOfUsers,
+  listScimGroups,
+  type ScimGroup,
+  type ScimGroupValues,
+  saveScimGroup,
+} from './groups.ts'
 import { endMembership, provisionUser, provisionUsers } from './provisioning.ts'
 import {
   formatGroup,
   formatList,
+  formatPage,
   formatUser,
   patchGroup,
   patchUser,
@@ -57,20 +65,20 @@ export function scimRoutes(app: App, context: Context): void {
   guardScimRoutes(app, context)
 
   app.get('/ServiceProviderConfig', async (_request, reply) => send(reply, serviceProviderConfig()))
-  app.get('/ResourceTypes', async (_request, reply) => send(reply, formatList(resourceTypes(), {})))
-  app.get('/Schemas', async (_request, reply) => send(reply, formatList(schemaDefinitions(), {})))
+  app.get('/ResourceTypes', async (_request, reply) => send(reply, await formatList(resourceTypes(), {})))
+  app.get('/Schemas', async (_request, reply) => send(reply, await formatList(schemaDefinitions(), {})))
 
   app.get('/Users', async (request, reply) => {
     const query = readListQuery(request)
     const condition = userCondition(query.filter)
     const users = await listScimUsers(db.queries, request.scim, condition)
     // The database has evaluated the condition, without regard to the case of names, as the standard requires.
-    const remainingQuery = condition ? { ...query, filter: undefined } : query
-    return send(reply, formatList(await formatUsers(request.scim, users), remainingQuery))
+    if (query.filter !== undefined && !condition) return send(reply, await formatList(await formatUsers(users), query))
+    return send(reply, await formatPage(users, query, formatUsers))
   })
 
   app.get('/Users/:id', async (request, reply) => {
-    const [user] = await formatUsers(request.scim, [await getUser(request as IdRequest)])
+    const [user] = await formatUsers([await getUser(request as IdRequest)])
     return send(reply, user!)
   })
 
@@ -87,12 +95,12 @@ export function scimRoutes(app: App, context: Context): void {
 
   app.put('/Users/:id', async (request, reply) => {
     const user = await replaceUser(request as IdRequest, async () => request.body)
-    return send(reply, (await formatUsers(request.scim, [user]))[0]!)
+    return send(reply, (await formatUsers([user]))[0]!)
   })
 
   app.patch('/Users/:id', async (request, reply) => {
     const user = await replaceUser(request as IdRequest, (existing) => patchUser(existing, request.body))
-    return send(reply, (await formatUsers(request.scim, [user]))[0]!)
+    return send(reply, (await formatUsers([user]))[0]!)
   })
 
   app.delete('/Users/:id', async (request, reply) => {
@@ -106,7 +114,7 @@ export function scimRoutes(app: App, context: Context): void {
 
   app.get('/Groups', async (request, reply) => {
     const groups = await listScimGroups(db.queries, request.scim)
-    return send(reply, formatList(groups.map(formatGroup), readListQuery(request)))
+    return send(reply, await formatList(groups.map(formatGroup), readListQuery(request)))
   })
 
   app.get('/Groups/:id', async (request, reply) => send(reply, formatGroup(await getGroup(request as IdRequest))))
@@ -189,11 +197,9 @@ export function scimRoutes(app: App, context: Context): void {
     return group
   }
 
-  async function formatUsers(scope: ScimScope, users: ScimUser[]) {
-    const groupsOfUser = new Map<string, ScimGroup[]>()
-    for (const group of await listScimGroups(db.queries, scope)) {
-      for (const { user_id } of group.members) groupsOfUser.set(user_id, [...(groupsOfUser.get(user_id) ?? []), group])
-    }
+  async function formatUsers(users: ScimUser[]) {
+    const userIds = users.map(({ user_id }) => user_id)
+    const groupsOfUser = await findGroupsOfUsers(db.queries, userIds)
     return users.map((user) => formatUser(user, groupsOfUser.get(user.user_id)))
   }
 }

@@ -708,17 +708,20 @@ function changeAchievement({ credentialSubject }: any, changes: object): JsonObj
   return { credentialSubject: { ...credentialSubject, achievement: { ...credentialSubject.achievement, ...changes } } }
 }
 
-test('a credential that is rejected takes at most 7 ms of CPU time, whatever it contains', async (t) => {
+const MAX_CPU_MS = 5
+const MAX_RUNS = 400
+
+test('a credential that is rejected takes at most 5 ms of CPU time, whatever it contains', async (t) => {
   const { check, sign } = await createWorld()
   const credential = await sign()
   let slowest = { share: 0, text: '' }
-  // The libraries are loaded and compiled once.
-  for (let run = 0; run < 150; run++) await check({ ...credential, name: `changed ${run}` })
+  // The libraries are loaded and compiled once, as in a server that has checked some credentials.
+  for (let run = 0; run < 300; run++) await check({ ...credential, name: `changed ${run}` })
   for (const [label, change] of Object.entries(hostileChanges)) {
     // The fastest run counts: other work on the machine slows single runs down. It also changes the speed of the machine all the time.
-    const limitBefore = scaleCpuLimit(7)
+    const limitBefore = scaleCpuLimit(MAX_CPU_MS)
     let fastestMs = Number.POSITIVE_INFINITY
-    for (let run = 0; run < 100 && fastestMs > limitBefore * 0.8; run++) {
+    for (let run = 0; run < MAX_RUNS && fastestMs > limitBefore * 0.8; run++) {
       const text = JSON.stringify({ ...credential, ...change(credential, run) })
       const usedBefore = process.cpuUsage()
       const { verdict } = await check(text)
@@ -726,7 +729,7 @@ test('a credential that is rejected takes at most 7 ms of CPU time, whatever it 
       fastestMs = Math.min(fastestMs, (user + system) / 1000)
       assert.notEqual(verdict, 'unknown', label)
     }
-    const limitMs = Math.max(limitBefore, scaleCpuLimit(7))
+    const limitMs = Math.max(limitBefore, scaleCpuLimit(MAX_CPU_MS))
     const text = `${label} took ${fastestMs.toFixed(1)} ms of CPU time; the limit is ${limitMs.toFixed(1)} ms`
     if (fastestMs / limitMs > slowest.share) slowest = { share: fastestMs / limitMs, text }
     assert.ok(fastestMs <= limitMs, text)
