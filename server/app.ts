@@ -37,7 +37,7 @@ import { unsubscribeRoutes } from './mail/unsubscribe-routes.ts'
 import { mandateRoutes } from './mandates/routes.ts'
 import { peopleRoutes } from './people/routes.ts'
 import { lookupRoutes } from './places/routes.ts'
-import { EMPTY_BODY, hasBody, readBody } from './platform/http/body.ts'
+import { bodyTimeoutMs, EMPTY_BODY, hasBody, MAX_BODY_BYTES, readBody } from './platform/http/body.ts'
 import { healthRoutes } from './platform/http/health.ts'
 import { parseJson } from './platform/http/json.ts'
 import { shedLoad } from './platform/http/load-shedding.ts'
@@ -201,7 +201,7 @@ function readJsonBodies(app: App) {
     if (request.is404) return done(null, payload)
     request.rawBody = EMPTY_BODY
     if (!hasBody(request.raw)) return done(null, payload)
-    readBody(request.raw).then((body) => {
+    readBody(request.raw, MAX_BODY_BYTES, bodyTimeoutMs.small).then((body) => {
       request.rawBody = body
       done(null, payload)
     }, done)

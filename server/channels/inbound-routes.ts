@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { problem } from '../api/problem.ts'
+import { callerAddress } from '../access/client-address.ts'
+import type { Rule } from '../access/limits/limiter.ts'
+import { Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import { readRawBody } from '../platform/http/body.ts'
+import { formatSeconds } from '../platform/clock.ts'
+import { bodyTimeoutMs, readRawBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import type { App } from '../platform/http/server.ts'
 import { secretsEqual } from '../platform/secret-comparison.ts'
@@ -20,6 +23,11 @@ export const HOOKS_BASE = '/hooks'
 /** WhatsApp batches many reports in one request; Twilio and Exotel send one small form. */
 const MAX_JSON_BYTES = 3 * 1024 * 1024
 const MAX_FORM_BYTES = 64 * 1024
+/** Twilio sends about 50 fields; the signature covers them in the order of their names. */
+const MAX_FORM_FIELDS = 500
+
+/** A high limit, because a provider sends the callbacks of all its customers from few addresses. */
+const REJECTED_RULE: Rule = { name: 'rejected-callbacks', kind: 'fixed', limit: 600, seconds: 60 }
 
 interface HookParams {
   channel_id: string
@@ -33,9 +41,10 @@ interface HookParams {
  * respond. Duplicates have no effect.
  */
 export function inboundRoutes(app: App, context: Context, handler: InboundHandler): void {
-  const { db, vault, log, config, keyring } = context
+  const { db, vault, log, config, keyring, limits, clock } = context
   app.addHook('preParsing', async (request) => {
     if (request.is404) return
+    await requireFewRejections(request)
     // Check the channel and that a signature is present before buffering a large body.
     if (request.method === 'POST') {
       const { credentials } = await accountOf(request, ...channelNames)
@@ -48,10 +57,16 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
       if (message_id !== undefined && !/^[\w-]{1,64}$/.test(message_id))
         throw problem('NOT_FOUND', 'Message not found.')
     }
+    // The caller is known only when the signature has been verified, so the body must arrive soon.
     request.rawBody = await readRawBody(
       request.raw,
       isTwilioRequest(request) || isExotelRequest(request) ? MAX_FORM_BYTES : MAX_JSON_BYTES,
+      bodyTimeoutMs.small,
     )
+  })
+  app.addHook('onError', async ({ ip }, _reply, error) => {
+    if (error instanceof Problem && error.code !== 'RATE_LIMITED')
+      await limits.limiter.charge(callerAddress(ip), [REJECTED_RULE], clock.now())
   })
 
   app.get('/whatsapp/:channel_id', async (request, reply) => {
@@ -107,7 +122,7 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
   app.post('/exotel/:channel_id/status/:message_id/:code', async (request) => {
     const { org_id } = await accountOf(request, 'sms')
     const { message_id } = request.params as HookParams
-    const report = readExotelStatus(new URLSearchParams(request.rawBody.toString()), message_id)
+    const report = readExotelStatus(readForm(request.rawBody), message_id)
     if (report) await db.transaction((tx) => handler.status(tx, org_id, report))
     return { success: true }
   })
@@ -145,7 +160,7 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     ...channels: ChannelName[]
   ): Promise<{ account: ChannelAccount; form: URLSearchParams }> {
     const account = await accountOf(request, ...channels)
-    const form = new URLSearchParams(request.rawBody.toString())
+    const form = readForm(request.rawBody)
     // The URL that the provider was given, independent of proxies and of the `Host` header.
     const path = request.raw.url!.slice(request.raw.url!.indexOf(`${HOOKS_BASE}/`))
     const url = (config.publicUrl ?? '').replace(/\/+$/, '') + path
@@ -155,6 +170,17 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     return { account, form }
   }
 
+  /** Unknown channels and wrong signatures cost queries: they are limited per IP address. */
+  async function requireFewRejections({ ip }: FastifyRequest) {
+    const { rejectedBy, retryAfter } = await limits.limiter.peek(callerAddress(ip), [REJECTED_RULE], clock.now())
+    if (rejectedBy !== undefined)
+      throw problem(
+        'RATE_LIMITED',
+        `Too many rejected callbacks from this IP address. Try again in ${formatSeconds(retryAfter)}.`,
+        { retryAfter },
+      )
+  }
+
   async function accountOf(request: FastifyRequest, ...channels: ChannelName[]): Promise<ChannelAccount> {
     const { channel_id } = request.params as HookParams
     const account = /^CH_[0-9A-Z]{26}$/.test(channel_id) ? await findAccount(db.queries, vault, channel_id) : undefined
@@ -162,6 +188,17 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     return account
   }
 }
+
+/** Parses a form. Its fields are counted first, because parsing and sorting tens of thousands of them takes long. */
+export function readForm(rawBody: Buffer): URLSearchParams {
+  let fields = 1
+  for (const byte of rawBody)
+    if (byte === AMPERSAND && ++fields > MAX_FORM_FIELDS)
+      throw problem('VALIDATION_FAILED', `The form has more than ${MAX_FORM_FIELDS} fields.`)
+  return new URLSearchParams(rawBody.toString())
+}
+
+const AMPERSAND = 0x26
 
 // The route decides, not the URL of the request, which can contain encoded characters.
 function isExotelRequest({ routeOptions }: FastifyRequest) {

@@ -387,6 +387,31 @@ test('forged webhooks are rejected; webhooks of other organisations and unknown 
   assert.equal((await partner.messages())[0]!.state, 'sent')
 })
 
+test('rejected callbacks are limited per IP address, and a form must have few fields', async (t) => {
+  const app = await startApp(t, { config: { publicUrl: 'https://verify.example' } })
+  const { orgId } = await app.fixtures.createOrg()
+  const { db, vault, clock, limits } = app.context
+  const channelId = await db.transaction((tx) =>
+    saveCredentials(tx, vault, clock, orgId, 'sms', { ...TWILIO, from: '+12025550100' }),
+  )
+  const path = `/hooks/twilio/${channelId}/sms`
+  const manyFields = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`f${index}`, 'x']))
+  const send = (fields: Record<string, string>, token?: string) =>
+    app.fetch(path, twilioWebhook(`https://verify.example${path}`, fields, token))
+  const tooMany = await send(manyFields)
+  assert.equal(tooMany.status, 400)
+  assert.match(JSON.stringify(tooMany.body), /more than 500 fields/)
+  const rule = { name: 'rejected-callbacks', kind: 'fixed', limit: 600, seconds: 60 } as const
+  for (let count = 2; count < rule.limit; count++) await limits.limiter.charge('127.0.0.1', [rule], clock.now())
+  const sms = { From: '+12025550111', MessageSid: 'SM1', Body: 'hello' }
+  assert.equal((await send(sms, 'wrong-token')).status, 403)
+  const rejected = await send(sms)
+  assert.equal(rejected.status, 429)
+  assert.ok(Number(rejected.headers.get('retry-after')) > 0)
+  app.clock.advance(MINUTE)
+  assert.equal((await send(sms)).status, 200)
+})
+
 test('the verification challenge is returned only for the right token', async () => {
   const { app, enrolCandidates } = await setUp()
   const { channelIds } = await enrolCandidates({ channels: ['whatsapp'] })

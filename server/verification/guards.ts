@@ -87,7 +87,7 @@ export function guardVerificationRoutes(app: App, context: Context): void {
     if (rejection !== undefined) {
       await checkBodyOfRejectedCaller(request.raw)
       request.rawBody = EMPTY_BODY
-    } else if (isAnonymous) request.rawBody = await readBody(request.raw, MAX_ANONYMOUS_BODY_BYTES)
+    } else if (isAnonymous) request.rawBody = await readBody(request.raw, MAX_ANONYMOUS_BODY_BYTES, bodyTimeoutMs.small)
     else
       request.rawBody = await (hasKey(request) || auth !== 'body'
         ? readBody(request.raw)

@@ -1,11 +1,7 @@
-import fastify from 'fastify'
 import type { TSchema } from 'typebox'
-import { apis } from '../../server/app.ts'
-import { candidateRoutes } from '../../server/campaigns/candidate-page/routes.ts'
-import { consoleRoutes } from '../../server/console/routes.ts'
-import type { Context } from '../../server/context.ts'
-import type { App } from '../../server/platform/http/server.ts'
 import type { RequestSchema } from '../../server/platform/http/validation.ts'
+import { startApp } from '../support/app.ts'
+import type { Cleanup } from '../support/cleanup.ts'
 
 export interface RoutePart {
   route: string
@@ -13,30 +9,29 @@ export interface RoutePart {
   schema: TSchema
 }
 
-/** Returns the schemas of all requests of the published APIs, the console and the candidate page. Needs no database. */
-export function listRequestSchemas(): RoutePart[] {
-  const context = {} as Context
+export interface RequestSchemas {
+  parts: RoutePart[]
+  /** Routes that accept a body and have no schema for it. */
+  withoutBodySchema: string[]
+}
+
+const METHODS_WITH_BODY = ['POST', 'PUT', 'PATCH', 'DELETE']
+
+/** Starts a server and returns the schemas of the requests of all its routes. */
+export async function listRequestSchemas(t: Cleanup): Promise<RequestSchemas> {
   const parts: RoutePart[] = []
-  const registrations: ((app: App) => void)[] = [
-    ...Object.values(apis).map(
-      ({ routes }) =>
-        (app: App) =>
-          routes(app, context),
-    ),
-    (app) => consoleRoutes(app, context, {} as never, () => {}),
-    (app) => candidateRoutes(app, context),
-  ]
-  for (const register of registrations) {
-    const app = fastify() as unknown as App
-    if (!app.hasRequestDecorator('rawBody')) app.decorateRequest('rawBody', null as unknown as Buffer)
-    app.addHook('onRoute', ({ method, url, schema }) => {
-      const requestSchema = schema as RequestSchema | undefined
-      for (const part of ['params', 'querystring', 'body'] as const) {
-        if (requestSchema?.[part])
-          parts.push({ route: `${method} ${url}`, part, schema: requestSchema[part] as TSchema })
-      }
-    })
-    register(app)
-  }
-  return parts
+  const withoutBodySchema: string[] = []
+  await startApp(t, {
+    extend: (app) =>
+      app.addHook('onRoute', ({ method, url, schema }) => {
+        const requestSchema = (schema ?? {}) as RequestSchema
+        for (const name of [method].flat()) {
+          const route = `${name} ${url}`
+          for (const part of ['params', 'querystring', 'body'] as const)
+            if (requestSchema[part]) parts.push({ route, part, schema: requestSchema[part] as TSchema })
+          if (METHODS_WITH_BODY.includes(name) && !requestSchema.body) withoutBodySchema.push(route)
+        }
+      }),
+  })
+  return { parts, withoutBodySchema }
 }

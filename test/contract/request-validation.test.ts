@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Compile } from 'typebox/compile'
+import { readForm } from '../../server/channels/inbound-routes.ts'
+import { isSignedByTwilio } from '../../server/channels/twilio/twilio.ts'
+import { patchGroup, patchUser, readGroup, readUser } from '../../server/console/scim/resources.ts'
 import { parseJson } from '../../server/platform/http/json.ts'
 import {
   findSchemaErrors,
@@ -9,13 +12,46 @@ import {
   supportedKeywords,
 } from '../../server/platform/http/schema-errors.ts'
 import { compileRequestValidator } from '../../server/platform/http/validation.ts'
+import { oncePerFile } from '../support/cleanup.ts'
 import { scaleCpuLimit } from '../support/cpu-limit.ts'
-import { listRequestSchemas } from './request-schemas.ts'
+import { listRequestSchemas, type RoutePart } from './request-schemas.ts'
 
 const MAX_BODY_BYTES = 262_144
 const MAX_CPU_MS = scaleCpuLimit(5)
 
-const requestSchemas = listRequestSchemas()
+const listSchemas = oncePerFile(listRequestSchemas)
+
+/** Routes with a parser of their own; the test that measures it is in this file, unless another one is named. */
+const ROUTES_WITH_OWN_PARSER = [
+  /^(POST|PUT|PATCH|DELETE) \/scim\/v2\/(Users|Groups)/,
+  /^POST \/hooks\/(whatsapp|twilio|exotel)\//,
+  /^POST \/hooks\/mail\//, // only for the owner of MAIL_HOOK_TOKEN
+  /^POST \/credentials\/verify$/, // server/credentials/check/check.test.ts
+  /^POST \/wallet\/(token|credential)$/, // up to 16 KB
+  /^POST \/console\/api\/orgs\/:org\/:mode\/items\/upload$/, // server/items/exchange/hostile-files.test.ts
+  /^POST \/console\/api\/operator\/catalogue\/imports$/, // only for operators
+]
+/** The guards of these APIs parse every body with `parseJson`. */
+const JSON_BASES = /^[A-Z]+ \/(api|ats|console\/api)\//
+/** These routes ignore their body, which has at most 16 KB. */
+const ROUTES_WITHOUT_INPUT = ['POST /unsubscribe/:token', 'POST /credentials/:credential_id/wallet']
+
+test('the cost of every body is known: it has a schema, its own measured parser, or is ignored', async () => {
+  const { parts, withoutBodySchema } = await listSchemas()
+  assert.ok(parts.length > 450, `${parts.length} parts`)
+  const unknown = withoutBodySchema.filter(
+    (route) =>
+      !ROUTES_WITH_OWN_PARSER.some((pattern) => pattern.test(route)) &&
+      !JSON_BASES.test(route) &&
+      !ROUTES_WITHOUT_INPUT.includes(route),
+  )
+  assert.deepEqual(unknown, [])
+  for (const base of ['/api/v1/your-data/', '/console/api/orgs/:org/views', '/console/api/sign-in/', '/ats/ashby/'])
+    assert.ok(
+      parts.some(({ route, part }) => part === 'body' && route.includes(base)),
+      base,
+    )
+})
 
 /** Calls `visit` for a schema and the schemas inside it. */
 function visitSchemas(schema: RequestValueSchema, visit: (schema: RequestValueSchema) => void): void {
@@ -30,9 +66,8 @@ function visitSchemas(schema: RequestValueSchema, visit: (schema: RequestValueSc
   for (const innerSchema of inner) if (innerSchema) visitSchemas(innerSchema, visit)
 }
 
-test('request schemas use only the keywords that the search for errors supports', () => {
-  assert.ok(requestSchemas.length > 100)
-  for (const { route, part, schema } of requestSchemas) {
+test('request schemas use only the keywords that the search for errors supports', async () => {
+  for (const { route, part, schema } of (await listSchemas()).parts) {
     visitSchemas(schema as RequestValueSchema, (inner) => {
       for (const keyword of Object.keys(inner))
         assert.ok(supportedKeywords.has(keyword), `${route} ${part} uses ${keyword}`)
@@ -80,8 +115,9 @@ function plausibleValues(schema: RequestValueSchema): fc.Arbitrary<unknown> {
   }
 }
 
-test('the search for errors finds one exactly if TypeBox rejects the value', () => {
-  for (const { route, part, schema } of requestSchemas.filter(({ part }) => part !== 'params')) {
+test('the search for errors finds one exactly if TypeBox rejects the value', async () => {
+  for (const { route, part, schema } of distinctSchemas((await listSchemas()).parts)) {
+    if (part === 'params') continue
     const validator = Compile(schema)
     fc.assert(
       fc.property(valuesFor(schema as RequestValueSchema), (value) => {
@@ -92,6 +128,11 @@ test('the search for errors finds one exactly if TypeBox rejects the value', () 
     )
   }
 })
+
+/** Returns one route for each schema: the console has the routes of the partner API again. */
+function distinctSchemas(parts: RoutePart[]): RoutePart[] {
+  return [...new Map(parts.map((part) => [part.schema, part])).values()]
+}
 
 /** Returns values that are expensive to validate: as many items, properties or characters as fit in a body. */
 function hostileValues(schema: RequestValueSchema): Map<string, unknown> {
@@ -174,7 +215,7 @@ function cpuTime(run: () => void): number {
   return fastest
 }
 
-test('any rejected body of up to 256 KB takes at most 5 ms of CPU time, on every route', (t) => {
+test('any rejected body of up to 256 KB takes at most 5 ms of CPU time, on every route', async (t) => {
   let slowest = { ms: 0, what: '' }
   const measure = (what: string, rawBody: Buffer, validate: (body: unknown) => number) => {
     assert.ok(rawBody.length <= MAX_BODY_BYTES, `${what} has ${rawBody.length} bytes`)
@@ -188,7 +229,7 @@ test('any rejected body of up to 256 KB takes at most 5 ms of CPU time, on every
     if (ms > slowest.ms) slowest = { ms, what }
     assert.ok(ms <= MAX_CPU_MS, `${what} took ${ms.toFixed(1)} ms of CPU time`)
   }
-  for (const { route, part, schema } of requestSchemas) {
+  for (const { route, part, schema } of distinctSchemas((await listSchemas()).parts)) {
     if (part !== 'body') continue
     const validator = compileRequestValidator({ body: schema })
     const validateBody = (rawBody: Buffer) => (body: unknown) =>
@@ -200,4 +241,107 @@ test('any rejected body of up to 256 KB takes at most 5 ms of CPU time, on every
   }
   for (const [label, json] of hostileJson) measure(label, Buffer.from(json), () => 0)
   t.diagnostic(`slowest: ${slowest.what}, ${slowest.ms.toFixed(2)} ms`)
+})
+
+const CREATED = { created_at: new Date(0), updated_at: new Date(0) }
+const SCIM_SCOPE = { provider_id: 'IDP_1', org_id: 'ORG_1' }
+const SCIM_USER = {
+  ...{ ...SCIM_SCOPE, ...CREATED, user_id: 'SU_1', external_id: null, user_name: 'asha', email: 'asha@metro.example' },
+  ...{ display_name: null, given_name: null, family_name: null, active: true },
+}
+const SCIM_GROUP = { ...SCIM_SCOPE, ...CREATED, group_id: 'SG_1', display_name: 'A', external_id: null, members: [] }
+
+const listOf = <T>(length: number, create: (index: number) => T): T[] =>
+  Array.from({ length }, (_, index) => create(index))
+const objectOf = (length: number, value: unknown) => Object.fromEntries(listOf(length, (index) => [`p${index}`, value]))
+
+/** Bodies that the library for SCIM would take long for, or that are rejected as late as possible. */
+function hostileScimBodies(): Map<string, object> {
+  const user = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: 'not an address' }
+  const group = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'] }
+  const patch = (Operations: object[]) => ({
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations,
+  })
+  return new Map<string, object>([
+    ['unknown properties', objectOf(1_900, 'x'.repeat(100))],
+    ['a list', listOf(19_000, () => 1)],
+    ['schemas', { ...user, schemas: listOf(19_000, (i) => `urn:${i}`) }],
+    ['a long name', { ...user, userName: 'x'.repeat(250_000) }],
+    ['email addresses', { ...user, emails: listOf(5_500, (i) => ({ value: `a${i}@metro.example`, primary: true })) }],
+    ['as many email addresses as allowed', { ...user, emails: listOf(100, (i) => ({ value: `${i}`, primary: true })) }],
+    ['empty email addresses', { ...user, emails: listOf(19_000, () => ({})) }],
+    ['phone numbers', { ...user, phoneNumbers: listOf(9_000, (i) => ({ value: `${i}` })) }],
+    [
+      'addresses',
+      { ...user, addresses: listOf(3_000, (i) => ({ streetAddress: `${i}`, locality: 'x', region: 'y' })) },
+    ],
+    ['properties of the name', { ...user, name: objectOf(1_900, 'x'.repeat(100)) }],
+    ['members', { ...group, displayName: 'A', members: listOf(9_000, (i) => ({ value: `SU_${i}` })) }],
+    ['as many members as allowed', { ...group, members: listOf(1_000, (i) => ({ value: `SU_${i}`, display: 'x' })) }],
+    ['operations', patch(listOf(4_000, () => ({ op: 'add', path: 'displayName', value: 'x' })))],
+    ['removals', patch(listOf(6_000, () => ({ op: 'remove', path: 'members' })))],
+    ['empty operations', patch(listOf(19_000, () => ({})))],
+    [
+      'values of operations',
+      patch(listOf(100, (i) => ({ op: 'add', path: 'emails', value: listOf(80, (j) => ({ value: `${i}-${j}` })) }))),
+    ],
+    ['properties of an operation', patch([{ op: 'add', value: objectOf(1_900, 'x'.repeat(50)) }])],
+    [
+      'members of an operation',
+      patch([{ op: 'add', path: 'members', value: listOf(9_000, (i) => ({ value: `${i}` })) }]),
+    ],
+  ])
+}
+
+test('any rejected SCIM request of up to 256 KB takes at most 5 ms of CPU time', async (t) => {
+  const parsers: Record<string, (body: unknown) => unknown> = {
+    'POST /Users': (body) => readUser(body, ['metro.example']),
+    'PATCH /Users': (body) => patchUser(SCIM_USER, body),
+    'POST /Groups': (body) => readGroup(body),
+    'PATCH /Groups': (body) => patchGroup(SCIM_GROUP, body),
+  }
+  let slowest = { ms: 0, what: '' }
+  for (const [label, body] of hostileScimBodies()) {
+    const rawBody = Buffer.from(JSON.stringify(body))
+    assert.ok(rawBody.length <= MAX_BODY_BYTES, label)
+    for (const [route, parse] of Object.entries(parsers)) {
+      const what = `${route}, ${label}`
+      let fastestMs = Number.POSITIVE_INFINITY
+      for (let run = 0; run < MAX_RUNS && fastestMs > MAX_CPU_MS / 2; run++) {
+        const start = process.cpuUsage()
+        try {
+          await parse(parseJson(rawBody))
+        } catch {
+          // rejected
+        }
+        const { user, system } = process.cpuUsage(start)
+        fastestMs = Math.min(fastestMs, (user + system) / 1000)
+      }
+      if (fastestMs > slowest.ms) slowest = { ms: fastestMs, what }
+      assert.ok(fastestMs <= MAX_CPU_MS, `${what} took ${fastestMs.toFixed(1)} ms of CPU time`)
+    }
+  }
+  t.diagnostic(`slowest: ${slowest.what}, ${slowest.ms.toFixed(2)} ms`)
+})
+
+test('any forged form of a provider takes at most 5 ms of CPU time', () => {
+  const maxBytes = 64 * 1024
+  for (const [label, form] of new Map([
+    ['fields', 'a&'.repeat(maxBytes / 2)],
+    ['different fields', listOf(9_000, (i) => `k${((i * 7919) % 9000).toString(36)}=1`).join('&')],
+    ['as many fields as allowed', listOf(500, (i) => `k${(i * 7919) % 500}=${'x'.repeat(120)}`).join('&')],
+    ['escapes', '%41'.repeat(maxBytes / 3)],
+    ['spaces', '+'.repeat(maxBytes)],
+  ])) {
+    assert.ok(form.length <= maxBytes, label)
+    const ms = cpuTime(() => {
+      try {
+        isSignedByTwilio('secret', 'https://verify.example/hooks', readForm(Buffer.from(form)), 'forged')
+      } catch {
+        // rejected before the signature is computed
+      }
+    })
+    assert.ok(ms <= MAX_CPU_MS, `${label} took ${ms.toFixed(1)} ms of CPU time`)
+  }
 })

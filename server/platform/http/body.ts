@@ -58,10 +58,14 @@ export async function checkBodyOfRejectedCaller(request: IncomingMessage, maxByt
 }
 
 /** Reads a raw body of any media type, such as a provider's callback. */
-export async function readRawBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readRawBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  timeoutMs = timeoutFor(maxBytes),
+): Promise<Buffer> {
   if (!hasBody(request)) return EMPTY_BODY
   requireDeclaredLength(request, maxBytes)
-  return collectBody(request, maxBytes, timeoutFor(maxBytes))
+  return collectBody(request, maxBytes, timeoutMs)
 }
 
 /** Streams a body of any media type to a file. The request is not destroyed on errors, so that the client receives the response. */

@@ -134,6 +134,15 @@ test('the server does not wait for the body of a caller with an invented token o
     ),
     ['candidate, large', `POST /api/v1/candidate/a/reply HTTP/1.1\r\n${json}`, 413, 'content-length: 66000'],
     ['holder', `PATCH /api/v1/holder HTTP/1.1\r\n${json}\r\nauthorization: Bearer ${inventedToken}`, 401],
+    ...['consent', 'requests', `requests/PRQ_${'0'.repeat(26)}/confirm`].map(
+      (path) =>
+        [
+          `your-data/${path}`,
+          `POST /api/v1/your-data/candidate/${path} HTTP/1.1\r\n${json}\r\nauthorization: Bearer ${inventedToken}`,
+          404,
+        ] as const,
+    ),
+    ['SCIM', `POST /scim/v2/Users HTTP/1.1\r\n${json}\r\nauthorization: Bearer scim_${'a'.repeat(43)}`, 401],
     ['holder without a link', `PATCH /api/v1/holder HTTP/1.1\r\n${json}`, 401],
     ['unsubscribe', `POST /unsubscribe/${inventedToken} HTTP/1.1\r\n${form}`, 404],
     ['email report', `POST /hooks/mail/${inventedToken} HTTP/1.1\r\n${form}`, 404],
@@ -159,6 +168,19 @@ test('a body with a session token must arrive soon, and counts as an invalid tok
   const { status, body } = await sendSlowly(app.url, head)
   assert.deepEqual([status, body.error.code], [429, 'RATE_LIMITED'])
   assert.match(body.error.message, /with invalid session tokens from this IP address: the limit is 600 per minute/)
+})
+
+test('the body of a visitor must arrive soon', async (t) => {
+  const { url } = await startApp(t)
+  setBodyTimeouts(t, { rejected: 600_000, small: 100, inMemory: 600_000, toFile: 600_000 })
+  for (const path of [
+    '/api/v1/humanverification/submit',
+    '/api/v1/humanverification/withdraw',
+    '/api/selected-skills',
+    '/console/api/sign-in/link',
+    '/credentials/links',
+  ])
+    assert.equal((await sendSlowly(url, `POST ${path} HTTP/1.1\r\ncontent-type: application/json`)).status, 408, path)
 })
 
 test('a request with two Host headers is rejected', async (t) => {
