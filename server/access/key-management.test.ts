@@ -179,11 +179,12 @@ test('the last use of a key is stored at most once a minute, and when the server
     return items.find(({ key_id }: { key_id: string }) => key_id === key.keyId).last_used_at
   }
   // Polls the database, because the console limits the requests of a member.
-  const isUseStored = (keyId: string) => async () => {
-    const { rows } = await sql`
+  const storedUse = async (keyId: string) => {
+    const { rows } = await sql<{ last_used_at: Date }>`
       select last_used_at from key_uses where key_id = ${keyId}`.execute(app.context.db.queries)
-    return rows.length > 0
+    return rows[0]?.last_used_at.getTime()
   }
+  const isUseStored = (keyId: string) => async () => (await storedUse(keyId)) !== undefined
   assert.equal(await lastUsedAt(), null)
   assert.equal((await app.as({ ...key, secret: 'VFN_SK_wrong' }).get('/shifts')).status, 401)
   const firstUse = new Date(app.clock.now()).toISOString()
@@ -198,6 +199,12 @@ test('the last use of a key is stored at most once a minute, and when the server
   // The use of the other key is written after the second use of the first key would have been.
   await until(isUseStored(other.keyId))
   assert.equal(await lastUsedAt(), firstUse)
+
+  app.clock.advance(1)
+  await app.as(key).get('/shifts')
+  await until(async () => (await storedUse(key.keyId)) === app.clock.now())
+  app.clock.advance(1)
+  await app.as(key).get('/shifts')
   const lastUse = new Date(app.clock.now()).toISOString()
   await app.context.keyUses.close()
   assert.equal(await lastUsedAt(), lastUse)

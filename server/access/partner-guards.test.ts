@@ -158,7 +158,10 @@ test('a valid TEST key receives the clock difference and the string to sign, nev
   assert.equal(body.error.message, UNAUTHORIZED_MESSAGE)
   const [clockHint, linesHint] = body.error.details
   assert.equal(clockHint.path, 'headers.x-timestamp')
-  assert.match(clockHint.message, /400 seconds/)
+  assert.match(clockHint.message, /^Your clock is 400 seconds ahead of the server's/)
+  const pastTimestamp = String(Math.floor(clock.now() / 1000) - 400)
+  const past = await as(key).get('/samples', { headers: { 'x-timestamp': pastTimestamp } })
+  assert.match(past.body.error.details[0].message, /^Your clock is 400 seconds behind the server's/)
   assert.equal(linesHint.path, 'headers.x-signature')
   assert.ok(
     linesHint.message.includes(`VFN1\n${futureTimestamp}\nPOST\n/api/v1/partner/samples\nasha\n\n`),

@@ -49,11 +49,13 @@ test('the body of a request with an unknown channel or without a signature is no
       base_url: 'http://127.0.0.1:9',
     }),
   )
-  for (const [id, status] of [
-    ['CH_00000000000000000000000000', 404],
-    [channelId, 403],
+  const signed = { 'x-hub-signature-256': 'sha256=0' }
+  for (const [id, status, otherHeaders] of [
+    ['CH_00000000000000000000000000', 404, {}],
+    [channelId, 403, {}],
+    [channelId, 413, { ...signed, 'content-length': 3 * 1024 * 1024 + 1 }],
   ] as const) {
-    const headers = { 'content-type': 'application/json', 'content-length': 3_000_000 }
+    const headers = { 'content-type': 'application/json', 'content-length': 3_000_000, ...otherHeaders }
     const call = request(`${url}/hooks/whatsapp/${id}`, { method: 'POST', headers })
     call.flushHeaders() // without sending the body
     const [response] = (await once(call, 'response')) as [IncomingMessage]
@@ -593,14 +595,22 @@ test('STOP of an unknown WhatsApp user takes effect when a status report links t
     channels: ['whatsapp'],
     follow_ups: [{ after_hours: 1, channel: 'whatsapp' }],
   })
-  const userId = 'IN.2'
-  await partner.whatsapp({
-    messages: [{ id: nextMessageId(), type: 'text', text: { body: 'stop' } }],
-    contacts: [{ user_id: userId }],
+  const sendStop = (userId: string) =>
+    partner.whatsapp({
+      messages: [{ id: nextMessageId(), type: 'text', text: { body: 'stop' } }],
+      contacts: [{ user_id: userId }],
+    })
+  const reportTo = (userId: string) => ({
+    ...statusReport(provider.received[0]!, 'delivered'),
+    recipient_user_id: userId,
   })
+  const [userId, invalidUserId] = ['IN.2', 'in.2']
+  for (const id of [userId, invalidUserId]) await sendStop(id)
   await contactNow(context)
   assert.equal(provider.received.length, 1)
-  const report = { ...statusReport(provider.received[0]!, 'delivered'), recipient_user_id: userId }
+  await partner.whatsapp({ statuses: [reportTo(invalidUserId)] })
+  assert.equal((await partner.candidate()).status, 'pending', 'the user ID is not valid')
+  const report = reportTo(userId)
   for (let delivery = 0; delivery < 2; delivery++) await partner.whatsapp({ statuses: [report] })
   assert.deepEqual(pick(await partner.result()), { status: 'declined', reason: 'stopped' })
   clock.advance(2 * HOUR)
@@ -924,6 +934,28 @@ test('in a call, "not now" leads to another call at the time that the candidate 
   const secondCall = provider.requestsOfKind('Calls')[1]!
   const secondTurn = await sendTurn(secondCall.body.Url, { CallSid: secondCall.id })
   assert.match(secondTurn.twiml, /May we ask you.*press 0/)
+})
+
+test('the duration of a call is at most a day, and 0 if it cannot be read', async () => {
+  const { context, provider, changes, enrolCandidates } = await setUp()
+  for (const [CallDuration, seconds] of [
+    ['unknown', 0],
+    ['86401', 86_400],
+  ] as const) {
+    const partner = await enrolCandidates({ channels: ['voice'] })
+    await contactNow(context)
+    const [call] = provider.received
+    const statusFields = { CallSid: call!.id, CallStatus: 'completed', CallDuration }
+    const { status } = await partner.twilio(pathAfterChannel(call!.body.StatusCallback), statusFields)
+    assert.equal(status, 200)
+    assert.deepEqual(
+      changes.flatMap((change) => change.calls),
+      [
+        { outcome: 'placed', seconds: 0 },
+        { outcome: 'answered', seconds },
+      ],
+    )
+  }
 })
 
 test('pressing 0 in a call opts out', async () => {
