@@ -67,6 +67,18 @@ export async function listGroupNames(queries: Queries, userId: string): Promise<
   return rows.map(({ display_name }) => display_name)
 }
 
+export async function countScimGroups(
+  queries: Queries,
+  { providerId }: Pick<ScimScope, 'providerId'>,
+): Promise<number> {
+  const { count } = await queries
+    .selectFrom('scim_groups')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('provider_id', '=', providerId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Creates a group, or replaces the values of one. Returns undefined if another group has the name. */
 export async function saveScimGroup(
   tx: Tx,

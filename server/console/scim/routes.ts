@@ -10,8 +10,10 @@ import { parseJson } from '../../platform/http/json.ts'
 import { type App, toProblem } from '../../platform/http/server.ts'
 import { lockMembers } from '../auth/members.ts'
 import { findProvider, type IdentityProvider } from '../identity-providers/identity-providers.ts'
+import { ChangeQueue } from './change-queue.ts'
 import { scimError } from './errors.ts'
 import {
+  countScimGroups,
   deleteScimGroup,
   findGroupsOfUsers,
   listScimGroups,
@@ -36,6 +38,7 @@ import {
 } from './resources.ts'
 import { authenticateScimToken } from './tokens.ts'
 import {
+  countScimUsers,
   createScimUser,
   deleteScimUser,
   findScimUser,
@@ -55,6 +58,9 @@ declare module 'fastify' {
 
 const TOKEN_RATE_LIMIT: Rule = { name: 'scim-token', kind: 'tokens', limit: 50, seconds: 1 }
 const MAX_BODY_BYTES = 1024 * 1024
+/** Of an organisation. Lists with a filter are evaluated on all of them. */
+const MAX_USERS = 20_000
+const MAX_GROUPS = 1_000
 const MEDIA_TYPE = 'application/scim+json; charset=utf-8'
 
 type IdRequest = FastifyRequest<{ Params: { id: string } }>
@@ -62,6 +68,7 @@ type IdRequest = FastifyRequest<{ Params: { id: string } }>
 /** The SCIM 2.0 API (RFC 7644), with which identity providers create, change and deactivate the members of an organisation. */
 export function scimRoutes(app: App, context: Context): void {
   const { db, clock } = context
+  const changeQueue = new ChangeQueue()
   guardScimRoutes(app, context)
 
   app.get('/ServiceProviderConfig', async (_request, reply) => send(reply, serviceProviderConfig()))
@@ -85,6 +92,7 @@ export function scimRoutes(app: App, context: Context): void {
   app.post('/Users', async (request, reply) => {
     const user = await change(request, async (tx, provider) => {
       const values = readUser(request.body, provider.allowed_domains)
+      await requireFewUsers(tx, request.scim)
       const created = await createScimUser(tx, clock, request.scim, values)
       if (!created) throw uniquenessError('userName or email address')
       await provisionUser(tx, { clock, requestId: request.id }, provider, created)
@@ -120,7 +128,10 @@ export function scimRoutes(app: App, context: Context): void {
   app.get('/Groups/:id', async (request, reply) => send(reply, formatGroup(await getGroup(request as IdRequest))))
 
   app.post('/Groups', async (request, reply) => {
-    const group = await saveGroup(request, async () => ({ values: readGroup(request.body) }))
+    const group = await saveGroup(request, async (tx) => {
+      await requireFewGroups(tx, request.scim)
+      return { values: readGroup(request.body) }
+    })
     return send(reply, formatGroup(group), 201)
   })
 
@@ -152,12 +163,14 @@ export function scimRoutes(app: App, context: Context): void {
 
   /** Runs a change with the provider of the token, one at a time for each organisation. */
   function change<T>({ scim }: FastifyRequest, run: (tx: Tx, provider: IdentityProvider) => Promise<T>): Promise<T> {
-    return db.transaction(async (tx) => {
-      await lockMembers(tx, scim.orgId)
-      const provider = await findProvider(tx, scim.providerId)
-      if (!provider) throw scimError(401, null, 'The token was revoked.')
-      return run(tx, provider)
-    })
+    return changeQueue.run(scim.providerId, () =>
+      db.transaction(async (tx) => {
+        await lockMembers(tx, scim.orgId)
+        const provider = await findProvider(tx, scim.providerId)
+        if (!provider) throw scimError(401, null, 'The token was revoked.')
+        return run(tx, provider)
+      }),
+    )
   }
 
   function replaceUser(request: IdRequest, readBodyOf: (existing: ScimUser) => Promise<unknown>): Promise<ScimUser> {
@@ -270,6 +283,16 @@ function usersWithOtherGroups({ display_name, memberIds }: ScimGroupValues, exis
   if (existing?.display_name !== display_name) return [...previousIds, ...memberIds]
   const [previous, next] = [new Set(previousIds), new Set(memberIds)]
   return [...previousIds.filter((id) => !next.has(id)), ...memberIds.filter((id) => !previous.has(id))]
+}
+
+async function requireFewUsers(tx: Tx, scope: ScimScope): Promise<void> {
+  if ((await countScimUsers(tx, scope)) >= MAX_USERS)
+    throw scimError(400, 'tooMany', `The provider has ${MAX_USERS} users, which is the maximum. Delete users first.`)
+}
+
+async function requireFewGroups(tx: Tx, scope: ScimScope): Promise<void> {
+  if ((await countScimGroups(tx, scope)) >= MAX_GROUPS)
+    throw scimError(400, 'tooMany', `The provider has ${MAX_GROUPS} groups, which is the maximum. Delete groups first.`)
 }
 
 function uniquenessError(what: string) {

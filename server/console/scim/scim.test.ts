@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { startApp, type TestApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { TestClock } from '../../../test/support/clock.ts'
 import { signIn, signInMember } from '../../../test/support/console.ts'
 import { CLIENT, startIdentityProvider } from '../../../test/support/identity-provider.ts'
 import { HOUR, SECOND } from '../../platform/clock.ts'
+import { lockMembers } from '../auth/members.ts'
 
 const startShared = oncePerFile(async (t) => {
   const app = await startApp(t, { clock: new TestClock(Date.now()) })
@@ -261,6 +263,76 @@ test('hostile filters, paths and values are rejected quickly, and change nothing
   assert.deepEqual([displayName, kept.length], ['B', 1])
   const removal = patchOf({ op: 'Remove', path: 'members', value: [{ value: id }, { value: 'SU_UNKNOWN' }] })
   assert.equal((await scim.patch(`/Groups/${group.id}`, removal)).body.members?.length ?? 0, 0)
+})
+
+test('changes that wait for each other leave database connections for other organisations', async () => {
+  const { app, orgId, scim } = await startOrganisation()
+  const other = await app.fixtures.createOrg()
+  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>()
+  const { promise: isLocked, resolve: setLocked } = Promise.withResolvers<void>()
+  const blocking = app.context.db.transaction(async (tx) => {
+    await lockMembers(tx, orgId)
+    setLocked()
+    await isReleased
+  })
+  await isLocked
+  const changes = Array.from({ length: 40 }, (_, index) => scim.post('/Users', aUser(`user${index}`)))
+  const firstResponse = await Promise.race(changes)
+  assert.deepEqual([firstResponse.status, firstResponse.headers.get('retry-after')], [429, '1'])
+  assert.equal((await app.as(other.key).get('/credits')).status, 200)
+  release()
+  await blocking
+  const statuses = (await Promise.all(changes)).map(({ status }) => status)
+  assert.equal(statuses.filter((status) => status === 201).length, 21)
+  assert.equal(statuses.filter((status) => status === 429).length, 19)
+  assert.equal((await scim.post('/Users', aUser('later'))).status, 201)
+})
+
+test('a provider has at most 20,000 users and 1,000 groups', async () => {
+  const { app, orgId, scim } = await startOrganisation()
+  const { id } = (await scim.post('/Users', aUser('asha'))).body
+  const { id: groupId } = (await scim.post('/Groups', { schemas: [GROUP_SCHEMA], displayName: 'A' })).body
+  await sql`
+    insert into scim_users (user_id, provider_id, org_id, user_name, email, active, created_at, updated_at)
+    select 'SU_' || n, provider_id, org_id, 'user' || n, 'user' || n || '@metro.example', true, created_at, updated_at
+    from scim_users, generate_series(1, 19999) as n where user_id = ${id}`.execute(app.context.db.queries)
+  await sql`
+    insert into scim_groups (group_id, provider_id, org_id, display_name, created_at, updated_at)
+    select ${`SG_${orgId}`} || n, provider_id, org_id, 'Group ' || n, created_at, updated_at
+    from scim_groups, generate_series(1, 999) as n where group_id = ${groupId}`.execute(app.context.db.queries)
+  for (const response of [
+    await scim.post('/Users', aUser('ravi')),
+    await scim.post('/Groups', { schemas: [GROUP_SCHEMA], displayName: 'B' }),
+  ])
+    assert.deepEqual([response.status, response.body.scimType], [400, 'tooMany'])
+  const { body } = await scim.get('/Users?startIndex=19990&count=100')
+  assert.deepEqual([body.totalResults, body.itemsPerPage], [20_000, 11])
+  assert.equal((await scim.delete(`/Users/${id}`)).status, 204)
+  assert.equal((await scim.post('/Users', aUser('ravi'))).status, 201)
+})
+
+test('attributes are limited, and unknown ones are ignored', async () => {
+  const { scim } = await startOrganisation()
+  const user = { ...aUser('asha'), phoneNumbers: Array.from({ length: 5000 }, (_, index) => ({ value: `${index}` })) }
+  const { status, body } = await scim.post('/Users', user)
+  assert.deepEqual([status, body.phoneNumbers, body.name], [201, undefined, { givenName: 'Asha', familyName: 'Rao' }])
+  const emails = Array.from({ length: 101 }, (_, index) => ({ value: `a${index}@metro.example` }))
+  const addEmails = (values: object[]) => ({ op: 'add', path: 'emails', value: values })
+  for (const response of [
+    await scim.post('/Users', { ...aUser('ravi'), emails }),
+    await scim.post('/Users', { ...aUser('ravi'), USERNAME: 'x' }),
+    await scim.patch(`/Users/${body.id}`, patchOf(addEmails(emails.slice(0, 60)), addEmails(emails.slice(0, 60)))),
+    await scim.post('/Groups', { schemas: [GROUP_SCHEMA], displayName: 'A', members: 'all' }),
+    await scim.post('/Groups', { schemas: [GROUP_SCHEMA], displayName: 'A', members: [], Members: [] }),
+  ])
+    assert.equal(response.status, 400)
+  const withOtherCase = { schemas: [GROUP_SCHEMA], displayname: 'A', MEMBERS: [{ value: body.id }] }
+  const group = (await scim.post('/Groups', withOtherCase)).body
+  assert.deepEqual([group.displayName, group.members.length], ['A', 1])
+  const [listed] = (await scim.get('/Users')).body.Resources
+  assert.deepEqual(listed.groups, [{ value: group.id, display: 'A' }])
+  const location = listed.meta.location
+  assert.equal(location, `/scim/v2/Users/${body.id}`)
 })
 
 test('a deactivation succeeds although the domain is no longer allowed, and a reactivation does not', async () => {

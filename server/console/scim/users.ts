@@ -92,6 +92,15 @@ export async function findScimUserByEmail(
     .executeTakeFirst()
 }
 
+export async function countScimUsers(queries: Queries, { providerId }: Pick<ScimScope, 'providerId'>): Promise<number> {
+  const { count } = await queries
+    .selectFrom('scim_users')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('provider_id', '=', providerId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Creates a user. Returns undefined if another user has the name or the address. */
 export async function createScimUser(
   tx: Tx,
