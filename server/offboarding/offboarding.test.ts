@@ -44,6 +44,21 @@ test('an operator exports an organisation and erases it after entering its name'
   }
 })
 
+test('the export has all rows of large tables', async (t) => {
+  const app = await startApp(t)
+  const { orgId } = await app.fixtures.createOrg()
+  await app.context.db.pool.query(
+    `insert into console_views (view_id, org_id, page, name, query, created_by, created_at)
+     select 'VW_' || n, $1, 'results', 'View ' || n, '', 'asha@example.com', now() from generate_series(1, 1200) as n`,
+    [orgId],
+  )
+  let views = 0
+  await exportOrganisation(app.context.db, app.context, orgId, async (entry) => {
+    if ('table' in entry && entry.table === 'console_views') views++
+  })
+  assert.equal(views, 1200)
+})
+
 test('an organisation with a legal hold is not erased, nor a person with one', async (t) => {
   const app = await startApp(t)
   const { partner, candidateId } = await contactTestCandidate(app)

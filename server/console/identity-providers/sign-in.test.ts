@@ -115,6 +115,15 @@ test('a person of the provider signs in, becomes a member, and has access to thi
   const options = (await app.fetch(`${CONSOLE_API}/sign-in?org=${orgId}`)).body.data
   assert.deepEqual(options.providers, [{ provider_id: providerId, name: 'Metro ID', for_operators: false }])
 
+  const started = await app.fetch(`${CONSOLE_API}/sign-in/provider`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ provider_id: providerId }),
+  })
+  const cookieAttributes = started.headers.get('set-cookie')!.split('; ').slice(1)
+  // A browser would not accept a cookie with Secure from this server, which uses plain HTTP.
+  assert.deepEqual(cookieAttributes, ['Path=/console/api/sign-in/callback', 'HttpOnly', 'SameSite=Lax', 'Max-Age=600'])
+
   const returnTo = `/console/${orgId}/test/results?status=completed`
   const asha = await signInWithProvider(app, idp, providerId, { return_to: returnTo })
   assert.equal(asha.page, returnTo)

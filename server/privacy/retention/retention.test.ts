@@ -86,6 +86,25 @@ test('the preview counts the people who will be erased, by date', async (t) => {
   assert.equal((await enforceRetention(app.context)).contact_data, 1)
 })
 
+test('the preview counts the emails of the organisation whose period ends within 90 days, unless they are held', async (t) => {
+  const app = await startApp(t)
+  const { partner, token } = await contactTestCandidate(app)
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  assert.equal((await owner.put(`/orgs/${partner.orgId}/retention`, { mails: 90 })).status, 200)
+  const requestCodes = () =>
+    yourDataCalls(app, 'candidate', token).start('correct', 'phone', { email: 'new@example.com' })
+  const createdAt = app.clock.now()
+  await requestCodes()
+  app.clock.advance(1)
+  await requestCodes()
+  const dueEmails = async () => (await owner.get(`/orgs/${partner.orgId}/test/retention-preview`)).body.data.due.mails
+  assert.equal(await dueEmails(), 2)
+  app.clock.set(createdAt)
+  assert.equal(await dueEmails(), 1)
+  await owner.put(`/orgs/${partner.orgId}/privacy/hold`, { reason: 'Audit' })
+  assert.equal(await dueEmails(), 0)
+})
+
 test('the bounds of the operator apply to all organisations, also to periods that were set before', async (t) => {
   const app = await startApp(t)
   const { partner } = await contactTestCandidate(app)
