@@ -321,6 +321,9 @@ test('Exotel: messages have the registered text, and errors map to the right rea
     'transactional_opt_in',
   ])
   assert.match((await bodyOf({ followUpNumber: 1, language: 'hi' }))[0], /^Acme Staffing is still waiting/)
+  nextBehaviours.push({ status: 200, body: {} })
+  const withoutId = await sms.send(outgoingMessage({ followUpNumber: 0 }), credentials, tenSecondTimeout())
+  assert.equal(withoutId.providerId, undefined, 'the message was accepted, and must not be sent again')
   const notice = { step: 1, kind: 'notice' as const, text: 'Your code is 482910.', choices: [] }
   assert.deepEqual(await bodyOf({ isCode: true, prompts: [notice] }), [
     '482910 is your code for your request to Acme Staffing.',

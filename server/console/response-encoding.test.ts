@@ -22,6 +22,7 @@ test('the console API compresses responses, and returns 304 without a body while
   assert.deepEqual(brotliDecompressSync(brotli.bytes), plain.bytes)
   assert.ok(brotli.bytes.length < plain.bytes.length / 3)
   const gzip = await get({ 'accept-encoding': 'gzip' })
+  assert.equal(gzip.headers['content-encoding'], 'gzip')
   assert.deepEqual(gunzipSync(gzip.bytes), plain.bytes)
   assert.equal(plain.headers['cache-control'], 'no-store', 'the browser stores no personal data on the disk')
 

@@ -105,6 +105,27 @@ test('the preview counts the emails of the organisation whose period ends within
   assert.equal(await dueEmails(), 0)
 })
 
+test('the preview counts the audit entries with personal data whose period ends within 90 days', async (t) => {
+  const app = await startApp(t)
+  const { orgId } = await app.fixtures.createOrg()
+  const owner = await signInMember(app, orgId, 'owner')
+  await owner.put(`/orgs/${orgId}/retention`, { mails: 90 })
+  const { days } = (await owner.get(`/orgs/${orgId}/retention`)).body.data.classes.find(
+    (each: any) => each.class === 'audit',
+  )
+  const { rows } = await app.context.db.pool.query(
+    `select count(*)::int as n from audit_log where org_id = $1 and jsonb_path_exists(personal, '$.* ? (@ != null)')`,
+    [orgId],
+  )
+  assert.ok(rows[0].n > 0)
+  app.clock.advance((days - 90) * DAY - 1)
+  const laterOwner = await signInMember(app, orgId, 'owner')
+  const dueEntries = async () => (await laterOwner.get(`/orgs/${orgId}/test/retention-preview`)).body.data.due.audit
+  assert.equal(await dueEntries(), 0)
+  app.clock.advance(1)
+  assert.equal(await dueEntries(), rows[0].n)
+})
+
 test('the bounds of the operator apply to all organisations, also to periods that were set before', async (t) => {
   const app = await startApp(t)
   const { partner } = await contactTestCandidate(app)
