@@ -303,6 +303,14 @@ test('an abandoned attempt is processed once and fails the session if it was the
     [[firstSession.id, secondSession.id]],
   )
   assert.deepEqual(rows, [{ status: 'failed' }, { status: 'failed' }], 'stored for both sessions')
+  const failures = (await calls.listEvents()).filter(({ type }) => type === 'verification.failed')
+  assert.deepEqual(
+    failures.map(({ data }) => data.serviceVerificationId).sort(),
+    [firstSession.id, secondSession.id].sort(),
+  )
+  // The end of a session does not extend it.
+  calls.clock.advance(23 * HOUR)
+  assert.equal(outcomeOf(await calls.call('GET', `/verify/${secondSession.token}`)), '404 SESSION_NOT_FOUND')
 })
 
 test('passed skills are not assessed again in any session of the student', async () => {
