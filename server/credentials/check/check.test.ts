@@ -494,6 +494,11 @@ test('contexts that are not bundled are rejected and never fetched', async () =>
     issuer: { ...(credential.issuer as object), '@context': 'https://evil.example/' },
   })
   assert.match(failedSteps(nested).join(), /^signature: .*https:\/\/evil\.example\/, which is not bundled/)
+  const inList = await check({
+    ...credential,
+    evidence: [{ type: ['Evidence'], '@context': { newTerm: 'https://schema.org/name' } }],
+  })
+  assert.match(failedSteps(inList).join(), /^signature: .*inline @context/)
   const undefinedTerm = await check({ ...credential, favouriteColour: 'green' })
   assert.match(failedSteps(undefinedTerm).join(), /^signature: .*contexts do not define/)
   assert.ok(fetched.every((url) => url === DID_URL))
