@@ -48,8 +48,13 @@ test('campaigns, mandates and workflows are searched, filtered, sorted and count
   assert.deepEqual([mandates.total, mandates.items[0].mandate_id], [1, mandate_id])
   assert.ok(mandates.items[0].skills > 0)
   assert.equal((await list('mandates?q=plumber')).total, 0)
+  const { body: unused } = await partner.post('/workflows', { name: 'Unused workflow' })
+  assert.equal((await app.as(partner.key).delete(`/workflows/${unused.data.workflow_id}`)).status, 200)
   const workflows = await list('workflows?status=active&sort=name')
   assert.equal(workflows.total, workflows.items.length)
+  assert.ok(workflows.items.every((each: any) => each.status === 'active'))
+  assert.equal((await list('workflows?status=archived')).total, 1)
+  assert.equal((await list('workflows')).total, workflows.total + 1)
   assert.ok(workflows.items[0].mandates >= 1)
   assert.equal((await viewer.get(`/orgs/${partner.orgId}/test/lists/campaigns?sort=colour`)).status, 400)
 

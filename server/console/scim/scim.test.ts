@@ -205,6 +205,18 @@ test('errors have the format of the standard', async () => {
   assert.equal(await roleOf(owner, orgId, 'asha@metro.example'), 'viewer', 'members stay')
 })
 
+test('a body that is not an object is rejected', async () => {
+  const { scim } = await startOrganisation()
+  const { id } = (await scim.post('/Users', aUser('asha'))).body
+  for (const body of [undefined, [], [aUser('ravi')]])
+    for (const response of [
+      await scim.post('/Users', body),
+      await scim.patch(`/Users/${id}`, body),
+      await scim.post('/Groups', body),
+    ])
+      assert.deepEqual([response.status, response.body.scimType], [400, 'invalidSyntax'], JSON.stringify(body))
+})
+
 test('hostile filters, paths and values are rejected quickly, and change nothing in the process', async () => {
   const { app, scim } = await startOrganisation()
   const { id } = (await scim.post('/Users', aUser('asha'))).body
