@@ -176,7 +176,9 @@ test('the time in which a candidate can reply is extended by the pause', async (
   const { partner, getCandidacy } = await inviteCandidate(app, { workflow: { follow_ups: [] } })
   clock.advance(70 * HOUR) // the conversation expires after 72 hours
   await switchService(app, OFF, partner.orgId)
-  clock.advance(48 * HOUR)
+  clock.advance(24 * HOUR)
+  await switchService(app, OFF, partner.orgId) // again: the pause goes on
+  clock.advance(24 * HOUR)
   await contactNow(context)
   // Two overlapping pauses count once.
   await switchService(app, OFF)

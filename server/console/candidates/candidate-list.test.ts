@@ -8,9 +8,22 @@ import { answerWithoutVerdict } from '../../../test/support/undecided-candidate.
 import { until } from '../../../test/support/until.ts'
 import { erasePerson } from '../../people/erasure.ts'
 import { HOUR } from '../../platform/clock.ts'
-import { eraseCandidateEntries } from './candidate-list.ts'
+import { eraseCandidateEntries, listOutdatedScopes, refreshCandidateList } from './candidate-list.ts'
 
 const REQUEST = { basis: 'GDPR Article 17', requested_by: 'data subject' }
+
+test('an organisation whose results were never copied to the list is outdated, until they are', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  await partner.createCampaign(mandate_id, [aCandidate(1)])
+  const { queries } = app.context.db
+  assert.deepEqual(await listOutdatedScopes(queries), [partner.scope])
+  assert.equal((await partner.get('/results')).body.data.items.length, 1) // assigns the positions in the list
+  assert.deepEqual(await listOutdatedScopes(queries), [partner.scope])
+  assert.equal(await refreshCandidateList(app.context, partner.scope), true)
+  assert.deepEqual(await listOutdatedScopes(queries), [])
+})
 
 test('results are listed by verdict, newest first, with phone numbers', async (t) => {
   const app = await startApp(t)
