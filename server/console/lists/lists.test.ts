@@ -58,6 +58,13 @@ test('campaigns, mandates and workflows are searched, filtered, sorted and count
   assert.ok(workflows.items[0].mandates >= 1)
   assert.equal((await viewer.get(`/orgs/${partner.orgId}/test/lists/campaigns?sort=colour`)).status, 400)
 
+  const [event] = (await partner.get('/events')).body.data.items
+  const eventIds = async (query: string) => (await list(`events?${query}`)).items.map((each: any) => each.event_id)
+  assert.deepEqual(await eventIds('acknowledged=false'), [event.event_id])
+  await partner.post('/events/ack', { event_ids: [event.event_id] })
+  assert.deepEqual(await eventIds('acknowledged=true'), [event.event_id])
+  assert.deepEqual(await eventIds('acknowledged=false'), [])
+
   const stranger = await createCampaignPartner(app)
   const strangeViewer = await signInMember(app, stranger.orgId, 'viewer')
   assert.equal((await strangeViewer.get(`/orgs/${stranger.orgId}/test/lists/campaigns`)).body.data.total, 0)
