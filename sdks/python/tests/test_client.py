@@ -59,6 +59,22 @@ class ClientTest(unittest.TestCase):
         settings = {"key_id": "VFN_TEST_X", "secret": "VFN_SK_X", "sleep": self.waits.append, **options}
         return AttestryClient(self.url + "/", **settings), server.calls
 
+    def test_unknown_option_raises_an_error_before_the_call(self):
+        client, calls = self.start(reply(data={}))
+        mistakes = {
+            "timout": "'timout'. Did you mean 'timeout'?",
+            "idempotency_key": "Pass it as an argument of the method",
+            "colour": "The options of a call are on_behalf_of, headers, timeout, retries, max_wait_seconds.",
+        }
+        for name, expected in mistakes.items():
+            for call in (client.credits.get, lambda options: client.request("GET", "/credits", options=options)):
+                with self.assertRaises(AttestryConfigurationError) as raised:
+                    call(options={name: 5})
+                self.assertIn(expected, str(raised.exception))
+        self.assertEqual(calls, [])
+        client.credits.get(options={"timeout": 5, "retries": 0, "max_wait_seconds": 1, "headers": {}, "on_behalf_of": "r-1"})
+        self.assertEqual(len(calls), 1)
+
     def test_write_sends_the_same_idempotency_key_in_every_attempt(self):
         broken, unavailable = reply(0), reply(502, body="proxy")
         client, calls = self.start(broken, unavailable, reply(data={"workflow_id": "WF_1"}))

@@ -15,7 +15,7 @@ from ._errors import AttestryConnectionError, AttestryError
 from ._pages import Pages
 from ._resources import Resources
 from ._signing import sign
-from ._transport import CallOptions, Operation, Transport, with_query
+from ._transport import CallOptions, Operation, Transport, check_options, with_query
 
 T = TypeVar("T")
 
@@ -122,11 +122,11 @@ class AttestryClient(Resources, Transport):
         operation = Operation(
             method.upper(), _absolute(path), "signature", body=body, idempotency_key=idempotency_key
         )
-        return self._exchange(operation, options or {})
+        return self._exchange(operation, check_options(options))
 
     def send(self, operation: Operation, options: Optional[CallOptions] = None) -> Any:
         """Send an operation of a resource, with retries. All attempts have the same idempotency key."""
-        call_options: CallOptions = options or {}
+        call_options = check_options(options)
         if operation.accepts_idempotency_key and operation.idempotency_key is None:
             operation = operation._replace(idempotency_key=str(uuid.uuid4()))
         retryable = operation.method in _IDEMPOTENT_METHODS or operation.idempotency_key is not None

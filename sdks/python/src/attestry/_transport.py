@@ -1,5 +1,6 @@
 """Interface between the generated resources and the client."""
 
+import difflib
 import json
 from typing import Any, Dict, NamedTuple, Optional, TypedDict
 from urllib.parse import quote
@@ -41,6 +42,23 @@ class Transport:
 
     def send(self, operation: Operation, options: Optional[CallOptions] = None) -> Any:
         raise NotImplementedError
+
+
+def check_options(options: Optional[CallOptions]) -> CallOptions:
+    """Return the options of a call; reject unknown ones, which would have no effect."""
+    names = list(CallOptions.__annotations__)
+    for name in options or {}:
+        if name in names:
+            continue
+        similar = difflib.get_close_matches(str(name), names, n=1)
+        if name == "idempotency_key":
+            hint = "Pass it as an argument of the method: idempotency_key=..."
+        elif similar:
+            hint = f"Did you mean {similar[0]!r}?"
+        else:
+            hint = f"The options of a call are {', '.join(names)}."
+        raise AttestryConfigurationError(f"options has the unknown key {name!r}. {hint}")
+    return options or {}
 
 
 def path_segment(name: str, value: str) -> str:
