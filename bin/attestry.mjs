@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --
 import { install, runScript } from '../scripts/launch.mjs'
 
 await install({ dev: false })

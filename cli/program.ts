@@ -22,6 +22,7 @@ export async function runProgram(
   commands: Record<string, CommandLoader>,
   reportError: (error: unknown) => number,
 ): Promise<void> {
+  process.stdout.on('error', stopIfUnread)
   const args = process.argv.slice(2)
   const commandName = args.find(
     (argument, index) => !VALUE_OPTIONS.includes(args[index - 1] ?? '') && Object.hasOwn(commands, argument),
@@ -33,6 +34,12 @@ export async function runProgram(
   } catch (error) {
     process.exitCode = reportError(error)
   }
+}
+
+/** Ends the process if the reader of its output has ended, as in `attestry … | head`. */
+function stopIfUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
 }
 
 /** Returns the exit code of an error that Commander has already printed, or undefined for other errors. */

@@ -66,7 +66,8 @@ function nodeBinary() {
  * process is killed.
  */
 export function runScript(script, args, env = {}) {
-  const child = spawn(nodeBinary(), [...NODE_FLAGS, join(root, script), ...args], {
+  // Without "--", Node.js reads --env-file from the arguments of the script too, and stops if the file does not exist.
+  const child = spawn(nodeBinary(), [...NODE_FLAGS, '--', join(root, script), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: {
       NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),

@@ -139,7 +139,8 @@ if [ ! -x "$node" ]; then
 fi
 # By default glibc keeps a mostly empty heap for each of a dozen threads, and V8 reserves three times 16 MB for young objects.
 export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-1}"
-exec "$node" --max-semi-space-size=8 "$root/bin/attestry.mjs" "$@"
+# Without "--", Node.js reads --env-file itself, and stops if the file does not exist.
+exec "$node" --max-semi-space-size=8 -- "$root/bin/attestry.mjs" "$@"
 `
   writeFileSync(join(folder, 'bin/attestry'), script)
   chmodSync(join(folder, 'bin/attestry'), 0o755)

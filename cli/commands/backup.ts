@@ -98,7 +98,8 @@ function isFolder(path: string): boolean {
   return path.endsWith('/') || (existsSync(path) && statSync(path).isDirectory())
 }
 
-async function listBackups({ to }: { to?: string }, command: Command): Promise<void> {
+async function listBackups(_options: object, command: Command): Promise<void> {
+  const { to } = command.optsWithGlobals<{ to?: string }>() // the option belongs to the command "backup" too, which reads it
   const { backup } = readConfig(process.env)
   const destination = openDestination(backup, to)
   console.error(`Backups: ${destination.location}`)

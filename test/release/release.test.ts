@@ -48,6 +48,20 @@ test('a release starts without building anything, serves pages and signed reques
   assert.doesNotMatch(server.output(), /vite|[Bb]uilding/)
 })
 
+test('the configuration can be written to a new file that --env-file names, as in the guide for systemd', async (t) => {
+  const command = join(await buildRelease(), 'bin/attestry')
+  const folder = mkdtempSync(join(tmpdir(), 'attestry-init-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'attestry.env')
+  const database = ['--database-url', 'postgres://attestry:secret@db.internal:5432/attestry']
+  const address = ['--public-url', 'https://verify.example.com', '--operator-email', 'you@example.com']
+  const { status, stderr } = spawnSync(command, ['--env-file', file, 'init', ...address, ...database], {
+    encoding: 'utf8',
+  })
+  assert.equal(status, 0, stderr)
+  assert.match(readFileSync(file, 'utf8'), /^PUBLIC_URL=https:\/\/verify\.example\.com$/m)
+})
+
 test('a release contains no tests, no build tools and no packages for development', async () => {
   const release = await buildRelease()
   const files = globSync('**/*', { cwd: release, exclude: (name) => name === 'node_modules' })

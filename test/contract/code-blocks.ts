@@ -1,0 +1,107 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Pages of the documentation, by path from the root of the checkout. */
+export const pages = globSync(
+  '{*.md,cli/*.md,sdk/*.md,sdks/*/*.md,docs/*.md,docs/{guides,reference}/*.md,examples/**/*.md}',
+  { cwd: root },
+).sort()
+
+const PROGRAM_LANGUAGES = ['sh', 'bash', 'js', 'ts', 'python', 'go', 'java', 'php']
+
+export interface CodeBlock {
+  language: string
+  text: string
+}
+
+/** Returns the blocks of a page with a program or with commands. Blocks of lists are indented. */
+export function readBlocks(page: string, languages = PROGRAM_LANGUAGES): CodeBlock[] {
+  const fences = readFileSync(join(root, page), 'utf8').matchAll(/^( *)```(\w+)\n(.*?)^\1```$/gms)
+  return [...fences]
+    .map(([, indent, language, text]) => ({
+      language: language!,
+      text: text!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }))
+    .filter(({ language }) => languages.includes(language))
+}
+
+interface BlockWithoutRun {
+  /** Start of the block. */
+  start: string
+  reason: string
+  /** A test that runs the same, and a text in it that shows this. */
+  test?: [file: string, text: string]
+}
+
+const needsDocker = { reason: 'needs a Docker daemon and a domain' }
+const runsUntilStopped = { reason: 'starts a server that runs until it is stopped' }
+const inShortBenchmarks: [string, string] = ['scripts/verify.ts', "'bench/run.ts', '--short'"]
+
+/** Blocks that no test runs, with the reason. Do not add a block that can run. */
+export const blocksWithoutRun: Record<string, BlockWithoutRun[]> = {
+  'CONTRIBUTING.md': [
+    { start: 'npm start ', reason: 'runs all tests', test: ['.ci/run', 'npm run verify'] },
+    { start: 'npm test  ', reason: 'runs all tests', test: ['test/runner/arguments.test.ts', '--external'] },
+  ],
+  'README.md': [
+    { start: 'npm start', ...runsUntilStopped, test: ['test/e2e/serve.test.ts', 'scripts/launch.mjs'] },
+    { start: 'npm test', reason: 'runs all tests', test: ['.ci/run', 'npm test'] },
+  ],
+  'docs/guides/run-in-production.md': [
+    { start: 'npm start', ...runsUntilStopped, test: ['test/e2e/serve.test.ts', 'scripts/launch.mjs'] },
+    {
+      start: 'npx attestry dead-letters list',
+      reason: 'needs a candidate whose data is damaged',
+      test: ['test/faults/dead-letters.test.ts', "'dead-letters', 'discard', 'contacts'"],
+    },
+  ],
+  'docs/guides/run-on-kubernetes.md': [
+    { start: 'kubectl create secret', reason: 'needs a cluster' },
+    { start: 'helm install', reason: 'needs a cluster', test: ['test/deploy/deploy.test.ts', 'helm'] },
+  ],
+  'docs/guides/run-with-compose.md': [
+    { start: 'deploy/create-secrets.sh', ...needsDocker, test: ['test/deploy/deploy.test.ts', 'create-secrets.sh'] },
+    { start: 'docker compose -f deploy/compose.yaml exec api attestry org create', ...needsDocker },
+    { start: 'docker buildx build', reason: 'pushes an image to a registry' },
+    { start: 'docker compose -f deploy/compose.yaml build', ...needsDocker },
+    { start: 'npm run release', ...runsUntilStopped, test: ['test/release/release.test.ts', 'tar'] },
+  ],
+  'docs/guides/run-with-systemd.md': [
+    { start: 'useradd', reason: 'needs root and systemd', test: ['test/deploy/deploy.test.ts', 'attestry.service'] },
+  ],
+  'docs/guides/sign-in-with-your-identity-provider.md': [
+    {
+      start: 'npx attestry identity-provider make-optional',
+      reason: 'needs an identity provider',
+      test: ['cli/commands/identity-provider.test.ts', 'make-optional'],
+    },
+  ],
+  'docs/guides/use-the-command-line.md': [
+    {
+      start: 'npm ci',
+      reason: 'installs a program for all users of the machine',
+      test: ['cli/partner-cli.test.ts', 'pack'],
+    },
+  ],
+  'docs/reference/catalogue-quality.md': [
+    { start: 'node_modules/.bin/node bench/skill-search.ts', reason: 'takes minutes', test: inShortBenchmarks },
+    { start: 'npm run bench -- skill-route', reason: 'takes minutes', test: inShortBenchmarks },
+    { start: 'node_modules/.bin/node bench/skill-extract.ts', reason: 'takes minutes', test: inShortBenchmarks },
+    { start: 'node_modules/.bin/node bench/skill-quality.ts', reason: 'takes minutes', test: inShortBenchmarks },
+  ],
+  'examples/ats-express/README.md': [
+    { start: 'npm install', ...runsUntilStopped, test: ['test/examples/examples.test.ts', 'ats-express'] },
+  ],
+  'examples/college-portal-fastify/README.md': [
+    { start: 'npm install', ...runsUntilStopped, test: ['test/examples/examples.test.ts', 'college-portal-fastify'] },
+  ],
+}
+
+/** Returns the blocks of a page that a test must run. */
+export function readBlocksToRun(page: string): CodeBlock[] {
+  const skipped = blocksWithoutRun[page] ?? []
+  return readBlocks(page).filter(({ text }) => !skipped.some(({ start }) => text.startsWith(start)))
+}
