@@ -79,6 +79,13 @@ export const blocksWithoutRun: Record<string, BlockWithoutRun[]> = {
       test: ['cli/commands/identity-provider.test.ts', 'make-optional'],
     },
   ],
+  'docs/guides/the-console.md': [
+    {
+      start: 'npx attestry second-factor reset',
+      reason: 'needs a person who has registered a passkey',
+      test: ['cli/commands/identity-provider.test.ts', "'second-factor', 'reset', 'Asha@metro.example'"],
+    },
+  ],
   'docs/guides/use-the-command-line.md': [
     {
       start: 'npm ci',

@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { orgIn, type PageRun, type Site, testPages } from './page-runner.ts'
+
+testPages({
+  'docs/guides/connect-ashby.md': (site) => connectAts(site, 'ashby'),
+  'docs/guides/connect-greenhouse.md': (site) => connectAts(site, 'greenhouse'),
+  'docs/guides/connect-workable.md': (site) => connectAts(site, 'workable'),
+})
+
+/** The guide of an ATS: the placeholders are the connection and the order of the simulation at the start. */
+async function connectAts(site: Site, name: string): Promise<PageRun> {
+  for (const file of ['ashby-key.txt', 'workable-token.txt'])
+    writeFileSync(join(site.folder, file), 'token-of-the-test\n')
+  const readId = (command: string, field: string) =>
+    `$(npx attestry ats ${command} --org ${site.orgId} --json | sed -n 's/.*"${field}": "\\(.*\\)".*/\\1/p' | head -n 1)`
+  return {
+    replace: {
+      'simulate ': `simulate --org ${site.orgId} --url ${site.app.url} --port ${await findFreePort()} `,
+      ...orgIn(site),
+      'AO_…': readId('orders', 'order_id'),
+      '--revoke VAT_LIVE_…': '--help',
+      'AC_…': readId('list', 'connection_id'),
+    },
+    output: new RegExp(`${name}.*VAT_LIVE_.*Disconnected AC_`, 'is'),
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

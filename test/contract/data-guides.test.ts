@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { issueCredential, readPublic } from '../support/issued-credentials.ts'
+import { nodeVersions } from '../support/node-versions.ts'
+import { buildPartnerCli } from '../support/partner-cli.ts'
+import { createCampaignPartner } from '../support/partners.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { buildSdk } from '../support/sdk-package.ts'
+import { plantRing, verificationCalls } from '../support/verification.ts'
+import { readBlocks, readBlocksToRun } from './code-blocks.ts'
+import { createKey, enrolPeople, orgIn, runShell, startShared, testPages } from './page-runner.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+testPages({
+  'docs/guides/peoples-rights.md': async (site) => {
+    const { personId, otherPersonId } = await enrolPeople(site)
+    const live = await createKey(site, 'live')
+    return {
+      env: { ATTESTRY_KEY_ID: live.keyId, ATTESTRY_SECRET: live.secret },
+      replace: { ...orgIn(site), 'hold PER_…': `hold ${otherPersonId}`, 'PER_…': personId },
+      input: `${personId}\n`,
+    }
+  },
+  'docs/guides/question-statistics.md': async (site) => ({
+    replace: { ...orgIn(site), ITEM_ID: '$ITEM' },
+    before: [
+      'ITEM=$(npx attestry items list --skill sk_2001 --json | sed -n \'s/.*"item_id": "\\(.*\\)".*/\\1/p\' | head -n 1)',
+      'npx attestry items retire "$ITEM"',
+    ],
+    output: /restored.*retired/is,
+  }),
+  'docs/guides/share-and-check-credentials.md': async (site) => {
+    const { app, orgId, folder } = site
+    const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId))
+    const student = { externalStudentId: 's-2', email: 'person@example.org' }
+    const [first, second] = [await issueCredential(calls), await issueCredential(calls, { student })]
+    const { credential } = await readPublic(app, second.id)
+    writeFileSync(join(folder, 'badge.json'), JSON.stringify(credential))
+    const key = await app.fixtures.createSessionKey(orgId)
+    return {
+      replace: { ...orgIn(site), 'crd_…': first.id, 'CK_…': '$KEY', 'https://verify.example.com': app.url },
+      before: [
+        `KEY=$(npx attestry credential keys list --org ${orgId} --json | sed -n 's/.*"key_id": "\\(.*\\)".*/\\1/p' | head -n 1)`,
+        `session_token=${second.session.token} SESSION_KEY=${key}`,
+      ],
+      output: /"credentials".*"verdict":"valid".*VALID: /s,
+    }
+  },
+  'docs/guides/use-your-own-questions.md': async (site) => {
+    const [file] = readBlocks('docs/guides/use-your-own-questions.md', ['csv'])
+    writeFileSync(join(site.folder, 'questions.csv'), file!.text)
+    return {
+      replace: { ...orgIn(site), '"skill,id,…"': JSON.stringify(file!.text).replaceAll("'", "'\\''") },
+      output: /"dry_run": true/,
+    }
+  },
+  'docs/reference/analytics.md': async ({ folder }) => {
+    buildSdk(folder)
+    return {}
+  },
+  'docs/reference/endorsement-evidence.md': async (site) => {
+    const { app, orgId } = site
+    await plantRing(verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId)))
+    return {
+      replace: { 'RG_…': '$RING' },
+      before: [
+        `RING=$(npx attestry endorsements rings --detect --mode live --json | sed -n 's/.*"ring_id": "\\(.*\\)".*/\\1/p' | head -n 1)`,
+      ],
+      output: /is dismissed/,
+    }
+  },
+  'docs/reference/privacy.md': async (site) => ({
+    replace: orgIn(site),
+    input: `${site.orgId}\n`,
+    output: /acme\.ndjson/,
+  }),
+  'docs/reference/question-bank.md': async () => ({ before: [`cd ${root}`] }),
+  'examples/python-batch/README.md': async ({ folder }) => {
+    for (const name of ['sdks', 'examples']) symlinkSync(join(root, name), join(folder, name))
+    return { replace: { ' results.csv': ' results.csv; head -n 3 results.csv' }, output: /completed/ }
+  },
+})
+
+test('the blocks of use-the-command-line.md and cli/README.md run', async (t) => {
+  const app = await startShared()
+  const cli = buildPartnerCli(t)
+  const receiver = await startReceiver(t)
+  const { orgId, key } = await createCampaignPartner(app)
+  const site = { t, app, folder: cli.folder, orgId }
+  const live = await createKey(site, 'live')
+  const { personId } = await enrolPeople(site)
+  for (const node of nodeVersions) {
+    for (const page of ['docs/guides/use-the-command-line.md', 'cli/README.md']) {
+      const script = [
+        `attestry() {
+          case "$*" in
+            listen*|logs\\ tail*) timeout --signal=INT 5 node ${cli.folder}/program/attestry.js "$@" || test $? = 124 ;;
+            *) node ${cli.folder}/program/attestry.js "$@" ;;
+          esac
+        }`,
+        `rm -f export.html; echo ${live.secret} | attestry profile save acme-live --url ${app.url} --key-id ${live.keyId}`,
+        ...readBlocksToRun(page).map(({ text }) => text),
+      ].join('\n')
+      const text = script
+        .replaceAll('https://verify.example.com', app.url)
+        .replaceAll('http://localhost:3000/webhooks', receiver.url)
+        .replaceAll(`attestry profile save acme-test`, `echo ${key.secret} | attestry profile save acme-test`)
+        .replaceAll('VFN_TEST_…', key.keyId)
+        .replaceAll('PER_…', personId)
+      const env = { ...cli.env, PATH: node.path } as Record<string, string>
+      const outcome = await runShell(text, cli.folder, `${personId}\n`, env)
+      assert.equal(outcome.code, 0, `${node.name}: ${outcome.output}`)
+    }
+  }
+  assert.ok(receiver.received.length > 0, 'listen and trigger forward events')
+})
