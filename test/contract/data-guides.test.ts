@@ -78,7 +78,6 @@ testPages({
     input: `${site.orgId}\n`,
     output: /acme\.ndjson/,
   }),
-  'docs/reference/question-bank.md': async () => ({ before: [`cd ${root}`] }),
   'examples/python-batch/README.md': async ({ folder }) => {
     for (const name of ['sdks', 'examples']) symlinkSync(join(root, name), join(folder, name))
     return { replace: { ' results.csv': ' results.csv; head -n 3 results.csv' }, output: /completed/ }

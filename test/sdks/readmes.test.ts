@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { readBlocks } from '../contract/code-blocks.ts'
+import { languages } from './languages.ts'
+
+// Combines the parts of programs in the README of each SDK to one program, and compiles or loads it. test/sdks/sdks.test.ts runs a whole
+// program of each SDK.
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+interface ReadmeProgram {
+  file: string
+  /** Returns the program with the blocks of the README. */
+  program: (blocks: string[]) => string
+  /** Shell command that compiles the program in its folder. */
+  compile: string
+}
+
+const programs: Record<string, ReadmeProgram> = {
+  go: {
+    file: 'main.go',
+    program: ([firstCall, errorHandling, lists, webhooks]) => `package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+
+	attestry "github.com/attestry/attestry/sdks/go"
+)
+
+func main() {
+	ctx := context.Background()
+${firstCall}
+	fmt.Println(shifts)
+${errorHandling}
+${lists}
+${webhooks!.replace('// Store the event', 'fmt.Println(data)\n\t// Store the event')}
+}
+`,
+    compile: [
+      'go mod init readme 2>/dev/null',
+      'go mod edit -require=github.com/attestry/attestry/sdks/go@v0.1.0',
+      `go mod edit -replace=github.com/attestry/attestry/sdks/go=${root}sdks/go`,
+      'GOFLAGS=-mod=mod go build -o program .',
+    ].join(' && '),
+  },
+  java: {
+    file: 'Readme.java',
+    program: (blocks) => `import io.github.attestry.*;
+import io.github.attestry.model.*;
+import io.github.attestry.resource.*;
+import java.util.List;
+import java.util.Map;
+
+class Readme {
+    static void run(byte[] body, Map<String, List<String>> headers) {
+${blocks.join('\n')}
+    }
+}
+`,
+    compile: `find ${root}sdks/java/src/main -name '*.java' -exec javac -d classes Readme.java {} +`,
+  },
+  php: {
+    file: 'readme.php',
+    program: (blocks) => `<?php
+require '${root}sdks/php/autoload.php';
+function readme() {
+${blocks.join('\n')}
+}
+foreach (['Client', 'ApiException', 'Webhook', 'WebhookVerificationException', 'Model\\\\WorkflowInput', 'Model\\\\MandateStatus'] as $name) {
+    if (!class_exists("Attestry\\\\$name")) throw new Exception("$name does not exist");
+}
+foreach (['shifts' => 'list', 'workflows' => 'create', 'mandates' => 'all'] as $resource => $method) {
+    $client = new Attestry\\Client(baseUrl: 'http://127.0.0.1:1', keyId: 'VFN_TEST_X', secret: 'VFN_SK_X');
+    if (!method_exists($client->$resource, $method)) throw new Exception("$resource has no method $method");
+}
+`,
+    compile: 'php readme.php',
+  },
+  python: {
+    file: 'readme.py',
+    program: (blocks) => `import inspect
+def readme(mandate_id, campaign_id, request_body, request_headers, webhook_secret):
+${blocks.join('\n').replaceAll(/^/gm, '    ')}
+from attestry import AttestryClient
+client = AttestryClient("http://127.0.0.1:1", "VFN_TEST_X", "VFN_SK_X")
+for resource, method in [("shifts", "list"), ("mandates", "get"), ("results", "list"), ("sessions", "open"), ("assessments", "generate")]:
+    assert callable(getattr(getattr(client, resource), method))
+assert {"campaign_id", "status"} <= set(inspect.signature(client.results.list).parameters)
+assert "keyword" in inspect.signature(client.catalogue.search_skills).parameters
+`,
+    compile: `PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=${root}sdks/python/src python3 readme.py`,
+  },
+}
+
+for (const [name, { file, program, compile }] of Object.entries(programs)) {
+  const { needs, fast } = languages.find(({ blockLanguage }) => blockLanguage === name)!
+  const runsNow = fast !== (process.env.TEST_SLOW_SDKS === '1')
+  const missing = Object.keys(needs).filter((each) => spawnSync('sh', ['-c', needs[each]!]).status !== 0)
+  const skip = !runsNow ? `runs in ${fast ? 'npm test' : 'npm run verify'}` : missing.join(', ')
+  test(`${name}: the parts of programs in sdks/${name}/README.md compile together`, { skip: skip || false }, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'attestry-readme-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const blocks = readBlocks(`sdks/${name}/README.md`, [name]).map(({ text }) => text)
+    assert.ok(blocks.length >= 3)
+    writeFileSync(join(folder, file), program(blocks))
+    const { status, stdout, stderr } = spawnSync('bash', ['-euc', compile], { cwd: folder, encoding: 'utf8' })
+    assert.equal(status, 0, stdout + stderr)
+  })
+}
