@@ -919,26 +919,7 @@ export interface ErrorDetail {
 }
 
 /** An event that you pull: the event that webhooks receive, and its delivery. */
-export type Event = (
-  | ResultCompletedEvent
-  | ResultDeclinedEvent
-  | ResultFailedEvent
-  | MandateReadyEvent
-  | MandateFailedEvent
-  | MandateQuestionRetiredEvent
-  | CampaignCompletedEvent
-  | SkillRequestResolvedEvent
-  | VerificationInitiatedEvent
-  | VerificationRequestedEvent
-  | VerificationCompletedEvent
-  | VerificationDeclinedEvent
-  | VerificationFailedEvent
-  | VerificationExpiredEvent
-  | CredentialIssuedEvent
-  | CredentialRevokedEvent
-  | PersonErasedEvent
-  | WebhookTestEvent
-) & {
+export type Event = WebhookEvent & {
   /** Acknowledgement and delivery of the event. */
   delivery: EventDelivery
 }

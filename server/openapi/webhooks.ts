@@ -121,10 +121,8 @@ const schemaPath = (type: EventType) => `#/components/schemas/${eventSchemaName(
 export const eventUnions = {
   Event: {
     description: 'An event that you pull: the event that webhooks receive, and its delivery.',
-    // No reference to WebhookEvent: openapi-generator lets a schema inherit from one with a discriminator, and the generated TypeScript
-    // does not compile, because an interface cannot extend a union.
     allOf: [
-      { oneOf: eventTypes.map((type) => ({ $ref: schemaPath(type) })) },
+      { $ref: '#/components/schemas/WebhookEvent' },
       {
         type: 'object',
         required: ['delivery'],

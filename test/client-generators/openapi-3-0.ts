@@ -62,6 +62,9 @@ function convertKeywords(schema: JsonObject): JsonObject {
     schema[inclusive] = schema[exclusive]
     schema[exclusive] = true
   }
+  // For a schema that includes a union with a discriminator, openapi-generator declares an interface that extends the union, which
+  // TypeScript does not allow.
+  delete schema.discriminator
   delete schema.patternProperties
   delete schema.propertyNames
   return schema

@@ -2,13 +2,16 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { orgIn, type PageRun, type Site, testPages } from './page-runner.ts'
+import { test } from 'node:test'
+import { orgIn, type PageRun, pageTests, type Site } from './page-runner.ts'
 
-testPages({
+const tests = pageTests({
   'docs/guides/connect-ashby.md': (site) => connectAts(site, 'ashby'),
   'docs/guides/connect-greenhouse.md': (site) => connectAts(site, 'greenhouse'),
   'docs/guides/connect-workable.md': (site) => connectAts(site, 'workable'),
 })
+
+for (const [name, run] of tests) test(name, run)
 
 /** The guide of an ATS: the placeholders are the connection and the order of the simulation at the start. */
 async function connectAts(site: Site, name: string): Promise<PageRun> {

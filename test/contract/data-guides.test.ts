@@ -11,18 +11,22 @@ import { startReceiver } from '../support/receiver.ts'
 import { buildSdk } from '../support/sdk-package.ts'
 import { plantRing, verificationCalls } from '../support/verification.ts'
 import { readBlocks, readBlocksToRun } from './code-blocks.ts'
-import { createKey, enrolPeople, orgIn, runShell, startShared, testPages } from './page-runner.ts'
+import { createKey, enrolPeople, orgIn, pageTests, runShell, startShared } from './page-runner.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-testPages({
+const tests = pageTests({
   'docs/guides/peoples-rights.md': async (site) => {
     const { personId, otherPersonId } = await enrolPeople(site)
     const live = await createKey(site, 'live')
     return {
       env: { ATTESTRY_KEY_ID: live.keyId, ATTESTRY_SECRET: live.secret },
-      replace: { ...orgIn(site), 'hold PER_…': `hold ${otherPersonId}`, 'PER_…': personId },
-      input: `${personId}\n`,
+      replace: {
+        ...orgIn(site),
+        'hold PER_…': `hold ${otherPersonId}`,
+        'people erase ': 'people erase --yes ', // otherwise the command asks in the terminal
+        'PER_…': personId,
+      },
     }
   },
   'docs/guides/question-statistics.md': async (site) => ({
@@ -75,7 +79,6 @@ testPages({
   },
   'docs/reference/privacy.md': async (site) => ({
     replace: orgIn(site),
-    input: `${site.orgId}\n`,
     output: /acme\.ndjson/,
   }),
   'examples/python-batch/README.md': async ({ folder }) => {
@@ -84,6 +87,8 @@ testPages({
   },
 })
 
+for (const [name, run] of tests) test(name, run)
+
 test('the blocks of use-the-command-line.md and cli/README.md run', async (t) => {
   const app = await startShared()
   const cli = buildPartnerCli(t)
@@ -91,8 +96,8 @@ test('the blocks of use-the-command-line.md and cli/README.md run', async (t) =>
   const { orgId, key } = await createCampaignPartner(app)
   const site = { t, app, folder: cli.folder, orgId }
   const live = await createKey(site, 'live')
-  const { personId } = await enrolPeople(site)
   for (const node of nodeVersions) {
+    const { personId } = await enrolPeople(site)
     for (const page of ['docs/guides/use-the-command-line.md', 'cli/README.md']) {
       const script = [
         `attestry() {
@@ -109,9 +114,10 @@ test('the blocks of use-the-command-line.md and cli/README.md run', async (t) =>
         .replaceAll('http://localhost:3000/webhooks', receiver.url)
         .replaceAll(`attestry profile save acme-test`, `echo ${key.secret} | attestry profile save acme-test`)
         .replaceAll('VFN_TEST_…', key.keyId)
+        .replaceAll('people erase ', 'people erase --yes ')
         .replaceAll('PER_…', personId)
       const env = { ...cli.env, PATH: node.path } as Record<string, string>
-      const outcome = await runShell(text, cli.folder, `${personId}\n`, env)
+      const outcome = await runShell(text, cli.folder, env)
       assert.equal(outcome.code, 0, `${node.name}: ${outcome.output}`)
     }
   }

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { test } from 'node:test'
 import { createEmptyDatabase, type TestDatabase } from '../support/backups.ts'
 import { readBlocks } from './code-blocks.ts'
-import { createKey, orgIn, testPages } from './page-runner.ts'
+import { createKey, orgIn, pageTests } from './page-runner.ts'
 
-testPages({
+const tests = pageTests({
   'README.md': async (site) => ({
     replace: { ...orgIn(site), 'VFN_TEST_…': (await createKey(site, 'test')).keyId },
     output: /"skill_id".*Usage: attestry.*VFN_SK_/s,
@@ -49,6 +50,8 @@ testPages({
     },
   }),
 })
+
+for (const [name, run] of tests) test(name, run)
 
 /** Returns the variables that make a command work on another database. */
 function databaseOf({ env, ownerUrl }: TestDatabase): string {

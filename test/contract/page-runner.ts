@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readConfig } from '../../server/config.ts'
 import { ADMIN_KEY, startApp, type TestApp } from '../support/app.ts'
@@ -28,8 +28,6 @@ export interface PageRun {
   /** Commands before the first block. */
   before?: string[]
   env?: Record<string, string>
-  /** Lines that a reader types. */
-  input?: string
   /** What the output must contain. */
   output?: RegExp
 }
@@ -51,15 +49,18 @@ export const startShared = oncePerFile(async (t) => {
 // The launcher of the command line starts on the machine's own Node, such as Node 20, and then runs on the bundled one.
 const { path } = nodeVersions.at(-1)!
 
-/** Declares a test for each page. */
-export function testPages(pageRuns: Record<string, (site: Site) => Promise<PageRun>>): void {
-  for (const [page, preparePage] of Object.entries(pageRuns)) {
-    test(`the blocks of ${page} run`, async (t) => {
+/** Returns a name and a function for the test of each page. */
+export function pageTests(
+  pageRuns: Record<string, (site: Site) => Promise<PageRun>>,
+): [name: string, run: (t: TestContext) => Promise<void>][] {
+  return Object.entries(pageRuns).map(([page, preparePage]) => [
+    `the blocks of ${page} run`,
+    async (t) => {
       const app = await startShared()
       const folder = mkdtempSync(join(tmpdir(), 'attestry-page-'))
       t.after(() => rmSync(folder, { recursive: true, force: true }))
       const { orgId, key } = await createCampaignPartner(app)
-      const { replace = {}, before = [], env, input = '', output } = await preparePage({ t, app, folder, orgId })
+      const { replace = {}, before = [], env, output } = await preparePage({ t, app, folder, orgId })
       mkdirSync(join(folder, '.attestry'), { recursive: true })
       const demoKeys = { key_id: key.keyId, secret: key.secret }
       writeFileSync(join(folder, '.attestry/demo-keys.json'), JSON.stringify(demoKeys, null, 2))
@@ -68,7 +69,7 @@ export function testPages(pageRuns: Record<string, (site: Site) => Promise<PageR
       const settings = blocks.filter(({ text }) => isSettings(text))
       for (const { text } of settings) checkSettings(text)
       const script = [
-        `npx() { shift; node ${join(root, 'bin/attestry.mjs')} "$@"; }`,
+        `npx() { shift; ${join(root, 'bin/attestry.mjs')} "$@"; }`,
         'attestry() { npx attestry "$@"; }',
         ...before,
         ...blocks.filter((block) => !settings.includes(block)).map((block) => commandsOf(block, folder)),
@@ -77,15 +78,15 @@ export function testPages(pageRuns: Record<string, (site: Site) => Promise<PageR
         (result, [placeholder, value]) => result.replaceAll(placeholder, value),
         script,
       )
-      const outcome = await runShell(text, folder, input, {
+      const outcome = await runShell(text, folder, {
         ...environmentOf(app),
         ...{ ATTESTRY_URL: app.url, ATTESTRY_KEY_ID: key.keyId, ATTESTRY_SECRET: key.secret },
         ...env,
       })
       assert.equal(outcome.code, 0, outcome.output)
       if (output) assert.match(outcome.output, output)
-    })
-  }
+    },
+  ])
 }
 
 /** Enrols two LIVE candidates, and returns the IDs of the people. */
@@ -158,13 +159,12 @@ function environmentOf({ context }: TestApp): Record<string, string> {
   }
 }
 
-export async function runShell(script: string, cwd: string, input: string, env: Record<string, string>) {
+export async function runShell(script: string, cwd: string, env: Record<string, string>) {
   const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+    stdio: ['ignore', 'pipe', 'pipe'],
     cwd,
     env: { HOME: cwd, TMPDIR: cwd, PATH: path, ...env },
   })
-  child.stdin.on('error', () => {}) // no command reads it
-  child.stdin.end(input)
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => {
