@@ -31,8 +31,7 @@ function isPropertyMap(value: JsonObject): boolean {
 
 function convertKeywords(schema: JsonObject): JsonObject {
   if ('const' in schema) {
-    // Generators declare enums of booleans that cannot be compared with booleans.
-    if (typeof schema.const !== 'boolean') schema.enum = [schema.const!]
+    schema.enum = [schema.const!]
     schema.type ??= typeof schema.const
     delete schema.const
   }
@@ -62,6 +61,8 @@ function convertKeywords(schema: JsonObject): JsonObject {
     schema[inclusive] = schema[exclusive]
     schema[exclusive] = true
   }
+  // The generator declares enums of booleans that cannot be compared with booleans.
+  if (schema.type === 'boolean') delete schema.enum
   // For a schema that includes a union with a discriminator, openapi-generator declares an interface that extends the union, which
   // TypeScript does not allow.
   delete schema.discriminator
