@@ -28,7 +28,9 @@ const testsByPage: Record<string, string> = {
 }
 
 /** Tests that run every block of a page, except those of `blocksWithoutRun`. */
-const PAGE_TESTS = ['ats-guides', 'data-guides', 'operator-guides'].map((name) => `test/contract/${name}.test.ts`)
+const PAGE_TESTS = ['ats-guides', 'data-guides', 'incident-guide', 'operator-guides'].map(
+  (name) => `test/contract/${name}.test.ts`,
+)
 
 test('each page with code is run by a test, except for blocks that are listed with the reason', (t) => {
   const sources = PAGE_TESTS.map((file) => readFileSync(join(root, file), 'utf8'))

@@ -66,6 +66,7 @@ const tests = pageTests({
     buildSdk(folder)
     return {}
   },
+  'docs/reference/credentials.md': async () => ({ env: { SALT: 'salt' }, output: /^[0-9a-f]{64}/ }),
   'docs/reference/endorsement-evidence.md': async (site) => {
     const { app, orgId } = site
     await plantRing(verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId)))
