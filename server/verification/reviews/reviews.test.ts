@@ -485,7 +485,7 @@ test('user text cannot inject headers or markup into emails', async () => {
     assert.doesNotMatch(email.to_name!, /[\r\n]/)
     assert.doesNotMatch(email.text, /^Bcc:/m)
     assert.doesNotMatch(email.html, /<script|<img/)
-    assert.match(email.html, /&lt;script&gt;/)
+    assert.match(email.html, /&#60;script&#62;/)
   }
 })
 
