@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict'
+
 const REFERENCE_BODY = JSON.stringify(Array.from({ length: 20_000 }, () => ({ a: [1, 'x'] })))
 /** CPU time of parsing the reference body on a machine on which the limits hold as they are. */
 const REFERENCE_MS = 3.5
@@ -16,4 +18,16 @@ export function scaleCpuLimit(limitMs: number): number {
     fastestMs = Math.min(fastestMs, (user + system) / 1000)
   }
   return limitMs * Math.max(1, fastestMs / REFERENCE_MS)
+}
+
+/**
+ * Fails if a measured time is above the limit, which was scaled when the test started. The speed of a busy machine changes: the limit is then
+ * scaled again.
+ */
+export function requireCpuTime(
+  what: string,
+  ms: number,
+  { limitMs, scaledMs }: { limitMs: number; scaledMs: number },
+): void {
+  assert.ok(ms <= scaledMs || ms <= scaleCpuLimit(limitMs), `${what} took ${ms.toFixed(1)} ms of CPU time`)
 }
