@@ -177,7 +177,7 @@ test('the time in which a candidate can reply is extended by the pause', async (
   clock.advance(70 * HOUR) // the conversation expires after 72 hours
   await switchService(app, OFF, partner.orgId)
   clock.advance(24 * HOUR)
-  await switchService(app, OFF, partner.orgId) // again: the pause goes on
+  await switchService(app, OFF, partner.orgId) // a second time, which continues the pause
   clock.advance(24 * HOUR)
   await contactNow(context)
   // Two overlapping pauses count once.

@@ -24,7 +24,7 @@ function convert(value: Json): Json {
   return isPropertyMap(converted) ? converted : convertKeywords(converted)
 }
 
-/** Whether the object is a map of names to schemas, in which a name such as `type` is not a keyword. */
+/** Returns whether the object is a map of names to schemas, in which a name such as `type` is not a keyword. */
 function isPropertyMap(value: JsonObject): boolean {
   return Object.values(value).every((child) => child !== null && typeof child === 'object' && !Array.isArray(child))
 }

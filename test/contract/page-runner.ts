@@ -28,7 +28,7 @@ export interface PageRun {
   /** Commands before the first block. */
   before?: string[]
   env?: Record<string, string>
-  /** What the output must contain. */
+  /** Pattern that the output must match. */
   output?: RegExp
 }
 
@@ -112,7 +112,7 @@ export async function createKey({ app, orgId }: Site, mode: 'test' | 'live') {
   return app.fixtures.createPartnerKey(orgId, { mode })
 }
 
-/** Whether a block consists of settings of the server, such as `export HOST=0.0.0.0`. */
+/** Returns whether a block consists of settings of the server, such as `export HOST=0.0.0.0`. */
 function isSettings(text: string): boolean {
   return text
     .trim()
