@@ -13,6 +13,7 @@ export const commands: Record<string, CommandLoader> = withCompletion({
   'identity-provider': async () => (await import('./commands/identity-provider.ts')).identityProviderCommand(),
   'second-factor': async () => (await import('./commands/second-factor.ts')).secondFactorCommand(),
   credits: async () => (await import('./commands/credits.ts')).creditsCommand(),
+  spending: async () => (await import('./commands/spending.ts')).spendingCommand(),
   channels: async () => (await import('./commands/channels.ts')).channelsCommand(),
   ats: async () => (await import('./commands/ats.ts')).atsCommand(),
   service: async () => (await import('./commands/service.ts')).serviceCommand(),

@@ -36,7 +36,7 @@ export async function runProgram(
   }
 }
 
-/** Ends the process if the reader of its output has ended, as in `attestry … | head`. */
+/** Exits if the program that reads the output has ended, as in `attestry … | head`. */
 function stopIfUnread(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
   process.exit()

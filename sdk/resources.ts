@@ -12,12 +12,15 @@ import type {
   CampaignEnrolment,
   CampaignInput,
   CampaignList,
+  CampaignSpending,
   Candidate,
   CandidateList,
   CatalogueTotals,
   Choice,
   ChoiceList,
   ContactRecord,
+  CostEstimate,
+  CostEstimateInput,
   CountedCandidate,
   CountedCandidateList,
   Country,
@@ -29,6 +32,7 @@ import type {
   CreditEntry,
   CreditEntryList,
   Cursor,
+  DailyCapInput,
   Delivery,
   DeliveryList,
   DeliveryStatus,
@@ -60,6 +64,7 @@ import type {
   MandateWriteResult,
   MasterSkill,
   MasterSkillPage,
+  MessageOverview,
   NamedSelectedSkill,
   NamedSelectedSkillPage,
   OpenedVerificationSession,
@@ -70,6 +75,7 @@ import type {
   PersonExport,
   PersonList,
   PersonRequest,
+  PriceTable,
   PublicSkill,
   PublicSkillDetails,
   PublicSkillPage,
@@ -110,6 +116,8 @@ import type {
   SkillSearchResult,
   SkillSearchResultList,
   SkillSuggestions,
+  SpendCapInput,
+  Spending,
   StoredVerificationMethod,
   SubmittedReview,
   SubSkill,
@@ -157,6 +165,16 @@ export interface GetOverviewQuery {
   /** ID of the mandate. */
   mandate_id?: string | undefined
   /** ID of the campaign. */
+  campaign_id?: string | undefined
+}
+
+/** Query parameters of `getMessageFigures`. */
+export interface GetMessageFiguresQuery {
+  /** First day in India. Default: 30 days until `to`. */
+  from?: string | undefined
+  /** Last day in India. Default: today. */
+  to?: string | undefined
+  /** Count only the messages of this campaign. */
   campaign_id?: string | undefined
 }
 
@@ -296,7 +314,7 @@ export interface ListCreditEntriesQuery {
 
 /** Query parameters of `listEvents`. */
 export interface ListEventsQuery {
-  /** Comma-separated list of event types: result.completed, result.declined, result.failed, mandate.ready, mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved, verification.initiated, verification.requested, verification.completed, verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked, person.erased, webhook.test. */
+  /** Comma-separated list of event types: result.completed, result.declined, result.failed, mandate.ready, mandate.failed, mandate.question_retired, campaign.paused, campaign.completed, skill_request.resolved, verification.initiated, verification.requested, verification.completed, verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked, person.erased, webhook.test. */
   types?: string | undefined
   /** Return events that were not acknowledged, that were, or all. */
   acknowledged?: 'false' | 'true' | 'all' | undefined
@@ -518,6 +536,17 @@ export class AnalyticsResource {
   }
 
   /**
+   * Get message figures.
+   * Counts the LIVE messages by channel, kind and template, and the failures by reason, with what to do. Messages are counted on the day (Indian time) on which their state changed. In TEST mode, nothing is sent, so that the lists are empty. Scope: `analytics:read`. Rate limit class: `reads`.
+   */
+  getMessageFigures(query: GetMessageFiguresQuery = {}, options?: CallOptions): Promise<MessageOverview> {
+    return this.#transport.send(
+      { method: 'GET', path: '/api/v1/partner/analytics/messages', auth: 'signature', query },
+      options,
+    )
+  }
+
+  /**
    * List the candidates counted in a figure of the overview.
    * Lists the candidates who are counted in the figure at the path `counted`, and the outcome of each. The filters are the same as those of the overview. The newest campaign comes first, and within a campaign the candidate enrolled last. The sum of `times` over the whole list equals the figure. Scope: `analytics:read`. Rate limit class: `reads`.
    */
@@ -717,6 +746,38 @@ export class CampaignsResource {
         method: 'POST',
         path: `/api/v1/partner/campaigns/${pathSegment('campaignId', campaignId)}/resume`,
         auth: 'signature',
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Get the amount that a campaign spent.
+   * Scope: `campaigns:read`. Rate limit class: `reads`.
+   */
+  getSpending(campaignId: string, options?: CallOptions): Promise<CampaignSpending> {
+    return this.#transport.send(
+      {
+        method: 'GET',
+        path: `/api/v1/partner/campaigns/${pathSegment('campaignId', campaignId)}/spending`,
+        auth: 'signature',
+      },
+      options,
+    )
+  }
+
+  /**
+   * Set the spend cap of a campaign.
+   * The campaign pauses before a message that would exceed the cap, and resumes when the cap is raised or removed. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+   */
+  setSpendCap(campaignId: string, body: SpendCapInput, options?: WriteOptions): Promise<CampaignSpending> {
+    return this.#transport.send(
+      {
+        method: 'PUT',
+        path: `/api/v1/partner/campaigns/${pathSegment('campaignId', campaignId)}/spend-cap`,
+        auth: 'signature',
+        body,
         acceptsIdempotencyKey: true,
       },
       options,
@@ -1761,6 +1822,90 @@ export class SkillsResource {
   }
 }
 
+/** Prices of messages, the cost of campaigns, and caps that limit it. */
+export class SpendingResource {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /**
+   * Get prices, the daily cap and the amount spent today.
+   * Scope: `campaigns:read`. Rate limit class: `reads`.
+   */
+  get(options?: CallOptions): Promise<Spending> {
+    return this.#transport.send({ method: 'GET', path: '/api/v1/partner/spending', auth: 'signature' }, options)
+  }
+
+  /**
+   * Replace the price table.
+   * Estimates and caps use these prices. Costs that providers report replace the estimates. The currency cannot change after the first message was sent. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+   */
+  replacePriceTable(body: PriceTable, options?: WriteOptions): Promise<Spending> {
+    return this.#transport.send(
+      {
+        method: 'PUT',
+        path: '/api/v1/partner/spending/price-table',
+        auth: 'signature',
+        body,
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Restore the default prices.
+   * Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+   */
+  resetPriceTable(options?: WriteOptions): Promise<Spending> {
+    return this.#transport.send(
+      {
+        method: 'DELETE',
+        path: '/api/v1/partner/spending/price-table',
+        auth: 'signature',
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Set the daily cap.
+   * A campaign pauses before a message that would exceed the cap. It resumes when the cap is raised, or on the next day in India. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+   */
+  setDailyCap(body: DailyCapInput, options?: WriteOptions): Promise<Spending> {
+    return this.#transport.send(
+      {
+        method: 'PUT',
+        path: '/api/v1/partner/spending/daily-cap',
+        auth: 'signature',
+        body,
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Estimate the cost of a campaign.
+   * Estimates the cost of messages before a campaign starts, with the price table and the channels of the workflow. Responses to replies are not included. Scope: `campaigns:read`. Rate limit class: `reads`.
+   */
+  estimateCost(body: CostEstimateInput, options?: WriteOptions): Promise<CostEstimate> {
+    return this.#transport.send(
+      {
+        method: 'POST',
+        path: '/api/v1/partner/spending/estimate',
+        auth: 'signature',
+        body,
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+}
+
 /** Clocks that the campaigns and verification sessions of TEST mode can run on. You move their time, instead of waiting for it. */
 export class TestClocksResource {
   readonly #transport: Transport
@@ -2164,6 +2309,8 @@ export class Resources {
   readonly skillRequests: SkillRequestsResource
   /** Search, browse, match and extract skills of the catalogue. */
   readonly skills: SkillsResource
+  /** Prices of messages, the cost of campaigns, and caps that limit it. */
+  readonly spending: SpendingResource
   /** Clocks that the campaigns and verification sessions of TEST mode can run on. You move their time, instead of waiting for it. */
   readonly testClocks: TestClocksResource
   /** Open and read verification sessions. */
@@ -2195,6 +2342,7 @@ export class Resources {
     this.shifts = new ShiftsResource(transport)
     this.skillRequests = new SkillRequestsResource(transport)
     this.skills = new SkillsResource(transport)
+    this.spending = new SpendingResource(transport)
     this.testClocks = new TestClocksResource(transport)
     this.verifications = new VerificationsResource(transport)
     this.webhooks = new WebhooksResource(transport)

@@ -215,6 +215,10 @@ export interface Campaign {
   test_clock_id?: string
   /** Return only records with this status. */
   status: CampaignStatus
+  /** Maximum amount that the campaign may spend on messages, in the currency of the price table. The campaign pauses before a message that would exceed it. */
+  spend_cap?: number
+  /** The cap that paused the campaign. Absent if the campaign is not paused, or a person paused it. */
+  paused_by?: 'campaign_cap' | 'daily_cap'
   /** Number of candidates by status. */
   counts: {
     /** All candidates of the campaign. */
@@ -253,7 +257,7 @@ export interface CampaignCompletedEvent {
   sequence: number
   /** ISO 8601, UTC. */
   created_at: string
-  /** The result of the request. */
+  /** The campaign. */
   data: Campaign
 }
 
@@ -282,6 +286,8 @@ export interface CampaignInput {
   starts_at?: string
   /** TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time. */
   test_clock_id?: string
+  /** Maximum amount that the campaign may spend on messages, in the currency of the price table. The campaign pauses before a message that would exceed it. */
+  spend_cap?: number
   /** The candidates to enrol. Each costs one credit. */
   candidates?: CandidateInput[]
 }
@@ -302,6 +308,21 @@ export interface CampaignListResponse {
   data: CampaignList
 }
 
+/** A spend cap paused the campaign. */
+export interface CampaignPausedEvent {
+  /** ID of the event, identical in every delivery and response. */
+  event_id: string
+  /** The type of the event. */
+  type: 'campaign.paused'
+  mode: Mode
+  /** Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen. */
+  sequence: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** The campaign. */
+  data: Campaign
+}
+
 export interface CampaignResponse {
   /** Always `true` in a response to a successful request. */
   success: true
@@ -311,7 +332,31 @@ export interface CampaignResponse {
   data: Campaign
 }
 
-/** `scheduled` until `starts_at`, then `running`; `completed` when no candidate is pending; `paused` and `archived` on request. */
+export interface CampaignSpending {
+  /** ID of the campaign. */
+  campaign_id: string
+  /** Currency code (ISO 4217). */
+  currency: string
+  /** Amount spent: reported costs, and estimates of the messages without a report. */
+  spent: number
+  /** Part of the amount that providers have reported. */
+  reported: number
+  /** Maximum amount that the campaign may spend; null without a cap. */
+  spend_cap: number | null
+  /** The cap that paused the campaign; null if none did. */
+  paused_by: 'campaign_cap' | 'daily_cap' | null
+}
+
+export interface CampaignSpendingResponse {
+  /** Always `true` in a response to a successful request. */
+  success: true
+  /** A short message for developers. It can change; do not parse it. */
+  message: string
+  /** The result of the request. */
+  data: CampaignSpending
+}
+
+/** `scheduled` until `starts_at`, then `running`; `completed` when no candidate is pending; `paused` on request or by a spend cap, and `archived` on request. */
 export type CampaignStatus = 'scheduled' | 'running' | 'paused' | 'completed' | 'archived'
 
 export interface Candidate {
@@ -507,6 +552,13 @@ export interface ContactRecord {
   consent: CandidateConsent | null
   /** True if the phone number or the email address has opted out. */
   opted_out: boolean
+  /** Result of the DND check before the first contact; null without one. */
+  dnd_check: {
+    /** Time of the check. */
+    checked_at: string
+    /** True if the number must not be contacted. */
+    blocked: boolean
+  } | null
   /** Messages to the candidate, oldest first. */
   messages: SentMessage[]
 }
@@ -518,6 +570,54 @@ export interface ContactRecordResponse {
   message: string
   /** The result of the request. */
   data: ContactRecord
+}
+
+export interface CostEstimate {
+  /** Currency code (ISO 4217). */
+  currency: string
+  /** Cost of the first messages. */
+  first_messages: number
+  /** Cost of the first messages and all follow-ups, if no candidate replies. */
+  maximum: number
+  /** Number of candidates without an address for any channel that is set up. */
+  unreachable: number
+  /** The messages by channel, country and category. */
+  lines: CostEstimateLine[]
+}
+
+export interface CostEstimateInput {
+  /** ID of the mandate. */
+  mandate_id: string
+  /** The candidates in groups with the same kinds of addresses. Addresses are not needed. */
+  recipients: RecipientGroup[]
+}
+
+export interface CostEstimateLine {
+  /** Kind of the messages. */
+  kind: 'first_message' | 'follow_up'
+  /** Channel of the messages. */
+  channel: 'whatsapp' | 'voice' | 'sms' | 'email'
+  /** Calling code of a country with its own rules; null for all other countries. */
+  calling_code: string | null
+  /** Category of the messages. */
+  category: string
+  /** Number of messages. */
+  messages: number
+  /** Assumed number of segments of each SMS, or minutes of each call; otherwise 1. */
+  units: number
+  /** Price of a unit; null if the price table has none, so that the messages are not part of the estimate. */
+  price: number | null
+  /** Cost of these messages. */
+  amount: number
+}
+
+export interface CostEstimateResponse {
+  /** Always `true` in a response to a successful request. */
+  success: true
+  /** A short message for developers. It can change; do not parse it. */
+  message: string
+  /** The result of the request. */
+  data: CostEstimate
 }
 
 export interface CountedCandidate {
@@ -766,6 +866,11 @@ export interface CreditEntryListResponse {
 /** The `next_cursor` of the previous page. */
 export type Cursor = string
 
+export interface DailyCapInput {
+  /** Maximum amount that the organisation may spend on a day in India; null removes the cap. */
+  daily_cap: number | null
+}
+
 export interface Delivery {
   /** ID of the delivery. */
   delivery_id: string
@@ -985,6 +1090,7 @@ export type EventType =
   | 'mandate.ready'
   | 'mandate.failed'
   | 'mandate.question_retired'
+  | 'campaign.paused'
   | 'campaign.completed'
   | 'skill_request.resolved'
   | 'verification.initiated'
@@ -1019,6 +1125,13 @@ export interface EvidenceReason {
   effect: 'supports' | 'neutral' | 'weakens'
   /** The reason in English. New texts and codes may be added. */
   text: string
+}
+
+export interface ExchangeRate {
+  /** Currency code (ISO 4217). */
+  currency: string
+  /** Value of one unit of this currency in the currency of the price table. */
+  rate: number
 }
 
 export interface ExperienceRange {
@@ -1593,6 +1706,69 @@ export interface MentionedSkill {
   mentions: SkillMention[]
 }
 
+export interface MessageFailure {
+  /** Channel of the messages. */
+  channel: 'whatsapp' | 'voice' | 'sms' | 'email'
+  /** Reason for the failures. New reasons can be added. */
+  reason: string
+  /** Number of failed messages. */
+  count: number
+  /** The reason in words. */
+  title: string
+  /** Recommended action. */
+  remedy: string
+  /** True if a mobile operator or the provider blocked the messages. */
+  blocked_by_operator: boolean
+}
+
+export interface MessageFigures {
+  /** Channel of the messages. */
+  channel: 'whatsapp' | 'voice' | 'sms' | 'email'
+  /** Kind of the messages. */
+  kind: 'first_message' | 'follow_up' | 'requested' | 'response' | 'code'
+  /** ID or name of the registered template; null without one. */
+  template_id: string | null
+  /** Messages that the provider accepted. */
+  sent: number
+  /** Messages that reached the phone or mailbox, and answered calls. */
+  delivered: number
+  /** Messages that the recipient has opened, as far as the channel reports it. */
+  read: number
+  /** Messages that the provider rejected or could not deliver. */
+  failed: number
+  /** Messages whose outcome was unknown when they were sent. A later report counts in addition. */
+  unknown: number
+  /** Part of `failed` that a mobile operator or the provider blocked because of the sender, the text or the hour. */
+  blocked_by_operator: number
+}
+
+export interface MessageOverview {
+  /** Figures by channel, kind and template. */
+  messages: MessageFigures[]
+  /** Failed messages by channel and reason, most frequent first. */
+  failures: MessageFailure[]
+}
+
+export interface MessageOverviewResponse {
+  /** Always `true` in a response to a successful request. */
+  success: true
+  /** A short message for developers. It can change; do not parse it. */
+  message: string
+  /** The result of the request. */
+  data: MessageOverview
+}
+
+export interface MessagePrice {
+  /** Channel of the message. */
+  channel: 'whatsapp' | 'voice' | 'sms' | 'email'
+  /** Digits after the + of the phone numbers; null for the numbers of all other countries. */
+  calling_code: string | null
+  /** Category of the message, such as `marketing`, `utility` or `service_explicit`; `service` for a response on WhatsApp. Null for all other categories. */
+  category: string | null
+  /** Price of an SMS segment, a minute of a call, a WhatsApp message or an email; up to 6 decimals. */
+  price: number
+}
+
 /** A part of the conversation with a candidate. The parts always run in the order listed here. */
 export type Method = 'data_enrichment' | 'skill_verification' | 'interest_collection'
 
@@ -1891,6 +2067,16 @@ export interface PreparedQuestions {
   interest: boolean
 }
 
+/** Prices of messages, and the currency of all amounts. */
+export interface PriceTable {
+  /** Currency code (ISO 4217). */
+  currency: string
+  /** Prices. The most specific one applies: first the calling code is compared, then the category. */
+  prices: MessagePrice[]
+  /** Exchange rates for costs that providers report in another currency. */
+  exchange_rates: ExchangeRate[]
+}
+
 export interface Project {
   /** ID of the project in your system. */
   externalProjectId: string
@@ -2014,6 +2200,15 @@ export interface RateLimitedAddressPage {
   /** Maximum number of items on the page. */
   limit: number
   /** Total number of items on all pages. */
+  count: number
+}
+
+export interface RecipientGroup {
+  /** Beginning of the phone numbers, with the calling code; omit it for candidates without a number. */
+  phone_prefix?: string
+  /** True if the candidates have an email address. Default: false. */
+  has_email?: boolean
+  /** Number of candidates in the group. */
   count: number
 }
 
@@ -2899,6 +3094,32 @@ export interface SkillSuggestionsResponse {
 /** `not_asked` until the candidate has answered all questions about the skill. Then `verified` or `not_verified` if the answers show it with a certainty of at least 95 %, and `inconclusive` if they allow neither. */
 export type SkillVerdict = 'verified' | 'not_verified' | 'inconclusive' | 'not_asked'
 
+export interface SpendCapInput {
+  /** Maximum amount that the campaign may spend in total; null removes the cap. */
+  spend_cap: number | null
+}
+
+export interface Spending {
+  price_table: PriceTable
+  /** True if the organisation has no price table of its own, so that the prices of the operator apply. */
+  is_default: boolean
+  /** The current day in India. */
+  day: string
+  /** Amount spent on this day: reported costs, and estimates until they are reported. */
+  spent_today: number
+  /** Maximum amount that may be spent on a day; null without a cap. */
+  daily_cap: number | null
+}
+
+export interface SpendingResponse {
+  /** Always `true` in a response to a successful request. */
+  success: true
+  /** A short message for developers. It can change; do not parse it. */
+  message: string
+  /** The result of the request. */
+  data: Spending
+}
+
 export interface StoredReviewerResponse {
   /** Always `true` in a response to a successful request. */
   success: true
@@ -3510,6 +3731,7 @@ export type WebhookEvent =
   | MandateReadyEvent
   | MandateFailedEvent
   | MandateQuestionRetiredEvent
+  | CampaignPausedEvent
   | CampaignCompletedEvent
   | SkillRequestResolvedEvent
   | VerificationInitiatedEvent

@@ -10,6 +10,7 @@ import { createMessageReportHandler } from './campaigns/contact/email-reports.ts
 import { createInboundHandler } from './campaigns/contact/inbound.ts'
 import { findUnsubscribingCandidate } from './campaigns/contact/unsubscribe.ts'
 import { campaignRoutes, creditRoutes } from './campaigns/routes.ts'
+import { spendingRoutes } from './campaigns/spending/routes.ts'
 import { catalogueAdminRoutes } from './catalogue/public/admin-routes.ts'
 import { publicSkillRoutes, selectedSkillRoutes } from './catalogue/public/routes.ts'
 import { limitPublicRequests } from './catalogue/public/visitor-limits.ts'
@@ -105,6 +106,7 @@ function partnerRoutes(app: App, context: Context): void {
   campaignRoutes(app, context)
   testClockRoutes(app, context)
   creditRoutes(app, context)
+  spendingRoutes(app, context)
   resultRoutes(app, context)
   credentialRoutes(app, context)
   peopleRoutes(app, context)

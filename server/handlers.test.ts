@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { serviceResumed } from './access/service-switch.ts'
+import { messagesChanged } from './campaigns/contact/message-changes.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
 import { registerHandlers } from './handlers.ts'
@@ -33,6 +34,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   skillApproved: { hook: skillApproved, modules: ['mandates'] },
   skillRequestResolved: { hook: skillRequestResolved, modules: ['mandates'] },
   candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics', 'credentials', 'ats', 'privacy'] },
+  messagesChanged: { hook: messagesChanged, modules: ['analytics'] },
   itemRetired: { hook: itemRetired, modules: ['credentials'] },
   verificationEnded: { hook: verificationEnded, modules: ['credentials'] },
   endorsementWithdrawn: { hook: endorsementWithdrawn, modules: ['credentials'] },

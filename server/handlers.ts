@@ -1,9 +1,11 @@
 import { serviceResumed } from './access/service-switch.ts'
+import { addMessageChanges } from './analytics/message-figures.ts'
 import { addCounts } from './analytics/rollups.ts'
 import { recordOrderChanges } from './ats/order-changes.ts'
 import { exportOrders } from './ats/people.ts'
 import { requireNoOpenCampaign } from './campaigns/campaigns.ts'
 import { resumeContacts } from './campaigns/contact/contact.ts'
+import { messagesChanged } from './campaigns/contact/message-changes.ts'
 import {
   correctCandidates,
   endCandidacies,
@@ -70,6 +72,7 @@ export function registerHandlers(): void {
     ats: recordOrderChanges,
     privacy: recordCandidateConsents,
   })
+  messagesChanged.register({ analytics: addMessageChanges })
   itemRetired.register({ credentials: revokeMiskeyed })
   isMemberAddress.register({ console: isMember })
   verificationEnded.register({ credentials: scheduleIssueForSession })

@@ -3,6 +3,7 @@ import { openKeyUses } from './access/key-uses.ts'
 import { openKeyring } from './access/keyring.ts'
 import { openRateLimits } from './access/rate-limits.ts'
 import { observeBacklogs } from './backlogs.ts'
+import { loadDefaultPrices } from './campaigns/spending/prices.ts'
 import { openCatalogue } from './catalogue/catalogue.ts'
 import { openChannels } from './channels/adapters.ts'
 import type { Config } from './config.ts'
@@ -109,6 +110,7 @@ async function openAll(
   })
   const smtp = config.smtpUrl === undefined ? undefined : await openSmtp(config.smtpUrl)
   openedResources.defer(() => smtp?.close())
+  loadDefaultPrices()
   const { channels, close: closeChannels } = openChannels({ config, smtp })
   openedResources.defer(closeChannels)
   const writer = openWriter(config.ai, { clock, log })

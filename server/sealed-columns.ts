@@ -2,6 +2,7 @@ import { sealedAtsKeys } from './access/ats-keys.ts'
 import { sealedResponses } from './access/idempotency.ts'
 import { sealedKeySecrets } from './access/keys.ts'
 import { sealedAtsCredentials } from './ats/connections.ts'
+import { sealedDndSecrets } from './campaigns/dnd/dnd-check.ts'
 import { sealedCandidateTokens } from './campaigns/enrolment.ts'
 import { sealedCredentials } from './channels/credentials.ts'
 import { sealedClientSecrets } from './console/identity-providers/identity-providers.ts'
@@ -30,6 +31,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedBlindIndexKeys,
   sealedPersonKeys,
   sealedCandidateTokens,
+  sealedDndSecrets,
   sealedSkillItems,
   sealedItemSets,
   sealedCredentialKeys,

@@ -119,7 +119,7 @@ export async function createCampaignPartner(app: BenchApp, mode: Mode): Promise<
   const createdIds = await db.transaction(async (tx) => {
     await setKeyLimits(tx, keyId, { peoplePerDay: 1_000_000 })
     await grantCredits(tx, scope, clock, 1_000_000)
-    await saveCredentials(tx, vault, clock, orgId, 'whatsapp', {})
+    await saveCredentials(tx, vault, clock, orgId, 'whatsapp', { template: { name: 'bench', languages: ['en'] } })
     await declareContactBasis(tx, clock, orgId)
     const { workflow_id } = await createWorkflow(tx, scope, clock, { name: 'Bench' }, 'api')
     const deps = { clock, skills: new LoadedSkills(context.catalogue.current), writer: context.writer }

@@ -99,7 +99,7 @@ function isFolder(path: string): boolean {
 }
 
 async function listBackups(_options: object, command: Command): Promise<void> {
-  const { to } = command.optsWithGlobals<{ to?: string }>() // the option belongs to the command "backup" too, which reads it
+  const { to } = command.optsWithGlobals<{ to?: string }>() // the parent command "backup" has the same option and parses it
   const { backup } = readConfig(process.env)
   const destination = openDestination(backup, to)
   console.error(`Backups: ${destination.location}`)

@@ -1,14 +1,16 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { problem } from '../../server/api/problem.ts'
+import { removeDndCheck, requireDndUrl, setDndCheck } from '../../server/campaigns/dnd/dnd-check.ts'
 import { type ChannelName, channelNames } from '../../server/channels/channel.ts'
 import { checkChannel } from '../../server/channels/check.ts'
 import {
-  type ChannelAccount,
   listAccounts,
   removeCredentials,
   saveCredentials,
+  type TemplatedAccount,
 } from '../../server/channels/credentials.ts'
 import { redactSecrets, validateSettings } from '../../server/channels/settings.ts'
+import { PLACEHOLDER_URL, webhookUrls } from '../../server/channels/webhook-urls.ts'
 import { getPrivacySettings } from '../../server/notices/settings.ts'
 import type { Queries } from '../../server/platform/database/database.ts'
 import { parseJsonOrUndefined } from '../../server/platform/json.ts'
@@ -17,6 +19,7 @@ import { examples } from '../examples.ts'
 import { fieldList, print, table } from '../print.ts'
 import { withStore } from '../store.ts'
 import { recordCliChange } from './audit.ts'
+import { templatesCommand } from './channel-templates.ts'
 
 interface Options {
   org: string
@@ -102,7 +105,7 @@ export function channelsCommand(): Command {
 
   channels
     .command('check')
-    .description('List the messages to India that would be refused, with the reasons and what to do')
+    .description('Check settings and registered texts against the rules for India, and list the problems')
     .requiredOption('--org <org>', 'organisation ID, ORG_…')
     .addHelpText(...examples('channels check --org ORG_…'))
     .action(async ({ org }: Options, command: Command) => {
@@ -133,6 +136,54 @@ export function channelsCommand(): Command {
       )
     })
 
+  const dndCheck = channels
+    .command('dnd-check')
+    .description(
+      'Manage the service that checks LIVE phone numbers against a do-not-disturb (DND) list before the first contact',
+    )
+    .addHelpText(...examples('channels dnd-check set --org ORG_… --url https://dnd.example.com/check'))
+
+  dndCheck
+    .command('set')
+    .description('Set up the DND check or replace it, and print the secret that signs its requests')
+    .requiredOption('--org <org>', 'organisation ID, ORG_…')
+    .requiredOption('--url <url>', 'https URL of the service')
+    .addHelpText(...examples('channels dnd-check set --org ORG_… --url https://dnd.example.com/check'))
+    .action(async ({ org, url }: { org: string; url: string }, command: Command) => {
+      const secret = await withStore(async ({ db, vault, clock, config }) => {
+        await requireOrganisation(db.queries, org)
+        await requireDndUrl({ config }, url)
+        return db.transaction(async (tx) => {
+          await recordCliChange(tx, clock, { orgId: org, action: 'dnd-check.set', details: { url } })
+          return setDndCheck(tx, vault, clock, org, url)
+        })
+      })
+      print(command, { org_id: org, url, secret }, () =>
+        fieldList([
+          ['Organisation', org],
+          ['URL', url],
+          ['Secret', `${secret} (shown only once)`],
+        ]),
+      )
+    })
+
+  dndCheck
+    .command('remove')
+    .description('Remove the DND check (candidates who wait for it are contacted without it)')
+    .requiredOption('--org <org>', 'organisation ID, ORG_…')
+    .addHelpText(...examples('channels dnd-check remove --org ORG_…'))
+    .action(async ({ org }: { org: string }, command: Command) => {
+      const removed = await withStore(({ db, clock }) =>
+        db.transaction(async (tx) => {
+          const isRemoved = await removeDndCheck(tx, org)
+          if (isRemoved) await recordCliChange(tx, clock, { orgId: org, action: 'dnd-check.remove' })
+          return isRemoved
+        }),
+      )
+      if (!removed) throw problem('NOT_FOUND', `${org} has no DND check.`)
+      print(command, { org_id: org, removed }, () => `Removed the DND check of ${org}.`)
+    })
+
   channels
     .command('remove')
     .description('Remove a channel and delete its credentials (no more messages are sent on it)')
@@ -151,6 +202,7 @@ export function channelsCommand(): Command {
       if (!removed) throw problem('NOT_FOUND', `${org} has no ${channel} channel.`)
       print(command, { org_id: org, channel, removed }, () => `Removed the ${channel} channel of ${org}.`)
     })
+  channels.addCommand(templatesCommand())
   return channels
 }
 
@@ -176,22 +228,7 @@ async function requireOrganisation(queries: Queries, orgId: string) {
   if (!organisation) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
 }
 
-/** Placeholder for the public URL of the server if PUBLIC_URL is not set. */
-const PLACEHOLDER_URL = 'https://your-public-address'
-
-/** Returns the webhook URLs that the operator must enter at the provider. All other URLs are sent to the provider with each message. */
-function webhookUrls(
-  channel: ChannelName,
-  settings: object,
-  channelId: string,
-  publicUrl: string | undefined,
-): string[] {
-  const hooksUrl = `${(publicUrl ?? PLACEHOLDER_URL).replace(/\/+$/, '')}/hooks`
-  if (channel === 'whatsapp') return [`${hooksUrl}/whatsapp/${channelId}`]
-  return channel === 'sms' && !('provider' in settings) ? [`${hooksUrl}/twilio/${channelId}/sms`] : []
-}
-
-function accountRecord({ credentials, ...account }: ChannelAccount, publicUrl: string | undefined) {
+function accountRecord({ credentials, templates: _, ...account }: TemplatedAccount, publicUrl: string | undefined) {
   const { channel, channel_id } = account
   return {
     ...account,

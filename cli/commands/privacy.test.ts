@@ -37,6 +37,20 @@ test('privacy settings are shown and changed one by one, and an empty value remo
   assert.match(unknown.stderr, /Organisation ORG_NOBODY not found\./)
 })
 
+test('the basis of contacts is declared with its source, and removed', async () => {
+  const { json, cli, org } = await setUp()
+  const withoutSource = await cli('privacy', 'settings', org, '--contact-basis', 'application')
+  assert.equal(withoutSource.code, 1)
+  assert.match(withoutSource.stderr, /contact_basis_source/)
+  const declared = await json(
+    ...['privacy', 'settings', org, '--contact-basis', 'application'],
+    ...['--contact-basis-source', 'form on example.com'],
+  )
+  assert.deepEqual([declared.contact_basis, declared.contact_basis_source], ['application', 'form on example.com'])
+  assert.match((await cli('privacy', 'settings', org)).stdout, /^Contact basis +application, form on example\.com$/m)
+  assert.equal((await json('privacy', 'settings', org, '--contact-basis', 'none')).contact_basis, null)
+})
+
 test('retention periods are set within the bounds of the operator, and previewed', async () => {
   const { json, cli, org } = await setUp()
   const periods = await json('privacy', 'retention', 'set', '--org', org, 'contact_data=30', 'mails=90')

@@ -11,7 +11,7 @@ func newEventData(eventType EventType) any {
 		return new(Mandate)
 	case "mandate.question_retired":
 		return new(RetiredQuestion)
-	case "campaign.completed":
+	case "campaign.paused", "campaign.completed":
 		return new(Campaign)
 	case "skill_request.resolved":
 		return new(SkillRequest)

@@ -31,6 +31,7 @@ type resources struct {
 	Shifts          *ShiftsResource
 	SkillRequests   *SkillRequestsResource
 	Skills          *SkillsResource
+	Spending        *SpendingResource
 	TestClocks      *TestClocksResource
 	Verifications   *VerificationsResource
 	Webhooks        *WebhooksResource
@@ -60,6 +61,7 @@ func newResources(client *Client) resources {
 		Shifts:          &ShiftsResource{client},
 		SkillRequests:   &SkillRequestsResource{client},
 		Skills:          &SkillsResource{client},
+		Spending:        &SpendingResource{client},
 		TestClocks:      &TestClocksResource{client},
 		Verifications:   &VerificationsResource{client},
 		Webhooks:        &WebhooksResource{client},
@@ -172,6 +174,54 @@ func (r *AnalyticsResource) GetOverview(ctx context.Context, params *AnalyticsGe
 	}
 	var response struct {
 		Data AnalyticsOverview `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// AnalyticsGetMessageFiguresParams are the query parameters of AnalyticsResource.GetMessageFigures.
+type AnalyticsGetMessageFiguresParams struct {
+	// First day in India. Default: 30 days until `to`.
+	From *string
+	// Last day in India. Default: today.
+	To *string
+	// Count only the messages of this campaign.
+	CampaignID *string
+}
+
+func (p *AnalyticsGetMessageFiguresParams) values() url.Values {
+	query := url.Values{}
+	if p == nil {
+		return query
+	}
+	if p.From != nil {
+		query.Set("from", *p.From)
+	}
+	if p.To != nil {
+		query.Set("to", *p.To)
+	}
+	if p.CampaignID != nil {
+		query.Set("campaign_id", *p.CampaignID)
+	}
+	return query
+}
+
+// GetMessageFigures: get message figures.
+//
+// Counts the LIVE messages by channel, kind and template, and the failures by reason, with what to do. Messages are
+// counted on the day (Indian time) on which their state changed. In TEST mode, nothing is sent, so that the lists are
+// empty. Scope: `analytics:read`. Rate limit class: `reads`.
+func (r *AnalyticsResource) GetMessageFigures(ctx context.Context, params *AnalyticsGetMessageFiguresParams, options ...RequestOption) (*MessageOverview, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/v1/partner/analytics/messages",
+		query:          params.values(),
+		authentication: authPartner,
+	}
+	var response struct {
+		Data MessageOverview `json:"data"`
 	}
 	if err := r.client.send(ctx, call, &response, options); err != nil {
 		return nil, err
@@ -612,6 +662,47 @@ func (r *CampaignsResource) Resume(ctx context.Context, campaignID string, optio
 	}
 	var response struct {
 		Data Campaign `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// GetSpending: get the amount that a campaign spent.
+//
+// Scope: `campaigns:read`. Rate limit class: `reads`.
+func (r *CampaignsResource) GetSpending(ctx context.Context, campaignID string, options ...RequestOption) (*CampaignSpending, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/v1/partner/campaigns/{campaign_id}/spending",
+		pathParameters: []pathParameter{{"campaign_id", campaignID}},
+		authentication: authPartner,
+	}
+	var response struct {
+		Data CampaignSpending `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// SetSpendCap: set the spend cap of a campaign.
+//
+// The campaign pauses before a message that would exceed the cap, and resumes when the cap is raised or removed.
+// Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+func (r *CampaignsResource) SetSpendCap(ctx context.Context, campaignID string, body SpendCapInput, options ...RequestOption) (*CampaignSpending, error) {
+	call := operation{
+		method:              "PUT",
+		path:                "/api/v1/partner/campaigns/{campaign_id}/spend-cap",
+		pathParameters:      []pathParameter{{"campaign_id", campaignID}},
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data CampaignSpending `json:"data"`
 	}
 	if err := r.client.send(ctx, call, &response, options); err != nil {
 		return nil, err
@@ -1572,9 +1663,9 @@ type EventsResource struct {
 // EventsListParams are the query parameters of EventsResource.List.
 type EventsListParams struct {
 	// Comma-separated list of event types: result.completed, result.declined, result.failed, mandate.ready,
-	// mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved, verification.initiated,
-	// verification.requested, verification.completed, verification.declined, verification.failed, verification.expired,
-	// credential.issued, credential.revoked, person.erased, webhook.test.
+	// mandate.failed, mandate.question_retired, campaign.paused, campaign.completed, skill_request.resolved,
+	// verification.initiated, verification.requested, verification.completed, verification.declined, verification.failed,
+	// verification.expired, credential.issued, credential.revoked, person.erased, webhook.test.
 	Types *string
 	// Return events that were not acknowledged, that were, or all.
 	Acknowledged *ListEventsAcknowledged
@@ -3149,6 +3240,111 @@ func (r *SkillsResource) Extract(ctx context.Context, body SkillExtractionInput,
 	}
 	var response struct {
 		Data SkillExtraction `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// SpendingResource: Prices of messages, the cost of campaigns, and caps that limit it.
+type SpendingResource struct {
+	client *Client
+}
+
+// Get: get prices, the daily cap and the amount spent today.
+//
+// Scope: `campaigns:read`. Rate limit class: `reads`.
+func (r *SpendingResource) Get(ctx context.Context, options ...RequestOption) (*Spending, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/v1/partner/spending",
+		authentication: authPartner,
+	}
+	var response struct {
+		Data Spending `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// ReplacePriceTable: replace the price table.
+//
+// Estimates and caps use these prices. Costs that providers report replace the estimates. The currency cannot change
+// after the first message was sent. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+func (r *SpendingResource) ReplacePriceTable(ctx context.Context, body PriceTable, options ...RequestOption) (*Spending, error) {
+	call := operation{
+		method:              "PUT",
+		path:                "/api/v1/partner/spending/price-table",
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data Spending `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// ResetPriceTable: restore the default prices.
+//
+// Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+func (r *SpendingResource) ResetPriceTable(ctx context.Context, options ...RequestOption) (*Spending, error) {
+	call := operation{
+		method:              "DELETE",
+		path:                "/api/v1/partner/spending/price-table",
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data Spending `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// SetDailyCap: set the daily cap.
+//
+// A campaign pauses before a message that would exceed the cap. It resumes when the cap is raised, or on the next day
+// in India. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+func (r *SpendingResource) SetDailyCap(ctx context.Context, body DailyCapInput, options ...RequestOption) (*Spending, error) {
+	call := operation{
+		method:              "PUT",
+		path:                "/api/v1/partner/spending/daily-cap",
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data Spending `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// EstimateCost: estimate the cost of a campaign.
+//
+// Estimates the cost of messages before a campaign starts, with the price table and the channels of the workflow.
+// Responses to replies are not included. Scope: `campaigns:read`. Rate limit class: `reads`.
+func (r *SpendingResource) EstimateCost(ctx context.Context, body CostEstimateInput, options ...RequestOption) (*CostEstimate, error) {
+	call := operation{
+		method:              "POST",
+		path:                "/api/v1/partner/spending/estimate",
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data CostEstimate `json:"data"`
 	}
 	if err := r.client.send(ctx, call, &response, options); err != nil {
 		return nil, err

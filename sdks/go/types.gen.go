@@ -24,8 +24,25 @@ const (
 	AssessmentScoreSkillVerdictInconclusive AssessmentScoreSkillVerdict = "inconclusive"
 )
 
+// CampaignPausedBy is one of campaign_cap or daily_cap. The server may add values.
+type CampaignPausedBy string
+
+const (
+	CampaignPausedByCampaignCap CampaignPausedBy = "campaign_cap"
+	CampaignPausedByDailyCap    CampaignPausedBy = "daily_cap"
+)
+
+// CampaignSpendingPausedBy is one of campaign_cap or daily_cap. The server may add values.
+type CampaignSpendingPausedBy string
+
+const (
+	CampaignSpendingPausedByCampaignCap CampaignSpendingPausedBy = "campaign_cap"
+	CampaignSpendingPausedByDailyCap    CampaignSpendingPausedBy = "daily_cap"
+)
+
 // CampaignStatus is one of scheduled, running, paused, completed or archived. `scheduled` until `starts_at`, then
-// `running`; `completed` when no candidate is pending; `paused` and `archived` on request. The server may add values.
+// `running`; `completed` when no candidate is pending; `paused` on request or by a spend cap, and `archived` on
+// request. The server may add values.
 type CampaignStatus string
 
 const (
@@ -105,6 +122,14 @@ const (
 	ChannelVoice    Channel = "voice"
 	ChannelSMS      Channel = "sms"
 	ChannelEmail    Channel = "email"
+)
+
+// CostEstimateLineKind is one of first_message or follow_up. The server may add values.
+type CostEstimateLineKind string
+
+const (
+	CostEstimateLineKindFirstMessage CostEstimateLineKind = "first_message"
+	CostEstimateLineKindFollowUp     CostEstimateLineKind = "follow_up"
 )
 
 // CountedCandidateInterest is one of interested or not_interested. The server may add values.
@@ -218,7 +243,7 @@ const (
 )
 
 // EventType is one of result.completed, result.declined, result.failed, mandate.ready, mandate.failed,
-// mandate.question_retired, campaign.completed, skill_request.resolved, verification.initiated,
+// mandate.question_retired, campaign.paused, campaign.completed, skill_request.resolved, verification.initiated,
 // verification.requested, verification.completed, verification.declined, verification.failed, verification.expired,
 // credential.issued, credential.revoked, person.erased or webhook.test. The type of the event. The server may add
 // values.
@@ -231,6 +256,7 @@ const (
 	EventTypeMandateReady           EventType = "mandate.ready"
 	EventTypeMandateFailed          EventType = "mandate.failed"
 	EventTypeMandateQuestionRetired EventType = "mandate.question_retired"
+	EventTypeCampaignPaused         EventType = "campaign.paused"
 	EventTypeCampaignCompleted      EventType = "campaign.completed"
 	EventTypeSkillRequestResolved   EventType = "skill_request.resolved"
 	EventTypeVerificationInitiated  EventType = "verification.initiated"
@@ -402,6 +428,17 @@ const (
 	MentionedSkillRequirementRequired    MentionedSkillRequirement = "required"
 	MentionedSkillRequirementPreferred   MentionedSkillRequirement = "preferred"
 	MentionedSkillRequirementNotRequired MentionedSkillRequirement = "not_required"
+)
+
+// MessageFiguresKind is one of first_message, follow_up, requested, response or code. The server may add values.
+type MessageFiguresKind string
+
+const (
+	MessageFiguresKindFirstMessage MessageFiguresKind = "first_message"
+	MessageFiguresKindFollowUp     MessageFiguresKind = "follow_up"
+	MessageFiguresKindRequested    MessageFiguresKind = "requested"
+	MessageFiguresKindResponse     MessageFiguresKind = "response"
+	MessageFiguresKindCode         MessageFiguresKind = "code"
 )
 
 // Method is one of data_enrichment, skill_verification or interest_collection. A part of the conversation with a
@@ -1053,6 +1090,11 @@ type Campaign struct {
 	TestClockID *string `json:"test_clock_id,omitempty"`
 	// Return only records with this status.
 	Status CampaignStatus `json:"status"`
+	// Maximum amount that the campaign may spend on messages, in the currency of the price table. The campaign pauses
+	// before a message that would exceed it.
+	SpendCap *float64 `json:"spend_cap,omitempty"`
+	// The cap that paused the campaign. Absent if the campaign is not paused, or a person paused it.
+	PausedBy *CampaignPausedBy `json:"paused_by,omitempty"`
 	// Number of candidates by status.
 	Counts CampaignCounts `json:"counts"`
 	// Version of the questions that the most recently enrolled candidates are asked.
@@ -1103,6 +1145,9 @@ type CampaignInput struct {
 	StartsAt *string `json:"starts_at,omitempty"`
 	// TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time.
 	TestClockID *string `json:"test_clock_id,omitempty"`
+	// Maximum amount that the campaign may spend on messages, in the currency of the price table. The campaign pauses
+	// before a message that would exceed it.
+	SpendCap *float64 `json:"spend_cap,omitempty"`
 	// The candidates to enrol. Each costs one credit.
 	Candidates []CandidateInput `json:"candidates,omitempty"`
 }
@@ -1113,6 +1158,22 @@ type CampaignList struct {
 	Items []Campaign `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// CampaignSpending is an object of the API.
+type CampaignSpending struct {
+	// ID of the campaign.
+	CampaignID string `json:"campaign_id"`
+	// Currency code (ISO 4217).
+	Currency string `json:"currency"`
+	// Amount spent: reported costs, and estimates of the messages without a report.
+	Spent float64 `json:"spent"`
+	// Part of the amount that providers have reported.
+	Reported float64 `json:"reported"`
+	// Maximum amount that the campaign may spend; null without a cap.
+	SpendCap *float64 `json:"spend_cap"`
+	// The cap that paused the campaign; null if none did.
+	PausedBy *CampaignSpendingPausedBy `json:"paused_by"`
 }
 
 // Candidate is an object of the API.
@@ -1280,8 +1341,60 @@ type ContactRecord struct {
 	Consent *CandidateConsent `json:"consent"`
 	// True if the phone number or the email address has opted out.
 	OptedOut bool `json:"opted_out"`
+	// Result of the DND check before the first contact; null without one.
+	DndCheck *ContactRecordDndCheck `json:"dnd_check"`
 	// Messages to the candidate, oldest first.
 	Messages []SentMessage `json:"messages"`
+}
+
+// ContactRecordDndCheck is an object of the API.
+type ContactRecordDndCheck struct {
+	// Time of the check.
+	CheckedAt string `json:"checked_at"`
+	// True if the number must not be contacted.
+	Blocked bool `json:"blocked"`
+}
+
+// CostEstimate is an object of the API.
+type CostEstimate struct {
+	// Currency code (ISO 4217).
+	Currency string `json:"currency"`
+	// Cost of the first messages.
+	FirstMessages float64 `json:"first_messages"`
+	// Cost of the first messages and all follow-ups, if no candidate replies.
+	Maximum float64 `json:"maximum"`
+	// Number of candidates without an address for any channel that is set up.
+	Unreachable int64 `json:"unreachable"`
+	// The messages by channel, country and category.
+	Lines []CostEstimateLine `json:"lines"`
+}
+
+// CostEstimateInput is an object of the API.
+type CostEstimateInput struct {
+	// ID of the mandate.
+	MandateID string `json:"mandate_id"`
+	// The candidates in groups with the same kinds of addresses. Addresses are not needed.
+	Recipients []RecipientGroup `json:"recipients"`
+}
+
+// CostEstimateLine is an object of the API.
+type CostEstimateLine struct {
+	// Kind of the messages.
+	Kind CostEstimateLineKind `json:"kind"`
+	// Channel of the messages.
+	Channel Channel `json:"channel"`
+	// Calling code of a country with its own rules; null for all other countries.
+	CallingCode *string `json:"calling_code"`
+	// Category of the messages.
+	Category string `json:"category"`
+	// Number of messages.
+	Messages int64 `json:"messages"`
+	// Assumed number of segments of each SMS, or minutes of each call; otherwise 1.
+	Units int64 `json:"units"`
+	// Price of a unit; null if the price table has none, so that the messages are not part of the estimate.
+	Price *float64 `json:"price"`
+	// Cost of these messages.
+	Amount float64 `json:"amount"`
 }
 
 // CountedCandidate is an object of the API.
@@ -1439,6 +1552,12 @@ type CreditEntryList struct {
 	Items []CreditEntry `json:"items"`
 	// Send it as `cursor` to get the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// DailyCapInput is an object of the API.
+type DailyCapInput struct {
+	// Maximum amount that the organisation may spend on a day in India; null removes the cap.
+	DailyCap *float64 `json:"daily_cap"`
 }
 
 // Delivery is an object of the API.
@@ -1637,6 +1756,14 @@ type EvidenceReason struct {
 	Effect EvidenceReasonEffect `json:"effect"`
 	// The reason in English. New texts and codes may be added.
 	Text string `json:"text"`
+}
+
+// ExchangeRate is an object of the API.
+type ExchangeRate struct {
+	// Currency code (ISO 4217).
+	Currency string `json:"currency"`
+	// Value of one unit of this currency in the currency of the price table.
+	Rate float64 `json:"rate"`
 }
 
 // ExperienceRange is an object of the API.
@@ -2113,6 +2240,65 @@ type MentionedSkill struct {
 	Mentions []SkillMention `json:"mentions"`
 }
 
+// MessageFailure is an object of the API.
+type MessageFailure struct {
+	// Channel of the messages.
+	Channel Channel `json:"channel"`
+	// Reason for the failures. New reasons can be added.
+	Reason string `json:"reason"`
+	// Number of failed messages.
+	Count int64 `json:"count"`
+	// The reason in words.
+	Title string `json:"title"`
+	// Recommended action.
+	Remedy string `json:"remedy"`
+	// True if a mobile operator or the provider blocked the messages.
+	BlockedByOperator bool `json:"blocked_by_operator"`
+}
+
+// MessageFigures is an object of the API.
+type MessageFigures struct {
+	// Channel of the messages.
+	Channel Channel `json:"channel"`
+	// Kind of the messages.
+	Kind MessageFiguresKind `json:"kind"`
+	// ID or name of the registered template; null without one.
+	TemplateID *string `json:"template_id"`
+	// Messages that the provider accepted.
+	Sent int64 `json:"sent"`
+	// Messages that reached the phone or mailbox, and answered calls.
+	Delivered int64 `json:"delivered"`
+	// Messages that the recipient has opened, as far as the channel reports it.
+	Read int64 `json:"read"`
+	// Messages that the provider rejected or could not deliver.
+	Failed int64 `json:"failed"`
+	// Messages whose outcome was unknown when they were sent. A later report counts in addition.
+	Unknown int64 `json:"unknown"`
+	// Part of `failed` that a mobile operator or the provider blocked because of the sender, the text or the hour.
+	BlockedByOperator int64 `json:"blocked_by_operator"`
+}
+
+// MessageOverview is an object of the API.
+type MessageOverview struct {
+	// Figures by channel, kind and template.
+	Messages []MessageFigures `json:"messages"`
+	// Failed messages by channel and reason, most frequent first.
+	Failures []MessageFailure `json:"failures"`
+}
+
+// MessagePrice is an object of the API.
+type MessagePrice struct {
+	// Channel of the message.
+	Channel Channel `json:"channel"`
+	// Digits after the + of the phone numbers; null for the numbers of all other countries.
+	CallingCode *string `json:"calling_code"`
+	// Category of the message, such as `marketing`, `utility` or `service_explicit`; `service` for a response on
+	// WhatsApp. Null for all other categories.
+	Category *string `json:"category"`
+	// Price of an SMS segment, a minute of a call, a WhatsApp message or an email; up to 6 decimals.
+	Price float64 `json:"price"`
+}
+
 // NamedSelectedSkill is an object of the API.
 type NamedSelectedSkill struct {
 	// ID of the selection.
@@ -2328,6 +2514,16 @@ type PreparedQuestionsSkillItemsPerCandidate struct {
 	Max int64 `json:"max"`
 }
 
+// PriceTable: Prices of messages, and the currency of all amounts.
+type PriceTable struct {
+	// Currency code (ISO 4217).
+	Currency string `json:"currency"`
+	// Prices. The most specific one applies: first the calling code is compared, then the category.
+	Prices []MessagePrice `json:"prices"`
+	// Exchange rates for costs that providers report in another currency.
+	ExchangeRates []ExchangeRate `json:"exchange_rates"`
+}
+
 // Project is an object of the API.
 type Project struct {
 	// ID of the project in your system.
@@ -2450,6 +2646,16 @@ type RateLimitedAddressPage struct {
 	// Maximum number of items on the page.
 	Limit int64 `json:"limit"`
 	// Total number of items on all pages.
+	Count int64 `json:"count"`
+}
+
+// RecipientGroup is an object of the API.
+type RecipientGroup struct {
+	// Beginning of the phone numbers, with the calling code; omit it for candidates without a number.
+	PhonePrefix *string `json:"phone_prefix,omitempty"`
+	// True if the candidates have an email address. Default: false.
+	HasEmail *bool `json:"has_email,omitempty"`
+	// Number of candidates in the group.
 	Count int64 `json:"count"`
 }
 
@@ -3185,6 +3391,25 @@ type SkillSuggestion struct {
 type SkillSuggestions struct {
 	// The matching skills, best first.
 	Skills []SkillSuggestion `json:"skills"`
+}
+
+// SpendCapInput is an object of the API.
+type SpendCapInput struct {
+	// Maximum amount that the campaign may spend in total; null removes the cap.
+	SpendCap *float64 `json:"spend_cap"`
+}
+
+// Spending is an object of the API.
+type Spending struct {
+	PriceTable PriceTable `json:"price_table"`
+	// True if the organisation has no price table of its own, so that the prices of the operator apply.
+	IsDefault bool `json:"is_default"`
+	// The current day in India.
+	Day string `json:"day"`
+	// Amount spent on this day: reported costs, and estimates until they are reported.
+	SpentToday float64 `json:"spent_today"`
+	// Maximum amount that may be spent on a day; null without a cap.
+	DailyCap *float64 `json:"daily_cap"`
 }
 
 // StoredVerificationMethod is an object of the API.

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { startPoller } from '../platform/jobs/poller.ts'
+import { aggregateMessages } from './message-figures.ts'
 import { aggregateChanges, COUNTS_ADDED_TOPIC } from './rollups.ts'
 
 const MAX_CHANGES_PER_BATCH = 10_000
@@ -12,10 +13,11 @@ const POLL_INTERVAL_MS = 30_000
 export function startAggregationWorker({ db, log }: Pick<Context, 'db' | 'log'>): { stop(): Promise<void> } {
   const poller = startPoller({
     async poll(isStopped) {
-      while (
-        !isStopped() &&
-        (await db.transaction((tx) => aggregateChanges(tx, MAX_CHANGES_PER_BATCH))) === MAX_CHANGES_PER_BATCH
-      );
+      for (const aggregate of [aggregateChanges, aggregateMessages])
+        while (
+          !isStopped() &&
+          (await db.transaction((tx) => aggregate(tx, MAX_CHANGES_PER_BATCH))) === MAX_CHANGES_PER_BATCH
+        );
       return POLL_INTERVAL_MS
     },
     onError: (error) => log.warn({ err: error }, 'aggregating analytics failed, retrying'),

@@ -18,10 +18,18 @@ import {
   toCountedCandidate,
 } from './candidates.ts'
 import { countedPathError, readFigure } from './figures.ts'
+import { buildMessageFigures, readMessageFigures } from './message-figures.ts'
 import { buildOverview } from './overview.ts'
 import { type Period, readPeriod } from './period.ts'
 import { type AnalyticsSubject, readCounts } from './rollups.ts'
-import { CountedCandidate, CountedCandidatesQuery, Overview, OverviewQuery } from './schema.ts'
+import {
+  CountedCandidate,
+  CountedCandidatesQuery,
+  MessageFiguresQuery,
+  MessageOverview,
+  Overview,
+  OverviewQuery,
+} from './schema.ts'
 
 /** Adds the analytics routes. Their figures always reflect the current results. */
 export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
@@ -77,6 +85,29 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
         message: 'Overview',
         data: buildOverview(rows, period, { channels: [], followUpCount: 0 }),
       }
+    },
+  )
+
+  app.get(
+    '/analytics/messages',
+    {
+      config,
+      schema: {
+        operationId: 'getMessageFigures',
+        tags,
+        summary: 'Get message figures',
+        description:
+          'Counts the LIVE messages by channel, kind and template, and the failures by reason, with what to do. Messages are counted on the day (Indian time) on which their state changed. In TEST mode, nothing is sent, so that the lists are empty.',
+        querystring: MessageFiguresQuery,
+        response: { 200: success(MessageOverview) },
+      },
+    },
+    async ({ caller, query }) => {
+      const period = readPeriod(query, clock.now())
+      const subject = await resolveSubject(db.queries, caller, undefined, query)
+      const campaignId = subject.kind === 'campaign' ? subject.id : undefined
+      const rows = await readMessageFigures(db.queries, caller, campaignId, period)
+      return { success: true as const, message: 'Message figures', data: buildMessageFigures(rows) }
     },
   )
 

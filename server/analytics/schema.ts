@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { sentMessageKinds } from '../campaigns/contact/message-kind.ts'
 import { CAMPAIGN_ID_PATTERN, ResultReasonSchema, ResultStatusSchema } from '../campaigns/schema.ts'
 import { channelNames } from '../channels/channel.ts'
 import { MANDATE_ID_PATTERN } from '../mandates/schema.ts'
@@ -22,6 +23,82 @@ const countSchema = Type.Integer({ minimum: 0 })
 function countSchemas<Name extends string>(names: readonly Name[]): Record<Name, typeof countSchema> {
   return Object.fromEntries(names.map((name) => [name, countSchema])) as Record<Name, typeof countSchema>
 }
+
+const messageCount = (description: string, example: number) =>
+  Type.Integer({ minimum: 0, description, examples: [example] })
+
+export const MessageFiguresQuery = Type.Object({
+  from: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'First day in India. Default: 30 days until `to`.',
+      examples: ['2026-03-01'],
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Last day in India. Default: today.', examples: ['2026-03-11'] }),
+  ),
+  campaign_id: Type.Optional(
+    Type.String({ pattern: CAMPAIGN_ID_PATTERN, description: 'Count only the messages of this campaign.' }),
+  ),
+})
+
+const channelField = Type.Enum([...channelNames], { description: 'Channel of the messages.', examples: ['sms'] })
+
+const MessageFigures = named(
+  'MessageFigures',
+  Type.Object({
+    channel: channelField,
+    kind: Type.Enum([...sentMessageKinds], { description: 'Kind of the messages.', examples: ['first_message'] }),
+    template_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'ID or name of the registered template; null without one.',
+      examples: ['1107160000000012345'],
+    }),
+    sent: messageCount('Messages that the provider accepted.', 1200),
+    delivered: messageCount('Messages that reached the phone or mailbox, and answered calls.', 1100),
+    read: messageCount('Messages that the recipient has opened, as far as the channel reports it.', 640),
+    failed: messageCount('Messages that the provider rejected or could not deliver.', 60),
+    unknown: messageCount(
+      'Messages whose outcome was unknown when they were sent. A later report counts in addition.',
+      0,
+    ),
+    blocked_by_operator: messageCount(
+      'Part of `failed` that a mobile operator or the provider blocked because of the sender, the text or the hour.',
+      12,
+    ),
+  }),
+)
+
+const MessageFailure = named(
+  'MessageFailure',
+  Type.Object({
+    channel: channelField,
+    reason: Type.String({ description: 'Reason for the failures. New reasons can be added.', examples: ['template'] }),
+    count: messageCount('Number of failed messages.', 12),
+    title: Type.String({
+      description: 'The reason in words.',
+      examples: ['The template is missing, not approved, paused or different from the text'],
+    }),
+    remedy: Type.String({
+      description: 'Recommended action.',
+      examples: ['Compare the template in the channel settings with the one that is registered at the provider.'],
+    }),
+    blocked_by_operator: Type.Boolean({
+      description: 'True if a mobile operator or the provider blocked the messages.',
+      examples: [true],
+    }),
+  }),
+)
+
+export const MessageOverview = named(
+  'MessageOverview',
+  Type.Object({
+    messages: Type.Array(MessageFigures, { description: 'Figures by channel, kind and template.' }),
+    failures: Type.Array(MessageFailure, {
+      description: 'Failed messages by channel and reason, most frequent first.',
+    }),
+  }),
+)
 
 export const Overview = named(
   'AnalyticsOverview',

@@ -10,6 +10,7 @@ import { until } from '../../test/support/until.ts'
 import { findCandidacy } from '../campaigns/candidacy.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { recordOptOut } from '../campaigns/contact/opt-outs.ts'
+import { changePrivacySettings } from '../notices/settings.ts'
 import { type AdapterName, adapterNames } from './adapter.ts'
 import { findOrderById } from './orders.ts'
 
@@ -274,6 +275,28 @@ test('a candidate who has opted out is rejected as unreachable and costs nothing
   assert.match(order.message ?? '', /opted out of messages/)
   assert.equal((await partner.get('/credits')).body.data.balance, 1000)
   assert.equal((await partner.get('/results')).body.data.items.length, 0)
+})
+
+test('in LIVE mode, an order without a declared basis for contacts is rejected with 422 and what to do', async () => {
+  const app = await getApp()
+  const partner = await createCampaignPartner(app, { mode: 'live' })
+  const { mandate_id } = await partner.createMandate({ channels: ['whatsapp'] })
+  const { key } = await connectAts(app, partner.scope, 'workable')
+  const place = () =>
+    app.fetch('/ats/workable/assessments', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        test_id: mandate_id,
+        callback_url: 'https://www.workable.com/callback/1',
+        candidate: { first_name: 'Asha', last_name: 'Rao', email: 'asha@example.com', phone: '+919810000001' },
+      }),
+    })
+  await app.context.db.transaction((tx) => changePrivacySettings(tx, app.clock, partner.orgId, { contact_basis: null }))
+  const rejected = await place()
+  assert.equal(rejected.status, 422, JSON.stringify(rejected.body))
+  assert.match(rejected.body.message, /set the contact basis in the privacy settings/)
+  assert.equal((await partner.get('/credits')).body.data.balance, 1000)
 })
 
 test('in LIVE mode, a candidate without a phone number gets an email, also if the workflow uses another channel', async (t) => {

@@ -11,6 +11,7 @@ import { newId } from '../platform/ids.ts'
 import { attachTestClock, lockClock, TEST_CLOCK_DUE } from '../test-clocks/test-clocks.ts'
 import type { CreatedVia } from '../workflows/enums.ts'
 import { CONTACT_DUE } from './contact/messages.ts'
+import { fromMicros, toMicros } from './spending/money.ts'
 
 export const campaignStatuses = ['scheduled', 'running', 'paused', 'completed', 'archived'] as const
 export type CampaignStatus = (typeof campaignStatuses)[number]
@@ -27,6 +28,10 @@ export interface Campaign {
   flow_version: number
   /** Why the campaign currently contacts no candidates; null if it does contact them. */
   hold: 'paused' | 'archived' | null
+  /** Maximum amount that the campaign may spend, in millionths; null without a cap. */
+  spend_cap: number | null
+  /** The cap that paused the campaign; null if it is not paused, or a person paused it. */
+  paused_by: 'campaign_cap' | 'daily_cap' | null
   starts_at: Date
   candidates: number
   pending: number
@@ -42,7 +47,7 @@ export interface Campaign {
 }
 
 /** Derives the status from the stored campaign and the current time. */
-function statusOf(campaign: Campaign, now: number): CampaignStatus {
+export function statusOf(campaign: Campaign, now: number): CampaignStatus {
   if (campaign.hold === 'archived') return 'archived'
   if (campaign.candidates > 0 && campaign.pending === 0) return 'completed'
   if (campaign.hold === 'paused') return 'paused'
@@ -60,6 +65,8 @@ export function campaignRecord(campaign: Campaign, now: number) {
     ...(campaign.name === null ? {} : { name: campaign.name }),
     ...(campaign.test_clock_id === null ? {} : { test_clock_id: campaign.test_clock_id }),
     status: statusOf(campaign, now),
+    ...(campaign.spend_cap === null ? {} : { spend_cap: fromMicros(campaign.spend_cap) }),
+    ...(campaign.paused_by === null ? {} : { paused_by: campaign.paused_by }),
     counts: { candidates, pending, completed, declined, failed },
     flow_version: campaign.flow_version,
     version: campaign.version,
@@ -75,6 +82,7 @@ export interface NewCampaign {
   name?: string
   starts_at?: string
   test_clock_id?: string
+  spend_cap?: number
 }
 
 const MAX_START_DELAY_MS = 30 * DAY
@@ -106,7 +114,7 @@ export async function createCampaign(
   tx: Tx,
   scope: OrgScope,
   serverClock: Clock,
-  { mandate_id, name, starts_at, test_clock_id }: NewCampaign,
+  { mandate_id, name, starts_at, test_clock_id, spend_cap }: NewCampaign,
   via: CreatedVia,
 ): Promise<Campaign> {
   const clock = await attachTestClock(tx, scope, serverClock, test_clock_id, 'test_clock_id')
@@ -126,9 +134,10 @@ export async function createCampaign(
     })
   const { rows } = await sql<Campaign>`
     insert into campaigns (campaign_id, org_id, mode, mandate_id, workflow_id, job_id, name, created_via, flow_version,
-      starts_at, created_at, updated_at, test_clock_id)
+      starts_at, created_at, updated_at, test_clock_id, spend_cap)
     values (${newId('CP_', now)}, ${scope.orgId}, ${scope.mode}, ${mandate_id}, ${mandate.workflow_id}, ${mandate.job_id},
-      ${name ?? null}, ${via}, ${mandate.flow_version}, ${new Date(startTime)}, ${new Date(now)}, ${new Date(now)}, ${test_clock_id ?? null})
+      ${name ?? null}, ${via}, ${mandate.flow_version}, ${new Date(startTime)}, ${new Date(now)}, ${new Date(now)}, ${test_clock_id ?? null},
+      ${spend_cap === undefined ? null : toMicros(spend_cap)})
     returning *`.execute(tx)
   return rows[0]!
 }
@@ -163,12 +172,12 @@ export async function listCampaigns(
   return rows
 }
 
-/** Pauses a campaign: its candidates are not contacted until it is resumed. */
+/** Pauses a campaign: its candidates are not contacted until it is resumed. A campaign that a cap paused then no longer resumes on its own. */
 export async function pauseCampaign(tx: Tx, scope: WriteScope, serverClock: Clock, id: string): Promise<Campaign> {
   const campaign = await lockControllableCampaign(tx, scope, id)
   const clock = await lockClock(tx, serverClock, campaign.test_clock_id)
   const status = statusOf(campaign, clock.now())
-  if (status !== 'running')
+  if (status !== 'running' && !(status === 'paused' && campaign.paused_by !== null))
     throw problem('CONFLICT', `Only running campaigns can be paused; this campaign is ${status}.`)
   await sql`update contacts set held = true where campaign_id = ${id}`.execute(tx)
   return setHold(tx, clock, id, 'paused')
@@ -185,9 +194,23 @@ export async function resumeCampaign(tx: Tx, scope: WriteScope, serverClock: Clo
   return setHold(tx, clock, id, null)
 }
 
-export async function setHold(tx: Tx, clock: Clock, id: string, hold: Campaign['hold']): Promise<Campaign> {
+/** The cap that pauses a campaign, the day in India, and the cost of the message that would exceed the cap, in millionths. */
+interface CapPause {
+  cap: NonNullable<Campaign['paused_by']>
+  day: string
+  cost: number
+}
+
+export async function setHold(
+  tx: Tx,
+  clock: Clock,
+  id: string,
+  hold: Campaign['hold'],
+  capPause?: CapPause,
+): Promise<Campaign> {
   const { rows } = await sql<Campaign>`
-    update campaigns set hold = ${hold}, version = version + 1, updated_at = ${new Date(clock.now())}
+    update campaigns set hold = ${hold}, paused_by = ${capPause?.cap ?? null}, paused_on = ${capPause?.day ?? null}::date,
+      paused_cost = ${capPause?.cost ?? null}, version = version + 1, updated_at = ${new Date(clock.now())}
     where campaign_id = ${id} returning *`.execute(tx)
   return rows[0]!
 }

@@ -108,6 +108,14 @@ export async function findCandidacy(tx: Queries, candidateId: string): Promise<C
   return (await toCandidacies(tx, rows))[0]
 }
 
+export async function findCandidacies(tx: Queries, candidateIds: string[]): Promise<Candidacy[]> {
+  const { rows } =
+    await sql<CandidacyRow>`select ${columns} from ${joinedTables} where p.candidate_id = any (${candidateIds})`.execute(
+      tx,
+    )
+  return toCandidacies(tx, rows)
+}
+
 /** A candidacy with its position in the list of results. */
 export interface ListedCandidacy extends Candidacy {
   listed_at: Date

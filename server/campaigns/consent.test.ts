@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
+import { signInMember } from '../../test/support/console.ts'
 import { aCandidate, createCampaignPartner } from '../../test/support/partners.ts'
 import { EXOTEL, startProvider, WHATSAPP } from '../../test/support/provider.ts'
 import { saveCredentials } from '../channels/credentials.ts'
@@ -107,6 +108,7 @@ test('the contact record proves the basis, the messages and their templates, and
     campaign_id: partner.campaignId,
     consent: STORED_CONSENT,
     opted_out: false,
+    dnd_check: null,
   })
   assert.equal(messages.length, 1)
   const { message_id: _, text, ...message } = messages[0]
@@ -155,6 +157,23 @@ test('without its own consent, a candidate has the basis that the organisation d
   })
 })
 
+test('an owner declares the basis with PUT, which requires its source, and a recruiter cannot', async () => {
+  const { app, createPartner } = await setUp()
+  const partner = await createPartner()
+  const path = `/orgs/${partner.orgId}/privacy`
+  const declaration = { contact_basis: 'application', contact_basis_source: 'form on example.com' }
+  const recruiter = await signInMember(app, partner.orgId, 'recruiter')
+  assert.equal((await recruiter.put(path, declaration)).status, 403)
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  const withoutSource = await owner.put(path, { contact_basis: 'application' })
+  assert.equal(withoutSource.status, 400)
+  assert.equal(withoutSource.body.error.details[0].path, 'contact_basis_source')
+  assert.equal((await partner.enrol(partner.campaignId, [aCandidate(1)])).status, 400)
+  const declared = await owner.put(path, declaration)
+  assert.deepEqual([declared.status, declared.body.data.contact_basis], [200, 'application'])
+  assert.equal((await partner.enrol(partner.campaignId, [aCandidate(1)])).status, 202)
+})
+
 test('a LIVE campaign that can reach nobody is rejected with the reason and what to do', async () => {
   const { app, context } = await setUp()
   const partner = await createCampaignPartner(app, { mode: 'live' })
@@ -169,7 +188,7 @@ test('a LIVE campaign that can reach nobody is rejected with the reason and what
   assert.equal(status, 409)
   assert.equal(
     body.error.message,
-    'This campaign can reach nobody. sms: The host 127.0.0.1 of PUBLIC_URL is not in listed_hosts; operators block links to other hosts. Add the host to the whitelist of the DLT portal and to listed_hosts.',
+    'This campaign can reach nobody. sms: The host 127.0.0.1 of PUBLIC_URL is not in listed_hosts; mobile operators block links to other hosts. Add the host to the whitelist of the DLT portal and to listed_hosts.',
   )
   await setUpSms(['127.0.0.1'])
   assert.equal((await create()).status, 202)

@@ -29,6 +29,7 @@ import { CONTACT_DUE } from './contact/messages.ts'
 import { findOptedOut } from './contact/opt-outs.ts'
 import { balanceOf, spendCredits } from './credits.ts'
 import { countDailyPeople } from './daily-people-limit.ts'
+import { shareLockDndCheck } from './dnd/dnd-check.ts'
 import { type CandidateValues, sealCandidate } from './personal-values.ts'
 import { publishChanges, recordTransitions } from './progress.ts'
 import { testScriptErrors } from './test-scripts.ts'
@@ -169,6 +170,7 @@ export async function enrolCandidates(
   const startTime = Math.max(now, campaign.starts_at.getTime())
   const firstContactTime = new Date(hasContactHours(campaign) ? nextContactTime(startTime) : startTime)
   const enrolledAt = new Date(now)
+  const hasDndCheck = caller.mode === 'live' && (await shareLockDndCheck(tx, caller.orgId))
   const people = await identifyPeople(tx, caller, now, rows)
   const { rows: addedRows } = await sql<{ candidate_id: string }>`
     with input as (
@@ -195,8 +197,9 @@ export async function enrolCandidates(
       select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, ${campaign.mandate_id}, result_id, 'pending',
         ${campaign.flow_version}, conversation, ${enrolledAt}, ${enrolledAt} from input join added using (candidate_id)
     ), due as (
-      insert into contacts (candidate_id, campaign_id, kind, step, due_at, held, restricted)
-      select candidate_id, ${campaign.campaign_id}, 'contact', 0, due_at, ${campaign.hold === 'paused' || campaign.test_clock_id !== null}, restricted
+      insert into contacts (candidate_id, campaign_id, kind, step, due_at, held, restricted, dnd_check_at)
+      select candidate_id, ${campaign.campaign_id}, 'contact', 0, due_at, ${campaign.hold === 'paused' || campaign.test_clock_id !== null}, restricted,
+        case when ${hasDndCheck} and phone_index is not null then ${enrolledAt}::timestamptz end
       from input join added using (candidate_id)
     )
     select candidate_id from added`.execute(tx)

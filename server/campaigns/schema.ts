@@ -8,10 +8,11 @@ import { attachedTestClock, TestClockId } from '../test-clocks/schema.ts'
 import { Language } from '../workflows/schema.ts'
 import { campaignStatuses } from './campaigns.ts'
 import { resultReasons, resultStatuses } from './candidacy.ts'
-import { sentMessageKinds } from './contact/contact-record.ts'
+import { sentMessageKinds } from './contact/message-kind.ts'
 import { creditReasons } from './credits.ts'
 import { duplicateReasons, MAX_CANDIDATES_PER_REQUEST } from './enrolment.ts'
 import { PHONE_FORMAT_MESSAGE, PHONE_PATTERN } from './phone-number.ts'
+import { spendCapField } from './spending/schema.ts'
 
 const closed = { additionalProperties: false }
 const timestamp = Type.String({ format: 'date-time' })
@@ -240,6 +241,7 @@ export const CampaignBody = named(
         }),
       ),
       test_clock_id: Type.Optional(TestClockId),
+      spend_cap: Type.Optional(spendCapField),
       candidates: Type.Optional(candidates),
     },
     closed,
@@ -263,6 +265,13 @@ export const CampaignRecord = named(
     name: Type.Optional(Type.String()),
     test_clock_id: attachedTestClock,
     status: named('CampaignStatus', Type.Enum([...campaignStatuses])),
+    spend_cap: Type.Optional(spendCapField),
+    paused_by: Type.Optional(
+      Type.Enum(['campaign_cap', 'daily_cap'], {
+        description: 'The cap that paused the campaign. Absent if the campaign is not paused, or a person paused it.',
+        examples: ['daily_cap'],
+      }),
+    ),
     counts: Type.Object({ candidates: count, pending: count, completed: count, declined: count, failed: count }),
     flow_version: Type.Integer({
       description: 'Version of the questions that the most recently enrolled candidates are asked.',
@@ -401,6 +410,19 @@ export const ContactRecordSchema = named(
       description: 'True if the phone number or the email address has opted out.',
       examples: [false],
     }),
+    dnd_check: Type.Union(
+      [
+        Type.Object({
+          checked_at: withNotes(timestamp, {
+            description: 'Time of the check.',
+            examples: ['2026-03-11T06:30:00.000Z'],
+          }),
+          blocked: Type.Boolean({ description: 'True if the number must not be contacted.', examples: [false] }),
+        }),
+        Type.Null(),
+      ],
+      { description: 'Result of the DND check before the first contact; null without one.' },
+    ),
     messages: Type.Array(SentMessageSchema, { description: 'Messages to the candidate, oldest first.' }),
   }),
 )

@@ -3,15 +3,18 @@ import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import PostalMime from 'postal-mime'
+import { GUPSHUP, gupshupError, startIndianProviders } from '../../test/support/india.ts'
 import {
   cloudError,
   EXOTEL,
   exotelError,
   type ProviderBehaviour,
+  type ScriptedResponse,
   startProvider,
   TWILIO,
   twilioError,
   WHATSAPP,
+  withTemplates,
 } from '../../test/support/provider.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
 import type { Config } from '../config.ts'
@@ -29,7 +32,6 @@ import {
 import { openEmail } from './email/email.ts'
 import { matchChoice, plainText } from './message-text.ts'
 import { closeProviderConnections } from './provider.ts'
-import { reserveSlot } from './send-rate.ts'
 import { redactSecrets, validateSettings } from './settings.ts'
 import { openSms } from './sms.ts'
 import { isSignedByTwilio, twilioSignature } from './twilio/twilio.ts'
@@ -51,6 +53,7 @@ function outgoingMessage(overrides: Partial<OutgoingMessage> = {}): OutgoingMess
     unsubscribeUrl: 'https://verify.example.com/unsubscribe/abc',
     company: 'Metro Ltd',
     title: 'Electrician',
+    minutes: 3,
     isRequested: false,
     asksConsent: true,
     isCode: false,
@@ -97,7 +100,7 @@ async function trySend(
 test('WhatsApp: sends a template first, then buttons, lists and text within the limits', async (t) => {
   const { url, received } = await startProvider(t)
   t.after(closeProviderConnections)
-  const credentials = { ...WHATSAPP, base_url: `${url}/`, channel_id: 'CH_1' }
+  const credentials = withTemplates('whatsapp', { ...WHATSAPP, base_url: `${url}/`, channel_id: 'CH_1' })
   const send = async (overrides: Partial<OutgoingMessage>) => {
     const { providerId } = await whatsapp.send(outgoingMessage(overrides), credentials, tenSecondTimeout())
     const { body, id } = received.at(-1)!
@@ -155,7 +158,7 @@ test('WhatsApp: sends a template first, then buttons, lists and text within the 
 test('WhatsApp: provider errors map to the right reason', async (t) => {
   const { url, nextBehaviours, received } = await startProvider(t)
   t.after(closeProviderConnections)
-  const credentials = { ...WHATSAPP, base_url: url, channel_id: 'CH_1' }
+  const credentials = withTemplates('whatsapp', { ...WHATSAPP, base_url: url, channel_id: 'CH_1' })
   const cases: [ProviderBehaviour, string, number?][] = [
     [cloudError(400, 131026), 'unreachable'],
     [cloudError(429, 130429), 'busy', 5],
@@ -201,7 +204,7 @@ test('a failure before the request is written is safe to retry', async (t) => {
   await new Promise((resolve) => closedServer.once('listening', resolve))
   const { port } = closedServer.address() as { port: number }
   await new Promise((resolve) => closedServer.close(resolve))
-  const credentialsFor = (base_url: string) => ({ ...WHATSAPP, base_url, channel_id: 'CH_1' })
+  const credentialsFor = (base_url: string) => withTemplates('whatsapp', { ...WHATSAPP, base_url, channel_id: 'CH_1' })
   assert.equal(
     (await trySend(whatsapp, credentialsFor(`http://127.0.0.1:${port}`))).reason,
     'busy',
@@ -302,7 +305,8 @@ test('Exotel: messages have the registered text, and errors map to the right rea
   const { url, nextBehaviours, received } = await startProvider(t)
   t.after(closeProviderConnections)
   const sms = openSms({ config })
-  const credentials = { ...EXOTEL, listed_hosts: ['verify.example.com'], base_url: url, channel_id: 'CH_1' }
+  const settingsOfExotel = { ...EXOTEL, listed_hosts: ['verify.example.com'], base_url: url, channel_id: 'CH_1' }
+  const credentials = withTemplates('sms', settingsOfExotel)
   const bodyOf = async (overrides: Partial<OutgoingMessage>) => {
     nextBehaviours.push({ status: 200, body: { SMSMessage: { Sid: 'abc' } } })
     const accepted = await sms.send(outgoingMessage(overrides), credentials, tenSecondTimeout())
@@ -324,8 +328,8 @@ test('Exotel: messages have the registered text, and errors map to the right rea
   nextBehaviours.push({ status: 200, body: {} })
   const withoutId = await sms.send(outgoingMessage({ followUpNumber: 0 }), credentials, tenSecondTimeout())
   assert.equal(withoutId.providerId, undefined, 'the message was accepted, and must not be sent again')
-  const notice = { step: 1, kind: 'notice' as const, text: 'Your code is 482910.', choices: [] }
-  assert.deepEqual(await bodyOf({ isCode: true, prompts: [notice] }), [
+  const notice = { step: 1, kind: 'notice' as const, text: 'Jobs 2024: your code is 482910.', choices: [] }
+  assert.deepEqual(await bodyOf({ isCode: true, code: '482910', prompts: [notice] }), [
     '482910 is your code for your request to Acme Staffing.',
     'plain',
     'transactional',
@@ -351,14 +355,55 @@ test('Exotel: messages have the registered text, and errors map to the right rea
     [{ listed_hosts: ['example.org'] }, {}, /host verify\.example\.com of the link is not in listed_hosts/],
     [{ templates: EXOTEL.templates.slice(3) }, {}, /no DLT template is registered for invitation/],
     [{ templates: EXOTEL.templates.slice(0, 3) }, { isCode: true }, /no DLT template is registered for code/],
+    [{}, { isCode: true }, /no confirmation code for \{code\}/],
     [{}, { to: '+447700900123' }, /Indian numbers only/],
   ] as const) {
     const text = outgoingMessage({ followUpNumber: 0, ...overrides })
-    const outcome = await trySend(sms, { ...credentials, ...settings }, tenSecondTimeout(), text)
+    const outcome = await trySend(
+      sms,
+      withTemplates('sms', { ...settingsOfExotel, ...settings }),
+      tenSecondTimeout(),
+      text,
+    )
     assert.equal(outcome.reason, 'rejected')
     assert.match(outcome.message!, message)
   }
   assert.equal(received.length, sentCount, 'the violations were refused before sending')
+})
+
+test('Gupshup: errors, which have the status 200, map to the right reason', async (t) => {
+  const india = await startIndianProviders(t, { now: () => Date.parse('2026-03-11T06:30:00.000Z') })
+  t.after(closeProviderConnections)
+  const sms = openSms({ config })
+  const credentials = withTemplates('sms', {
+    ...GUPSHUP,
+    listed_hosts: ['verify.example.com'],
+    templates: EXOTEL.templates,
+    base_url: india.url,
+    channel_id: 'CH_1',
+  })
+  const cases: [ScriptedResponse, SendErrorReason | 'none', number?][] = [
+    [gupshupError('102', 'Authentication failed'), 'rejected'],
+    [gupshupError('105', 'The phone number is invalid'), 'unreachable'],
+    [gupshupError('100', 'Unknown error'), 'unknown'],
+    [{ status: 429 }, 'busy', 5],
+    [{ status: 503, headers: { 'retry-after': '60' } }, 'busy', 60],
+    [{ status: 500 }, 'unknown'],
+    [{ status: 403 }, 'rejected'],
+    [{ status: 200, body: 'success' }, 'unknown'],
+    [{ status: 200, body: { response: { id: '1-2', status: 'success' } } }, 'none'],
+  ]
+  for (const [response, reason, retryAfter] of cases) {
+    india.nextResponses.push(response)
+    const outcome: { reason: string; retryAfter?: number | undefined; message?: string } = await trySend(
+      sms,
+      credentials,
+    )
+    assert.deepEqual([outcome.reason, outcome.retryAfter], [reason, retryAfter], JSON.stringify(response))
+    assert.ok(!outcome.message?.includes(GUPSHUP.password))
+  }
+  const abroad = await trySend(sms, credentials, tenSecondTimeout(), outgoingMessage({ to: '+447700900123' }))
+  assert.equal(abroad.reason, 'rejected')
 })
 
 test('Twilio: the signature matches the documented example', () => {
@@ -478,6 +523,12 @@ test('settings: every invalid field is listed, and secrets are redacted', () => 
     return { ...EXOTEL, templates: [template] }
   }
   assert.deepEqual(invalidPaths('sms', EXOTEL), [])
+  assert.deepEqual(invalidPaths('sms', GUPSHUP), [])
+  assert.deepEqual(invalidPaths('sms', { ...GUPSHUP, user_id: 'acme', password: 'short' }).sort(), [
+    'password',
+    'user_id',
+  ])
+  assert.deepEqual(invalidPaths('voice', { ...EXOTEL, from: '+911600123456' }), ['provider'])
   assert.deepEqual(invalidPaths('sms', { ...EXOTEL, from: 'METRO', dlt_entity_id: 'x', listed_hosts: [] }).sort(), [
     'dlt_entity_id',
     'from',
@@ -490,7 +541,10 @@ test('settings: every invalid field is listed, and secrets are redacted', () => 
     '{title}{link}',
   ])
     assert.deepEqual(new Set(invalidPaths('sms', withText(text))), new Set(['templates[0].text']), text)
-  assert.deepEqual(invalidPaths('sms', withText('Your request: {link}', 'code')), ['templates[0].text'])
+  assert.deepEqual(
+    new Set(invalidPaths('sms', withText('Your request: {link}', 'code'))),
+    new Set(['templates[0].text']),
+  )
   const [template] = EXOTEL.templates
   assert.deepEqual(invalidPaths('sms', { ...EXOTEL, templates: [template, template] }), ['templates[1]'])
   assert.deepEqual(invalidPaths('email', { smtp_url: 'http://x', from: 'a@b.example' }), ['smtp_url'])
@@ -506,6 +560,7 @@ test('settings: every invalid field is listed, and secrets are redacted', () => 
     assert.deepEqual(invalidPaths('sms', { ...TWILIO, from: '+14155550100', base_url }), ['base_url'], base_url)
   for (const base_url of ['https://api.example.com', 'http://127.0.0.1:99', 'http://[::1]:99', 'http://localhost:99'])
     assert.deepEqual(invalidPaths('sms', { ...TWILIO, from: '+14155550100', base_url }), [], base_url)
+  assert.doesNotMatch(JSON.stringify(redactSecrets(GUPSHUP)), /password-of-the-tests/)
   const redactedText = JSON.stringify(redactSecrets(WHATSAPP))
   for (const secret of [WHATSAPP.access_token, WHATSAPP.app_secret, WHATSAPP.verify_token])
     assert.ok(!redactedText.includes(secret))
@@ -525,22 +580,6 @@ test('text replies match options by number or label; other text does not match',
   assert.equal(matchChoice(openQuestion, '1'), undefined, 'a number is itself an answer')
   assert.equal(matchChoice(openQuestion, 'SKIP'), 'skip')
   assert.match(plainText(outgoingMessage({ prompts: [openQuestion] }), 1600), /How many years\?\n\n• Skip\nAnswer here/)
-})
-
-test('messages stay within the send rate; a reserved slot stays valid, but expires overnight', () => {
-  const sender = { org_id: 'ORG_rate', channel: 'sms' } as const
-  const slotTime = (id: number, now: number, rate = 2) => reserveSlot(sender, `MS_${id}`, rate, now)
-  assert.deepEqual(
-    [1, 2, 3, 4].map((id) => slotTime(id, 10_000)),
-    [10_000, 10_000, 10_500, 11_000],
-  )
-  assert.equal(slotTime(3, 10_200), 10_500, 'an early call returns the same slot')
-  assert.equal(slotTime(3, 10_500), 10_500)
-  assert.equal(slotTime(5, 10_500), 11_500)
-  assert.equal(slotTime(4, 100_000), 100_000, 'an expired slot is replaced')
-  assert.equal(slotTime(5, 100_000), 100_000)
-  assert.equal(slotTime(6, 100_000), 100_500)
-  assert.equal(reserveSlot({ ...sender, org_id: 'ORG_other' }, 'MS_9', 2, 100_000), 100_000)
 })
 
 test('every channel has an adapter, and a missing or swapped one is an error at startup', async (t) => {

@@ -23,6 +23,8 @@ export interface OutgoingMessage {
   unsubscribeUrl: string
   company: string
   title: string
+  /** Estimated duration of the conversation. */
+  minutes: number
   /** 0 for the first message, then 1, 2, … for the follow-ups; absent in a response to a reply. */
   followUpNumber?: number
   /** Whether the candidate asked for this contact. */
@@ -31,6 +33,8 @@ export interface OutgoingMessage {
   asksConsent: boolean
   /** Whether the message contains a confirmation code. */
   isCode: boolean
+  /** The confirmation code. */
+  code?: string
 }
 
 /**

@@ -1,9 +1,14 @@
-import { LANGUAGES } from '../platform/text/languages.ts'
 import type { ChannelName } from './channel.ts'
-import type { ChannelAccount } from './credentials.ts'
+import type { TemplatedAccount } from './credentials.ts'
 import { rulesFor } from './rules.ts'
-import type { ExotelSettings, VoiceSettings, WhatsAppSettings } from './settings.ts'
-import { templatePurposes } from './sms-templates.ts'
+import type { VoiceSettings } from './settings.ts'
+import {
+  type RegisteredTemplate,
+  type TemplateChannel,
+  templateLanguages,
+  templatePurposes,
+} from './templates/template.ts'
+import { headerViolation, templateViolations } from './templates/violations.ts'
 
 /** A reason for which messages of a channel are refused or may be refused, and what to do. */
 export interface ChannelFinding {
@@ -16,42 +21,33 @@ export interface ChannelFinding {
 
 const INDIAN_PREFIX = '+91'
 
-type CheckedAccount = Pick<ChannelAccount, 'channel' | 'credentials'>
+type CheckedAccount = Pick<TemplatedAccount, 'channel' | 'credentials' | 'templates'>
 
-/** Checks the settings of a channel against the rules for messages to India. */
+/** Checks the settings and the registered templates of a channel against the rules for messages to India. */
 export function checkChannel(
-  { channel, credentials }: CheckedAccount,
+  { channel, credentials, templates }: CheckedAccount,
   publicUrl: string | undefined,
 ): ChannelFinding[] {
   const findings: ChannelFinding[] = []
   const add = (severity: ChannelFinding['severity'], problem: string, remedy: string) =>
     findings.push({ channel, severity, problem, remedy })
-  if (channel === 'sms' && credentials.provider === 'exotel') {
-    const { listed_hosts, templates } = credentials as unknown as ExotelSettings
+  if (channel === 'sms' && hasDltRoute(credentials)) {
+    const { listed_hosts } = credentials as { listed_hosts: string[] }
     const host = publicUrl && URL.canParse(publicUrl) ? new URL(publicUrl).hostname : undefined
     if (host === undefined)
       add('refused', 'PUBLIC_URL is not set, so messages have no link.', 'Set PUBLIC_URL to the public https URL.')
     else if (!listed_hosts.includes(host))
       add(
         'refused',
-        `The host ${host} of PUBLIC_URL is not in listed_hosts; operators block links to other hosts.`,
+        `The host ${host} of PUBLIC_URL is not in listed_hosts; mobile operators block links to other hosts.`,
         'Add the host to the whitelist of the DLT portal and to listed_hosts.',
       )
-    for (const purpose of templatePurposes) {
-      const languages = missingLanguages(templates.filter((each) => each.purpose === purpose).map((t) => t.language))
-      const first = templates.find((each) => each.purpose === purpose)
-      if (first && languages.length > 0)
-        add(
-          'warning',
-          `Candidates in ${languages.join(', ')} get the template for ${purpose} in ${first.language}.`,
-          'Register the text in these languages and add it to templates.',
-        )
-    }
+    checkTemplates('sms', templates, add, credentials.from as string)
   } else if (channel === 'sms')
     add(
       'warning',
-      'Twilio delivers SMS to India from changing foreign numbers, without a registered header; operators may block them.',
-      'Set up Exotel for SMS to India.',
+      'Twilio delivers SMS to India from changing foreign numbers, without a registered header; mobile operators may block them.',
+      'Set up Exotel or Gupshup for SMS to India.',
     )
   if (channel === 'voice') {
     const { from } = credentials as unknown as VoiceSettings
@@ -70,19 +66,78 @@ export function checkChannel(
         'Set PUBLIC_URL to the public https URL.',
       )
   }
-  if (channel === 'whatsapp') {
-    const { template } = credentials as unknown as Partial<WhatsAppSettings>
-    const languages = missingLanguages((template?.languages ?? []).map((code) => code.split('_')[0]!))
-    if (template && languages.length > 0)
-      add(
-        'warning',
-        `Candidates in ${languages.join(', ')} get the first message in ${template.languages[0]}.`,
-        `Have the template ${template.name} approved in these languages and add them to template.languages.`,
-      )
-  }
+  if (channel === 'whatsapp') checkTemplates('whatsapp', templates, add)
   return findings
 }
 
-function missingLanguages(languages: string[]): string[] {
-  return LANGUAGES.filter((language) => !languages.includes(language))
+/** Whether SMS are sent through an Indian provider, which needs registered templates. */
+function hasDltRoute(credentials: Record<string, unknown>): boolean {
+  return credentials.provider === 'exotel' || credentials.provider === 'gupshup'
+}
+
+function checkTemplates(
+  channel: TemplateChannel,
+  templates: RegisteredTemplate[],
+  add: (severity: ChannelFinding['severity'], problem: string, remedy: string) => void,
+  sender?: string,
+): void {
+  const rule = rulesFor(INDIAN_PREFIX).channels[channel]
+  const registry = channel === 'sms' ? 'the DLT portal' : 'WhatsApp'
+  const violationsOf = (template: RegisteredTemplate) =>
+    template.is_from_settings && channel === 'whatsapp' ? [] : templateViolations(template, rule)
+  const approved = templates.filter(
+    (template) => template.status === 'approved' && (template.is_from_settings || violationsOf(template).length === 0),
+  )
+  const requiredPurposes = channel === 'sms' ? (['invitation', 'code'] as const) : (['invitation'] as const)
+  for (const purpose of requiredPurposes)
+    if (!approved.some((template) => template.purpose === purpose))
+      add(
+        purpose === 'invitation' ? 'refused' : 'warning',
+        purpose === 'invitation'
+          ? `No template for ${purpose} is approved, so that no first message can be sent.`
+          : 'No template for code is approved, so that people cannot confirm requests about their data by SMS.',
+        `Create the texts with "attestry channels templates create", register them at ${registry}, and import their IDs or status.`,
+      )
+  for (const purpose of templatePurposes) {
+    const ofPurpose = approved.filter((template) => template.purpose === purpose)
+    const missing = templateLanguages(undefined).filter(
+      (language) => !ofPurpose.some((template) => template.language === language),
+    )
+    if (ofPurpose[0] && missing.length > 0)
+      add(
+        'warning',
+        `Candidates in ${missing.join(', ')} get the template for ${purpose} in ${ofPurpose[0].language}.`,
+        `Register the text in these languages at ${registry}, if it supports them.`,
+      )
+  }
+  for (const template of templates) {
+    const { name, language, status, status_reason, quality } = template
+    if (status === 'rejected' || status === 'paused' || status === 'disabled')
+      add(
+        'warning',
+        `The template ${name} in ${language} is ${status}${status_reason ? `: ${status_reason}` : ''}.`,
+        'Change the text and register it again; until then, it is not used.',
+      )
+    if (quality === 'red' || quality === 'yellow')
+      add(
+        'warning',
+        `WhatsApp rates the quality of the template ${name} in ${language} as ${quality}; people block or report it.`,
+        'Contact only people who expect the message. WhatsApp pauses templates of low quality.',
+      )
+    if (status !== 'approved') continue
+    for (const { field, message } of violationsOf(template))
+      add(
+        'warning',
+        `The ${field} of the template ${name} in ${language} ${message}.`,
+        'Change the template and register it again; until then, it is refused.',
+      )
+    const senderProblem =
+      sender === undefined || template.header ? undefined : headerViolation(sender, template.category)
+    if (senderProblem)
+      add(
+        'refused',
+        `The sender ${sender} of the template ${name} ${senderProblem}.`,
+        'Register a header of this kind.',
+      )
+  }
 }

@@ -4,19 +4,23 @@ import type { Rule } from '../access/limits/limiter.ts'
 import { Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { formatSeconds } from '../platform/clock.ts'
+import type { Tx } from '../platform/database/database.ts'
 import { bodyTimeoutMs, readRawBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import type { App } from '../platform/http/server.ts'
 import { secretsEqual } from '../platform/secret-comparison.ts'
 import { type ChannelName, channelNames } from './channel.ts'
-import { type ChannelAccount, findAccount } from './credentials.ts'
+import { type ChannelAccount, findAccount, recordWebhookCall } from './credentials.ts'
 import { isExotelCallback, readExotelStatus } from './exotel/sms.ts'
-import type { InboundHandler } from './inbound.ts'
+import { isGupshupCallback, readGupshupQuery, readGupshupReports } from './gupshup/sms.ts'
+import type { InboundHandler, InboundStatus } from './inbound.ts'
+import { recordReports } from './templates/register.ts'
 import { readSms, readSmsStatus } from './twilio/sms.ts'
 import { isSignedByTwilio, twilioCallbackUrl } from './twilio/twilio.ts'
 import { emptyTwiml, hangUpTwiml, turnTwiml } from './twilio/twiml.ts'
 import { readCallAnswer, readCallStatus } from './twilio/voice.ts'
-import { hasValidSignature, readWebhook } from './whatsapp/webhook.ts'
+import { saveMessagingLimit } from './whatsapp/limits.ts'
+import { hasValidSignature, readWebhook, type WebhookItem } from './whatsapp/webhook.ts'
 
 export const HOOKS_BASE = '/hooks'
 
@@ -32,7 +36,7 @@ const REJECTED_RULE: Rule = { name: 'rejected-callbacks', kind: 'fixed', limit: 
 interface HookParams {
   channel_id: string
   message_id: string
-  /** The message authentication code in callbacks of Exotel. */
+  /** The message authentication code in callbacks of Exotel and Gupshup. */
   code: string
 }
 
@@ -48,7 +52,10 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     // Check the channel and that a signature is present before buffering a large body.
     if (request.method === 'POST') {
       const { credentials } = await accountOf(request, ...channelNames)
-      if (isExotelRequest(request)) {
+      if (isGupshupRequest(request)) {
+        const { channel_id, code = '' } = request.params as HookParams
+        if (!isGupshupCallback(credentials.password, channel_id, code)) throw invalidSignatureProblem()
+      } else if (isExotelRequest(request)) {
         const { message_id = '', code = '' } = request.params as Partial<HookParams>
         if (!isExotelCallback(credentials.api_token, message_id, code)) throw invalidSignatureProblem()
       } else if (!request.headers[isTwilioRequest(request) ? 'x-twilio-signature' : 'x-hub-signature-256'])
@@ -57,10 +64,10 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
       if (message_id !== undefined && !/^[\w-]{1,64}$/.test(message_id))
         throw problem('NOT_FOUND', 'Message not found.')
     }
-    // The caller is known only when the signature has been verified, so the body must arrive soon.
+    // The caller is unknown until the signature is verified, so the time to receive the body is short.
     request.rawBody = await readRawBody(
       request.raw,
-      isTwilioRequest(request) || isExotelRequest(request) ? MAX_FORM_BYTES : MAX_JSON_BYTES,
+      isWhatsAppRequest(request) ? MAX_JSON_BYTES : MAX_FORM_BYTES,
       bodyTimeoutMs.small,
     )
   })
@@ -70,28 +77,33 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
   })
 
   app.get('/whatsapp/:channel_id', async (request, reply) => {
-    const { credentials } = await accountOf(request, 'whatsapp')
+    const account = await accountOf(request, 'whatsapp')
     const query = request.query as Record<string, unknown>
     const challenge = query['hub.challenge']
     const isVerified =
-      query['hub.mode'] === 'subscribe' && isSameSecret(query['hub.verify_token'], credentials.verify_token)
+      query['hub.mode'] === 'subscribe' && isSameSecret(query['hub.verify_token'], account.credentials.verify_token)
     if (!isVerified || typeof challenge !== 'string' || !/^[\w.-]{1,200}$/.test(challenge))
       throw invalidSignatureProblem()
+    await recordWebhookCall(db.queries, clock, account)
     return reply.type('text/plain').send(challenge)
   })
 
   app.post('/whatsapp/:channel_id', async (request) => {
-    const { org_id, credentials } = await accountOf(request, 'whatsapp')
-    const { app_secret, phone_number_id } = credentials as { app_secret: string; phone_number_id: string }
-    if (!hasValidSignature(request.rawBody, request.headers['x-hub-signature-256'], app_secret))
+    const account = await accountOf(request, 'whatsapp')
+    const { org_id } = account
+    const settings = account.credentials as {
+      app_secret: string
+      phone_number_id: string
+      business_account_id?: string
+    }
+    if (!hasValidSignature(request.rawBody, request.headers['x-hub-signature-256'], settings.app_secret))
       throw invalidSignatureProblem()
+    await recordWebhookCall(db.queries, clock, account)
     let anyFailed = false
-    for (const item of readWebhook(parseJson(request.rawBody, { isTrusted: true }), phone_number_id)) {
+    for (const item of readWebhook(parseJson(request.rawBody, { isTrusted: true }), settings)) {
       // Handle the remaining items even if one fails; the provider then retries the whole request.
       try {
-        await db.transaction((tx) =>
-          'reply' in item ? handler.reply(tx, org_id, item.reply) : handler.status(tx, org_id, item.status),
-        )
+        await db.transaction((tx) => handleItem(tx, org_id, item))
       } catch (error) {
         anyFailed = true
         log.error(
@@ -104,8 +116,18 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     return { success: true }
   })
 
+  async function handleItem(tx: Tx, orgId: string, item: WebhookItem): Promise<void> {
+    if ('reply' in item) return handler.reply(tx, orgId, item.reply)
+    if ('status' in item) return handler.status(tx, orgId, item.status)
+    if ('userChange' in item) return handler.userChange(tx, orgId, item.userChange)
+    const scope = { orgId, mode: 'live' as const }
+    if ('limit' in item) return saveMessagingLimit(tx, clock, scope, item.limit)
+    await recordReports(tx, clock, scope, [item.template])
+  }
+
   app.post('/twilio/:channel_id/sms', async (request, reply) => {
     const { account, form } = await readSignedForm(request, 'sms')
+    await recordWebhookCall(db.queries, clock, account)
     const sms = readSms(form)
     if (sms) await db.transaction((tx) => handler.reply(tx, account.org_id, sms))
     return sendTwiml(reply, emptyTwiml)
@@ -126,6 +148,25 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     if (report) await db.transaction((tx) => handler.status(tx, org_id, report))
     return { success: true }
   })
+
+  app.get('/gupshup/:channel_id/status/:code', async (request) => {
+    const account = await accountOf(request, 'sms')
+    const { channel_id, code } = request.params as HookParams
+    if (!isGupshupCallback(account.credentials.password, channel_id, code)) throw invalidSignatureProblem()
+    await handleReports(account, readGupshupQuery(request.query as Record<string, unknown>))
+    return { success: true }
+  })
+
+  app.post('/gupshup/:channel_id/status/:code', async (request) => {
+    const account = await accountOf(request, 'sms')
+    await handleReports(account, readGupshupReports(readJsonOrField(request.rawBody, 'response')))
+    return { success: true }
+  })
+
+  async function handleReports(account: ChannelAccount, reports: InboundStatus[]): Promise<void> {
+    await recordWebhookCall(db.queries, clock, account)
+    for (const report of reports) await db.transaction((tx) => handler.status(tx, account.org_id, report))
+  }
 
   app.post('/twilio/:channel_id/voice/:message_id', async (request, reply) => {
     const { account } = await readSignedForm(request, 'voice')
@@ -170,7 +211,7 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     return { account, form }
   }
 
-  /** Unknown channels and wrong signatures cost queries: they are limited per IP address. */
+  /** Limits callbacks with an unknown channel or a wrong signature per IP address, because each of them costs queries. */
   async function requireFewRejections({ ip }: FastifyRequest) {
     const { rejectedBy, retryAfter } = await limits.limiter.peek(callerAddress(ip), [REJECTED_RULE], clock.now())
     if (rejectedBy !== undefined)
@@ -189,7 +230,7 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
   }
 }
 
-/** Parses a form. Its fields are counted first, because parsing and sorting tens of thousands of them takes long. */
+/** Parses a form. Its fields are counted first, because parsing and sorting tens of thousands of them is slow. */
 export function readForm(rawBody: Buffer): URLSearchParams {
   let fields = 1
   for (const byte of rawBody)
@@ -200,9 +241,23 @@ export function readForm(rawBody: Buffer): URLSearchParams {
 
 const AMPERSAND = 0x26
 
+/** Returns the JSON array that is the body of a request, or a field of its form. */
+export function readJsonOrField(rawBody: Buffer, field: string): string {
+  const body = rawBody.toString()
+  return body.trimStart().startsWith('[') ? body : (readForm(rawBody).get(field) ?? '')
+}
+
 // The route decides, not the URL of the request, which can contain encoded characters.
 function isExotelRequest({ routeOptions }: FastifyRequest) {
   return routeOptions.url!.includes('/exotel/')
+}
+
+function isGupshupRequest({ routeOptions }: FastifyRequest) {
+  return routeOptions.url!.includes('/gupshup/')
+}
+
+function isWhatsAppRequest({ routeOptions }: FastifyRequest) {
+  return routeOptions.url!.includes('/whatsapp/')
 }
 
 function isTwilioRequest({ routeOptions }: FastifyRequest) {

@@ -2,6 +2,7 @@ import type { RenderedPrompt } from '../conversation/render.ts'
 import type { Tx } from '../platform/database/database.ts'
 import type { Language } from '../platform/text/languages.ts'
 import type { ChannelName } from './channel.ts'
+import type { ProviderCost } from './provider-cost.ts'
 
 /** A message from a candidate. */
 export interface InboundReply {
@@ -33,8 +34,20 @@ export interface InboundStatus {
   error?: string
   /** The send failed because the candidate has opted out at the provider. */
   stop?: boolean
+  /** The amount that the provider charges, if the report contains it. */
+  cost?: ProviderCost
+  /** The category that WhatsApp charges for, and whether it charges at all. */
+  pricing?: { category: string; isBillable: boolean }
+  /** Number of billed segments of an SMS, or minutes of a call. */
+  units?: number
   /** The outcome of a finished call. */
   call?: { outcome: 'answered' | 'no_answer' | 'busy' | 'failed'; seconds: number }
+}
+
+/** A person whose user ID has changed. */
+export interface UserChange {
+  previous: string
+  current: string
 }
 
 /** Keys pressed or words spoken in a call. */
@@ -60,6 +73,7 @@ export interface CallTurn {
 export interface InboundHandler {
   reply(tx: Tx, orgId: string, reply: InboundReply): Promise<void>
   status(tx: Tx, orgId: string, report: InboundStatus): Promise<void>
+  userChange(tx: Tx, orgId: string, change: UserChange): Promise<void>
   /** Returns undefined for an unknown call. Without an answer, returns the current question. */
   turn(tx: Tx, orgId: string, messageId: string, answer: CallAnswer | undefined): Promise<CallTurn | undefined>
 }

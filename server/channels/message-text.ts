@@ -71,6 +71,11 @@ function normalize(text: string) {
   return text.normalize('NFC').trim().toLocaleLowerCase()
 }
 
+/** Whether an SMS can be sent without Unicode, which halves its length. */
+export function isAsciiText(text: string): boolean {
+  return /^[\n\x20-\x7e]*$/.test(text)
+}
+
 /** UTF-16 code units; longer replies are truncated. */
 const MAX_REPLY_LENGTH = 4096
 

@@ -21,14 +21,30 @@ export const DEFAULT_PAUSE_SECONDS = 5
 
 let agent: Agent | undefined
 
-/**
- * Sends one POST request without following redirects. An error before the first byte is written is `busy` (safe to retry); an
- * error after that and before the response is `unknown`.
- */
-export async function postTo(
+/** Sends one POST request, as described at `requestFrom`. */
+export function postTo(
   url: string,
   headers: Record<string, string>,
   body: string,
+  signal: AbortSignal,
+): Promise<ProviderResponse> {
+  return requestFrom('POST', url, headers, body, signal)
+}
+
+/** Sends one GET request, as described at `requestFrom`. */
+export function getFrom(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<ProviderResponse> {
+  return requestFrom('GET', url, headers, null, signal)
+}
+
+/**
+ * Sends one request without following redirects. An error before the first byte is written is `busy` (safe to retry); an
+ * error after that and before the response is `unknown`.
+ */
+async function requestFrom(
+  method: 'GET' | 'POST',
+  url: string,
+  headers: Record<string, string>,
+  body: string | null,
   signal: AbortSignal,
 ): Promise<ProviderResponse> {
   const { origin, pathname, search } = new URL(url)
@@ -57,7 +73,7 @@ export async function postTo(
   }
   signal.addEventListener('abort', abort)
   agent.dispatch(
-    { origin, path: pathname + search, method: 'POST', headers, body },
+    { origin, path: pathname + search, method, headers, body },
     {
       onRequestStart(requestController) {
         controller = requestController

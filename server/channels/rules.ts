@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { type Static, Type } from 'typebox'
 import { DAY, HOUR, MINUTE } from '../platform/clock.ts'
 import { compileRequestValidator } from '../platform/http/validation.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
 import { type ChannelName, channelNames } from './channel.ts'
 
 const RULES_FOLDER = new URL('../../data/rules/', import.meta.url)
@@ -34,6 +35,8 @@ const ChannelRuleSchema = Type.Object(
           max_variables: Type.Integer({ minimum: 1 }),
           max_variable_length: Type.Integer({ minimum: 1 }),
           requires_listed_hosts: Type.Boolean(),
+          variable_tags: Type.Optional(Type.Enum(['typed', 'untyped'])),
+          languages: Type.Optional(Type.Array(Type.Enum([...LANGUAGES]), { minItems: 1 })),
         },
         noOtherProperties,
       ),

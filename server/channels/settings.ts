@@ -6,8 +6,11 @@ import { compileRequestValidator, describePattern } from '../platform/http/valid
 import type { ChannelName } from './channel.ts'
 import { rulesFor } from './rules.ts'
 import { type SmsTemplate, SmsTemplateSchema, templateErrors } from './sms-templates.ts'
+import type { RegisteredTemplate } from './templates/template.ts'
 
-// Settings of each channel. Only operators set them: the URLs are called without further checks.
+// The description of a pattern is found by the text of the pattern, so different descriptions need different texts.
+
+// Settings of each channel. Only operators set URLs of providers and mail servers, because they are called without further checks.
 
 const LANGUAGE_CODE = describePattern('^[a-z]{2,3}(_[A-Za-z]{2,4})?$', 'must be a language code such as en or pt_BR')
 const SMS_SENDER = describePattern(
@@ -28,7 +31,7 @@ const EMAIL_SENDER = describePattern(
 )
 const EMAIL_ADDRESS = describePattern('^[^\\s@<>]+@[^\\s@<>]+$', 'must be an email address, such as jobs@example.com')
 
-/** Exotel sends to Indian numbers. */
+/** Indian SMS providers send only to Indian numbers. */
 const INDIAN_PREFIX = '+91'
 
 const noOtherProperties = { additionalProperties: false }
@@ -40,6 +43,12 @@ const secret = Type.String({
 const phone = Type.String({
   pattern: describePattern('^\\+[1-9]\\d{6,14}$', 'must be a phone number in E.164 format, such as +919990000001'),
 })
+/** Fields that are added to the settings when they are read. */
+interface RegisteredSettings {
+  channel_id: string
+  registered_templates: RegisteredTemplate[]
+}
+
 const commonFields = {
   base_url: Type.Optional(Type.String({ maxLength: 300 })),
   per_second: Type.Optional(Type.Number({ minimum: 0.01, maximum: 1000 })),
@@ -64,7 +73,11 @@ const WhatsAppSchema = Type.Object(
     access_token: secret,
     app_secret: secret,
     verify_token: secret,
-    template: TemplateSchema,
+    /** ID of the WhatsApp Business account, required to create templates and read their status. */
+    business_account_id: Type.Optional(
+      Type.String({ pattern: describePattern('^\\d{5,20}$', 'must be 5 to 20 digits') }),
+    ),
+    template: Type.Optional(TemplateSchema),
     follow_up_template: Type.Optional(TemplateSchema),
     version: Type.Optional(
       Type.String({ pattern: describePattern('^v\\d{1,3}\\.\\d$', 'must be an API version such as v21.0') }),
@@ -73,8 +86,7 @@ const WhatsAppSchema = Type.Object(
   },
   noOtherProperties,
 )
-export type WhatsAppSettings = Static<typeof WhatsAppSchema> & { channel_id: string }
-export type WhatsAppTemplate = Static<typeof TemplateSchema>
+export type WhatsAppSettings = Static<typeof WhatsAppSchema> & RegisteredSettings
 
 const twilioFields = {
   account_sid: Type.String({
@@ -99,6 +111,23 @@ const HOST = describePattern(
   'must be a host name in lower case, such as verify.example.com',
 )
 
+/** Settings of the Indian SMS providers. */
+const dltFields = {
+  /** The registered header. */
+  from: Type.String({
+    pattern: describePattern('^([A-Za-z]{6}|\\d{6})$', 'must be the registered header: 6 letters, or 6 digits'),
+  }),
+  dlt_entity_id: Type.String({
+    pattern: describePattern('^[0-9]{5,25}$', 'must be the DLT entity ID: 5 to 25 digits'),
+  }),
+  category: Type.Optional(Type.Enum(['service_explicit', 'promotional'])),
+  /** Templates of earlier versions; the template register replaces them. */
+  templates: Type.Optional(Type.Array(SmsTemplateSchema, { minItems: 1, maxItems: 100 })),
+  /** Hosts of links on the whitelist of the DLT portal. */
+  listed_hosts: Type.Array(Type.String({ maxLength: 253, pattern: HOST }), { minItems: 1, maxItems: 20 }),
+  ...commonFields,
+}
+
 const ExotelSchema = Type.Object(
   {
     provider: Type.Literal('exotel'),
@@ -107,22 +136,24 @@ const ExotelSchema = Type.Object(
     }),
     api_key: secret,
     api_token: secret,
-    /** The registered header. */
-    from: Type.String({
-      pattern: describePattern('^([A-Za-z]{6}|\\d{6})$', 'must be the registered header: 6 letters, or 6 digits'),
-    }),
-    dlt_entity_id: Type.String({
-      pattern: describePattern('^\\d{5,25}$', 'must be the DLT entity ID: 5 to 25 digits'),
-    }),
-    category: Type.Optional(Type.Enum(['service_explicit', 'promotional'])),
-    templates: Type.Array(SmsTemplateSchema, { minItems: 1, maxItems: 100 }),
-    /** Hosts of links on the whitelist of the DLT portal. */
-    listed_hosts: Type.Array(Type.String({ maxLength: 253, pattern: HOST }), { minItems: 1, maxItems: 20 }),
-    ...commonFields,
+    ...dltFields,
   },
   noOtherProperties,
 )
-export type ExotelSettings = Static<typeof ExotelSchema> & { channel_id: string }
+export type ExotelSettings = Static<typeof ExotelSchema> & RegisteredSettings
+
+const GupshupSchema = Type.Object(
+  {
+    provider: Type.Literal('gupshup'),
+    user_id: Type.String({
+      pattern: describePattern('^[0-9]{5,20}$', 'must be the user ID of Gupshup: 5 to 20 digits'),
+    }),
+    password: secret,
+    ...dltFields,
+  },
+  noOtherProperties,
+)
+export type GupshupSettings = Static<typeof GupshupSchema> & RegisteredSettings
 
 const VoiceSchema = Type.Object(
   {
@@ -152,26 +183,48 @@ const validators = {
   voice: compileRequestValidator({ body: VoiceSchema }),
   email: compileRequestValidator({ body: EmailSchema }),
 }
-const exotelValidator = compileRequestValidator({ body: ExotelSchema })
+const dltValidators = {
+  exotel: compileRequestValidator({ body: ExotelSchema }),
+  gupshup: compileRequestValidator({ body: GupshupSchema }),
+}
+type DltProvider = keyof typeof dltValidators
 
 /** Throws a validation error that lists every invalid field, without its value. */
 export function validateSettings(channel: ChannelName, settings: unknown): object {
   const rawBody = Buffer.from(JSON.stringify(settings) ?? '')
-  const validator = isExotel(channel, settings) ? exotelValidator : validators[channel]
+  if (channel === 'voice' && providerOf(settings) === 'exotel')
+    throw invalid([
+      {
+        path: 'provider',
+        message:
+          'must not be exotel: its calls follow a flow of its dashboard and read only pressed keys, so that they cannot ask open questions in the languages of candidates; leave voice out of workflows for India',
+      },
+    ])
+  const dltProvider = dltProviderOf(channel, settings)
+  const validator = dltProvider ? dltValidators[dltProvider] : validators[channel]
   const details = validator({ params: {}, query: {}, body: settings, rawBody }).map(({ detail }) => detail)
   if (details.length === 0) details.push(...crossFieldErrors(channel, settings as Record<string, unknown>))
   if (details.length > 0) throw invalid(details)
   return settings as object
 }
 
-function isExotel(channel: ChannelName, settings: unknown): boolean {
-  return channel === 'sms' && (settings as { provider?: unknown } | null)?.provider === 'exotel'
+function providerOf(settings: unknown): unknown {
+  return (settings as { provider?: unknown } | null)?.provider
+}
+
+/** Returns the Indian SMS provider in the settings; undefined if there is none. */
+function dltProviderOf(channel: ChannelName, settings: unknown): DltProvider | undefined {
+  const provider = providerOf(settings)
+  return channel === 'sms' && (provider === 'exotel' || provider === 'gupshup') ? provider : undefined
+}
+
+function settingsTemplateErrors({ templates }: Record<string, unknown>): Detail[] {
+  return templates === undefined ? [] : templateErrors(templates as SmsTemplate[], rulesFor(INDIAN_PREFIX).channels.sms)
 }
 
 function crossFieldErrors(channel: ChannelName, settings: Record<string, unknown>): Detail[] {
   const details: Detail[] = []
-  if (isExotel(channel, settings))
-    details.push(...templateErrors(settings.templates as SmsTemplate[], rulesFor(INDIAN_PREFIX).channels.sms))
+  if (dltProviderOf(channel, settings)) details.push(...settingsTemplateErrors(settings))
   else if (channel === 'sms' && (settings.from === undefined) === (settings.messaging_service_sid === undefined))
     details.push({ path: 'from', message: 'is required unless messaging_service_sid is set; set exactly one of them' })
   if (settings.base_url !== undefined && !isSafeBaseUrl(settings.base_url as string))
@@ -199,6 +252,7 @@ const SECRET_FIELDS = new Set([
   'auth_token',
   'api_key',
   'api_token',
+  'password',
   'smtp_url',
 ])
 

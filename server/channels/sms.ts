@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import type { ChannelAdapter } from './channel.ts'
 import { openExotelSms } from './exotel/sms.ts'
+import { gupshupSms } from './gupshup/sms.ts'
 import { openTwilioSms } from './twilio/sms.ts'
 
 /** Text messages through the provider of the organisation. */
@@ -11,7 +12,8 @@ export function openSms(context: Pick<Context, 'config'>): ChannelAdapter {
     name: 'sms',
     send(message, credentials, signal) {
       const { provider } = (credentials ?? {}) as { provider?: string }
-      return (provider === 'exotel' ? exotel : twilio).send(message, credentials, signal)
+      const adapter = provider === 'exotel' ? exotel : provider === 'gupshup' ? gupshupSms : twilio
+      return adapter.send(message, credentials, signal)
     },
   }
 }

@@ -19,6 +19,7 @@ import { ringRoutes } from './operator/ring-routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { suppressionRoutes } from './operator/suppression-routes.ts'
 import { atsConsoleRoutes } from './organisation/ats-routes.ts'
+import { channelRoutes } from './organisation/channel-routes.ts'
 import { credentialSettingsRoutes } from './organisation/credential-routes.ts'
 import { itemBankRoutes } from './organisation/item-bank-routes.ts'
 import { keyRoutes } from './organisation/key-routes.ts'
@@ -27,6 +28,7 @@ import { phoneRoutes } from './organisation/phone-routes.ts'
 import { questionRoutes } from './organisation/question-routes.ts'
 import { requestLogRoutes } from './organisation/request-log-routes.ts'
 import { organisationRoutes } from './organisation/routes.ts'
+import { templateRoutes } from './organisation/template-routes.ts'
 import { verificationRoutes } from './organisation/verification-routes.ts'
 import { offboardingRoutes } from './privacy/offboarding-routes.ts'
 import { privacyRoutes } from './privacy/privacy-routes.ts'
@@ -55,6 +57,8 @@ export function consoleRoutes(
   auditRoutes(app, context)
   keyRoutes(app, context)
   atsConsoleRoutes(app, context)
+  templateRoutes(app, context)
+  channelRoutes(app, context)
   requestLogRoutes(app, context, requestLogger)
   candidateListRoutes(app, context)
   listRoutes(app, context)

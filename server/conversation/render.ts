@@ -15,6 +15,8 @@ export interface RenderedPrompt {
   choices: { value: string; label: string }[]
   /** True for a confirmation code, which only the candidate may read. */
   isCode?: boolean
+  /** The confirmation code in the text. */
+  code?: string
 }
 
 export interface Recipient {
@@ -115,7 +117,7 @@ export function renderFollowUp(
 }
 
 /** Estimates 20 seconds per question; at least 2 minutes, because of consent and language, and because the texts say "minutes". */
-function estimateMinutes(flow: ConversationFlow) {
+export function estimateMinutes(flow: ConversationFlow) {
   return Math.max(2, Math.ceil(expectedQuestionCount(flow) / 3))
 }
 

@@ -5,6 +5,7 @@ export const eventTypes = [
   'mandate.ready',
   'mandate.failed',
   'mandate.question_retired',
+  'campaign.paused',
   'campaign.completed',
   'skill_request.resolved',
   'verification.initiated',

@@ -23,8 +23,8 @@ const BATCH_SIZE = 200
 
 /**
  * Erases an organisation at the end of its contract: switches its service off, revokes its keys, erases all of its people, and deletes its
- * members, channel credentials, emails, request log and the personal values in its audit log. Counts, credits, results and the ledger
- * remain, without personal values. Each person is erased in a separate transaction. After an interruption, a second call continues.
+ * members, channel credentials and settings, emails, request log and the personal values in its audit log. Counts, credits, amounts spent,
+ * results and the ledger remain, without personal values. Each person is erased in a separate transaction. After an interruption, a second call continues.
  */
 export async function eraseOrganisation(
   db: Database,
@@ -102,6 +102,11 @@ async function deleteRest(db: Database, orgId: string, erasedAt: Date): Promise<
     )
     await sql`update webhooks set status = 'archived', updated_at = ${erasedAt} where org_id = ${orgId}`.execute(tx)
     await sql`delete from channel_credentials where org_id = ${orgId}`.execute(tx)
+    await sql`delete from message_templates where org_id = ${orgId}`.execute(tx)
+    await sql`delete from whatsapp_limits where org_id = ${orgId}`.execute(tx)
+    await sql`delete from dnd_checks where org_id = ${orgId}`.execute(tx)
+    await sql`delete from send_rates where org_id = ${orgId}`.execute(tx)
+    await sql`delete from spending_settings where org_id = ${orgId}`.execute(tx)
     await sql`delete from mails where org_id = ${orgId}`.execute(tx)
     await sql`delete from request_log where org_id = ${orgId}`.execute(tx)
     await sql`delete from privacy_requests where org_id = ${orgId}`.execute(tx)

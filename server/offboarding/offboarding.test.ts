@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { startApp } from '../../test/support/app.ts'
 import { CONSOLE_API, signIn } from '../../test/support/console.ts'
 import { contactTestCandidate, yourDataCalls } from '../../test/support/your-data.ts'
+import { setDndCheck } from '../campaigns/dnd/dnd-check.ts'
+import { setDailyCap } from '../campaigns/spending/spending.ts'
 import { exportOrganisation } from './export-organisation.ts'
 
 test('an operator exports an organisation and erases it after entering its name', async (t) => {
@@ -41,6 +43,38 @@ test('an operator exports an organisation and erases it after entering its name'
       partner.orgId,
     ])
     return rows[0].n
+  }
+})
+
+test('the erasure deletes the DND check, the send rates and the spending settings', async (t) => {
+  const app = await startApp(t)
+  const { context, clock } = app
+  const { orgId } = await app.fixtures.createOrg()
+  const operator = await signIn(app)
+  const url = 'https://dnd.example.com/check'
+  const tables = ['dnd_checks', 'send_rates', 'spending_settings']
+  await context.db.transaction(async (tx) => {
+    await setDndCheck(tx, context.vault, clock, orgId, url)
+    await setDailyCap(tx, clock, { orgId, mode: 'live' }, 100)
+  })
+  await context.db.pool.query(`insert into send_rates (org_id, channel, next_free_at) values ($1, 'sms', now())`, [
+    orgId,
+  ])
+  assert.deepEqual(await countRows(), [1, 1, 1])
+  const { name } = (await operator.get(`/operator/orgs?q=${orgId}`)).body.data.items[0]
+  const erased = await operator.post(`/operator/orgs/${orgId}/erase`, { confirm_name: name, basis: 'End of contract' })
+  assert.equal(erased.status, 200, JSON.stringify(erased.body))
+  assert.deepEqual(await countRows(), [0, 0, 0])
+
+  function countRows(): Promise<number[]> {
+    return Promise.all(
+      tables.map(async (table) => {
+        const { rows } = await context.db.pool.query(`select count(*)::int as n from ${table} where org_id = $1`, [
+          orgId,
+        ])
+        return rows[0].n
+      }),
+    )
   }
 })
 

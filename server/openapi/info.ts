@@ -77,6 +77,7 @@ export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
           'Clocks that the campaigns and verification sessions of TEST mode can run on. You move their time, instead of waiting for it.',
       },
       { name: 'Credits', description: 'The credit balance and its history. Enrolling a candidate costs one credit.' },
+      { name: 'Spending', description: 'Prices of messages, the cost of campaigns, and caps that limit it.' },
       { name: 'Results', description: 'The outcome of the conversation with each candidate.' },
       { name: 'Credentials', description: 'Verifiable credentials of candidates and students who want them.' },
       {

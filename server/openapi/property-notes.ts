@@ -28,7 +28,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
     'ready',
   ],
   CampaignStatus: [
-    '`scheduled` until `starts_at`, then `running`; `completed` when no candidate is pending; `paused` and `archived` on request.',
+    '`scheduled` until `starts_at`, then `running`; `completed` when no candidate is pending; `paused` on request or by a spend cap, and `archived` on request.',
     'running',
   ],
   ResultStatus: [
@@ -436,6 +436,8 @@ export const propertyNotes: Record<string, PropertyNote> = {
   ],
   'EventDelivery.attempts': ['', 1],
   'EventDelivery.last_error': ['Error of the last failed attempt; null if none failed.', 'timeout after 10 s'],
+  'CampaignPausedEvent.data': ['The campaign.'],
+  'CampaignCompletedEvent.data': ['The campaign.'],
   'Event.delivery': ['Acknowledgement and delivery of the event.'],
   'EventAcknowledgementInput.event_ids': [
     'IDs of the events to acknowledge. Send `event_ids` or `up_to`.',

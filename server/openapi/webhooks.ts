@@ -62,6 +62,10 @@ const eventDescriptions: Record<EventType, EventDescription> = {
     summary: 'A question that a prepared mandate asks was retired',
     data: RetiredQuestion,
   },
+  'campaign.paused': {
+    summary: 'A spend cap paused the campaign',
+    data: referenceTo(CampaignRecord),
+  },
   'campaign.completed': {
     summary: 'No candidate of the campaign is pending any more',
     data: referenceTo(CampaignRecord),

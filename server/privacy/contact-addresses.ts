@@ -74,11 +74,11 @@ export async function sendCode(
   deps: AddressDeps,
   subject: Subject,
   { kind, address, channel }: ContactAddress,
-  { text, title, language }: { text: string; title: string; language: Language },
+  { text, code, title, language }: { text: string; code: string; title: string; language: Language },
 ): Promise<'sent' | 'not_sent' | 'erased'> {
   if (kind === 'phone') {
     const candidate = (await findCandidacy(tx, subject.id))!
-    await queueMessages(tx, deps.clock, [{ candidate, channel: channel!, prompts: [], text, isCode: true }])
+    await queueMessages(tx, deps.clock, [{ candidate, channel: channel!, prompts: [], text, code }])
     return 'sent'
   }
   const personId = subject.personId!

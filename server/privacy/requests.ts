@@ -85,7 +85,7 @@ export async function startRequest(tx: Tx, deps: RequestDeps, subject: Subject, 
   }
 
   async function send(to: ContactAddress, value: string) {
-    const isSent = await sendCode(tx, deps, subject, to, { text: textOf(value), title, language })
+    const isSent = await sendCode(tx, deps, subject, to, { text: textOf(value), code: value, title, language })
     if (isSent === 'erased') throw erasedProblem()
     if (isSent === 'not_sent')
       throw problem(

@@ -39,6 +39,11 @@ export function prompt(key: PromptKey, language: Language, values: Record<string
   })
 }
 
+/** Returns a text with its slots unfilled. */
+export function promptTemplate(key: PromptKey, language: Language): string {
+  return textOf(key, language)
+}
+
 /** Returns the slot names of a text. */
 export function slotsOf(key: PromptKey, language: Language = 'en'): string[] {
   return [...new Set([...textOf(key, language).matchAll(SLOT_PATTERN)].map(([, slot]) => slot!))].sort()

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { contactNow } from '../../server/campaigns/contact/engine.ts'
 import { rejectRequest } from '../../server/catalogue/skill-requests.ts'
 import { issueDueCredentials } from '../../server/credentials/engine.ts'
 import { eventTypes } from '../../server/events/types.ts'
@@ -18,7 +19,7 @@ import type { Call, TestResponse } from '../support/call.ts'
 import { type Cleanup, oncePerFile } from '../support/cleanup.ts'
 import { decide } from '../support/issued-credentials.ts'
 import { insertResponses } from '../support/item-responses.ts'
-import { aTestNumberCandidate, createCampaignPartner, passTime } from '../support/partners.ts'
+import { aCandidate, aTestNumberCandidate, createCampaignPartner, passTime } from '../support/partners.ts'
 import { expectOk, verificationCalls } from '../support/verification.ts'
 
 const referenceText = readFileSync(new URL('../../docs/reference/events.md', import.meta.url), 'utf8')
@@ -46,7 +47,20 @@ async function recordOneOfEachType(t: Cleanup): Promise<Map<string, object>> {
     const { items } = await expectData(app.as(key).get('/events?acknowledged=all&limit=100'))
     for (const { delivery: _, ...event } of items) eventsByType.set(event.type, event)
   }
+  eventsByType.set('campaign.paused', await reachSpendCap(app))
   return eventsByType
+}
+
+/** Contacts a LIVE candidate of a campaign that may not spend anything, and returns the event that it was paused. */
+async function reachSpendCap(app: TestApp): Promise<object> {
+  const { createMandate, createCampaign, get } = await createCampaignPartner(app, { mode: 'live' })
+  const { mandate_id } = await createMandate({ channels: ['whatsapp'] })
+  app.clock.set('2026-03-13T06:30:00.000Z')
+  await createCampaign(mandate_id, [aCandidate(1)], { spend_cap: 0 })
+  await contactNow(app.context)
+  const { items } = await expectData(get('/events?types=campaign.paused'))
+  const [{ delivery: _, ...event }] = items
+  return event
 }
 
 /** Makes the preparation of a mandate fail: the AI endpoint rejects the key. */

@@ -11,6 +11,7 @@ import type { Clock } from '../../server/platform/clock.ts'
 import type { Tx } from '../../server/platform/database/database.ts'
 import type { WorkflowInput } from '../../server/workflows/schema.ts'
 import type { TestApp } from './app.ts'
+import { WHATSAPP } from './provider.ts'
 
 const HIGH_RATES = { rate: 10_000, burst: 10_000, minute: 100_000, day: 1_000_000 }
 
@@ -59,7 +60,7 @@ export async function createCampaignPartner(
     if (peoplePerDay !== undefined) await setKeyLimits(tx, key.keyId, { peoplePerDay })
     if (credits > 0) await grantCredits(tx, scope, clock, credits)
     if (mode === 'live') {
-      await saveCredentials(tx, context.vault, clock, orgId, 'whatsapp', { token: 'of the test' })
+      await saveCredentials(tx, context.vault, clock, orgId, 'whatsapp', { template: WHATSAPP.template })
       await declareContactBasis(tx, clock, orgId)
     }
   })

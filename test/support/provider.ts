@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { withSettingsTemplates } from '../../server/channels/templates/register.ts'
 import { twilioSignature } from '../../server/channels/twilio/twilio.ts'
 import type { Cleanup } from './cleanup.ts'
 
@@ -48,6 +49,12 @@ export const EXOTEL = {
     },
   ],
   listed_hosts: ['127.0.0.1'],
+}
+
+/** Returns settings as adapters get them: with the templates that the settings contain. */
+export function withTemplates<T extends object>(channel: 'sms' | 'whatsapp', settings: T) {
+  const credentials = settings as Record<string, unknown>
+  return { ...settings, registered_templates: withSettingsTemplates([], { channel, credentials }) }
 }
 
 export interface ProviderRequest {

@@ -252,6 +252,30 @@ export interface CatalogueSummary {
   }[]
 }
 
+export interface ChannelFinding {
+  severity: 'refused' | 'warning'
+  problem: string
+  remedy: string
+}
+
+export interface ChannelOverview {
+  channels: ConsoleChannel[]
+  steps: GoLiveStep[]
+}
+
+export interface ConsoleChannel {
+  channel: 'whatsapp' | 'voice' | 'sms' | 'email'
+  channel_id: string | null
+  is_set_up: boolean
+  /** Settings without secrets. */
+  settings: Record<string, unknown>
+  findings: ChannelFinding[]
+  /** URLs to be entered at the provider. Only for owners, because some of them contain a secret. */
+  webhooks: string[]
+  /** Time of the first request of the provider to the URL. Null if there was none. */
+  webhook_called_at: string | null
+}
+
 export type ConsoleRole = 'viewer' | 'recruiter' | 'owner' | 'operator'
 
 export interface ConsoleSession {
@@ -595,6 +619,24 @@ export interface FailingEndpoint {
   failing_since: string | null
 }
 
+export interface GoLiveStep {
+  step:
+    | 'public_url'
+    | 'channel'
+    | 'webhook'
+    | 'contact_basis'
+    | 'privacy_contact'
+    | 'credits'
+    | 'mandate'
+    | 'daily_cap'
+    | 'dnd_check'
+  done: boolean
+  /** False for a step that is only recommended. */
+  required: boolean
+  /** Who can do the step. */
+  who: 'operator' | 'owner' | 'recruiter'
+}
+
 export interface GrantedCredits {
   mode: Mode
   balance: number
@@ -680,6 +722,10 @@ export interface ListedCampaign {
   /** The ID of the test clock whose time applies. Absent without one. */
   test_clock_id?: string
   status: CampaignStatus
+  /** Maximum amount that the campaign may spend on messages, in the currency of the price table. The campaign pauses before a message that would exceed it. */
+  spend_cap?: number
+  /** The cap that paused the campaign. Absent if the campaign is not paused, or a person paused it. */
+  paused_by?: 'campaign_cap' | 'daily_cap'
   counts: {
     candidates: number
     pending: number
@@ -781,6 +827,41 @@ export interface MemberSessionList {
   items: MemberSession[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+}
+
+export interface MessageTemplate {
+  channel: 'sms' | 'whatsapp'
+  purpose:
+    | 'invitation'
+    | 'follow_up'
+    | 'follow_up_1'
+    | 'follow_up_2'
+    | 'follow_up_3'
+    | 'follow_up_4'
+    | 'follow_up_5'
+    | 'follow_up_requested'
+    | 'code'
+  language: string
+  name: string
+  language_code: string | null
+  text: string
+  category: string
+  header: string | null
+  registry_id: string | null
+  status: 'draft' | 'pending' | 'approved' | 'rejected' | 'paused' | 'disabled'
+  status_reason: string | null
+  quality: 'green' | 'yellow' | 'red' | null
+  has_buttons: boolean
+  checked_at: string | null
+}
+
+export interface MessageTemplateExport {
+  file_name: string
+  content: string
+}
+
+export interface MessageTemplateList {
+  items: MessageTemplate[]
 }
 
 export interface NewAuthenticatorApp {
@@ -1440,6 +1521,12 @@ export type TestBehaviour =
   | 'falls_silent'
   | 'unreachable'
   | 'answers_late'
+
+export interface TestMessageResult {
+  accepted: boolean
+  error: string | null
+  remedy: string | null
+}
 
 export interface VerificationDetails {
   verification_id: string

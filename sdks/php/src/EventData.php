@@ -31,7 +31,7 @@ final class EventData
             'result.completed', 'result.declined', 'result.failed' => Result::fromArray($data),
             'mandate.ready', 'mandate.failed' => Mandate::fromArray($data),
             'mandate.question_retired' => RetiredQuestion::fromArray($data),
-            'campaign.completed' => Campaign::fromArray($data),
+            'campaign.paused', 'campaign.completed' => Campaign::fromArray($data),
             'skill_request.resolved' => SkillRequest::fromArray($data),
             'verification.initiated', 'verification.requested', 'verification.completed', 'verification.declined', 'verification.failed', 'verification.expired' => VerificationChange::fromArray($data),
             'credential.issued', 'credential.revoked' => Credential::fromArray($data),

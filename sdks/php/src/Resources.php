@@ -27,6 +27,7 @@ use Attestry\Resource\SessionsResource;
 use Attestry\Resource\ShiftsResource;
 use Attestry\Resource\SkillRequestsResource;
 use Attestry\Resource\SkillsResource;
+use Attestry\Resource\SpendingResource;
 use Attestry\Resource\TestClocksResource;
 use Attestry\Resource\VerificationsResource;
 use Attestry\Resource\WebhooksResource;
@@ -101,6 +102,9 @@ trait Resources
     /** Search, browse, match and extract skills of the catalogue. */
     public readonly SkillsResource $skills;
 
+    /** Prices of messages, the cost of campaigns, and caps that limit it. */
+    public readonly SpendingResource $spending;
+
     /**
      * Clocks that the campaigns and verification sessions of TEST mode can run on. You move their time,
      * instead of waiting for it.
@@ -139,6 +143,7 @@ trait Resources
         $this->shifts = new ShiftsResource($this);
         $this->skillRequests = new SkillRequestsResource($this);
         $this->skills = new SkillsResource($this);
+        $this->spending = new SpendingResource($this);
         $this->testClocks = new TestClocksResource($this);
         $this->verifications = new VerificationsResource($this);
         $this->webhooks = new WebhooksResource($this);

@@ -6,10 +6,9 @@ import type { ContactConsent } from '../../notices/contact-basis.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { findCandidacy } from '../candidacy.ts'
 import { openMessage } from '../personal-values.ts'
+import { kindOfMessage, type SentMessageKind } from './message-kind.ts'
 import type { ConversationChannel, MessageState } from './messages.ts'
 import { findOptedOut } from './opt-outs.ts'
-
-export const sentMessageKinds = ['first_message', 'follow_up', 'requested', 'response', 'code'] as const
 
 /** Proof of the messages that were sent to a candidate, and of their basis. */
 export interface ContactRecord {
@@ -18,9 +17,11 @@ export interface ContactRecord {
   campaign_id: string
   consent: ContactConsent | null
   opted_out: boolean
+  /** Result of the DND check before the first contact; null without one. */
+  dnd_check: { checked_at: string; blocked: boolean } | null
   messages: {
     message_id: string
-    kind: (typeof sentMessageKinds)[number]
+    kind: SentMessageKind
     channel: ConversationChannel
     state: MessageState
     sent_at: string | null
@@ -65,9 +66,10 @@ export async function getContactRecord(
     campaign_id: campaignId,
     consent: candidate.consent ?? null,
     opted_out: (await findOptedOut(tx, [candidate])).length > 0,
+    dnd_check: await findDndResult(tx, candidateId),
     messages: rows.map((row) => ({
       message_id: row.message_id,
-      kind: kindOf(row),
+      kind: kindOfMessage(row),
       channel: row.channel,
       state: row.state,
       sent_at: row.sent_at?.toISOString() ?? null,
@@ -81,9 +83,9 @@ export async function getContactRecord(
   }
 }
 
-function kindOf({ contact_step, requested, is_code }: MessageRow): ContactRecord['messages'][number]['kind'] {
-  if (is_code) return 'code'
-  if (contact_step === null) return 'response'
-  if (requested) return 'requested'
-  return contact_step === 0 ? 'first_message' : 'follow_up'
+async function findDndResult(tx: Tx, candidateId: string): Promise<ContactRecord['dnd_check']> {
+  const { rows } = await sql<{ dnd_checked_at: Date | null; dnd_blocked: boolean }>`
+    select dnd_checked_at, dnd_blocked from candidates where candidate_id = ${candidateId}`.execute(tx)
+  const { dnd_checked_at, dnd_blocked } = rows[0]!
+  return dnd_checked_at && { checked_at: dnd_checked_at.toISOString(), blocked: dnd_blocked }
 }

@@ -13,6 +13,7 @@ import { type DueRow, isNoDeadLetter, nextDeadLetterRetry } from '../../platform
 import { getWorkflow, type Workflow } from '../../workflows/workflows.ts'
 import { type Candidacy, lockAvailableCandidacies } from '../candidacy.ts'
 import { type CandidateChange, type CandidateTransition, recordTransitions } from '../progress.ts'
+import { nextCapResumption } from '../spending/spending.ts'
 import { hasReached, stagesUpTo } from '../stages.ts'
 import { hasContactHours, nextContactTime } from './contact-hours.ts'
 import { CONTACT_DUE, queueMessages } from './messages.ts'
@@ -103,7 +104,7 @@ function isContactDue(now: number, paused: PausedOrganisations, { testClockId, o
       ? sql`not held and not restricted`
       : sql`campaign_id in (select campaign_id from campaigns where test_clock_id = ${testClockId} and hold is distinct from 'paused')
           and not restricted`
-  return sql`due_at <= ${new Date(now)} and ${isActive} and ${campaignIsNotPaused(paused)}
+  return sql`due_at <= ${new Date(now)} and dnd_check_at is null and ${isActive} and ${campaignIsNotPaused(paused)}
     and ${onlyId === undefined ? isNoDeadLetter('contacts', sql`candidate_id`) : sql`candidate_id = ${onlyId}`}`
 }
 
@@ -383,14 +384,22 @@ async function handleExhausted(tx: Tx, deps: ContactDeps, attempts: (ContactAtte
   await scheduleNextContact(tx, deps, possiblyReachedAttempts)
 }
 
-/** Returns the earliest due time of contacts, simulated replies, lost sends and their retries, in epoch milliseconds. It may be in the past. */
-export async function nextContactDue(queries: Queries, paused: PausedOrganisations): Promise<number | undefined> {
+/**
+ * Returns the earliest due time of contacts, simulated replies, lost sends, their retries and the ends of pauses by a cap, in epoch
+ * milliseconds. It may be in the past.
+ */
+export async function nextContactDue(
+  queries: Queries,
+  paused: PausedOrganisations,
+  now: number,
+): Promise<number | undefined> {
   const { rows } = await sql<{ due: Date | null }>`
     select least(
-      (select min(due_at) from contacts where due_at is not null and not held and not restricted and ${campaignIsNotPaused(paused)}
+      (select min(due_at) from contacts where due_at is not null and dnd_check_at is null and not held and not restricted and ${campaignIsNotPaused(paused)}
         and ${isNoDeadLetter('contacts', sql`candidate_id`)}),
       (select min(due_at) from simulator_turns where test_clock_id is null and ${isNoDeadLetter('test-replies', sql`candidate_id`)}),
       (select min(leased_until) from messages where state = 'sending' and ${isNoDeadLetter('lost-sends', sql`message_id`)}),
+      ${nextCapResumption(now)},
       ${nextDeadLetterRetry('contacts', 'test-replies', 'lost-sends')}) as due`.execute(queries)
   return rows[0]!.due?.getTime()
 }

@@ -9,6 +9,8 @@ import type { BackgroundActivity } from '../../platform/jobs/queue.ts'
 import type { TimedWork } from '../../test-clocks/runner.ts'
 import { withLockedClock } from '../../test-clocks/test-clocks.ts'
 import { findCandidacy } from '../candidacy.ts'
+import { nextDndCheckDue, runDndChecks } from '../dnd/run-checks.ts'
+import { resumeWithinCaps } from '../spending/spending.ts'
 import { listDueContacts, nextContactDue, processDueContacts } from './contact.ts'
 import { CONTACT_DUE } from './messages.ts'
 import { sendSimulatedReplies } from './replies.ts'
@@ -22,6 +24,7 @@ import {
   listLostSends,
   nextSendDue,
   postponeSend,
+  reserveSendCost,
   sendMessage,
   settleLostSends,
 } from './sends.ts'
@@ -31,12 +34,13 @@ const BATCH_SIZE = 100
 const MAX_CONCURRENT_SENDS = 40
 
 /**
- * Processes everything that is due now: contacts, sends and replies of test numbers. Any number of processes may run this
+ * Processes everything that is due now: DND checks, contacts, sends and replies of test numbers. Any number of processes may run this
  * concurrently; row locks distribute the work.
  */
 export async function contactNow(context: Context): Promise<void> {
   const sender = createSender(context, () => {})
   await context.keyring.ensureFresh()
+  await runDndChecks(context)
   do {
     await processAllDue(context, () => false)
     await sender.start()
@@ -46,19 +50,28 @@ export async function contactNow(context: Context): Promise<void> {
 
 /**
  * Processes everything that is due, continuously. A slow provider can delay other sends, but not contacts or the replies of test
- * numbers.
+ * numbers. The slow DND check of an organisation delays only other checks.
  */
 export function startContactEngine(context: Context): BackgroundActivity {
   const { db, clock, log, keyring } = context
   const logFailure = (error: unknown) => log.warn({ err: error }, 'contacting candidates failed, retrying')
   const contactPoller = startDuePoller({
     clock,
-    nextDueAt: () => nextContactDue(db.queries, keyring.pausedOrganisations()),
+    nextDueAt: () => nextContactDue(db.queries, keyring.pausedOrganisations(), clock.now()),
     work: async (isStopped) => {
       await keyring.ensureFresh()
       await processAllDue(context, isStopped)
     },
     onError: logFailure,
+  })
+  const dndPoller = startDuePoller({
+    clock,
+    nextDueAt: () => nextDndCheckDue(db.queries, keyring.pausedOrganisations()),
+    work: async (isStopped) => {
+      await keyring.ensureFresh()
+      await runDndChecks(context, { isStopped })
+    },
+    onError: (error) => log.warn({ err: error }, 'checking numbers before the first contact failed, retrying'),
   })
   const sender = createSender(context, () => sendPoller.wake())
   const sendPoller = startDuePoller({
@@ -74,13 +87,14 @@ export function startContactEngine(context: Context): BackgroundActivity {
   keyring.onPauseChanged(wakeAll)
   return {
     async stop() {
-      await Promise.all([contactPoller.stop(), sendPoller.stop()])
+      await Promise.all([contactPoller.stop(), dndPoller.stop(), sendPoller.stop()])
       await sender.settled()
     },
   }
 
   function wakeAll() {
     contactPoller.wake()
+    dndPoller.wake()
     sendPoller.wake()
   }
 }
@@ -111,6 +125,7 @@ async function processAllDue(context: Context, isStopped: () => boolean): Promis
       listDue: (queries, limit) => listDueContacts(queries, clock.now(), limit, keyring.pausedOrganisations()),
     },
   ]
+  await context.db.transaction((tx) => resumeWithinCaps(tx, clock))
   let hasMore = true
   while (hasMore && !isStopped()) {
     hasMore = false
@@ -211,6 +226,7 @@ function createSender(context: Context, onCapacity: () => void) {
     if (candidate.person_key === null) return db.transaction((tx) => dropSend(tx, context, message))
     const sendTime = await findSendTime(context, message, candidate)
     if (sendTime > context.clock.now()) return db.transaction((tx) => postponeSend(tx, message, sendTime))
+    if (!(await reserveSendCost(context, message, candidate))) return
     const outcome = await sendMessage(context, message, candidate)
     await db.transaction((tx) => completeSend(tx, context, message, outcome))
   }

@@ -10,18 +10,19 @@ import { blindIndexOf } from '../../people/identity/blind-index.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { isOptOutReply, prompt } from '../../questions/prompts.ts'
 import { type Candidacy, findCandidacy, lockCandidacy } from '../candidacy.ts'
+import { recordReportedCost } from '../spending/message-cost.ts'
 import type { ContactDeps } from './contact.ts'
 import { recordOptOut } from './opt-outs.ts'
 import { handleReply } from './replies.ts'
 import { contactNotice } from './requested-contacts.ts'
 import { handleDeliveryStatus } from './statuses.ts'
-import { findPhoneOfUser, linkUser, recordUserOptOut } from './whatsapp-users.ts'
+import { changeUserId, findPhoneOfUser, linkUser, recordUserOptOut } from './whatsapp-users.ts'
 
 /**
  * Applies provider callbacks to conversations. Only LIVE conversations use providers. While the organisation is paused, replies and
  * reports are stored, so that none is lost, and responses wait in the queue; a call ends.
  */
-export function createInboundHandler(deps: ContactDeps & Pick<Context, 'keyring'>): InboundHandler {
+export function createInboundHandler(deps: ContactDeps & Pick<Context, 'keyring' | 'vault' | 'queue'>): InboundHandler {
   return {
     async reply(tx, orgId, reply) {
       const candidateId = await findSender(tx, orgId, reply)
@@ -35,9 +36,11 @@ export function createInboundHandler(deps: ContactDeps & Pick<Context, 'keyring'
     },
     async status(tx, orgId, report) {
       const candidateId = await handleDeliveryStatus(tx, deps, { ...report, orgId })
+      await recordReportedCost(tx, deps, orgId, report)
       if (report.userId === undefined || candidateId === undefined) return
       await linkUser(tx, deps, report.userId, (await findCandidacy(tx, candidateId))!)
     },
+    userChange: (tx, orgId, change) => changeUserId(tx, deps.clock, { orgId, mode: 'live' }, change),
     turn: (tx, orgId, messageId, answer) => handleCallTurn(tx, orgId, messageId, answer),
   }
 

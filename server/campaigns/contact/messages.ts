@@ -39,10 +39,10 @@ export interface NewMessage {
   /** A text that is not part of the conversation, such as a confirmation code, in place of prompts. */
   text?: string
   /**
-   * Whether the text has a confirmation code, which only the candidate may read: in LIVE mode, the console hides it. It is sent also to
-   * people who are restricted, and while the campaign or the organisation is paused.
+   * The confirmation code in the text, which only the candidate may read: in LIVE mode, the console hides it. A message with a code is sent
+   * also to people who are restricted, and while the campaign or the organisation is paused.
    */
-  isCode?: boolean
+  code?: string
   /** 0 for the first message, then 1, 2, … for the follow-ups; absent in a response to a reply. */
   followUpNumber?: number
   /** Whether the candidate asked for this contact. */
@@ -62,9 +62,9 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
   if (messages.length === 0) return []
   const now = clock.now()
   const outcomes = messages.map(outcomeOf)
-  const dueTimes = messages.map(({ candidate, channel, followUpNumber, isCode = false }, index) => {
+  const dueTimes = messages.map(({ candidate, channel, followUpNumber, code }, index) => {
     if (outcomes[index] !== 'queued' || channel === 'page') return null
-    const kind = { channel, isResponse: followUpNumber === undefined, isCode }
+    const kind = { channel, isResponse: followUpNumber === undefined, isCode: code !== undefined }
     return new Date(nextSendTime(candidate, kind, now))
   })
   const messageIds = messages.map(() => newId('MS_', now))
@@ -78,7 +78,7 @@ export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]
       ${messages.map(({ candidate }) => candidate.campaign_id)}::text[], ${messages.map(({ candidate }) => candidate.org_id)}::text[],
       ${messages.map(({ candidate }) => candidate.mode)}::text[], ${messages.map(({ channel }) => channel)}::text[], ${outcomes}::text[],
       ${messages.map(({ followUpNumber }) => followUpNumber ?? null)}::int[], ${messages.map(({ isRequested }) => isRequested === true)}::bool[],
-      ${messages.map(({ isCode }) => isCode === true)}::bool[],
+      ${messages.map(({ code }) => code !== undefined)}::bool[],
       ${messages.map(({ candidate }) => candidate.state.step)}::int[],
       ${messages.map((message, index) => sealMessage(message.candidate.person_key, messageIds[index]!, renderContent(message)))}::bytea[], ${dueTimes}::timestamptz[])
       as n (message_id, candidate_id, campaign_id, org_id, mode, channel, state, contact_step, requested, is_code, conversation_step, personal, due_at)`.execute(
@@ -120,10 +120,10 @@ export async function scheduleTestReplies(tx: Tx, clock: Clock, candidates: Cand
   )
 }
 
-function outcomeOf({ candidate, channel, inCall, isCode }: NewMessage): QueueOutcome {
+function outcomeOf({ candidate, channel, inCall, code }: NewMessage): QueueOutcome {
   if (channel === 'page' || inCall) return 'delivered'
   // While a campaign is paused, responses are queued too. (First messages and follow-ups are not created at all.)
-  if (candidate.mode === 'live' || (candidate.hold === 'paused' && !isCode)) return 'queued'
+  if (candidate.mode === 'live' || (candidate.hold === 'paused' && code === undefined)) return 'queued'
   return behaviourOf(candidate)?.unreachable ? 'failed' : 'delivered'
 }
 
@@ -140,13 +140,15 @@ function renderContent({
   channel,
   prompts,
   text,
-  isCode,
+  code,
   followUpNumber,
   isRequested,
 }: NewMessage): RenderedPrompt[] {
   const { state, flow } = candidate
   if (text !== undefined)
-    return [{ step: state.step, kind: 'notice', text, choices: [], ...(isCode ? { isCode } : {}) }]
+    return [
+      { step: state.step, kind: 'notice', text, choices: [], ...(code === undefined ? {} : { isCode: true, code }) },
+    ]
   const medium = mediumOf(candidate, channel)
   const renderedPrompts = prompts.map((prompt) => render(prompt, state, flow, candidate, medium))
   return followUpNumber

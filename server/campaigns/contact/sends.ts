@@ -1,13 +1,20 @@
 import { sql } from 'kysely'
 import { isNotPaused, type PausedOrganisations } from '../../access/service-switch.ts'
-import { addressField, type ChannelName, SendError, type SendErrorReason } from '../../channels/channel.ts'
+import {
+  addressField,
+  type ChannelName,
+  type OutgoingMessage,
+  SendError,
+  type SendErrorReason,
+} from '../../channels/channel.ts'
 import { findCredentials, sendRates } from '../../channels/credentials.ts'
-import { pauseUntil, reserveSlot } from '../../channels/send-rate.ts'
+import { isSlotValid, listPauses, pauseUntil, releaseUnusedSlots, reserveSlots } from '../../channels/send-rate.ts'
+import { lockMessagingLimits } from '../../channels/whatsapp/limits.ts'
 import type { Context } from '../../context.ts'
-import type { RenderedPrompt } from '../../conversation/render.ts'
+import { estimateMinutes, type RenderedPrompt } from '../../conversation/render.ts'
 import { countEmail, secondsUntilReset, uncountEmail } from '../../mail/daily-limits.ts'
 import { findSuppression, suppressMailbox } from '../../mail/suppressions.ts'
-import { MINUTE, SECOND } from '../../platform/clock.ts'
+import { DAY, MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { type DueRow, isNoDeadLetter } from '../../platform/jobs/dead-letters.ts'
 import { redactAddresses } from '../../platform/text/redact-addresses.ts'
@@ -16,9 +23,12 @@ import { type Candidacy, lockCandidacy } from '../candidacy.ts'
 import { candidatePageUrl, candidateUnsubscribeUrl } from '../candidate-page/links.ts'
 import { openMessage } from '../personal-values.ts'
 import { type CandidateChange, type CandidateTransition, recordTransitions } from '../progress.ts'
+import { estimateMessageCost } from '../spending/message-cost.ts'
+import { pauseForCap, releaseCost, reserveCost } from '../spending/spending.ts'
 import { stagesUpTo } from '../stages.ts'
 import { type ContactDeps, contactCandidates, declineOptedOut, recordContacts, scheduleNextContact } from './contact.ts'
 import { nextContactTime, nextSendTime } from './contact-hours.ts'
+import { publishMessageEvents } from './message-changes.ts'
 import { type MessageState, scheduleTestReplies } from './messages.ts'
 import { lockCandidatesWithSameAddress, recordOptOut } from './opt-outs.ts'
 
@@ -36,6 +46,9 @@ export interface ClaimedMessage {
   attempts: number
   created_at: Date
 }
+
+/** A claimed message with the slot that was reserved for it earlier. */
+type MessageWithSlot = ClaimedMessage & { mode: 'test' | 'live'; slot_at: Date | null }
 
 const SEND_TIMEOUT_MS = 20 * SECOND
 /** Longer than the timeout: if a lease expires, the sending process has died. */
@@ -69,18 +82,35 @@ export async function claimSends(
   paused: PausedOrganisations,
 ): Promise<ClaimedMessage[]> {
   const now = clock.now()
-  const { rows } = await sql<ClaimedMessage>`
+  const isDue = sql`m.state = 'queued' and m.due_at <= ${new Date(now)} and g.test_clock_id is null and ${maySend(paused, now)}
+    and (${nextContactTime(now) === now} or m.contact_step is null or m.mode = 'test')`
+  // One message of each organisation at a time, so that an organisation with many messages does not delay the others.
+  const { rows } = await sql<MessageWithSlot>`
+    with recursive waiting as (
+      (select org_id from messages where state = 'queued' order by org_id limit 1)
+      union all
+      select (select org_id from messages where state = 'queued' and org_id > waiting.org_id order by org_id limit 1)
+      from waiting where waiting.org_id is not null
+    ), due as (
+      select next.message_id, next.due_at, next.position from waiting cross join lateral (
+        select message_id, due_at, row_number() over (order by due_at) as position from (
+          select m.message_id, m.due_at from messages m join campaigns g using (campaign_id)
+          where m.org_id = waiting.org_id and ${isDue} order by m.due_at limit ${limit}) as first_due
+      ) as next where waiting.org_id is not null
+    )
     update messages set state = 'sending', attempts = attempts + 1, leased_until = ${new Date(now + LEASE_MS)}, updated_at = ${new Date(now)}
     where message_id in (
-      select m.message_id from messages m join campaigns g using (campaign_id)
-      where m.state = 'queued' and m.due_at <= ${new Date(now)} and g.test_clock_id is null and ${maySend(paused, now)} and (${nextContactTime(now) === now} or m.contact_step is null or m.mode = 'test')
-      order by m.due_at limit ${limit} for update of m skip locked
+      select m.message_id from messages m
+      where m.message_id in (select message_id from due order by position, due_at limit ${limit}) and m.state = 'queued'
+      order by m.due_at for update skip locked
     )
-    returning message_id, candidate_id, org_id, channel, contact_step, requested, is_code, personal, attempts, created_at`.execute(
+    returning message_id, candidate_id, org_id, channel, contact_step, requested, is_code, personal, attempts, created_at, mode, slot_at`.execute(
     tx,
   )
-  const deferredIds = await deferOverRate(tx, rows, now)
-  return rows.filter(({ message_id }) => !deferredIds.has(message_id))
+  const overLimitIds = await deferOverMessagingLimit(tx, rows, now)
+  const withinLimit = rows.filter(({ message_id }) => !overLimitIds.has(message_id))
+  const deferredIds = await deferOverRate(tx, withinLimit, now)
+  return withinLimit.filter(({ message_id }) => !deferredIds.has(message_id))
 }
 
 /**
@@ -124,22 +154,68 @@ export async function deliverOnTestClock(
   return rows.length
 }
 
-/** Defers first messages and follow-ups above the provider's rate, and returns their IDs. Responses to replies are never deferred. */
-async function deferOverRate(tx: Tx, claimed: ClaimedMessage[], now: number): Promise<Set<string>> {
-  const contactMessages = claimed.filter(({ contact_step }) => contact_step !== null)
-  if (contactMessages.length === 0) return new Set()
-  const rates = await sendRates(tx, [...new Set(contactMessages.map(({ org_id }) => org_id))])
-  const deferredContacts = contactMessages
-    .map((send) => {
-      const slotTime = reserveSlot(send, send.message_id, rates.get(`${send.org_id} ${send.channel}`), now)
-      return { id: send.message_id, slotTime }
+/** Delay before messages above the messaging limit of WhatsApp are tried again. */
+const LIMIT_RETRY_MS = 60 * MINUTE
+
+/** Defers first messages and follow-ups by WhatsApp to more people than the account may contact within 24 hours, and returns their IDs. */
+async function deferOverMessagingLimit(tx: Tx, claimed: ClaimedMessage[], now: number): Promise<Set<string>> {
+  const contacts = claimed.filter(({ channel, contact_step }) => channel === 'whatsapp' && contact_step !== null)
+  const deferredIds: string[] = []
+  if (contacts.length === 0) return new Set()
+  const limits = await lockMessagingLimits(tx, [...new Set(contacts.map(({ org_id }) => org_id))])
+  for (const [orgId, limit] of limits) {
+    // Claimed messages are counted as well, because they are being sent.
+    const { rows } = await sql<{ people: number }>`
+      select count(distinct candidate_id)::int as people from (
+        select candidate_id from messages where org_id = ${orgId} and channel = 'whatsapp' and contact_step is not null
+          and direction = 'out' and mode = 'live' and sent_at > ${new Date(now - DAY)}
+        union all select candidate_id from messages where state = 'sending' and org_id = ${orgId} and channel = 'whatsapp'
+          and contact_step is not null and mode = 'live') as contacted`.execute(tx)
+    const excess = Math.max(0, rows[0]!.people - limit)
+    const ofOrganisation = contacts.filter(({ org_id }) => org_id === orgId)
+    deferredIds.push(
+      ...ofOrganisation.slice(Math.max(0, ofOrganisation.length - excess)).map((each) => each.message_id),
+    )
+  }
+  if (deferredIds.length > 0)
+    await sql`update messages set state = 'queued', attempts = attempts - 1, leased_until = null,
+      due_at = ${new Date(nextContactTime(now + LIMIT_RETRY_MS))}, error = 'the messaging limit of WhatsApp is reached'
+      where message_id = any (${deferredIds})`.execute(tx)
+  return new Set(deferredIds)
+}
+
+/**
+ * Defers LIVE first messages and follow-ups above the provider's rate or during its pause, and returns their IDs. Responses to replies are
+ * never deferred. A message that was deferred before is sent in its slot, unless the provider was paused in the meantime.
+ */
+async function deferOverRate(tx: Tx, claimed: MessageWithSlot[], now: number): Promise<Set<string>> {
+  const contacts = claimed.filter(({ contact_step, mode }) => contact_step !== null && mode === 'live')
+  if (contacts.length === 0) return new Set()
+  const orgIds = [...new Set(contacts.map(({ org_id }) => org_id))]
+  const pauses = await listPauses(tx, orgIds)
+  const messages = contacts.filter(
+    ({ org_id, channel, slot_at }) => !isSlotValid(slot_at, pauses.get(`${org_id} ${channel}`), now),
+  )
+  if (messages.length === 0) return new Set()
+  const rates = await sendRates(tx, orgIds)
+  const deferred: { id: string; slotTime: number }[] = []
+  // The rates are locked in the same order by all workers.
+  const groups = [...Map.groupBy(messages, ({ org_id, channel }) => `${org_id} ${channel}`)].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
+  for (const [key, group] of groups) {
+    await releaseUnusedSlots(tx, group[0]!, rates.get(key), now)
+    const slotTimes = await reserveSlots(tx, group[0]!, group.length, rates.get(key), now)
+    group.forEach(({ message_id }, index) => {
+      if (slotTimes[index]! > now) deferred.push({ id: message_id, slotTime: slotTimes[index]! })
     })
-    .filter(({ slotTime }) => slotTime > now)
-  if (deferredContacts.length > 0)
-    await sql`update messages m set state = 'queued', attempts = attempts - 1, leased_until = null, due_at = n.due_at
-      from unnest(${deferredContacts.map(({ id }) => id)}::text[], ${deferredContacts.map(({ slotTime }) => new Date(nextContactTime(slotTime)))}::timestamptz[])
-        as n (message_id, due_at) where m.message_id = n.message_id`.execute(tx)
-  return new Set(deferredContacts.map(({ id }) => id))
+  }
+  if (deferred.length > 0)
+    await sql`update messages m set state = 'queued', attempts = attempts - 1, leased_until = null, due_at = n.due_at, slot_at = n.slot_at
+      from unnest(${deferred.map(({ id }) => id)}::text[], ${deferred.map(({ slotTime }) => new Date(nextContactTime(slotTime)))}::timestamptz[],
+        ${deferred.map(({ slotTime }) => new Date(slotTime))}::timestamptz[])
+        as n (message_id, due_at, slot_at) where m.message_id = n.message_id`.execute(tx)
+  return new Set(deferred.map(({ id }) => id))
 }
 
 export type SendOutcome =
@@ -209,6 +285,52 @@ async function findEmailObstacle(
   )
 }
 
+/** Returns the message as the adapter of its channel needs it. */
+function toOutgoingMessage(
+  context: Pick<Context, 'vault' | 'config'>,
+  message: ClaimedMessage,
+  candidate: Candidacy,
+): OutgoingMessage {
+  const prompts = openMessage<RenderedPrompt[]>(candidate.person_key, { ...message, direction: 'out' })
+  const code = prompts.find((prompt) => prompt.code !== undefined)?.code
+  return {
+    message_id: message.message_id,
+    org_id: message.org_id,
+    to: candidate[addressField[message.channel]]!,
+    name: candidate.name,
+    language: candidate.state.language,
+    prompts,
+    link: candidatePageUrl(context, candidate),
+    unsubscribeUrl: candidateUnsubscribeUrl(context, candidate),
+    company: candidate.flow.company_name,
+    title: candidate.flow.title,
+    minutes: estimateMinutes(candidate.flow),
+    ...(message.contact_step === null ? {} : { followUpNumber: message.contact_step }),
+    isRequested: message.requested,
+    asksConsent: candidate.state.point.at === 'consent',
+    isCode: message.is_code,
+    ...(code === undefined ? {} : { code }),
+  }
+}
+
+/**
+ * Adds the estimated cost of a claimed LIVE message to the amounts spent. If that would exceed a cap, returns the message to the queue,
+ * pauses its campaign and returns false.
+ */
+export async function reserveSendCost(
+  context: Pick<Context, 'db' | 'vault' | 'config' | 'clock'>,
+  message: ClaimedMessage,
+  candidate: Candidacy,
+): Promise<boolean> {
+  if (candidate.mode === 'test') return true
+  const { db, clock } = context
+  const spending = { ...message, campaign_id: candidate.campaign_id, mode: candidate.mode }
+  const cost = await estimateMessageCost(context, message, candidate, toOutgoingMessage(context, message, candidate))
+  const cap = await reserveCost(db.transaction, clock, spending, cost)
+  if (cap) await db.transaction((tx) => pauseForCap(tx, clock, spending, cost, cap))
+  return cap === undefined
+}
+
 async function callProvider(
   context: Pick<Context, 'db' | 'vault' | 'channels' | 'config' | 'clock' | 'log'>,
   message: ClaimedMessage,
@@ -217,29 +339,14 @@ async function callProvider(
   const signal = AbortSignal.timeout(SEND_TIMEOUT_MS)
   try {
     const credentials = await findCredentials(context.db.queries, context.vault, message.org_id, message.channel)
-    const outgoingMessage = {
-      message_id: message.message_id,
-      org_id: message.org_id,
-      to: candidate[addressField[message.channel]]!,
-      name: candidate.name,
-      language: candidate.state.language,
-      prompts: openMessage<RenderedPrompt[]>(candidate.person_key, { ...message, direction: 'out' }),
-      link: candidatePageUrl(context, candidate),
-      unsubscribeUrl: candidateUnsubscribeUrl(context, candidate),
-      company: candidate.flow.company_name,
-      title: candidate.flow.title,
-      ...(message.contact_step === null ? {} : { followUpNumber: message.contact_step }),
-      isRequested: message.requested,
-      asksConsent: candidate.state.point.at === 'consent',
-      isCode: message.is_code,
-    }
+    const outgoingMessage = toOutgoingMessage(context, message, candidate)
     const accepted = await context.channels[message.channel].send(outgoingMessage, credentials, signal)
     return { errorReason: undefined, ...accepted }
   } catch (error) {
     // Pause sends to a provider that asks for it or does not respond.
     const pauseMs =
       error instanceof SendError && error.retryAfter ? error.retryAfter * SECOND : signal.aborted ? MINUTE : 0
-    if (pauseMs > 0) pauseUntil(message, context.clock.now() + pauseMs)
+    if (pauseMs > 0) await pauseUntil(context.db.queries, message, context.clock.now() + pauseMs)
     if (error instanceof SendError && error.reason === 'rejected')
       context.log.warn(
         { org: message.org_id, channel: message.channel, reason: redactAddresses(error.message).slice(0, 300) },
@@ -272,6 +379,8 @@ export async function completeSend(
 ): Promise<void> {
   const candidate = (await lockCandidacy(tx, message.candidate_id))!
   const now = deps.clock.now()
+  if (outcome.errorReason !== undefined && outcome.errorReason !== 'unknown')
+    await releaseCost(tx, deps.clock, message.message_id)
   if (outcome.errorReason === 'busy' && now - message.created_at.getTime() < MAX_BUSY_MS) {
     return requeue(tx, message, now, now + busyDelayMs(message, outcome.retryAfter), outcome.message)
   }
@@ -284,6 +393,10 @@ export async function completeSend(
       error = ${outcome.errorReason === undefined ? null : redactAddresses(outcome.message).slice(0, 500)}
     where message_id = ${message.message_id} and state = 'sending' returning 1`.execute(tx)
   if (rows.length === 0) return recordTemplate(tx, message, outcome) // a report or another process has settled the send
+  await publishMessageEvents(tx, deps.clock, candidate, message, {
+    events: [outcome.errorReason === undefined ? 'sent' : outcome.errorReason === 'unknown' ? 'unknown' : 'failed'],
+    ...(outcome.errorReason === undefined ? { templateId: outcome.templateId } : { error: outcome.message }),
+  })
   if (outcome.errorReason !== undefined && outcome.isUnknownAddress && candidate.email !== null)
     await suppressMailbox(tx, deps, {
       address: candidate.email,

@@ -6,6 +6,7 @@ import { type Candidacy, lockCandidacy } from '../candidacy.ts'
 import { type CandidateTransition, recordTransitions } from '../progress.ts'
 import { hasReached, stagesUpTo } from '../stages.ts'
 import type { ContactDeps } from './contact.ts'
+import { publishMessageEvents } from './message-changes.ts'
 import { applyOptOut, type ClaimedMessage, completeSend, contactOnNextChannel } from './sends.ts'
 
 /** A provider's report about a message it accepted. */
@@ -14,7 +15,7 @@ export interface MessageDeliveryStatus extends InboundStatus {
   orgId?: string
 }
 
-type Message = ClaimedMessage & { state: string; error: string | null }
+type Message = ClaimedMessage & { state: string; error: string | null; template_id: string | null }
 
 const stateOrder = ['unknown', 'sent', 'delivered', 'read']
 
@@ -42,6 +43,11 @@ export async function handleDeliveryStatus(
   }
   if (!advancesState(message, report)) return storedMessage.candidate_id
   await writeReport(tx, deps, message, report)
+  await publishMessageEvents(tx, deps.clock, candidate, message, {
+    events: report.status === 'failed' ? ['failed'] : newEventsOf(message, report),
+    templateId: message.template_id,
+    error: report.error,
+  })
   if (report.stop) {
     await applyOptOut(tx, deps, candidate, message)
     return storedMessage.candidate_id
@@ -71,7 +77,7 @@ async function findMessage(tx: Tx, { orgId, channel, providerId, messageId }: Me
 
 async function readMessage(tx: Tx, messageId: string): Promise<Message> {
   const { rows } = await sql<Message>`
-    select message_id, candidate_id, org_id, channel, contact_step, requested, is_code, personal, attempts, created_at, state, error
+    select message_id, candidate_id, org_id, channel, contact_step, requested, is_code, personal, attempts, created_at, state, error, template_id
     from messages where message_id = ${messageId}`.execute(tx)
   return rows[0]!
 }
@@ -93,6 +99,21 @@ async function writeReport(tx: Tx, { clock }: ContactDeps, { message_id }: Messa
   )
 }
 
+function reachedStateOf({ status }: MessageDeliveryStatus): 'sent' | 'delivered' | 'read' | undefined {
+  return status === 'failed' ? undefined : status === 'unanswered' ? 'sent' : status
+}
+
+/** Returns the states that a report adds to those that the message has reached before. */
+function newEventsOf({ state }: Message, report: MessageDeliveryStatus): ('sent' | 'delivered' | 'read')[] {
+  const reachedState = reachedStateOf(report)
+  return (['sent', 'delivered', 'read'] as const).filter(
+    (event) =>
+      reachedState !== undefined &&
+      stateOrder.indexOf(event) > stateOrder.indexOf(state) &&
+      stateOrder.indexOf(event) <= stateOrder.indexOf(reachedState),
+  )
+}
+
 function transitionFor(
   before: Candidacy,
   message: Message,
@@ -101,13 +122,8 @@ function transitionFor(
 ): CandidateTransition {
   const { channel, status, call } = report
   const followUpNumber = message.contact_step!
-  const reachedState = status === 'failed' ? undefined : status === 'unanswered' ? 'sent' : status
-  const newEvents = (['sent', 'delivered', 'read'] as const).filter(
-    (event) =>
-      reachedState !== undefined &&
-      stateOrder.indexOf(event) > stateOrder.indexOf(message.state) &&
-      stateOrder.indexOf(event) <= stateOrder.indexOf(reachedState),
-  )
+  const reachedState = reachedStateOf(report)
+  const newEvents = newEventsOf(message, report)
   // A send with an unknown outcome was not counted, so it is counted now.
   const wasUnknown = message.state === 'unknown'
   const placedCalls = wasUnknown && channel === 'voice' ? [{ outcome: 'placed' as const, seconds: 0 }] : []

@@ -61,3 +61,26 @@ export async function linkUser(tx: Tx, deps: ContactDeps, userId: string, candid
   const lockedCandidate = (await lockCandidacy(tx, candidate.candidate_id))!
   await applyOptOut(tx, deps, lockedCandidate, { channel: 'whatsapp', contact_step: null })
 }
+
+/** Stores the new ID of a user: the phone number and an opt-out of the previous ID apply to it, too. */
+export async function changeUserId(
+  tx: Tx,
+  clock: Clock,
+  scope: OrgScope,
+  { previous, current }: { previous: string; current: string },
+): Promise<void> {
+  const { orgId, mode } = scope
+  const now = new Date(clock.now())
+  await sql`
+    insert into whatsapp_users (org_id, mode, user_index, phone_index, updated_at)
+    select org_id, mode, ${userIndexOf(tx, scope, current)}, phone_index, ${now} from whatsapp_users
+    where org_id = ${orgId} and mode = ${mode} and user_index = ${userIndexOf(tx, scope, previous)}
+    on conflict (org_id, mode, user_index) do update set phone_index = excluded.phone_index, updated_at = excluded.updated_at`.execute(
+    tx,
+  )
+  await sql`
+    insert into opt_outs (org_id, mode, address, created_at)
+    select org_id, mode, ${optOutAddressOf(tx, scope, current)}, ${now} from opt_outs
+    where org_id = ${orgId} and mode = ${mode} and address = ${optOutAddressOf(tx, scope, previous)}
+    on conflict do nothing`.execute(tx)
+}

@@ -3,13 +3,14 @@ import type { Context } from '../../context.ts'
 import { secretsEqual } from '../../platform/secret-comparison.ts'
 import { type ChannelAdapter, SendError, type SendErrorReason } from '../channel.ts'
 import type { InboundStatus } from '../inbound.ts'
-import { toStorableText } from '../message-text.ts'
+import { isAsciiText, toStorableText } from '../message-text.ts'
 import { DEFAULT_PAUSE_SECONDS, type ProviderResponse, postTo } from '../provider.ts'
+import { readCost } from '../provider-cost.ts'
 import { rulesFor } from '../rules.ts'
 import type { ExotelSettings } from '../settings.ts'
-import { renderTemplate } from '../sms-templates.ts'
+import { renderSms } from '../templates/render.ts'
 
-const API_URL = 'https://api.exotel.com'
+export const EXOTEL_API_URL = 'https://api.exotel.com'
 
 /** Exotel's types of SMS by the category of the message. */
 const smsTypes: Record<string, string> = {
@@ -23,12 +24,11 @@ export function openExotelSms({ config }: Pick<Context, 'config'>): Pick<Channel
   return {
     async send(message, credentials, signal) {
       const settings = credentials as ExotelSettings
-      const { country, channels } = rulesFor(message.to)
+      const { country } = rulesFor(message.to)
       if (country !== 'IN')
         throw new SendError('rejected', 'Exotel sends SMS to Indian numbers only; use Twilio for other countries')
-      const { text, templateId } = renderTemplate(message, settings)
-      const { account_sid, api_key, api_token, from, dlt_entity_id, base_url = API_URL } = settings
-      const category = message.isCode ? channels.sms.code_category : settings.category
+      const { text, templateId, header, category } = renderSms(message, settings)
+      const { account_sid, api_key, api_token, dlt_entity_id, base_url = EXOTEL_API_URL } = settings
       const response = await postTo(
         `${base_url.replace(/\/+$/, '')}/v1/Accounts/${account_sid}/Sms/send.json`,
         {
@@ -37,13 +37,13 @@ export function openExotelSms({ config }: Pick<Context, 'config'>): Pick<Channel
           accept: 'application/json',
         },
         new URLSearchParams({
-          From: from,
+          From: header,
           To: message.to,
           Body: text,
-          EncodingType: isGsmText(text) ? 'plain' : 'unicode',
+          EncodingType: isAsciiText(text) ? 'plain' : 'unicode',
           DltEntityId: dlt_entity_id,
           DltTemplateId: templateId,
-          SmsType: smsTypes[category ?? channels.sms.default_category]!,
+          SmsType: smsTypes[category] ?? smsTypes.service_explicit!,
           CustomField: message.message_id,
           ...(config.publicUrl
             ? { StatusCallback: statusCallbackUrl(config.publicUrl, settings, message.message_id) }
@@ -56,11 +56,6 @@ export function openExotelSms({ config }: Pick<Context, 'config'>): Pick<Channel
       return { providerId: typeof sms?.Sid === 'string' ? sms.Sid : undefined, templateId }
     },
   }
-}
-
-/** Whether a text contains only ASCII characters, which `plain` SMS can contain. */
-function isGsmText(text: string): boolean {
-  return /^[\n\x20-\x7e]*$/.test(text)
 }
 
 /** After an internal or gateway error, it is unknown whether the message was sent. */
@@ -101,12 +96,16 @@ export function readExotelStatus(form: URLSearchParams, messageId: string): Inbo
   const statusName = (form.get('Status') ?? '').toLowerCase()
   const status = Object.hasOwn(statuses, statusName) ? statuses[statusName] : undefined
   if (!providerId || !status) return undefined
+  const units = /^\d{1,2}$/.exec(form.get('SmsUnits') ?? '')?.[0]
+  const cost = readCost(form.get('Price'), 'INR')
   const error = [form.get('DetailedStatusCode'), form.get('DetailedStatus')].filter(Boolean).join(', ')
   return {
     channel: 'sms',
     providerId,
     messageId,
     status,
+    ...(units ? { units: Number(units) } : {}),
+    ...(cost ? { cost } : {}),
     ...(status === 'failed' ? { error: toStorableText(error || statusName) } : {}),
   }
 }

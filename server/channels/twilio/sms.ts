@@ -3,11 +3,10 @@ import { type ChannelAdapter, type OutgoingMessage, SendError } from '../channel
 import type { InboundReply, InboundStatus } from '../inbound.ts'
 import { smsTextFor } from '../invitation.ts'
 import { plainText, toStorableText } from '../message-text.ts'
+import { readCost } from '../provider-cost.ts'
 import type { SmsSettings } from '../settings.ts'
+import { MAX_SMS_LENGTH } from '../sms-text.ts'
 import { createResource, OPTED_OUT_CODE, readSid, twilioCallbackUrl } from './twilio.ts'
-
-/** UTF-16 code units per message, over all its segments. */
-const MAX_SMS_LENGTH = 1600
 
 /** Text messages through Twilio. */
 export function openTwilioSms({ config }: Pick<Context, 'config'>): Pick<ChannelAdapter, 'send'> {
@@ -60,5 +59,14 @@ export function readSmsStatus(form: URLSearchParams, messageId: string): Inbound
   if (!providerId || !status) return undefined
   const code = /^\d{1,6}$/.exec(form.get('ErrorCode') ?? '')?.[0]
   const isOptOut = code === String(OPTED_OUT_CODE)
-  return { channel: 'sms', providerId, messageId, status, stop: isOptOut, ...(code ? { error: `error ${code}` } : {}) }
+  const cost = readCost(form.get('Price'), form.get('PriceUnit'))
+  return {
+    channel: 'sms',
+    providerId,
+    messageId,
+    status,
+    stop: isOptOut,
+    ...(cost ? { cost } : {}),
+    ...(code ? { error: `error ${code}` } : {}),
+  }
 }

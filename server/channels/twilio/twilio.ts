@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SendError, type SendErrorReason } from '../channel.ts'
 import { DEFAULT_PAUSE_SECONDS, type ProviderResponse, postTo } from '../provider.ts'
 
-const API_URL = 'https://api.twilio.com'
+export const TWILIO_API_URL = 'https://api.twilio.com'
 
 export interface TwilioAccount {
   account_sid: string
@@ -12,7 +12,7 @@ export interface TwilioAccount {
 
 /** Creates a message or a call and returns its SID. */
 export async function createResource(
-  { account_sid, auth_token, base_url = API_URL }: TwilioAccount,
+  { account_sid, auth_token, base_url = TWILIO_API_URL }: TwilioAccount,
   resource: 'Messages' | 'Calls',
   form: Record<string, string>,
   signal: AbortSignal,

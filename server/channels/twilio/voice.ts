@@ -63,6 +63,8 @@ export function readCallStatus(form: URLSearchParams, messageId: string): Inboun
     messageId,
     status: callEnd.status,
     call: { outcome: callEnd.outcome, seconds },
+    // Unanswered calls are free, and answered ones are billed by the minute.
+    units: Math.ceil(seconds / 60),
     ...(callEnd.outcome === 'answered' ? {} : { error: statusName }),
   }
 }

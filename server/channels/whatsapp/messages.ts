@@ -1,9 +1,8 @@
 import type { RenderedPrompt } from '../../conversation/render.ts'
-import { toSingleLine } from '../../platform/text/strip-invisible.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { OutgoingMessage } from '../channel.ts'
 import { buttonId, linkLines, numberedOptions, plainText, promptText, questionIn, truncate } from '../message-text.ts'
-import type { WhatsAppTemplate } from '../settings.ts'
+import type { TemplatedWhatsApp } from '../templates/render.ts'
 
 /** Limits of the WhatsApp Cloud API; lengths in UTF-16 code units. */
 const MAX_TEXT_LENGTH = 4096
@@ -13,8 +12,6 @@ const MAX_BUTTON_LABEL_LENGTH = 20
 const MAX_LIST_ROWS = 10
 const MAX_ROW_TITLE_LENGTH = 24
 const MAX_ROW_DESCRIPTION_LENGTH = 72
-
-const MAX_TEMPLATE_PARAMETER_LENGTH = 300
 
 /** Builds a message within the 24-hour window: text, with buttons or a list if the options fit. */
 export function sessionMessage(message: OutgoingMessage): object {
@@ -52,19 +49,14 @@ function interactiveContent(message: OutgoingMessage, question: RenderedPrompt):
 }
 
 /**
- * Builds a template message, required outside the 24 hours after the candidate's last message. The template's body has four
- * variables: name, company, title and link. Its two buttons, yes and no, answer the question for consent. At a later question, yes
- * repeats that question and no means "not now".
+ * Builds a template message, required outside the 24 hours after the candidate's last message. The two buttons of the template, yes and
+ * no, answer the question for consent. At a later question, yes repeats that question and no means "not now".
  */
-export function templateMessage(message: OutgoingMessage, template: WhatsAppTemplate): object {
-  const { name, company, title, link } = message
-  const parameters = [name, company, title, link].map((text) => ({
-    type: 'text',
-    text: toSingleLine(text).slice(0, MAX_TEMPLATE_PARAMETER_LENGTH).toWellFormed() || '-',
-  }))
+export function templateMessage(message: OutgoingMessage, template: TemplatedWhatsApp): object {
+  const parameters = template.values.map((text) => ({ type: 'text', text }))
   const step = questionIn(message.prompts)?.step
   const buttons =
-    template.buttons === false || step === undefined
+    !template.hasButtons || step === undefined
       ? []
       : (message.asksConsent ? ['yes', 'no'] : ['repeat', 'later']).map((value, index) => ({
           type: 'button',
@@ -77,14 +69,10 @@ export function templateMessage(message: OutgoingMessage, template: WhatsAppTemp
     type: 'template',
     template: {
       name: template.name,
-      language: { code: templateLanguage(template, message.language) },
+      language: { code: template.languageCode },
       components: [{ type: 'body', parameters }, ...buttons],
     },
   }
-}
-
-function templateLanguage({ languages }: WhatsAppTemplate, language: string): string {
-  return languages.find((code) => code === language || code.startsWith(`${language}_`)) ?? languages[0]!
 }
 
 /** Status reports include `biz_opaque_callback_data`, even if they arrive before the response to the send. */

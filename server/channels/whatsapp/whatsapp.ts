@@ -1,12 +1,18 @@
 import { type AcceptedMessage, type ChannelAdapter, SendError, type SendErrorReason } from '../channel.ts'
 import { DEFAULT_PAUSE_SECONDS, type ProviderResponse, postTo } from '../provider.ts'
 import type { WhatsAppSettings } from '../settings.ts'
+import { renderWhatsApp } from '../templates/render.ts'
 import { sessionMessage, templateMessage } from './messages.ts'
 
-const API_URL = 'https://graph.facebook.com'
-const API_VERSION = 'v23.0'
+export const API_URL = 'https://graph.facebook.com'
+export const API_VERSION = 'v23.0'
 /** Rate limit for one recipient, which does not affect other recipients. */
 const PAIR_RATE_CODE = 131056
+/** The recipient has opted out of marketing messages of the business. */
+export const OPTED_OUT_CODE = 131050
+/** Limit of messages because of the low quality of the sender number. */
+const SPAM_RATE_CODE = 131048
+const SPAM_PAUSE_SECONDS = 3600
 /** More than 24 hours since the recipient's last message: only templates are accepted. */
 const OUTSIDE_WINDOW_CODE = 131047
 
@@ -16,7 +22,6 @@ export const whatsapp: ChannelAdapter = {
   async send(message, credentials, signal) {
     const settings = credentials as WhatsAppSettings | undefined
     if (!settings?.phone_number_id) throw new SendError('rejected', 'WhatsApp is not configured for the organisation')
-    const template = message.followUpNumber ? (settings.follow_up_template ?? settings.template) : settings.template
     // A candidate who asked for the contact has probably written within the last 24 hours.
     const isUnsolicited = message.followUpNumber !== undefined && !message.isRequested
     if (isUnsolicited) return sendTemplate()
@@ -28,6 +33,7 @@ export const whatsapp: ChannelAdapter = {
     }
 
     async function sendTemplate(): Promise<AcceptedMessage> {
+      const template = renderWhatsApp(message, settings!.registered_templates)
       return { ...(await postMessage(templateMessage(message, template))), templateId: template.name }
     }
 
@@ -69,10 +75,11 @@ const errorReasons: Record<number, SendErrorReason> = {
   131000: 'busy', // internal error, not sent
   131016: 'busy', // temporarily unavailable
   131057: 'busy', // account in maintenance
+  [SPAM_RATE_CODE]: 'busy',
   130472: 'unreachable', // recipient is part of an experiment
   131026: 'unreachable', // no WhatsApp account, or an outdated app
   131049: 'unreachable', // withheld: recipient gets too many marketing messages
-  131050: 'unreachable', // recipient opted out of marketing messages
+  [OPTED_OUT_CODE]: 'stopped',
 }
 
 function toCloudError({ status, body, retryAfter }: ProviderResponse): CloudApiError {
@@ -82,7 +89,8 @@ function toCloudError({ status, body, retryAfter }: ProviderResponse): CloudApiE
   const code = typeof error?.code === 'number' ? error.code : undefined
   const text = [`HTTP ${status}`, code, error?.message, error?.error_data?.details].filter(Boolean).join(', ')
   const reason = (code === undefined ? undefined : errorReasons[code]) ?? reasonForStatus(status)
-  const pauseSeconds = reason === 'busy' && code !== PAIR_RATE_CODE ? (retryAfter ?? DEFAULT_PAUSE_SECONDS) : undefined
+  const defaultPause = code === SPAM_RATE_CODE ? SPAM_PAUSE_SECONDS : DEFAULT_PAUSE_SECONDS
+  const pauseSeconds = reason === 'busy' && code !== PAIR_RATE_CODE ? (retryAfter ?? defaultPause) : undefined
   return new CloudApiError(reason, text, code, pauseSeconds)
 }
 

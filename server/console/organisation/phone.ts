@@ -130,7 +130,7 @@ function shownContent(
 ): CandidateMessage['content'] {
   const shown = hidePrivateContent(content, privateTexts)
   if (mode !== 'live' || !Array.isArray(shown)) return shown
-  return shown.map((part) => (part.isCode ? { ...part, text: HIDDEN_CODE } : part))
+  return shown.map(({ code: _, ...part }) => (part.isCode ? { ...part, text: HIDDEN_CODE } : part))
 }
 
 /** Returns a placeholder for the link, without its token. */

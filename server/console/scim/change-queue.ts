@@ -3,7 +3,7 @@ import { problem } from '../../api/problem.ts'
 const MAX_WAITING_CHANGES = 20
 
 interface Changes {
-  /** Ends when the last of the changes ends. */
+  /** Resolves when the last of the changes has ended. */
   last: Promise<unknown>
   count: number
 }

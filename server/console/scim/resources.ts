@@ -9,7 +9,7 @@ import type { ScimUser, ScimUserValues } from './users.ts'
 
 const MAX_LENGTH = 254
 const MAX_MEMBERS_PER_REQUEST = 1000
-/** Of a patch, of the values of all its operations together, and of the schemas or email addresses: the library takes quadratic time. */
+/** Maximum number of operations of a patch, of their values together, and of schemas or email addresses: the library takes quadratic time. */
 const MAX_OPERATIONS = 100
 /** Only ASCII: another letter can have the same lower-case form, and would match the address of another person. */
 const EMAIL_FORMAT = /^[\x21-\x3f\x41-\x7e]{1,64}@[A-Za-z0-9][A-Za-z0-9.-]{0,189}$/

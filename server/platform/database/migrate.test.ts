@@ -74,6 +74,29 @@ insert into good
   assert.deepEqual(await pendingMigrations(pool, migrations), ['0002_bad.sql', '0003_later.sql'])
 })
 
+test('a migration without a transaction builds indexes concurrently, and is repeated if it failed', async (t) => {
+  const openPool = await createEmptyDatabase(t)
+  const folder = await createMigrationFolder(t, {
+    '0001_people.sql': 'create table people (id int);',
+    '0002_index.sql': `-- without a transaction
+alter table people add column if not exists name text;
+drop index concurrently if exists people_name;
+create index concurrently people_name on people (name);
+select 1 / count(*) from people;`,
+  })
+  const migrations = await readMigrations(folder)
+  const pool = openPool()
+  await assert.rejects(
+    migrate(pool, migrations),
+    /^Error: migrations\/0002_index\.sql, line 5, .*division by zero; the statements before it were applied, and the next start repeats/,
+  )
+  await pool.query(`insert into people values (1, 'Asha')`)
+  const applied = await Promise.all(Array.from({ length: 3 }, () => migrate(openPool(), migrations)))
+  assert.deepEqual(applied.flat(), ['0002_index.sql'])
+  const { rows } = await pool.query(`select indisvalid from pg_index where indexrelid = 'people_name'::regclass`)
+  assert.deepEqual(rows, [{ indisvalid: true }])
+})
+
 test('a migration that was changed after it was applied is rejected', async (t) => {
   const openPool = await createEmptyDatabase(t)
   const folder = await createMigrationFolder(t, { '0001_a.sql': 'create table a (id int);' })

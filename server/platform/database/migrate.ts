@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { type Statement, splitStatements } from './split-statements.ts'
 
@@ -9,15 +10,19 @@ export interface Migration {
   checksum: string
   /** Number of the migration that a version must know to run on a database with this migration; null: this migration itself. */
   compatibleWith: string | null
+  /** False if each statement is committed separately, as concurrent index builds need it. The statements must then be repeatable. */
+  isTransaction: boolean
 }
 
 const MIGRATIONS_FOLDER = new URL('../../../migrations/', import.meta.url)
 const FILE_NAME_PATTERN = /^\d{4}_[a-z0-9_]+\.sql$/
 /** Comment in a migration that versions without it can run with, such as `-- compatible with: 0021`. */
 const COMPATIBILITY_PATTERN = /^-- compatible with: (\d{4})$/m
+const NO_TRANSACTION_PATTERN = /^-- without a transaction$/m
 const INSUFFICIENT_PRIVILEGE = '42501'
 /** Arbitrary, but different from the other advisory locks in the database. */
 export const ADVISORY_LOCK_ID = 7_411_001
+const LOCK_POLL_INTERVAL_MS = 100
 
 export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
@@ -36,13 +41,14 @@ export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<M
         sql,
         checksum: createHash('sha256').update(sql).digest('hex'),
         compatibleWith: COMPATIBILITY_PATTERN.exec(sql)?.[1] ?? null,
+        isTransaction: !NO_TRANSACTION_PATTERN.test(sql),
       }
     }),
   )
 }
 
 /**
- * Applies the pending migrations, each in its own transaction, and returns their names. Processes that start together wait for
+ * Applies the pending migrations, each in its own transaction unless it excludes that, and returns their names. Processes that start together wait for
  * the first one (advisory lock), and find nothing left to apply.
  */
 export async function migrate(
@@ -52,7 +58,7 @@ export async function migrate(
 ): Promise<string[]> {
   const client = await pool.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCK_ID])
+    await waitForLock(client)
     await createMigrationsTable(client)
     const pending = await findPending(client, migrations)
     for (const migration of pending) {
@@ -63,6 +69,17 @@ export async function migrate(
   } finally {
     await client.query('select pg_advisory_unlock($1)', [ADVISORY_LOCK_ID]).catch(() => {})
     client.release()
+  }
+}
+
+/** Waits for the lock with short queries, because a concurrent index build waits until all earlier queries have ended. */
+async function waitForLock(client: pg.PoolClient): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+      ADVISORY_LOCK_ID,
+    ])
+    if (rows[0]!.locked) return
+    await delay(LOCK_POLL_INTERVAL_MS)
   }
 }
 
@@ -138,8 +155,9 @@ async function findPending(client: pg.PoolClient, migrations: Migration[]): Prom
   return migrations.filter(({ name }) => !appliedChecksums.has(name))
 }
 
-async function applyMigration(client: pg.PoolClient, { name, sql, checksum, compatibleWith }: Migration) {
-  await client.query('begin')
+async function applyMigration(client: pg.PoolClient, migration: Migration) {
+  const { name, sql, checksum, compatibleWith, isTransaction } = migration
+  if (isTransaction) await client.query('begin')
   let current: Statement | undefined
   try {
     for (const statement of splitStatements(sql)) {
@@ -151,22 +169,25 @@ async function applyMigration(client: pg.PoolClient, { name, sql, checksum, comp
       checksum,
       compatibleWith,
     ])
-    await client.query('commit')
+    if (isTransaction) await client.query('commit')
   } catch (error) {
-    await client.query('rollback').catch(() => {})
-    throw new MigrationError(name, current, error as Error)
+    if (isTransaction) await client.query('rollback').catch(() => {})
+    throw new MigrationError(migration, current, error as Error)
   }
 }
 
 /** Error whose message includes the file, the line and the statement that failed. */
 class MigrationError extends Error {
-  constructor(name: string, statement: Statement | undefined, cause: Error) {
+  constructor({ name, isTransaction }: Migration, statement: Statement | undefined, cause: Error) {
     const location = statement ? `, line ${statement.line}, in «${shortenStatement(statement.text)}»` : ''
+    const result = isTransaction
+      ? 'the migration was rolled back'
+      : 'the statements before it were applied, and the next start repeats the whole migration'
     const advice =
       (cause as { code?: string }).code === INSUFFICIENT_PRIVILEGE
         ? '. Set DATABASE_OWNER_URL to the role that owns the tables, or run `npx attestry migrate` with it'
         : ''
-    super(`migrations/${name}${location}: ${cause.message}; the migration was rolled back${advice}`, { cause })
+    super(`migrations/${name}${location}: ${cause.message}; ${result}${advice}`, { cause })
   }
 }
 

@@ -131,6 +131,8 @@ function hasType(value: unknown, type: string): boolean {
       return Array.isArray(value)
     case 'integer':
       return Number.isInteger(value)
+    case 'number':
+      return Number.isFinite(value)
     case 'null':
       return value === null
     default:

@@ -34,6 +34,8 @@ export interface RequestSender extends Omit<EndpointSender, 'send'> {
 export interface SenderOptions extends ConnectorOptions {
   url: string
   maxConnections: number
+  /** Bytes of the response body that are returned; 1024 by default. */
+  maxStoredBytes?: number
 }
 
 /** Loads the HTTP client, which a server without webhooks does not need in memory. */
@@ -49,7 +51,12 @@ export async function openSender(options: SenderOptions): Promise<EndpointSender
 }
 
 /** Opens a sender for all paths of the URL's origin. */
-export async function openRequestSender({ url, maxConnections, ...options }: SenderOptions): Promise<RequestSender> {
+export async function openRequestSender({
+  url,
+  maxConnections,
+  maxStoredBytes = MAX_STORED_RESPONSE_BYTES,
+  ...options
+}: SenderOptions): Promise<RequestSender> {
   const { Pool, buildConnector } = await loadHttpClient()
   const { origin } = new URL(url)
   const { timeoutMs } = options
@@ -93,7 +100,7 @@ export async function openRequestSender({ url, maxConnections, ...options }: Sen
         retryAfter = Array.isArray(header) ? header[0] : header
       },
       onResponseData(_controller, chunk) {
-        const remainingBytes = MAX_STORED_RESPONSE_BYTES - bytesRead
+        const remainingBytes = maxStoredBytes - bytesRead
         // Copied, because a slice would retain the socket's whole buffer.
         if (remainingBytes > 0) chunks.push(Buffer.from(chunk.subarray(0, remainingBytes)))
         bytesRead += chunk.length

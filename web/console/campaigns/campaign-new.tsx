@@ -19,6 +19,7 @@ import { ReadOnly } from '../shared/created-via.tsx'
 import { setFlashMessage } from '../shared/flash-message.ts'
 import { Link, navigate, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
+import { CostEstimateText } from './cost-estimate.tsx'
 import { candidateFrom, EMPTY_ROSTER, findRepeats, type Roster } from './roster.ts'
 import { RosterInput } from './roster-input.tsx'
 import { RosterPreview, repeatedRowsText } from './roster-preview.tsx'
@@ -244,6 +245,7 @@ function Form({ campaign, defaultMandateId }: FormProps) {
       {confirming && (
         <Dialog title={`Contact ${candidatesText}?`} onClose={() => setConfirming(false)}>
           <p>This is live mode: candidates are contacted on their own phones, and each candidate costs 1 credit.</p>
+          <CostEstimateText mandateId={campaign?.mandate_id ?? mandateId} candidates={validCandidates} />
           <div class="row">
             <button
               type="button"

@@ -16,6 +16,7 @@ import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx
 import { useFlashMessage } from '../shared/flash-message.ts'
 import { Link, type Params, ParentLink } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
+import { CampaignSpending } from './campaign-spending.tsx'
 import { Progress } from './progress.tsx'
 
 const POLL_INTERVAL_MS = 1500
@@ -98,9 +99,16 @@ export default function CampaignPage({ params }: { params: Params }) {
       </div>
       {submitError && <Notice kind="bad">{submitError.message}</Notice>}
       {flashMessage && <Notice kind="good">{flashMessage}</Notice>}
-      {data.status === 'paused' && (
+      {data.status === 'paused' && data.paused_by && (
         <Notice kind="wait">
-          Paused: no messages are sent until you resume the campaign. Replies are still processed.
+          {data.paused_by === 'campaign_cap'
+            ? 'Paused, because the next message would exceed the spend cap of this campaign. It resumes when the cap is raised.'
+            : 'Paused, because the next message would exceed the daily cap of the organisation. It resumes on the next day, or when the cap is raised.'}
+        </Notice>
+      )}
+      {data.status === 'paused' && !data.paused_by && (
+        <Notice kind="wait">
+          Paused: no messages are sent until you resume the campaign. Replies are processed, and the responses wait.
         </Notice>
       )}
       {data.status === 'scheduled' && (
@@ -142,6 +150,11 @@ export default function CampaignPage({ params }: { params: Params }) {
         {data.completed_at && (
           <DescriptionItem name="Completed">
             <Time at={data.completed_at} />
+          </DescriptionItem>
+        )}
+        {context.mode === 'live' && (
+          <DescriptionItem name="Cost of messages">
+            <CampaignSpending path={path} campaign={data} canChange={recruiter} onChanged={() => void reload()} />
           </DescriptionItem>
         )}
         {data.test_clock_id && (

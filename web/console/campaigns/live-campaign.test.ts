@@ -15,7 +15,8 @@ test('in LIVE mode a campaign starts only after confirmation', async (t) => {
   const writes: string[] = []
   page.on('request', (request) => {
     const isDryRun = request.headers()['x-dry-run'] === 'true'
-    if (request.method() === 'POST' && !isDryRun) writes.push(new URL(request.url()).pathname.replace(/.*\/live/, ''))
+    const path = new URL(request.url()).pathname.replace(/.*\/live/, '')
+    if (request.method() === 'POST' && !isDryRun && path !== '/spending/estimate') writes.push(path)
   })
   await page.goto(`${app.url}/console/${orgId}/live/campaigns/new?mandate_id=${mandate_id}`)
   await page.getByText('Live: real people, real credits').waitFor()
@@ -33,6 +34,9 @@ test('in LIVE mode a campaign starts only after confirmation', async (t) => {
 
   await getButton(page, 'Contact 2 candidates').click()
   await getDialog(page).getByText('each candidate costs 1 credit').waitFor()
+  await getDialog(page)
+    .getByText(/^Estimated cost of the messages: ₹1\.73 for the first messages/)
+    .waitFor()
   await checkPage(page, 'live-confirmation')
   await getButton(page, 'Cancel').click()
   await getDialog(page).waitFor({ state: 'detached' })
@@ -50,6 +54,13 @@ test('in LIVE mode a campaign starts only after confirmation', async (t) => {
   await page.getByRole('img', { name: /2 pending/ }).waitFor()
   assert.deepEqual(writes, ['/campaigns'])
   assert.equal(await getBalance(), 1)
+  await getButton(page, 'Change spend cap').click()
+  await page.getByLabel(/^Spend cap in INR/).fill('much')
+  await getButton(page, 'Save').click()
+  await page.locator('.field-error').waitFor()
+  await page.getByLabel(/^Spend cap in INR/).fill('250.5')
+  await getButton(page, 'Save').click()
+  await page.getByText('Spend cap: ₹250.50.').waitFor()
   await checkPage(page, 'live-campaign')
   await page.getByRole('link', { name: 'pending 2' }).click()
   const callLink = page.getByRole('link', { name: '+919810000001' })

@@ -172,7 +172,10 @@ interface RowProps {
 function PreviewRow({ row, names, meanings, sent, rowErrors = [], repeat, onCell, onRemove }: RowProps) {
   const hasErrors = rowErrors.length > 0
   const editable = row.typed === true || hasErrors
-  const columnOf = (field: string) => meanings.indexOf(field.split('.')[0] as ColumnMeaning)
+  const columnOf = (field: string) => {
+    const column = meanings.indexOf(field as ColumnMeaning)
+    return column < 0 ? meanings.indexOf(field.split('.')[0] as ColumnMeaning) : column
+  }
   const messageId = `row-${row.number}-message`
   return (
     <>

@@ -36,6 +36,36 @@ test('the meaning of a column is derived from its name', () => {
   })
 })
 
+test('consent columns become the consent of the candidate', () => {
+  const roster = readRoster(
+    [
+      'Name,Phone,Consent basis,Consent date,Consent source,Consent text version',
+      'Asha,9812345678,Consent,2026-03-01,Job fair in Pune,2026-02',
+      'Ravi,9812345679,,,,',
+      'Meena,9812345670,Legitimate use,yesterday,,',
+    ].join('\n'),
+  )
+  assert.deepEqual(roster.meanings.slice(2), [
+    'consent.basis',
+    'consent.obtained_at',
+    'consent.source',
+    'consent.text_version',
+  ])
+  assert.deepEqual(
+    roster.rows.map((row) => candidateFrom(roster, row).consent),
+    [
+      {
+        basis: 'consent',
+        obtained_at: '2026-03-01T00:00:00+05:30',
+        source: 'Job fair in Pune',
+        text_version: '2026-02',
+      },
+      undefined,
+      { basis: 'legitimate_use', obtained_at: 'yesterday', source: '' },
+    ],
+  )
+})
+
 test('without a header line, columns are recognised by their cells, and candidates are identified by phone number', () => {
   const roster = readRoster('Asha Rao,9812345678\nRavi,9812345679,x')
   assert.deepEqual(roster.meanings, ['name', 'phone'])

@@ -2,7 +2,17 @@ import type { CandidateInput, Language } from '../../api-types/partner.ts'
 import { LANGUAGE_NAMES, languageName } from '../shared/labels.ts'
 import { parseCsv } from './csv.ts'
 
-export type ColumnMeaning = 'name' | 'phone' | 'email' | 'external_candidate_id' | 'language' | 'metadata' | 'nothing'
+type ConsentMeaning = 'consent.basis' | 'consent.obtained_at' | 'consent.source' | 'consent.text_version'
+
+export type ColumnMeaning =
+  | 'name'
+  | 'phone'
+  | 'email'
+  | 'external_candidate_id'
+  | 'language'
+  | ConsentMeaning
+  | 'metadata'
+  | 'nothing'
 
 export const MEANING_LABELS: Record<ColumnMeaning, string> = {
   name: 'Name',
@@ -10,6 +20,10 @@ export const MEANING_LABELS: Record<ColumnMeaning, string> = {
   email: 'Email address',
   external_candidate_id: 'Your ID',
   language: 'Language',
+  'consent.basis': 'Basis of the contact',
+  'consent.obtained_at': 'Date of the consent',
+  'consent.source': 'Source of the consent',
+  'consent.text_version': 'Version of the consent text',
   metadata: 'Store with the result',
   nothing: 'Skip',
 }
@@ -31,6 +45,10 @@ export interface RosterRow {
 }
 
 const COLUMN_PATTERNS: [Exclude<ColumnMeaning, 'metadata' | 'nothing'>, RegExp][] = [
+  ['consent.basis', /^(consent|contact)[ _.-]?basis$|^basis$/i],
+  ['consent.obtained_at', /^consent[ _.-]?(date|at|obtained[ _-]?at|given[ _-]?(on|at))$|^obtained[ _-]?at$/i],
+  ['consent.source', /^consent[ _.-]?source$/i],
+  ['consent.text_version', /^consent[ _.-]?(text[ _-]?)?version$/i],
   [
     'external_candidate_id',
     /^(external[ _-]?)?(candidate|applicant|employee|person|crm)?[ _-]?(id|ref|reference|code|no)\.?$/i,
@@ -98,6 +116,7 @@ export function candidateFrom({ names, meanings }: Roster, { cells }: RosterRow)
   const phone = readPhone(cellFor('phone'))
   const email = cellFor('email')
   const language = readLanguage(cellFor('language'))
+  const consent = readConsent(cellFor)
   const metadata: Record<string, string> = {}
   for (const [index, meaning] of meanings.entries()) {
     const value = cells[index]?.trim()
@@ -110,7 +129,24 @@ export function candidateFrom({ names, meanings }: Roster, { cells }: RosterRow)
     ...(email ? { email } : {}),
     // An unknown language is sent, too: the API reports it.
     ...(language ? { language: language as Language } : {}),
+    ...(consent ? { consent } : {}),
     ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+  }
+}
+
+/** Returns the basis in the columns of a row; undefined if they are empty. Invalid values are sent unchanged, and the API rejects them. */
+function readConsent(cellFor: (meaning: ColumnMeaning) => string): CandidateInput['consent'] | undefined {
+  const basis = cellFor('consent.basis').toLowerCase().replace(/[ -]+/g, '_')
+  const date = cellFor('consent.obtained_at')
+  const source = cellFor('consent.source')
+  const version = cellFor('consent.text_version')
+  if (!basis && !date && !source && !version) return undefined
+  return {
+    basis: basis as NonNullable<CandidateInput['consent']>['basis'],
+    // A date without a time begins at midnight in India.
+    obtained_at: /^\d{4}-\d{2}-\d{2}$/.test(date) ? `${date}T00:00:00+05:30` : date,
+    source,
+    ...(version ? { text_version: version } : {}),
   }
 }
 

@@ -5,6 +5,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
+import { saveFile } from '../shared/save-file.ts'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params } from '../shell/router.tsx'
@@ -125,16 +126,6 @@ export default function PersonPage({ params }: { params: Params }) {
       format === 'html' ? [exported.html!, 'text/html'] : [JSON.stringify(exported, null, 2), 'application/json']
     saveFile(`${params.person_id}.${format}`, new Blob([content], { type }))
   }
-}
-
-const DOWNLOAD_START_MS = 10_000
-
-function saveFile(name: string, content: Blob): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(content)
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), DOWNLOAD_START_MS)
 }
 
 /** Links to the records of the person. The records remain after the erasure. */

@@ -34,6 +34,7 @@ export const pages: Record<string, LoadPage> = {
   '/verifications/:verification_id': () => import('../verifications/verification.tsx'),
   '/credentials': () => import('../credentials/credentials.tsx'),
   '/keys': () => import('../keys/keys.tsx'),
+  '/channels': () => import('../channels/channels.tsx'),
   '/integrations': () => import('../integrations/integrations.tsx'),
   '/integrations/:connection_id': () => import('../integrations/integration.tsx'),
   '/webhooks': () => import('../webhooks/webhooks.tsx'),
@@ -106,6 +107,7 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
     name: 'Integrate',
     entries: [
       { path: '/keys', name: 'Keys', role: 'owner' },
+      { path: '/channels', name: 'Channels', role: 'viewer' },
       { path: '/integrations', name: 'Integrations', role: 'viewer' },
       { path: '/webhooks', name: 'Webhooks', role: 'viewer' },
       { path: '/events', name: 'Events', role: 'viewer' },

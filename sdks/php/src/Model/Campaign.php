@@ -25,6 +25,10 @@ final class Campaign implements \JsonSerializable
      * @param string|null $jobId Your own ID for the job; null if you sent none.
      * @param string|null $name Name of the campaign.
      * @param string|null $testClockId The ID of the test clock whose time applies. Absent without one.
+     * @param float|null $spendCap Maximum amount that the campaign may spend on messages, in the currency of
+     *     the price table. The campaign pauses before a message that would exceed it.
+     * @param CampaignPausedBy::*|null $pausedBy The cap that paused the campaign. Absent if the campaign is
+     *     not paused, or a person paused it.
      * @param string|null $completedAt Time at which the last candidate ended. Null before.
      */
     public function __construct(
@@ -41,6 +45,8 @@ final class Campaign implements \JsonSerializable
         public readonly ?string $jobId = null,
         public readonly ?string $name = null,
         public readonly ?string $testClockId = null,
+        public readonly ?float $spendCap = null,
+        public readonly ?string $pausedBy = null,
         public readonly ?string $completedAt = null,
     ) {
     }
@@ -65,6 +71,8 @@ final class Campaign implements \JsonSerializable
             jobId: isset($data['job_id']) ? (string) $data['job_id'] : null,
             name: isset($data['name']) ? (string) $data['name'] : null,
             testClockId: isset($data['test_clock_id']) ? (string) $data['test_clock_id'] : null,
+            spendCap: isset($data['spend_cap']) ? (float) $data['spend_cap'] : null,
+            pausedBy: isset($data['paused_by']) ? (string) $data['paused_by'] : null,
             completedAt: isset($data['completed_at']) ? (string) $data['completed_at'] : null,
         );
     }
@@ -79,6 +87,8 @@ final class Campaign implements \JsonSerializable
             'name' => $this->name,
             'test_clock_id' => $this->testClockId,
             'status' => $this->status,
+            'spend_cap' => $this->spendCap,
+            'paused_by' => $this->pausedBy,
             'counts' => $this->counts,
             'flow_version' => $this->flowVersion,
             'version' => $this->version,

@@ -18,6 +18,8 @@ final class CampaignInput implements \JsonSerializable
      *     time zone, up to 30 days in the future. Default: now.
      * @param string|null $testClockId TEST mode only: the ID of the test clock, `TC_…`, whose time applies
      *     instead of real time.
+     * @param float|null $spendCap Maximum amount that the campaign may spend on messages, in the currency of
+     *     the price table. The campaign pauses before a message that would exceed it.
      * @param list<CandidateInput>|null $candidates The candidates to enrol. Each costs one credit.
      */
     public function __construct(
@@ -25,6 +27,7 @@ final class CampaignInput implements \JsonSerializable
         public readonly ?string $name = null,
         public readonly ?string $startsAt = null,
         public readonly ?string $testClockId = null,
+        public readonly ?float $spendCap = null,
         public readonly ?array $candidates = null,
     ) {
     }
@@ -40,6 +43,7 @@ final class CampaignInput implements \JsonSerializable
             name: isset($data['name']) ? (string) $data['name'] : null,
             startsAt: isset($data['starts_at']) ? (string) $data['starts_at'] : null,
             testClockId: isset($data['test_clock_id']) ? (string) $data['test_clock_id'] : null,
+            spendCap: isset($data['spend_cap']) ? (float) $data['spend_cap'] : null,
             candidates: isset($data['candidates']) ? array_map(static fn (mixed $item): CandidateInput => CandidateInput::fromArray((array) $item), array_values((array) $data['candidates'])) : null,
         );
     }
@@ -51,6 +55,7 @@ final class CampaignInput implements \JsonSerializable
             'name' => $this->name,
             'starts_at' => $this->startsAt,
             'test_clock_id' => $this->testClockId,
+            'spend_cap' => $this->spendCap,
             'candidates' => $this->candidates,
         ]);
     }

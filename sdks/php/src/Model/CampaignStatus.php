@@ -7,8 +7,8 @@ declare(strict_types=1);
 namespace Attestry\Model;
 
 /**
- * `scheduled` until `starts_at`, then `running`; `completed` when no candidate is pending; `paused` and
- * `archived` on request.
+ * `scheduled` until `starts_at`, then `running`; `completed` when no candidate is pending; `paused` on request
+ * or by a spend cap, and `archived` on request.
  * The server may add values.
  */
 final class CampaignStatus

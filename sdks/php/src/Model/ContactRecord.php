@@ -19,6 +19,8 @@ final class ContactRecord implements \JsonSerializable
      * @param list<SentMessage> $messages Messages to the candidate, oldest first.
      * @param CandidateConsent|null $consent Basis of the contact; null in TEST mode, for candidates of earlier
      *     versions and after the erasure of the person.
+     * @param ContactRecordDndCheck|null $dndCheck Result of the DND check before the first contact; null
+     *     without one.
      */
     public function __construct(
         public readonly string $candidateId,
@@ -27,6 +29,7 @@ final class ContactRecord implements \JsonSerializable
         public readonly bool $optedOut,
         public readonly array $messages,
         public readonly ?CandidateConsent $consent = null,
+        public readonly ?ContactRecordDndCheck $dndCheck = null,
     ) {
     }
 
@@ -43,6 +46,7 @@ final class ContactRecord implements \JsonSerializable
             optedOut: (bool) ($data['opted_out'] ?? false),
             messages: array_map(static fn (mixed $item): SentMessage => SentMessage::fromArray((array) $item), array_values((array) ($data['messages'] ?? []))),
             consent: isset($data['consent']) ? CandidateConsent::fromArray((array) $data['consent']) : null,
+            dndCheck: isset($data['dnd_check']) ? ContactRecordDndCheck::fromArray((array) $data['dnd_check']) : null,
         );
     }
 
@@ -54,6 +58,7 @@ final class ContactRecord implements \JsonSerializable
             'campaign_id' => $this->campaignId,
             'consent' => $this->consent,
             'opted_out' => $this->optedOut,
+            'dnd_check' => $this->dndCheck,
             'messages' => $this->messages,
         ]);
     }

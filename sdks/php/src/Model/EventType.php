@@ -18,6 +18,7 @@ final class EventType
     public const MANDATE_READY = 'mandate.ready';
     public const MANDATE_FAILED = 'mandate.failed';
     public const MANDATE_QUESTION_RETIRED = 'mandate.question_retired';
+    public const CAMPAIGN_PAUSED = 'campaign.paused';
     public const CAMPAIGN_COMPLETED = 'campaign.completed';
     public const SKILL_REQUEST_RESOLVED = 'skill_request.resolved';
     public const VERIFICATION_INITIATED = 'verification.initiated';

@@ -11,6 +11,7 @@ use Attestry\Client;
 use Attestry\Model\AnalyticsOverview;
 use Attestry\Model\CountedCandidate;
 use Attestry\Model\CountedCandidateList;
+use Attestry\Model\MessageOverview;
 use Attestry\Operation;
 use Attestry\RequestOptions;
 
@@ -82,6 +83,33 @@ final class AnalyticsResource
             query: ['from' => $from, 'to' => $to, 'mandate_id' => $mandateId, 'campaign_id' => $campaignId],
         ), $options);
         return AnalyticsOverview::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Get message figures.
+     *
+     * Counts the LIVE messages by channel, kind and template, and the failures by reason, with what to do.
+     * Messages are counted on the day (Indian time) on which their state changed. In TEST mode, nothing is
+     * sent, so that the lists are empty. Scope: `analytics:read`. Rate limit class: `reads`.
+     *
+     * @param string|null $from First day in India. Default: 30 days until `to`.
+     * @param string|null $to Last day in India. Default: today.
+     * @param string|null $campaignId Count only the messages of this campaign.
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function getMessageFigures(
+        ?string $from = null,
+        ?string $to = null,
+        ?string $campaignId = null,
+        ?RequestOptions $options = null,
+    ): MessageOverview {
+        $response = $this->client->send(new Operation(
+            'GET',
+            '/api/v1/partner/analytics/messages',
+            Authentication::Partner,
+            query: ['from' => $from, 'to' => $to, 'campaign_id' => $campaignId],
+        ), $options);
+        return MessageOverview::fromArray((array) ($response['data'] ?? []));
     }
 
     /**

@@ -12,11 +12,13 @@ use Attestry\Model\Campaign;
 use Attestry\Model\CampaignEnrolment;
 use Attestry\Model\CampaignInput;
 use Attestry\Model\CampaignList;
+use Attestry\Model\CampaignSpending;
 use Attestry\Model\Candidate;
 use Attestry\Model\CandidateList;
 use Attestry\Model\ContactRecord;
 use Attestry\Model\EnrolmentInput;
 use Attestry\Model\RevokedLink;
+use Attestry\Model\SpendCapInput;
 use Attestry\Operation;
 use Attestry\RequestOptions;
 
@@ -307,5 +309,52 @@ final class CampaignsResource
             sendsIdempotencyKey: true,
         ), $options);
         return Campaign::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Get the amount that a campaign spent.
+     *
+     * Scope: `campaigns:read`. Rate limit class: `reads`.
+     *
+     * @param string $campaignId ID of the campaign.
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function getSpending(
+        string $campaignId,
+        ?RequestOptions $options = null,
+    ): CampaignSpending {
+        $response = $this->client->send(new Operation(
+            'GET',
+            '/api/v1/partner/campaigns/{campaign_id}/spending',
+            Authentication::Partner,
+            pathParameters: ['campaign_id' => $campaignId],
+        ), $options);
+        return CampaignSpending::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Set the spend cap of a campaign.
+     *
+     * The campaign pauses before a message that would exceed the cap, and resumes when the cap is raised or
+     * removed. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+     *
+     * @param string $campaignId ID of the campaign.
+     * @param SpendCapInput|array<string, mixed> $body request body; an array has the names of the API
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function setSpendCap(
+        string $campaignId,
+        SpendCapInput|array $body,
+        ?RequestOptions $options = null,
+    ): CampaignSpending {
+        $response = $this->client->send(new Operation(
+            'PUT',
+            '/api/v1/partner/campaigns/{campaign_id}/spend-cap',
+            Authentication::Partner,
+            pathParameters: ['campaign_id' => $campaignId],
+            body: $body,
+            sendsIdempotencyKey: true,
+        ), $options);
+        return CampaignSpending::fromArray((array) ($response['data'] ?? []));
     }
 }

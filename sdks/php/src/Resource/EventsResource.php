@@ -35,10 +35,10 @@ final class EventsResource
      * RATE_LIMITED. Events are stored for 30 days. Scope: `events:read`. Rate limit class: `reads`.
      *
      * @param string|null $types Comma-separated list of event types: result.completed, result.declined,
-     *     result.failed, mandate.ready, mandate.failed, mandate.question_retired, campaign.completed,
-     *     skill_request.resolved, verification.initiated, verification.requested, verification.completed,
-     *     verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked,
-     *     person.erased, webhook.test.
+     *     result.failed, mandate.ready, mandate.failed, mandate.question_retired, campaign.paused,
+     *     campaign.completed, skill_request.resolved, verification.initiated, verification.requested,
+     *     verification.completed, verification.declined, verification.failed, verification.expired,
+     *     credential.issued, credential.revoked, person.erased, webhook.test.
      * @param ListEventsAcknowledged::*|null $acknowledged Return events that were not acknowledged, that were,
      *     or all.
      * @param string|null $consumer Your name for a program that pulls events; each consumer acknowledges
@@ -76,10 +76,10 @@ final class EventsResource
      * Iterates over all items of list() and fetches pages as needed.
      *
      * @param string|null $types Comma-separated list of event types: result.completed, result.declined,
-     *     result.failed, mandate.ready, mandate.failed, mandate.question_retired, campaign.completed,
-     *     skill_request.resolved, verification.initiated, verification.requested, verification.completed,
-     *     verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked,
-     *     person.erased, webhook.test.
+     *     result.failed, mandate.ready, mandate.failed, mandate.question_retired, campaign.paused,
+     *     campaign.completed, skill_request.resolved, verification.initiated, verification.requested,
+     *     verification.completed, verification.declined, verification.failed, verification.expired,
+     *     credential.issued, credential.revoked, person.erased, webhook.test.
      * @param ListEventsAcknowledged::*|null $acknowledged Return events that were not acknowledged, that were,
      *     or all.
      * @param string|null $consumer Your name for a program that pulls events; each consumer acknowledges

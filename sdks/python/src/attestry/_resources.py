@@ -17,12 +17,15 @@ from .types import (
     CampaignEnrolment,
     CampaignInput,
     CampaignList,
+    CampaignSpending,
     Candidate,
     CandidateList,
     CatalogueTotals,
     Choice,
     ChoiceList,
     ContactRecord,
+    CostEstimate,
+    CostEstimateInput,
     CountedCandidate,
     CountedCandidateList,
     Country,
@@ -34,6 +37,7 @@ from .types import (
     CreditEntry,
     CreditEntryList,
     Cursor,
+    DailyCapInput,
     Delivery,
     DeliveryList,
     DeliveryStatus,
@@ -65,6 +69,7 @@ from .types import (
     MandateWriteResult,
     MasterSkill,
     MasterSkillPage,
+    MessageOverview,
     NamedSelectedSkill,
     NamedSelectedSkillPage,
     OpenedVerificationSession,
@@ -75,6 +80,7 @@ from .types import (
     PersonExport,
     PersonList,
     PersonRequest,
+    PriceTable,
     PublicSkill,
     PublicSkillDetails,
     PublicSkillPage,
@@ -115,6 +121,8 @@ from .types import (
     SkillSearchResult,
     SkillSearchResultList,
     SkillSuggestions,
+    SpendCapInput,
+    Spending,
     StoredVerificationMethod,
     SubSkill,
     SubSkillPage,
@@ -202,6 +210,26 @@ class AnalyticsResource:
         }
         operation = Operation("GET", "/api/v1/partner/analytics/overview", "signature", query=query)
         result: AnalyticsOverview = self._transport.send(operation, options)
+        return result
+
+    def get_message_figures(
+        self,
+        *,
+        from_: Optional[str] = None,
+        to: Optional[str] = None,
+        campaign_id: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> MessageOverview:
+        """Get message figures.
+
+        Counts the LIVE messages by channel, kind and template, and the failures by reason, with what to
+        do. Messages are counted on the day (Indian time) on which their state changed. In TEST mode,
+        nothing is sent, so that the lists are empty. Scope: `analytics:read`. Rate limit class:
+        `reads`.
+        """
+        query: Dict[str, Any] = {"from": from_, "to": to, "campaign_id": campaign_id}
+        operation = Operation("GET", "/api/v1/partner/analytics/messages", "signature", query=query)
+        result: MessageOverview = self._transport.send(operation, options)
         return result
 
     def list_counted_candidates(
@@ -526,6 +554,43 @@ class CampaignsResource:
             idempotency_key=idempotency_key,
         )
         result: Campaign = self._transport.send(operation, options)
+        return result
+
+    def get_spending(self, campaign_id: str, *, options: Optional[CallOptions] = None) -> CampaignSpending:
+        """Get the amount that a campaign spent.
+
+        Scope: `campaigns:read`. Rate limit class: `reads`.
+        """
+        operation = Operation(
+            "GET",
+            f"/api/v1/partner/campaigns/{path_segment('campaign_id', campaign_id)}/spending",
+            "signature",
+        )
+        result: CampaignSpending = self._transport.send(operation, options)
+        return result
+
+    def set_spend_cap(
+        self,
+        campaign_id: str,
+        body: SpendCapInput,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> CampaignSpending:
+        """Set the spend cap of a campaign.
+
+        The campaign pauses before a message that would exceed the cap, and resumes when the cap is
+        raised or removed. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+        """
+        operation = Operation(
+            "PUT",
+            f"/api/v1/partner/campaigns/{path_segment('campaign_id', campaign_id)}/spend-cap",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: CampaignSpending = self._transport.send(operation, options)
         return result
 
 
@@ -2056,6 +2121,113 @@ class SkillsResource:
         return result
 
 
+class SpendingResource:
+    """Prices of messages, the cost of campaigns, and caps that limit it."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def get(self, *, options: Optional[CallOptions] = None) -> Spending:
+        """Get prices, the daily cap and the amount spent today.
+
+        Scope: `campaigns:read`. Rate limit class: `reads`.
+        """
+        operation = Operation("GET", "/api/v1/partner/spending", "signature")
+        result: Spending = self._transport.send(operation, options)
+        return result
+
+    def replace_price_table(
+        self,
+        body: PriceTable,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Spending:
+        """Replace the price table.
+
+        Estimates and caps use these prices. Costs that providers report replace the estimates. The
+        currency cannot change after the first message was sent. Scope: `campaigns:write`. Rate limit
+        class: `campaignWrites`.
+        """
+        operation = Operation(
+            "PUT",
+            "/api/v1/partner/spending/price-table",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: Spending = self._transport.send(operation, options)
+        return result
+
+    def reset_price_table(
+        self,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Spending:
+        """Restore the default prices.
+
+        Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+        """
+        operation = Operation(
+            "DELETE",
+            "/api/v1/partner/spending/price-table",
+            "signature",
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: Spending = self._transport.send(operation, options)
+        return result
+
+    def set_daily_cap(
+        self,
+        body: DailyCapInput,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Spending:
+        """Set the daily cap.
+
+        A campaign pauses before a message that would exceed the cap. It resumes when the cap is raised,
+        or on the next day in India. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+        """
+        operation = Operation(
+            "PUT",
+            "/api/v1/partner/spending/daily-cap",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: Spending = self._transport.send(operation, options)
+        return result
+
+    def estimate_cost(
+        self,
+        body: CostEstimateInput,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> CostEstimate:
+        """Estimate the cost of a campaign.
+
+        Estimates the cost of messages before a campaign starts, with the price table and the channels
+        of the workflow. Responses to replies are not included. Scope: `campaigns:read`. Rate limit
+        class: `reads`.
+        """
+        operation = Operation(
+            "POST",
+            "/api/v1/partner/spending/estimate",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: CostEstimate = self._transport.send(operation, options)
+        return result
+
+
 class TestClocksResource:
     """Clocks that the campaigns and verification sessions of TEST mode can run on. You move their time,
     instead of waiting for it.
@@ -2633,6 +2805,8 @@ class Resources:
         """Requests to add missing skills to the catalogue."""
         self.skills = SkillsResource(transport)
         """Search, browse, match and extract skills of the catalogue."""
+        self.spending = SpendingResource(transport)
+        """Prices of messages, the cost of campaigns, and caps that limit it."""
         self.test_clocks = TestClocksResource(transport)
         """Clocks that the campaigns and verification sessions of TEST mode can run on. You move their
         time, instead of waiting for it.

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 
 CampaignStatus = Literal["scheduled", "running", "paused", "completed", "archived"]
-"""`scheduled` until `starts_at`, then `running`; `completed` when no candidate is pending; `paused` and
-`archived` on request.
+"""`scheduled` until `starts_at`, then `running`; `completed` when no candidate is pending; `paused` on
+request or by a spend cap, and `archived` on request.
 """
 
 Channel = Literal["whatsapp", "voice", "sms", "email"]
@@ -52,6 +52,7 @@ EventType = Literal[
     "mandate.ready",
     "mandate.failed",
     "mandate.question_retired",
+    "campaign.paused",
     "campaign.completed",
     "skill_request.resolved",
     "verification.initiated",
@@ -202,6 +203,7 @@ WebhookEvent = Union[
     "MandateReadyEvent",
     "MandateFailedEvent",
     "MandateQuestionRetiredEvent",
+    "CampaignPausedEvent",
     "CampaignCompletedEvent",
     "SkillRequestResolvedEvent",
     "VerificationInitiatedEvent",
@@ -448,6 +450,12 @@ class _CampaignOptional(TypedDict, total=False):
     """Name of the campaign."""
     test_clock_id: str
     """The ID of the test clock whose time applies. Absent without one."""
+    spend_cap: float
+    """Maximum amount that the campaign may spend on messages, in the currency of the price table. The
+    campaign pauses before a message that would exceed it.
+    """
+    paused_by: Literal["campaign_cap", "daily_cap"]
+    """The cap that paused the campaign. Absent if the campaign is not paused, or a person paused it."""
 
 
 class Campaign(_CampaignOptional):
@@ -491,7 +499,7 @@ class CampaignCompletedEvent(TypedDict):
     created_at: str
     """ISO 8601, UTC."""
     data: Campaign
-    """The result of the request."""
+    """The campaign."""
 
 
 class CampaignCounts(TypedDict):
@@ -530,6 +538,10 @@ class _CampaignInputOptional(TypedDict, total=False):
     """
     test_clock_id: str
     """TEST mode only: the ID of the test clock, `TC_…`, whose time applies instead of real time."""
+    spend_cap: float
+    """Maximum amount that the campaign may spend on messages, in the currency of the price table. The
+    campaign pauses before a message that would exceed it.
+    """
     candidates: List[CandidateInput]
     """The candidates to enrol. Each costs one credit."""
 
@@ -544,6 +556,39 @@ class CampaignList(TypedDict):
     """The items of this page."""
     next_cursor: Optional[str]
     """Send it as `cursor` to get the next page. Null on the last page."""
+
+
+class CampaignPausedEvent(TypedDict):
+    """A spend cap paused the campaign."""
+
+    event_id: str
+    """ID of the event, identical in every delivery and response."""
+    type: Literal["campaign.paused"]
+    """The type of the event."""
+    mode: Mode
+    sequence: int
+    """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
+    appears later with a lower number than one you have seen.
+    """
+    created_at: str
+    """ISO 8601, UTC."""
+    data: Campaign
+    """The campaign."""
+
+
+class CampaignSpending(TypedDict):
+    campaign_id: str
+    """ID of the campaign."""
+    currency: str
+    """Currency code (ISO 4217)."""
+    spent: float
+    """Amount spent: reported costs, and estimates of the messages without a report."""
+    reported: float
+    """Part of the amount that providers have reported."""
+    spend_cap: Optional[float]
+    """Maximum amount that the campaign may spend; null without a cap."""
+    paused_by: Optional[Literal["campaign_cap", "daily_cap"]]
+    """The cap that paused the campaign; null if none did."""
 
 
 class Candidate(TypedDict):
@@ -743,8 +788,58 @@ class ContactRecord(TypedDict):
     """
     opted_out: bool
     """True if the phone number or the email address has opted out."""
+    dnd_check: Optional[ContactRecordDndCheck]
+    """Result of the DND check before the first contact; null without one."""
     messages: List[SentMessage]
     """Messages to the candidate, oldest first."""
+
+
+class ContactRecordDndCheck(TypedDict):
+    checked_at: str
+    """Time of the check."""
+    blocked: bool
+    """True if the number must not be contacted."""
+
+
+class CostEstimate(TypedDict):
+    currency: str
+    """Currency code (ISO 4217)."""
+    first_messages: float
+    """Cost of the first messages."""
+    maximum: float
+    """Cost of the first messages and all follow-ups, if no candidate replies."""
+    unreachable: int
+    """Number of candidates without an address for any channel that is set up."""
+    lines: List[CostEstimateLine]
+    """The messages by channel, country and category."""
+
+
+class CostEstimateInput(TypedDict):
+    mandate_id: str
+    """ID of the mandate."""
+    recipients: List[RecipientGroup]
+    """The candidates in groups with the same kinds of addresses. Addresses are not needed."""
+
+
+class CostEstimateLine(TypedDict):
+    kind: Literal["first_message", "follow_up"]
+    """Kind of the messages."""
+    channel: Literal["whatsapp", "voice", "sms", "email"]
+    """Channel of the messages."""
+    calling_code: Optional[str]
+    """Calling code of a country with its own rules; null for all other countries."""
+    category: str
+    """Category of the messages."""
+    messages: int
+    """Number of messages."""
+    units: int
+    """Assumed number of segments of each SMS, or minutes of each call; otherwise 1."""
+    price: Optional[float]
+    """Price of a unit; null if the price table has none, so that the messages are not part of the
+    estimate.
+    """
+    amount: float
+    """Cost of these messages."""
 
 
 class _CountedCandidateOptional(TypedDict, total=False):
@@ -937,6 +1032,11 @@ class CreditEntryList(TypedDict):
     """Send it as `cursor` to get the next page. Null on the last page."""
 
 
+class DailyCapInput(TypedDict):
+    daily_cap: Optional[float]
+    """Maximum amount that the organisation may spend on a day in India; null removes the cap."""
+
+
 class Delivery(TypedDict):
     delivery_id: str
     """ID of the delivery."""
@@ -1105,7 +1205,7 @@ class Event(TypedDict):
 
     event_id: str
     """ID of the event, identical in every delivery and response."""
-    type: Literal["result.completed", "result.declined", "result.failed", "mandate.ready", "mandate.failed", "mandate.question_retired", "campaign.completed", "skill_request.resolved", "verification.initiated", "verification.requested", "verification.completed", "verification.declined", "verification.failed", "verification.expired", "credential.issued", "credential.revoked", "person.erased", "webhook.test"]
+    type: Literal["result.completed", "result.declined", "result.failed", "mandate.ready", "mandate.failed", "mandate.question_retired", "campaign.paused", "campaign.completed", "skill_request.resolved", "verification.initiated", "verification.requested", "verification.completed", "verification.declined", "verification.failed", "verification.expired", "credential.issued", "credential.revoked", "person.erased", "webhook.test"]
     mode: Mode
     sequence: int
     """Increases with every event of the organisation and mode. Numbers may be skipped, but no event
@@ -1164,6 +1264,13 @@ class EvidenceReason(TypedDict):
     """Effect of the reason on the level."""
     text: str
     """The reason in English. New texts and codes may be added."""
+
+
+class ExchangeRate(TypedDict):
+    currency: str
+    """Currency code (ISO 4217)."""
+    rate: float
+    """Value of one unit of this currency in the currency of the price table."""
 
 
 class ExperienceRange(TypedDict):
@@ -1671,6 +1778,64 @@ class MentionedSkill(TypedDict):
     """Positions at which the text mentions the skill."""
 
 
+class MessageFailure(TypedDict):
+    channel: Literal["whatsapp", "voice", "sms", "email"]
+    """Channel of the messages."""
+    reason: str
+    """Reason for the failures. New reasons can be added."""
+    count: int
+    """Number of failed messages."""
+    title: str
+    """The reason in words."""
+    remedy: str
+    """Recommended action."""
+    blocked_by_operator: bool
+    """True if a mobile operator or the provider blocked the messages."""
+
+
+class MessageFigures(TypedDict):
+    channel: Literal["whatsapp", "voice", "sms", "email"]
+    """Channel of the messages."""
+    kind: Literal["first_message", "follow_up", "requested", "response", "code"]
+    """Kind of the messages."""
+    template_id: Optional[str]
+    """ID or name of the registered template; null without one."""
+    sent: int
+    """Messages that the provider accepted."""
+    delivered: int
+    """Messages that reached the phone or mailbox, and answered calls."""
+    read: int
+    """Messages that the recipient has opened, as far as the channel reports it."""
+    failed: int
+    """Messages that the provider rejected or could not deliver."""
+    unknown: int
+    """Messages whose outcome was unknown when they were sent. A later report counts in addition."""
+    blocked_by_operator: int
+    """Part of `failed` that a mobile operator or the provider blocked because of the sender, the text or
+    the hour.
+    """
+
+
+class MessageOverview(TypedDict):
+    messages: List[MessageFigures]
+    """Figures by channel, kind and template."""
+    failures: List[MessageFailure]
+    """Failed messages by channel and reason, most frequent first."""
+
+
+class MessagePrice(TypedDict):
+    channel: Literal["whatsapp", "voice", "sms", "email"]
+    """Channel of the message."""
+    calling_code: Optional[str]
+    """Digits after the + of the phone numbers; null for the numbers of all other countries."""
+    category: Optional[str]
+    """Category of the message, such as `marketing`, `utility` or `service_explicit`; `service` for a
+    response on WhatsApp. Null for all other categories.
+    """
+    price: float
+    """Price of an SMS segment, a minute of a call, a WhatsApp message or an email; up to 6 decimals."""
+
+
 class NamedSelectedSkill(TypedDict):
     selected_skill_id: str
     """ID of the selection."""
@@ -1909,6 +2074,17 @@ class PreparedQuestionsSkillItemsPerCandidate(TypedDict):
     """Highest number of items."""
 
 
+class PriceTable(TypedDict):
+    """Prices of messages, and the currency of all amounts."""
+
+    currency: str
+    """Currency code (ISO 4217)."""
+    prices: List[MessagePrice]
+    """Prices. The most specific one applies: first the calling code is compared, then the category."""
+    exchange_rates: List[ExchangeRate]
+    """Exchange rates for costs that providers report in another currency."""
+
+
 class _ProjectOptional(TypedDict, total=False):
     role: str
     """Role of the student."""
@@ -2032,6 +2208,18 @@ class RateLimitedAddressPage(TypedDict):
     """Maximum number of items on the page."""
     count: int
     """Total number of items on all pages."""
+
+
+class _RecipientGroupOptional(TypedDict, total=False):
+    phone_prefix: str
+    """Beginning of the phone numbers, with the calling code; omit it for candidates without a number."""
+    has_email: bool
+    """True if the candidates have an email address. Default: false."""
+
+
+class RecipientGroup(_RecipientGroupOptional):
+    count: int
+    """Number of candidates in the group."""
 
 
 class _RecruiterOptional(TypedDict, total=False):
@@ -2856,6 +3044,23 @@ class SkillSuggestion(TypedDict):
 class SkillSuggestions(TypedDict):
     skills: List[SkillSuggestion]
     """The matching skills, best first."""
+
+
+class SpendCapInput(TypedDict):
+    spend_cap: Optional[float]
+    """Maximum amount that the campaign may spend in total; null removes the cap."""
+
+
+class Spending(TypedDict):
+    price_table: PriceTable
+    is_default: bool
+    """True if the organisation has no price table of its own, so that the prices of the operator apply."""
+    day: str
+    """The current day in India."""
+    spent_today: float
+    """Amount spent on this day: reported costs, and estimates until they are reported."""
+    daily_cap: Optional[float]
+    """Maximum amount that may be spent on a day; null without a cap."""
 
 
 class _StoredVerificationMethodOptional(TypedDict, total=False):

@@ -12,6 +12,10 @@ import io.github.attestry.internal.JsonName;
  * @param name Name of the campaign.
  * @param testClockId The ID of the test clock whose time applies. Absent without one.
  * @param status Return only records with this status.
+ * @param spendCap Maximum amount that the campaign may spend on messages, in the currency of the price table.
+ *     The campaign pauses before a message that would exceed it.
+ * @param pausedBy The cap that paused the campaign. Absent if the campaign is not paused, or a person paused
+ *     it.
  * @param counts Number of candidates by status.
  * @param flowVersion Version of the questions that the most recently enrolled candidates are asked.
  * @param version Increases with every change of the campaign.
@@ -28,6 +32,8 @@ public record Campaign(
         String name,
         @JsonName("test_clock_id") String testClockId,
         CampaignStatus status,
+        @JsonName("spend_cap") Double spendCap,
+        @JsonName("paused_by") CampaignPausedBy pausedBy,
         CampaignCounts counts,
         @JsonName("flow_version") long flowVersion,
         long version,

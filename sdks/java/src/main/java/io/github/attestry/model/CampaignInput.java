@@ -14,6 +14,8 @@ import java.util.List;
  *     days in the future. Default: now.
  * @param testClockId TEST mode only: the ID of the test clock, {@code TC_…}, whose time applies instead of
  *     real time.
+ * @param spendCap Maximum amount that the campaign may spend on messages, in the currency of the price table.
+ *     The campaign pauses before a message that would exceed it.
  * @param candidates The candidates to enrol. Each costs one credit.
  */
 public record CampaignInput(
@@ -21,6 +23,7 @@ public record CampaignInput(
         String name,
         @JsonName("starts_at") String startsAt,
         @JsonName("test_clock_id") String testClockId,
+        @JsonName("spend_cap") Double spendCap,
         List<CandidateInput> candidates) {
     /** Returns an empty builder. */
     public static Builder builder() {
@@ -34,6 +37,7 @@ public record CampaignInput(
         builder.name = name;
         builder.startsAt = startsAt;
         builder.testClockId = testClockId;
+        builder.spendCap = spendCap;
         builder.candidates = candidates;
         return builder;
     }
@@ -44,6 +48,7 @@ public record CampaignInput(
         private String name;
         private String startsAt;
         private String testClockId;
+        private Double spendCap;
         private List<CandidateInput> candidates;
 
         private Builder() {
@@ -76,6 +81,15 @@ public record CampaignInput(
             return this;
         }
 
+        /**
+         * Maximum amount that the campaign may spend on messages, in the currency of the price table. The
+         * campaign pauses before a message that would exceed it.
+         */
+        public Builder spendCap(double value) {
+            spendCap = value;
+            return this;
+        }
+
         /** The candidates to enrol. Each costs one credit. */
         public Builder candidates(List<CandidateInput> value) {
             candidates = value;
@@ -94,6 +108,7 @@ public record CampaignInput(
                     name,
                     startsAt,
                     testClockId,
+                    spendCap,
                     candidates);
         }
     }

@@ -5,7 +5,7 @@ import io.github.attestry.internal.StringValue;
 
 /**
  * {@code scheduled} until {@code starts_at}, then {@code running}; {@code completed} when no candidate is
- * pending; {@code paused} and {@code archived} on request.
+ * pending; {@code paused} on request or by a spend cap, and {@code archived} on request.
  * The server may add values.
  */
 public record CampaignStatus(String value) implements StringValue {

@@ -13,6 +13,7 @@ import java.util.List;
  * @param consent Basis of the contact; null in TEST mode, for candidates of earlier versions and after the
  *     erasure of the person.
  * @param optedOut True if the phone number or the email address has opted out.
+ * @param dndCheck Result of the DND check before the first contact; null without one.
  * @param messages Messages to the candidate, oldest first.
  */
 public record ContactRecord(
@@ -21,5 +22,6 @@ public record ContactRecord(
         @JsonName("campaign_id") String campaignId,
         CandidateConsent consent,
         @JsonName("opted_out") boolean optedOut,
+        @JsonName("dnd_check") ContactRecordDndCheck dndCheck,
         List<SentMessage> messages) {
 }

@@ -14,6 +14,7 @@ public record EventType(String value) implements StringValue {
     public static final EventType MANDATE_READY = new EventType("mandate.ready");
     public static final EventType MANDATE_FAILED = new EventType("mandate.failed");
     public static final EventType MANDATE_QUESTION_RETIRED = new EventType("mandate.question_retired");
+    public static final EventType CAMPAIGN_PAUSED = new EventType("campaign.paused");
     public static final EventType CAMPAIGN_COMPLETED = new EventType("campaign.completed");
     public static final EventType SKILL_REQUEST_RESOLVED = new EventType("skill_request.resolved");
     public static final EventType VERIFICATION_INITIATED = new EventType("verification.initiated");

@@ -7,10 +7,10 @@ import io.github.attestry.internal.JsonName;
  * Query parameters of {@code EventsResource.list}.
  *
  * @param types Comma-separated list of event types: result.completed, result.declined, result.failed,
- *     mandate.ready, mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved,
- *     verification.initiated, verification.requested, verification.completed, verification.declined,
- *     verification.failed, verification.expired, credential.issued, credential.revoked, person.erased,
- *     webhook.test.
+ *     mandate.ready, mandate.failed, mandate.question_retired, campaign.paused, campaign.completed,
+ *     skill_request.resolved, verification.initiated, verification.requested, verification.completed,
+ *     verification.declined, verification.failed, verification.expired, credential.issued, credential.revoked,
+ *     person.erased, webhook.test.
  * @param acknowledged Return events that were not acknowledged, that were, or all.
  * @param consumer Your name for a program that pulls events; each consumer acknowledges events separately.
  *     Without it, the consumer is {@code default}: for this consumer, events that were delivered by webhook are
@@ -65,10 +65,10 @@ public record EventsListParams(
 
         /**
          * Comma-separated list of event types: result.completed, result.declined, result.failed,
-         * mandate.ready, mandate.failed, mandate.question_retired, campaign.completed, skill_request.resolved,
-         * verification.initiated, verification.requested, verification.completed, verification.declined,
-         * verification.failed, verification.expired, credential.issued, credential.revoked, person.erased,
-         * webhook.test.
+         * mandate.ready, mandate.failed, mandate.question_retired, campaign.paused, campaign.completed,
+         * skill_request.resolved, verification.initiated, verification.requested, verification.completed,
+         * verification.declined, verification.failed, verification.expired, credential.issued,
+         * credential.revoked, person.erased, webhook.test.
          */
         public Builder types(String value) {
             types = value;

@@ -6,12 +6,14 @@ import io.github.attestry.RequestOptions;
 import io.github.attestry.internal.Caller;
 import io.github.attestry.internal.Operation;
 import io.github.attestry.internal.Operation.Authentication;
+import io.github.attestry.model.AnalyticsGetMessageFiguresParams;
 import io.github.attestry.model.AnalyticsGetOverviewParams;
 import io.github.attestry.model.AnalyticsGetWorkflowOverviewParams;
 import io.github.attestry.model.AnalyticsListCountedCandidatesParams;
 import io.github.attestry.model.AnalyticsOverview;
 import io.github.attestry.model.CountedCandidate;
 import io.github.attestry.model.CountedCandidateList;
+import io.github.attestry.model.MessageOverview;
 
 /** Live figures about campaigns. */
 public final class AnalyticsResource {
@@ -80,6 +82,35 @@ public final class AnalyticsResource {
     /** Get the analytics overview of all workflows. */
     public AnalyticsOverview getOverview() {
         return getOverview(null, RequestOptions.NONE);
+    }
+
+    /**
+     * Get message figures.
+     *
+     * <p>Counts the LIVE messages by channel, kind and template, and the failures by reason, with what to do.
+     * Messages are counted on the day (Indian time) on which their state changed. In TEST mode, nothing is
+     * sent, so that the lists are empty. Scope: {@code analytics:read}. Rate limit class: {@code reads}.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public MessageOverview getMessageFigures(AnalyticsGetMessageFiguresParams params, RequestOptions options) {
+        var operation = new Operation("GET", "/api/v1/partner/analytics/messages", Authentication.PARTNER);
+        if (params != null) {
+            operation.query("from", params.from());
+            operation.query("to", params.to());
+            operation.query("campaign_id", params.campaignId());
+        }
+        return caller.sendForData(operation, options, MessageOverview.class);
+    }
+
+    /** Get message figures. */
+    public MessageOverview getMessageFigures(AnalyticsGetMessageFiguresParams params) {
+        return getMessageFigures(params, RequestOptions.NONE);
+    }
+
+    /** Get message figures. */
+    public MessageOverview getMessageFigures() {
+        return getMessageFigures(null, RequestOptions.NONE);
     }
 
     /**

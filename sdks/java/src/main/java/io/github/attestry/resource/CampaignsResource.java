@@ -10,6 +10,7 @@ import io.github.attestry.model.Campaign;
 import io.github.attestry.model.CampaignEnrolment;
 import io.github.attestry.model.CampaignInput;
 import io.github.attestry.model.CampaignList;
+import io.github.attestry.model.CampaignSpending;
 import io.github.attestry.model.CampaignsListCandidatesParams;
 import io.github.attestry.model.CampaignsListParams;
 import io.github.attestry.model.Candidate;
@@ -17,6 +18,7 @@ import io.github.attestry.model.CandidateList;
 import io.github.attestry.model.ContactRecord;
 import io.github.attestry.model.EnrolmentInput;
 import io.github.attestry.model.RevokedLink;
+import io.github.attestry.model.SpendCapInput;
 
 /** Candidates who are contacted for a mandate. */
 public final class CampaignsResource {
@@ -281,5 +283,44 @@ public final class CampaignsResource {
     /** Resume a campaign. */
     public Campaign resume(String campaignId) {
         return resume(campaignId, RequestOptions.NONE);
+    }
+
+    /**
+     * Get the amount that a campaign spent.
+     *
+     * <p>Scope: {@code campaigns:read}. Rate limit class: {@code reads}.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public CampaignSpending getSpending(String campaignId, RequestOptions options) {
+        var operation = new Operation("GET", "/api/v1/partner/campaigns/{campaign_id}/spending", Authentication.PARTNER)
+                .path("campaign_id", campaignId);
+        return caller.sendForData(operation, options, CampaignSpending.class);
+    }
+
+    /** Get the amount that a campaign spent. */
+    public CampaignSpending getSpending(String campaignId) {
+        return getSpending(campaignId, RequestOptions.NONE);
+    }
+
+    /**
+     * Set the spend cap of a campaign.
+     *
+     * <p>The campaign pauses before a message that would exceed the cap, and resumes when the cap is raised or
+     * removed. Scope: {@code campaigns:write}. Rate limit class: {@code campaignWrites}.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public CampaignSpending setSpendCap(String campaignId, SpendCapInput body, RequestOptions options) {
+        var operation = new Operation("PUT", "/api/v1/partner/campaigns/{campaign_id}/spend-cap", Authentication.PARTNER)
+                .path("campaign_id", campaignId)
+                .body(body)
+                .sendsIdempotencyKey();
+        return caller.sendForData(operation, options, CampaignSpending.class);
+    }
+
+    /** Set the spend cap of a campaign. */
+    public CampaignSpending setSpendCap(String campaignId, SpendCapInput body) {
+        return setSpendCap(campaignId, body, RequestOptions.NONE);
     }
 }

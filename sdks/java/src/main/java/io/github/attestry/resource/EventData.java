@@ -24,7 +24,7 @@ public final class EventData {
             case "result.completed", "result.declined", "result.failed" -> Result.class;
             case "mandate.ready", "mandate.failed" -> Mandate.class;
             case "mandate.question_retired" -> RetiredQuestion.class;
-            case "campaign.completed" -> Campaign.class;
+            case "campaign.paused", "campaign.completed" -> Campaign.class;
             case "skill_request.resolved" -> SkillRequest.class;
             case "verification.initiated", "verification.requested", "verification.completed", "verification.declined", "verification.failed", "verification.expired" -> VerificationChange.class;
             case "credential.issued", "credential.revoked" -> Credential.class;

@@ -26,6 +26,7 @@ public abstract class Resources {
     private final ShiftsResource shifts;
     private final SkillRequestsResource skillRequests;
     private final SkillsResource skills;
+    private final SpendingResource spending;
     private final TestClocksResource testClocks;
     private final VerificationsResource verifications;
     private final WebhooksResource webhooks;
@@ -53,6 +54,7 @@ public abstract class Resources {
         shifts = new ShiftsResource(caller);
         skillRequests = new SkillRequestsResource(caller);
         skills = new SkillsResource(caller);
+        spending = new SpendingResource(caller);
         testClocks = new TestClocksResource(caller);
         verifications = new VerificationsResource(caller);
         webhooks = new WebhooksResource(caller);
@@ -165,6 +167,11 @@ public abstract class Resources {
     /** Search, browse, match and extract skills of the catalogue. */
     public SkillsResource skills() {
         return skills;
+    }
+
+    /** Prices of messages, the cost of campaigns, and caps that limit it. */
+    public SpendingResource spending() {
+        return spending;
     }
 
     /**

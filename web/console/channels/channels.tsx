@@ -1,0 +1,255 @@
+import { useState } from 'preact/hooks'
+import type { ChannelOverview, ConsoleChannel, GoLiveStep } from '../../api-types/console.ts'
+import type { MessageOverview } from '../../api-types/partner.ts'
+import '../shared/forms.css'
+import { Badge } from '../../ui/badge.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Confirm } from '../shared/confirm.tsx'
+import { channelName } from '../shared/labels.ts'
+import { api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { Link } from '../shell/router.tsx'
+import { useOrgContext } from '../shell/session.ts'
+import { ChannelForm, hasForm } from './channel-form.tsx'
+import { Spending } from './spending.tsx'
+import { Templates } from './templates.tsx'
+import { TestMessageForm } from './test-message-form.tsx'
+
+/** The steps from TEST to LIVE, the channels with their problems, the registered texts, the message figures, and spending. */
+export default function Channels() {
+  const context = useOrgContext()
+  const path = `/orgs/${context.org.org_id}/channels`
+  const { data, error, set, reload } = useData<ChannelOverview>(path)
+  return (
+    <>
+      <h1>Channels</h1>
+      <p class="soft">
+        The channels on which candidates are contacted in LIVE mode. TEST mode uses the simulator phone.
+      </p>
+      {error && <Notice kind="bad">{error.message}</Notice>}
+      <h2>Go live</h2>
+      {data && <Steps steps={data.steps} />}
+      <h2>Your channels</h2>
+      {data?.channels.map((channel) => (
+        <Channel key={channel.channel} path={path} channel={channel} onChanged={set} />
+      ))}
+      <h2>Registered texts</h2>
+      <Templates onChanged={() => void reload()} />
+      <h2>Messages of the last 30 days</h2>
+      <Messages />
+      <h2>Spending</h2>
+      <Spending onSaved={() => void reload()} />
+    </>
+  )
+}
+
+const STEP_TEXTS: Record<GoLiveStep['step'], { name: string; how: string; page?: string }> = {
+  public_url: {
+    name: 'The server has a public https address',
+    how: 'The operator sets PUBLIC_URL to the https address at which candidates reach this server.',
+  },
+  channel: {
+    name: 'A channel can send messages',
+    how: 'Set up one of the channels below. A channel with the status “refused” does not count.',
+  },
+  webhook: {
+    name: 'Replies and delivery reports arrive',
+    how: 'Enter the webhook URL of each channel below at its provider. The step is done after the first request of each provider: for SMS by Twilio, send an SMS to your number.',
+  },
+  contact_basis: {
+    name: 'The basis of contacts is declared',
+    how: 'State on the page Privacy why you may contact candidates, or send the consent of each candidate.',
+    page: '/privacy',
+  },
+  privacy_contact: {
+    name: 'The privacy notice has a contact for complaints',
+    how: 'Enter an email address or a phone number on the page Privacy.',
+    page: '/privacy',
+  },
+  credits: { name: 'There are LIVE credits', how: 'The operator grants LIVE credits. Each candidate costs one.' },
+  mandate: {
+    name: 'A job is ready in LIVE mode',
+    how: 'Switch to LIVE, and create a workflow and a mandate.',
+    page: '/mandates',
+  },
+  daily_cap: { name: 'A daily cap limits the cost', how: 'Set a daily cap below, under Spending.' },
+  dnd_check: {
+    name: 'Numbers are checked against a do-not-disturb list',
+    how: 'The operator connects a service of your organisation with the command “attestry channels dnd-check set”.',
+  },
+}
+
+function Steps({ steps }: { steps: GoLiveStep[] }) {
+  const context = useOrgContext()
+  const open = steps.filter(({ done, required }) => required && !done)
+  return (
+    <section class="card stack" aria-label="Go live">
+      <p role="status">
+        {open.length === 0
+          ? 'All required steps are done: you can start LIVE campaigns.'
+          : `${open.length} of ${steps.filter(({ required }) => required).length} required steps are not done.`}
+      </p>
+      <ol class="stack-tight">
+        {steps.map(({ step, done, required, who }) => {
+          const { name, how, page } = STEP_TEXTS[step]
+          return (
+            <li key={step}>
+              <Badge state={done ? 'completed' : required ? 'not_done' : 'recommended'} /> <strong>{name}</strong>
+              {!done && (
+                <p class="soft small">
+                  {how} Who can do this: {who}. {page && <Link to={context.pagePath(page)}>Open the page</Link>}
+                </p>
+              )}
+            </li>
+          )
+        })}
+      </ol>
+    </section>
+  )
+}
+
+interface ChannelProps {
+  path: string
+  channel: ConsoleChannel
+  onChanged: (overview: ChannelOverview) => void
+}
+
+function Channel({ path, channel, onChanged }: ChannelProps) {
+  const context = useOrgContext()
+  const { channel: name, is_set_up, settings, findings, webhooks, webhook_called_at } = channel
+  const [editing, setEditing] = useState(false)
+  const [removing, setRemoving] = useState(false)
+  const isOwner = context.can('owner')
+  const isRefused = findings.some(({ severity }) => severity === 'refused')
+  const shownSettings = Object.entries(settings).filter(([, value]) => typeof value !== 'object')
+  return (
+    <section class="card stack" aria-label={channelName(name)}>
+      <div class="row between">
+        <h3>
+          {channelName(name)} <Badge state={!is_set_up ? 'not_set_up' : isRefused ? 'refused' : 'ready'} />
+        </h3>
+        {isOwner && !editing && (
+          <span class="row">
+            {hasForm(name) && (
+              <button type="button" onClick={() => setEditing(true)}>
+                {is_set_up ? 'Replace settings' : 'Set up'}
+              </button>
+            )}
+            {hasForm(name) && Object.keys(settings).length > 0 && (
+              <button type="button" onClick={() => setRemoving(true)}>
+                Remove
+              </button>
+            )}
+          </span>
+        )}
+      </div>
+      {name === 'email' && !is_set_up && (
+        <p class="soft">The operator sets up a mail server with the command “attestry channels set”.</p>
+      )}
+      {findings.map(({ severity, problem, remedy }) => (
+        <Notice key={problem} kind={severity === 'refused' ? 'bad' : 'wait'}>
+          {problem} {remedy}
+        </Notice>
+      ))}
+      {shownSettings.length > 0 && (
+        <p class="soft small">
+          {shownSettings.map(([field, value]) => `${field.replaceAll('_', ' ')}: ${String(value)}`).join(', ')}
+        </p>
+      )}
+      {webhooks.map((url) => (
+        <p key={url}>
+          Webhook URL, to be entered at the provider{' '}
+          {webhook_called_at === null ? '(not called yet)' : '(called by the provider)'}:{' '}
+          <CopyText text={url} label={`webhook URL of ${channelName(name)}`} />
+        </p>
+      ))}
+      {editing && (
+        <ChannelForm
+          path={`${path}/${name}`}
+          channel={name}
+          onClose={() => setEditing(false)}
+          onSaved={(overview) => {
+            setEditing(false)
+            onChanged(overview)
+          }}
+        />
+      )}
+      {is_set_up && isOwner && !editing && <TestMessageForm path={`${path}/${name}/test`} channel={name} />}
+      {removing && (
+        <Confirm
+          title={`Remove ${channelName(name)}?`}
+          action="Remove channel"
+          onClose={() => setRemoving(false)}
+          act={async () => {
+            const response = await api<ChannelOverview>(`${path}/${name}`, { method: 'DELETE' })
+            if (response.ok) onChanged(response.data)
+            return response
+          }}
+          onDone={() => {}}
+        >
+          <p>
+            Its credentials are deleted, and no more messages are sent on it. Candidates are contacted on other
+            channels.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+const KIND_NAMES: Record<string, string> = {
+  first_message: 'First message',
+  follow_up: 'Follow-up',
+  requested: 'Requested contact',
+  response: 'Response',
+  code: 'Confirmation code',
+}
+
+/** Figures about LIVE messages by channel, kind and template, and the failures with what to do. */
+function Messages() {
+  const context = useOrgContext()
+  const { data, error } = useData<MessageOverview>(context.apiPath('/analytics/messages'))
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  return (
+    <>
+      <Table
+        caption="Messages by channel, kind and template"
+        rows={data?.messages}
+        keyOf={({ channel, kind, template_id }) => `${channel} ${kind} ${template_id}`}
+        empty={
+          <p class="soft">
+            {context.mode === 'test'
+              ? 'In TEST mode, nothing is sent. Switch to LIVE to see the figures.'
+              : 'No messages were sent in the last 30 days.'}
+          </p>
+        }
+        columns={[
+          { name: 'Channel', cell: ({ channel }) => channelName(channel) },
+          { name: 'Message', cell: ({ kind }) => KIND_NAMES[kind] ?? kind },
+          { name: 'Template', cell: ({ template_id }) => template_id ?? '–' },
+          { name: 'Sent', right: true, cell: ({ sent }) => sent.toLocaleString() },
+          { name: 'Delivered', right: true, cell: ({ delivered }) => delivered.toLocaleString() },
+          { name: 'Read', right: true, cell: ({ read }) => read.toLocaleString() },
+          { name: 'Failed', right: true, cell: ({ failed }) => failed.toLocaleString() },
+          { name: 'Blocked', right: true, cell: ({ blocked_by_operator }) => blocked_by_operator.toLocaleString() },
+        ]}
+      />
+      {data && data.failures.length > 0 && (
+        <Table
+          caption="Failed messages by reason"
+          rows={data.failures}
+          keyOf={({ channel, reason }) => `${channel} ${reason}`}
+          empty={<p class="soft">No failed messages.</p>}
+          columns={[
+            { name: 'Channel', cell: ({ channel }) => channelName(channel) },
+            { name: 'Failed', right: true, cell: ({ count }) => count.toLocaleString() },
+            { name: 'Reason', cell: ({ title }) => title },
+            { name: 'What to do', cell: ({ remedy }) => remedy },
+          ]}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,182 @@
+import { useState } from 'preact/hooks'
+import type { MessageTemplate, MessageTemplateExport, MessageTemplateList } from '../../api-types/console.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { Table } from '../../ui/table.tsx'
+import { FileImportForm } from '../shared/file-import-form.tsx'
+import { channelName, languageName } from '../shared/labels.ts'
+import { saveFile } from '../shared/save-file.ts'
+import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { useOrgContext } from '../shell/session.ts'
+import { TemplateDialog } from './template-dialog.tsx'
+
+const PURPOSE_NAMES: Record<MessageTemplate['purpose'], string> = {
+  invitation: 'First message',
+  follow_up: 'Other follow-ups',
+  follow_up_1: 'Follow-up 1',
+  follow_up_2: 'Follow-up 2',
+  follow_up_3: 'Follow-up 3',
+  follow_up_4: 'Follow-up 4',
+  follow_up_5: 'Follow-up 5',
+  follow_up_requested: 'Requested contact',
+  code: 'Confirmation code',
+}
+
+function templateTitle({ channel, purpose, language }: MessageTemplate): string {
+  return `${channelName(channel)}, ${PURPOSE_NAMES[purpose].toLowerCase()}, ${languageName(language)}`
+}
+
+/** The LIVE texts that are registered on a DLT portal or at WhatsApp. Owners change them, and import the IDs of a portal. */
+export function Templates({ onChanged }: { onChanged: () => void }) {
+  const context = useOrgContext()
+  const path = `/orgs/${context.org.org_id}/live/templates`
+  const { data, error, reload } = useData<MessageTemplateList>(path)
+  const [edited, setEdited] = useState<MessageTemplate>()
+  const isOwner = context.can('owner')
+  const channels = [...new Set(data?.items.map(({ channel }) => channel))]
+  const showChange = () => {
+    void reload()
+    onChanged()
+  }
+  return (
+    <>
+      <p class="soft">
+        WhatsApp and mobile operators in India accept only approved texts. Register the texts there; until a text is
+        approved, it is not used.
+      </p>
+      {error && <Notice kind="bad">{error.message}</Notice>}
+      {channels.length > 0 && (
+        <div class="row">
+          {channels.map((channel) => (
+            <ExportButton key={channel} path={path} channel={channel} />
+          ))}
+        </div>
+      )}
+      <Table
+        caption="Registered texts"
+        rows={data?.items}
+        keyOf={templateKey}
+        empty={
+          <p class="soft">
+            No texts yet. The operator creates them with the command “attestry channels templates create”.
+          </p>
+        }
+        columns={[
+          { name: 'Channel', cell: ({ channel }) => channelName(channel) },
+          { name: 'Message', cell: ({ purpose }) => PURPOSE_NAMES[purpose] },
+          { name: 'Language', cell: ({ language }) => languageName(language) },
+          { name: 'Status', cell: (template) => <Status template={template} /> },
+          { name: 'ID', cell: ({ registry_id }) => registry_id ?? '–' },
+          { name: 'Text', cell: ({ text }) => text },
+          ...(isOwner
+            ? [
+                {
+                  name: 'Change',
+                  cell: (template: MessageTemplate) => (
+                    <button
+                      type="button"
+                      aria-label={`Edit ${templateTitle(template)}`}
+                      onClick={() => setEdited(template)}
+                    >
+                      Edit
+                    </button>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {isOwner && channels.includes('sms') && <ImportIds path={path} onImported={showChange} />}
+      {edited && (
+        <TemplateDialog
+          key={templateKey(edited)}
+          path={`${path}/${edited.channel}/${edited.purpose}/${edited.language}`}
+          title={templateTitle(edited)}
+          template={edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={showChange}
+        />
+      )}
+    </>
+  )
+}
+
+function templateKey({ channel, purpose, language }: MessageTemplate): string {
+  return `${channel} ${purpose} ${language}`
+}
+
+function Status({ template: { status, status_reason, quality } }: { template: MessageTemplate }) {
+  const notes = [status_reason, quality && `quality: ${quality}`].filter(Boolean)
+  return (
+    <>
+      <Badge state={status} /> {notes.length > 0 && <span class="soft small">{notes.join(', ')}</span>}
+    </>
+  )
+}
+
+function ExportButton({ path, channel }: { path: string; channel: MessageTemplate['channel'] }) {
+  const [error, setError] = useState<ApiError>()
+  const [busy, setBusy] = useState(false)
+  return (
+    <>
+      <SubmitButton type="button" busy={busy} onClick={() => void download()}>
+        Export {channelName(channel)} texts
+      </SubmitButton>
+      {error && <Notice kind="bad">{error.message}</Notice>}
+    </>
+  )
+
+  async function download() {
+    setBusy(true)
+    const response = await api<MessageTemplateExport>(`${path}/export/${channel}`)
+    setBusy(false)
+    setError(response.ok ? undefined : response.error)
+    if (!response.ok) return
+    const { file_name, content } = response.data
+    saveFile(file_name, new Blob([content], { type: channel === 'sms' ? 'text/csv' : 'application/json' }))
+  }
+}
+
+/** Imports the IDs that a DLT portal assigned. */
+function ImportIds({ path, onImported }: { path: string; onImported: () => void }) {
+  const [error, setError] = useState<ApiError>()
+  const [done, setDone] = useState('')
+  return (
+    <section class="stack" aria-label="Import of IDs">
+      <FileImportForm<MessageTemplateList>
+        name="Import IDs of SMS texts"
+        fileLabel="CSV file of the DLT portal, with the columns Template Name and Template ID"
+        accept=".csv"
+        upload={async (file, dryRun) =>
+          api<MessageTemplateList>(`${path}/import`, { body: { csv: await file.text() }, dryRun })
+        }
+        onSelect={() => {
+          setError(undefined)
+          setDone('')
+        }}
+        onResponse={(response, dryRun) => {
+          setError(response.ok ? undefined : response.error)
+          if (!response.ok) return setDone('')
+          const { length } = response.data.items
+          const count = `${length} ${length === 1 ? 'text' : 'texts'}`
+          setDone(
+            dryRun
+              ? `The file has no errors. It has the IDs or the status of ${count}.`
+              : `Imported the IDs or the status of ${count}.`,
+          )
+          if (!dryRun) onImported()
+        }}
+      />
+      {done && <Notice kind="good">{done}</Notice>}
+      {error && (
+        <Notice kind="bad">
+          {error.details.length === 0
+            ? error.message
+            : error.details.map((detail) => `${detail.path} ${detail.message}`).join('. ')}
+        </Notice>
+      )}
+    </section>
+  )
+}
