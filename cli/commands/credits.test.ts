@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { createDeployment } from '../../test/support/server.ts'
 
 test('credits can be granted and shown while a server runs; the demo organisation starts with 10,000', async (t) => {
-  const { serve, json, cli, dataDir, external } = await createDeployment(t)
+  const { serve, json, cli, dataDir } = await createDeployment(t, { embedded: true })
   await serve()
   const { org_id } = await json('org', 'create', '--name', 'Acme Staffing')
   const grantRecord = await json('credits', 'grant', '--org', org_id, '--mode', 'live', '--amount', '250')
@@ -23,7 +23,6 @@ test('credits can be granted and shown while a server runs; the demo organisatio
     unknownOrganisation.stderr,
     /^attestry: Organisation ORG_NOBODY not found\.\nTo list .*`npx attestry org list`\.\n$/m,
   )
-  if (external) return
   const demoKeys = JSON.parse(await readFile(join(dataDir, 'demo-keys.json'), 'utf8'))
   assert.equal((await json('credits', 'show', '--org', demoKeys.org_id, '--mode', 'test')).balance, 10_000)
 })

@@ -70,16 +70,16 @@ test('a second server on the same DATA_DIR fails, while CLI commands work during
 })
 
 test('on SIGTERM the server completes open requests, rejects new connections, and leaves no process behind', async (t) => {
-  const { serve, external } = await createDeployment(t)
+  const { serve } = await createDeployment(t, { embedded: true })
   const server = await serve()
-  const postmasterPid = external ? undefined : await server.postmaster()
+  const postmasterPid = await server.postmaster()
   const openRequest = await startRequest(server.url)
   const serverStopped = server.stop('SIGTERM')
   await until(() => isRejected(tryToConnect(server.url)))
   const status = await openRequest.finish()
   assert.equal(status, 404)
   assert.equal(await serverStopped, 0)
-  if (postmasterPid) assert.equal(isAlive(postmasterPid), false)
+  assert.equal(isAlive(postmasterPid), false)
 })
 
 /** Sends the headers and half of the body after the server has accepted the headers; `finish` sends the rest and returns the status. */
@@ -166,8 +166,7 @@ test('when the database crashes under load, the server reports it and recovers w
 })
 
 test('api and worker can run separately on an external database, and two api processes without Redis log a warning', async (t) => {
-  const { serve, external, json } = await createDeployment(t)
-  if (!external) return t.skip('needs an external database')
+  const { serve, json } = await createDeployment(t)
   const [api, worker, second] = [
     await serve({ env: { ROLES: 'api' } }),
     await serve({ env: { ROLES: 'worker' } }),

@@ -10,13 +10,13 @@ export interface CommandResult {
   stderr: string
 }
 
-/** Runs a CLI command with nothing but the given variables, and PATH and HOME, in its environment. */
+/** Runs a CLI command with nothing but the given variables, PATH, HOME and the folder of compiled modules in its environment. */
 export async function runCommand(
   args: string[],
   { cwd, env = {} }: { cwd: string; env?: NodeJS.ProcessEnv },
 ): Promise<CommandResult> {
-  const { PATH, HOME } = process.env
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { PATH, HOME, ...env } })
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { PATH, HOME, NODE_COMPILE_CACHE, ...env } })
   const result: CommandResult = { code: null, stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)
     child[name].on('data', (chunk) => {

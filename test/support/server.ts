@@ -13,11 +13,10 @@ import type { Cleanup } from './cleanup.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** A data folder and an environment for real server and CLI processes, on the embedded or an external database. */
+/** A data folder and an environment for real server and CLI processes, on an embedded database or on that of the test run. */
 export interface Deployment {
   dataDir: string
   env: NodeJS.ProcessEnv
-  external: boolean
   /** Runs a CLI command until it exits. */
   cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>
   json<T = any>(...args: string[]): Promise<T>
@@ -45,17 +44,13 @@ const COMMANDS_WITHOUT_DATABASE = [
 ]
 
 /**
- * Creates a deployment on the external database if the tests run with one, otherwise on the embedded database. The embedded database is
- * created by the first server or command, unless the folder is to stay `empty`.
+ * Creates a deployment on a new database of the PostgreSQL server of the test run, with the tables and the catalogue. With `embedded`, it has an
+ * embedded database of its own instead, which the first server or command creates: this takes some seconds.
  */
-export async function createDeployment(
-  t: Cleanup,
-  options: { embedded?: boolean; empty?: boolean } = {},
-): Promise<Deployment> {
-  const external = process.env.TEST_EXTERNAL === '1' && !options.embedded
+export async function createDeployment(t: Cleanup, { embedded = false } = {}): Promise<Deployment> {
   const dataDir = await mkdtemp(join(tmpdir(), 'attestry-e2e-'))
   const runningProcesses = new Set<ChildProcess>()
-  const database = external ? await cloneDatabase() : undefined
+  const database = embedded ? undefined : await cloneDatabase()
   t.after(async () => {
     for (const child of runningProcesses) {
       if (child.exitCode === null && child.signalCode === null) {
@@ -93,10 +88,9 @@ export async function createDeployment(
   const deployment: Deployment = {
     dataDir,
     env,
-    external,
     async cli(...args) {
-      const needsDatabase = !options.empty && !args.some((argument) => COMMANDS_WITHOUT_DATABASE.includes(argument))
-      if (!external && needsDatabase && !existsSync(join(dataDir, 'postgres'))) await deployment.cli('migrate')
+      const needsDatabase = !args.some((argument) => COMMANDS_WITHOUT_DATABASE.includes(argument))
+      if (embedded && needsDatabase && !existsSync(join(dataDir, 'postgres'))) await deployment.cli('migrate')
       const child = spawn(process.execPath, [join(root, 'cli/main.ts'), ...args], { env, cwd: root })
       const [stdout, stderr] = [collectOutput(child.stdout), collectOutput(child.stderr)]
       const [code] = (await once(child, 'close')) as [number | null]
