@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '../test/support/free-port.ts'
 
 // Measures the time from `git clone` to the first verified webhook for each SDK, by running docs/guides/use-an-sdk.md as a new user would:
 // in a new clone, with an empty home folder and npm cache. The clone and the start of the server are measured once, and are part of the time of
@@ -127,13 +127,4 @@ function waitForLine(child: ChildProcess, pattern: RegExp): Promise<void> {
       reject(new Error(`ended with ${code} before ${pattern}:\n${lines.slice(-20).join('\n')}`)),
     )
   })
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }

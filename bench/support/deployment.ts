@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -10,6 +8,7 @@ import { setKeyLimits } from '../../server/access/key-limits.ts'
 import { BUCKET_NAMES } from '../../server/access/limits/table.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
 import { startEmbeddedPostgres } from '../../server/platform/postgres/embedded.ts'
+import { findFreePort } from '../../test/support/free-port.ts'
 import { afterBenchmarks, type BenchmarkOptions } from './benchmark.ts'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -151,15 +150,6 @@ async function isReady(url: string): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Returns the resident memory of the server process in megabytes, as reported by its metrics. */

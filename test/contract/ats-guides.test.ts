@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { findFreePort } from '../support/free-port.ts'
 import { orgIn, type PageRun, pageTests, type Site } from './page-runner.ts'
 
 const tests = pageTests({
@@ -29,13 +28,4 @@ async function connectAts(site: Site, name: string): Promise<PageRun> {
     },
     output: new RegExp(`${name}.*VAT_LIVE_.*Disconnected AC_`, 'is'),
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

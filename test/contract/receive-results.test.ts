@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { signWebhook } from '../../sdk/index.ts'
 import { eventTypes } from '../../server/events/types.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { nodeVersions } from '../support/node-versions.ts'
 import { buildSdk } from '../support/sdk-package.ts'
 import { until } from '../support/until.ts'
@@ -81,12 +81,4 @@ function readCodeBlock(heading: string, language: string): string {
   const match = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(section)
   assert.ok(match, `${heading} has a block of ${language}`)
   return match[1]!
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -11,6 +10,7 @@ import { signWebhook } from '../../sdk/index.ts'
 import { startApp } from '../support/app.ts'
 import { oncePerFile } from '../support/cleanup.ts'
 import { runClock, TestClock } from '../support/clock.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { createCampaignPartner } from '../support/partners.ts'
 import { buildSdk } from '../support/sdk-package.ts'
 import { until } from '../support/until.ts'
@@ -219,13 +219,4 @@ function createFolder(t: TestContext): string {
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'node_modules'), { recursive: true })
   return folder
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { findFreePort } from '../support/free-port.ts'
 
 /** A Redis server for tests and benchmarks. It runs on loopback in a temporary folder and stops with the process. */
 export interface TestRedis {
@@ -86,12 +86,4 @@ export async function startRedis({ cluster = false } = {}): Promise<TestRedis> {
     },
   }
   return redis
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((done) => server.once('listening', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,6 +13,7 @@ import {
   superuser,
 } from '../../server/platform/postgres/cluster.ts'
 import { chooseLauncher } from '../../server/platform/postgres/launch.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { runStatements, type TestCluster } from './cluster.ts'
 
 /** Starts a PostgreSQL server as an operator would: reached over TCP with a password, by a user who may only create databases. */
@@ -68,14 +68,4 @@ async function createOperator(url: string, password: string) {
       await pause(100)
     }
   }
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-    server.on('error', reject)
-  })
 }

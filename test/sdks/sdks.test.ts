@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -10,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { startApp } from '../support/app.ts'
 import { oncePerFile } from '../support/cleanup.ts'
 import { runClock, TestClock } from '../support/clock.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { createCampaignPartner } from '../support/partners.ts'
 import { languages, type SdkLanguage } from './languages.ts'
 
@@ -132,13 +132,4 @@ async function runScript(t: TestContext, folder: string, script: string, env: Re
     })
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, output }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -9,6 +9,7 @@ import { type ConnectionInput, createConnection } from '../../../server/ats/conn
 import { startReporter } from '../../../server/ats/reports/reporter.ts'
 import type { TestApp } from '../app.ts'
 import type { Cleanup } from '../cleanup.ts'
+import { findFreePort } from '../free-port.ts'
 import { type CampaignPartner, type CampaignPartnerOptions, createCampaignPartner } from '../partners.ts'
 
 /** A token that the simulated ATS accepts. */
@@ -74,15 +75,6 @@ export async function startAts(
 export function startReports(t: Cleanup, app: TestApp): void {
   const reporter = startReporter(app.context)
   t.after(() => reporter.stop())
-}
-
-async function findFreePort(): Promise<number> {
-  const { createServer } = await import('node:net')
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** Returns a person with a test number, whose replies are automatic: 1 passes, 5 declines, and so on. */
