@@ -5,7 +5,7 @@ import { loadMessageErrors } from './failure-reasons.ts'
 import { closeProviderConnections } from './provider.ts'
 import { loadRules } from './rules.ts'
 import { openSms } from './sms.ts'
-import { openVoice } from './twilio/voice.ts'
+import { openVoice } from './voice.ts'
 import { whatsapp } from './whatsapp/whatsapp.ts'
 
 /** Opens the adapters of all channels, and reads the rules of all countries and the reasons for failures. */

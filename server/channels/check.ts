@@ -1,7 +1,8 @@
+import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import type { ChannelName } from './channel.ts'
 import type { TemplatedAccount } from './credentials.ts'
-import { rulesFor } from './rules.ts'
-import type { VoiceSettings } from './settings.ts'
+import { spokenLanguages } from './exotel/voice.ts'
+import { type ChannelRule, callCategoryOf, rulesFor } from './rules.ts'
 import {
   type RegisteredTemplate,
   type TemplateChannel,
@@ -50,24 +51,46 @@ export function checkChannel(
       'Set up Exotel or Gupshup for SMS to India.',
     )
   if (channel === 'voice') {
-    const { from } = credentials as unknown as VoiceSettings
-    const { categories, default_category } = rulesFor(INDIAN_PREFIX).channels.voice
-    const prefixes = Object.values(categories).flatMap(({ number_prefixes = [] }) => number_prefixes)
-    if (!prefixes.some((prefix) => from?.startsWith(`${INDIAN_PREFIX}${prefix}`)))
+    const { from, provider } = credentials as { from: string; provider?: string }
+    const isExotel = provider === 'exotel'
+    const rules = rulesFor(INDIAN_PREFIX)
+    if (callCategoryOf(from, rules) === undefined)
       add(
-        'warning',
-        `Calls to India from ${from} break the numbering rules; ${default_category} calls need a number that begins with ${categories[default_category]!.number_prefixes?.join(' or ')}.`,
-        'Leave voice out of workflows for India, or call only people who agreed to calls, after your counsel has approved it.',
+        isExotel ? 'refused' : 'warning',
+        `Calls to India from ${from} break the numbering rules; ${seriesText(rules.channels.voice)}.`,
+        isExotel
+          ? 'Ask Exotel for a number of such a series and enter it as from.'
+          : 'Set up Exotel for calls to India, or leave voice out of workflows for India.',
       )
+    if (isExotel) {
+      const { languages } = credentials as { languages?: Language[] }
+      const missing = LANGUAGES.filter((language) => !spokenLanguages({ languages }).includes(language))
+      if (missing.length > 0)
+        add(
+          'warning',
+          `Candidates in ${missing.join(', ')} are not called.`,
+          'Use another channel for them. If the voice of your Exotel account speaks a language, add it to languages.',
+        )
+    }
     if (!publicUrl)
       add(
         'refused',
-        'PUBLIC_URL is not set, so Twilio cannot send callbacks.',
+        `PUBLIC_URL is not set, so ${isExotel ? 'Exotel' : 'Twilio'} cannot send callbacks.`,
         'Set PUBLIC_URL to the public https URL.',
       )
   }
   if (channel === 'whatsapp') checkTemplates('whatsapp', templates, add)
   return findings
+}
+
+/** Returns which numbers the calls of each category need. */
+function seriesText({ categories }: ChannelRule): string {
+  return Object.entries(categories)
+    .map(
+      ([name, { number_prefixes = [] }]) =>
+        `${name} calls need a number that begins with ${number_prefixes.join(' or ')}`,
+    )
+    .join(', and ')
 }
 
 /** Whether SMS are sent through an Indian provider, which needs registered templates. */

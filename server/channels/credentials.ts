@@ -31,7 +31,10 @@ type AccountRow = Omit<ChannelAccount, 'credentials'> & { credentials: Buffer }
 
 const columns = sql`channel_id, org_id, channel, per_second, created_at, updated_at, webhook_called_at, credentials`
 
-/** Settings that identify the account at the provider and the sender. The webhook URL of Gupshup depends on the password. */
+/**
+ * Settings that identify the account at the provider and the sender. The webhook URLs of Gupshup and Exotel depend on the password or
+ * the API token, and those of Exotel are entered in a call flow.
+ */
 const ACCOUNT_FIELDS = [
   'provider',
   'phone_number_id',
@@ -41,6 +44,8 @@ const ACCOUNT_FIELDS = [
   'messaging_service_sid',
   'user_id',
   'password',
+  'api_token',
+  'app_id',
 ]
 
 /**

@@ -8,10 +8,13 @@ import type { Tx } from '../platform/database/database.ts'
 import { bodyTimeoutMs, readRawBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import type { App } from '../platform/http/server.ts'
+import { parseJsonOrUndefined } from '../platform/json.ts'
 import { secretsEqual } from '../platform/secret-comparison.ts'
 import { type ChannelName, channelNames } from './channel.ts'
 import { type ChannelAccount, findAccount, recordWebhookCall } from './credentials.ts'
-import { isExotelCallback, readExotelStatus } from './exotel/sms.ts'
+import { isFlowRequest, isStatusCallback } from './exotel/exotel.ts'
+import { readExotelStatus } from './exotel/sms.ts'
+import { gatherParameters, readExotelCallStatus, readKeys, readMessageId, spokenLanguages } from './exotel/voice.ts'
 import { isGupshupCallback, readGupshupQuery, readGupshupReports } from './gupshup/sms.ts'
 import type { InboundHandler, InboundStatus } from './inbound.ts'
 import { recordReports } from './templates/register.ts'
@@ -57,7 +60,7 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
         if (!isGupshupCallback(credentials.password, channel_id, code)) throw invalidSignatureProblem()
       } else if (isExotelRequest(request)) {
         const { message_id = '', code = '' } = request.params as Partial<HookParams>
-        if (!isExotelCallback(credentials.api_token, message_id, code)) throw invalidSignatureProblem()
+        if (!isStatusCallback(credentials.api_token, message_id, code)) throw invalidSignatureProblem()
       } else if (!request.headers[isTwilioRequest(request) ? 'x-twilio-signature' : 'x-hub-signature-256'])
         throw invalidSignatureProblem()
       const { message_id } = request.params as Partial<HookParams>
@@ -142,12 +145,47 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
   })
 
   app.post('/exotel/:channel_id/status/:message_id/:code', async (request) => {
-    const { org_id } = await accountOf(request, 'sms')
+    const { org_id, channel } = await accountOf(request, 'sms', 'voice')
     const { message_id } = request.params as HookParams
-    const report = readExotelStatus(readForm(request.rawBody), message_id)
+    const report =
+      channel === 'sms'
+        ? readExotelStatus(readForm(request.rawBody), message_id)
+        : readExotelCallStatus(parseJsonOrUndefined(request.rawBody.toString()), message_id)
     if (report) await db.transaction((tx) => handler.status(tx, org_id, report))
     return { success: true }
   })
+
+  app.get('/exotel/:channel_id/gather/:code', async (request) => {
+    const { account, query, languages } = await readFlowRequest(request)
+    const messageId = readMessageId(query)
+    const turn =
+      messageId === undefined
+        ? undefined
+        : await db.transaction((tx) => handler.keypadQuestion(tx, account.org_id, messageId, languages))
+    return gatherParameters(turn, languages)
+  })
+
+  app.get('/exotel/:channel_id/passthru/:code', async (request, reply) => {
+    const { account, query, languages } = await readFlowRequest(request)
+    const messageId = readMessageId(query)
+    const answer = readKeys(query)
+    const continues =
+      messageId !== undefined &&
+      answer !== undefined &&
+      (await db.transaction((tx) => handler.keypadAnswer(tx, account.org_id, messageId, languages, answer)))
+    // The status decides which output of the applet the call takes.
+    return reply.code(continues ? 200 : 302).send()
+  })
+
+  async function readFlowRequest(request: FastifyRequest) {
+    const account = await accountOf(request, 'voice')
+    const { channel_id, code } = request.params as HookParams
+    if (!isFlowRequest(account.credentials.api_token, channel_id, code)) throw invalidSignatureProblem()
+    await recordWebhookCall(db.queries, clock, account)
+    await keyring.refreshIfStale() // a call ends if the organisation is paused
+    const query = request.query as Record<string, unknown>
+    return { account, query, languages: spokenLanguages(account.credentials) }
+  }
 
   app.get('/gupshup/:channel_id/status/:code', async (request) => {
     const account = await accountOf(request, 'sms')

@@ -55,8 +55,17 @@ export interface CallAnswer {
   /** Identifies this answer, used to ignore duplicates. */
   providerId: string
   step: number
+  /** Languages that the voice speaks; other languages have no key. */
+  languages: readonly Language[]
   digits?: string
   speech?: string
+}
+
+/** Keys pressed in a call that accepts only keys. */
+export interface KeypadAnswer {
+  /** The provider's ID of the call. */
+  callId: string
+  digits: string | undefined
 }
 
 /** The next prompts in a call. */
@@ -76,4 +85,22 @@ export interface InboundHandler {
   userChange(tx: Tx, orgId: string, change: UserChange): Promise<void>
   /** Returns undefined for an unknown call. Without an answer, returns the current question. */
   turn(tx: Tx, orgId: string, messageId: string, answer: CallAnswer | undefined): Promise<CallTurn | undefined>
+  /**
+   * Returns the question to ask in a call that accepts only keys; undefined for an unknown call. If the next question cannot be answered
+   * with keys, sends it in writing and ends the call. A repeated request returns the same question.
+   */
+  keypadQuestion(
+    tx: Tx,
+    orgId: string,
+    messageId: string,
+    languages: readonly Language[],
+  ): Promise<CallTurn | undefined>
+  /** Applies the keys pressed after `keypadQuestion`. Returns whether the call continues. A repeated request has no effect. */
+  keypadAnswer(
+    tx: Tx,
+    orgId: string,
+    messageId: string,
+    languages: readonly Language[],
+    answer: KeypadAnswer,
+  ): Promise<boolean>
 }

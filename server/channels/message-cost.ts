@@ -1,5 +1,5 @@
 import { type ChannelName, SendError } from './channel.ts'
-import { EXOTEL_API_URL } from './exotel/sms.ts'
+import { EXOTEL_API_URL } from './exotel/exotel.ts'
 import { getFrom } from './provider.ts'
 import { type ProviderCost, readCost } from './provider-cost.ts'
 import { TWILIO_API_URL } from './twilio/twilio.ts'
@@ -38,12 +38,14 @@ export async function fetchMessageCost(
 function requestFor(channel: ChannelName, account: Account, providerId: string) {
   const { provider, account_sid, auth_token, api_key, api_token, base_url } = account
   const id = encodeURIComponent(providerId)
-  if (channel === 'sms' && provider === 'exotel')
+  if (provider === 'exotel') {
+    const resource = channel === 'sms' ? 'SMS/Messages' : 'Calls'
     return {
-      url: `${withoutSlash(base_url ?? EXOTEL_API_URL)}/v1/Accounts/${account_sid}/SMS/Messages/${id}.json`,
+      url: `${withoutSlash(base_url ?? EXOTEL_API_URL)}/v1/Accounts/${account_sid}/${resource}/${id}.json`,
       authorization: basicAuthorization(api_key!, api_token!),
       readCost: readExotelCost,
     }
+  }
   if ((channel !== 'sms' && channel !== 'voice') || provider !== undefined || !auth_token) return undefined
   const resource = channel === 'sms' ? 'Messages' : 'Calls'
   return {
@@ -61,8 +63,8 @@ function readTwilioCost(body: unknown): ProviderCost | undefined {
 
 /** Exotel bills in rupees. */
 function readExotelCost(body: unknown): ProviderCost | undefined {
-  const { SMSMessage: message } = (body ?? {}) as { SMSMessage?: { Price?: unknown } }
-  return readCost(message?.Price, 'INR')
+  const { SMSMessage: message, Call: call } = (body ?? {}) as Record<string, { Price?: unknown } | undefined>
+  return readCost((message ?? call)?.Price, 'INR')
 }
 
 function basicAuthorization(user: string, password: string): string {

@@ -125,6 +125,15 @@ export function categoryOf(rule: ChannelRule, isCode: boolean, category?: string
   return category !== undefined && rule.categories[category] ? category : rule.default_category
 }
 
+/** Returns the category of calls from a number, by the number series of the rules; undefined for a number of no series. */
+export function callCategoryOf(from: string, { calling_code, channels }: CountryRules): string | undefined {
+  // A caller ID without a country code is a national number, with or without the leading 0.
+  const number = from.startsWith('+') ? from : `+${calling_code}${from.replace(/^0/, '')}`
+  return Object.entries(channels.voice.categories).find(([, { number_prefixes = [] }]) =>
+    number_prefixes.some((prefix) => number.startsWith(`+${calling_code}${prefix}`)),
+  )?.[0]
+}
+
 /** Returns `time` if a message of the category may then be sent to the phone number, else the next time at which it may. */
 export function nextAllowedTime(
   phone: string | null,

@@ -3,6 +3,7 @@ import { invalid } from '../api/invalid.ts'
 import type { Detail } from '../api/problem.ts'
 import { isLoopback } from '../config.ts'
 import { compileRequestValidator, describePattern } from '../platform/http/validation.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
 import type { ChannelName } from './channel.ts'
 import { rulesFor } from './rules.ts'
 import { type SmsTemplate, SmsTemplateSchema, templateErrors } from './sms-templates.ts'
@@ -49,6 +50,7 @@ interface RegisteredSettings {
   registered_templates: RegisteredTemplate[]
 }
 
+const ringSeconds = Type.Optional(Type.Integer({ minimum: 5, maximum: 120 }))
 const commonFields = {
   base_url: Type.Optional(Type.String({ maxLength: 300 })),
   per_second: Type.Optional(Type.Number({ minimum: 0.01, maximum: 1000 })),
@@ -128,19 +130,38 @@ const dltFields = {
   ...commonFields,
 }
 
-const ExotelSchema = Type.Object(
+const exotelFields = {
+  provider: Type.Literal('exotel'),
+  account_sid: Type.String({
+    pattern: describePattern('^[A-Za-z0-9_-]{1,64}$', 'must be the account SID of Exotel: letters and digits'),
+  }),
+  api_key: secret,
+  api_token: secret,
+}
+
+const ExotelSchema = Type.Object({ ...exotelFields, ...dltFields }, noOtherProperties)
+export type ExotelSettings = Static<typeof ExotelSchema> & RegisteredSettings
+
+const ExotelVoiceSchema = Type.Object(
   {
-    provider: Type.Literal('exotel'),
-    account_sid: Type.String({
-      pattern: describePattern('^[A-Za-z0-9_-]{1,64}$', 'must be the account SID of Exotel: letters and digits'),
+    ...exotelFields,
+    /** ID of the call flow in the dashboard of Exotel. */
+    app_id: Type.String({ pattern: describePattern('^\\d{1,20}$', 'must be the ID of the call flow: 1 to 20 digits') }),
+    /** The caller ID as the dashboard of Exotel shows it. */
+    from: Type.String({
+      pattern: describePattern(
+        '^(\\+91|0)?\\d{10}$',
+        'must be an ExoPhone in India as Exotel shows it, such as 01409123456 or +911409123456',
+      ),
     }),
-    api_key: secret,
-    api_token: secret,
-    ...dltFields,
+    /** Languages that the voice of the account speaks. */
+    languages: Type.Optional(Type.Array(Type.Enum([...LANGUAGES]), { minItems: 1, uniqueItems: true })),
+    ring_seconds: ringSeconds,
+    ...commonFields,
   },
   noOtherProperties,
 )
-export type ExotelSettings = Static<typeof ExotelSchema> & RegisteredSettings
+export type ExotelVoiceSettings = Static<typeof ExotelVoiceSchema> & { channel_id: string }
 
 const GupshupSchema = Type.Object(
   {
@@ -159,7 +180,7 @@ const VoiceSchema = Type.Object(
   {
     ...twilioFields,
     from: phone,
-    ring_seconds: Type.Optional(Type.Integer({ minimum: 5, maximum: 120 })),
+    ring_seconds: ringSeconds,
     ...commonFields,
   },
   noOtherProperties,
@@ -187,25 +208,23 @@ const dltValidators = {
   exotel: compileRequestValidator({ body: ExotelSchema }),
   gupshup: compileRequestValidator({ body: GupshupSchema }),
 }
+const exotelVoiceValidator = compileRequestValidator({ body: ExotelVoiceSchema })
 type DltProvider = keyof typeof dltValidators
 
 /** Throws a validation error that lists every invalid field, without its value. */
 export function validateSettings(channel: ChannelName, settings: unknown): object {
   const rawBody = Buffer.from(JSON.stringify(settings) ?? '')
-  if (channel === 'voice' && providerOf(settings) === 'exotel')
-    throw invalid([
-      {
-        path: 'provider',
-        message:
-          'must not be exotel: its calls follow a flow of its dashboard and read only pressed keys, so that they cannot ask open questions in the languages of candidates; leave voice out of workflows for India',
-      },
-    ])
-  const dltProvider = dltProviderOf(channel, settings)
-  const validator = dltProvider ? dltValidators[dltProvider] : validators[channel]
+  const validator = validatorFor(channel, settings)
   const details = validator({ params: {}, query: {}, body: settings, rawBody }).map(({ detail }) => detail)
   if (details.length === 0) details.push(...crossFieldErrors(channel, settings as Record<string, unknown>))
   if (details.length > 0) throw invalid(details)
   return settings as object
+}
+
+function validatorFor(channel: ChannelName, settings: unknown) {
+  if (channel === 'voice' && providerOf(settings) === 'exotel') return exotelVoiceValidator
+  const dltProvider = dltProviderOf(channel, settings)
+  return dltProvider ? dltValidators[dltProvider] : validators[channel]
 }
 
 function providerOf(settings: unknown): unknown {

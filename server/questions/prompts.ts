@@ -14,6 +14,7 @@ export const PROMPT_KEYS = [
   ...['follow_up_1', 'follow_up_2', 'follow_up_3', 'follow_up_4', 'follow_up_5', 'follow_up_requested'],
   ...['link', 'email_subject', 'email_stop'],
   ...['call_opening', 'press_1', 'press_2', 'press_option', 'press_repeat', 'press_stop', 'speak_now', 'call_goodbye'],
+  ...['call_link'],
   ...['paused', 'expired', 'ended', 'page_send', 'page_language', 'page_progress', 'page_offline', 'page_retry'],
   ...['page_failed', 'page_loading', 'page_answer', 'page_back', 'page_repeat', 'page_speak', 'page_stop'],
   ...['page_stop_sure', 'page_unknown'],

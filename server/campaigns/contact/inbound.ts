@@ -1,20 +1,18 @@
 import { sql } from 'kysely'
-import type { CallAnswer, CallTurn, InboundHandler, InboundReply } from '../../channels/inbound.ts'
-import { matchChoice, questionIn } from '../../channels/message-text.ts'
-import { keyMeaning } from '../../channels/twilio/twiml.ts'
+import type { InboundHandler, InboundReply } from '../../channels/inbound.ts'
+import { matchChoice } from '../../channels/message-text.ts'
 import type { Context } from '../../context.ts'
-import { currentPrompts, MAX_MISSES, type Prompt } from '../../conversation/conversation.ts'
-import { type Medium, type RenderedPrompt, render } from '../../conversation/render.ts'
 import { type ConversationInput, isAcknowledgement } from '../../conversation/reply-meaning.ts'
 import { blindIndexOf } from '../../people/identity/blind-index.ts'
 import type { Tx } from '../../platform/database/database.ts'
-import { isOptOutReply, prompt } from '../../questions/prompts.ts'
+import { isOptOutReply } from '../../questions/prompts.ts'
 import { type Candidacy, findCandidacy, lockCandidacy } from '../candidacy.ts'
 import { recordReportedCost } from '../spending/message-cost.ts'
+import { createCallHandler } from './calls.ts'
 import type { ContactDeps } from './contact.ts'
+import { currentQuestion } from './current-question.ts'
 import { recordOptOut } from './opt-outs.ts'
 import { handleReply } from './replies.ts'
-import { contactNotice } from './requested-contacts.ts'
 import { handleDeliveryStatus } from './statuses.ts'
 import { changeUserId, findPhoneOfUser, linkUser, recordUserOptOut } from './whatsapp-users.ts'
 
@@ -41,7 +39,7 @@ export function createInboundHandler(deps: ContactDeps & Pick<Context, 'keyring'
       await linkUser(tx, deps, report.userId, (await findCandidacy(tx, candidateId))!)
     },
     userChange: (tx, orgId, change) => changeUserId(tx, deps.clock, { orgId, mode: 'live' }, change),
-    turn: (tx, orgId, messageId, answer) => handleCallTurn(tx, orgId, messageId, answer),
+    ...createCallHandler(deps),
   }
 
   /** Records an opt-out from a number or a user that matches no candidate. */
@@ -51,73 +49,6 @@ export function createInboundHandler(deps: ContactDeps & Pick<Context, 'keyring'
     if (from !== undefined)
       await recordOptOut(tx, deps.clock, { org_id: orgId, mode: 'live', phone: from, email: null, test_clock_id: null })
   }
-
-  async function handleCallTurn(
-    tx: Tx,
-    orgId: string,
-    messageId: string,
-    answer: CallAnswer | undefined,
-  ): Promise<CallTurn | undefined> {
-    const { rows } = await sql<{ candidate_id: string }>`
-      select candidate_id from messages where message_id = ${messageId} and org_id = ${orgId} and channel = 'voice'
-        and mode = 'live' and direction = 'out' and contact_step is not null`.execute(tx)
-    if (!rows[0]) return undefined
-    const candidateBefore = (await lockCandidacy(tx, rows[0].candidate_id))!
-    if (deps.keyring.isServicePaused(orgId)) return pausedTurn(candidateBefore)
-    if (!answer) return turnOf(candidateBefore, currentPrompts(candidateBefore.state, candidateBefore.flow), true)
-    const { providerId } = answer
-    const input = callInput(candidateBefore, answer)
-    const candidateAfter = await handleReply(tx, deps, candidateBefore, {
-      channel: 'voice',
-      providerId,
-      input,
-      inCall: true,
-    })
-    const { step, point, misses } = candidateAfter.state
-    // The call ends once another contact is agreed; a duplicate of the answer ends it too.
-    const notice = contactNotice(candidateAfter, deps.clock.now())
-    if (notice.length > 0 && answer.step < step) return { ...turnOf(candidateAfter, notice, false), isOver: true }
-    const apology: Prompt[] = misses > candidateBefore.state.misses ? [{ kind: 'not_understood', step, point }] : []
-    // Text channels ignore further replies that are not understood; a call ends instead.
-    if (
-      input.kind === 'reply' &&
-      candidateBefore.state.misses === MAX_MISSES &&
-      misses === MAX_MISSES &&
-      answer.step === step
-    )
-      return { ...turnOf(candidateAfter, [], false), isOver: true }
-    return turnOf(candidateAfter, [...apology, ...currentPrompts(candidateAfter.state, candidateAfter.flow)], false)
-  }
-}
-
-function turnOf(candidate: Candidacy, prompts: Prompt[], withGreeting: boolean): CallTurn {
-  const { state, flow, name, status } = candidate
-  const { language } = state
-  const greeting = withGreeting
-    ? prompt('call_opening', language, { name, company: flow.company_name, title: flow.title })
-    : undefined
-  const isClosed = status !== 'pending' && state.ending === null // expired or ended by the campaign
-  const renderedPrompts = isClosed
-    ? [noticePrompt(state.step, prompt('ended', language))]
-    : renderAll(candidate, prompts, 'call')
-  return { language, greeting, prompts: renderedPrompts, isOver: status !== 'pending' }
-}
-
-/** Returns the turn that ends a call because the organisation is paused. */
-function pausedTurn({ state: { language, step } }: Candidacy): CallTurn {
-  return { language, greeting: undefined, prompts: [noticePrompt(step, prompt('paused', language))], isOver: true }
-}
-
-function noticePrompt(step: number, text: string): RenderedPrompt {
-  return { step, kind: 'notice', text, choices: [] }
-}
-
-function renderAll(candidate: Candidacy, prompts: Prompt[], medium: Medium = 'text'): RenderedPrompt[] {
-  return prompts.map((each) => render(each, candidate.state, candidate.flow, candidate, medium))
-}
-
-function currentQuestion(candidate: Candidacy): RenderedPrompt | undefined {
-  return questionIn(renderAll(candidate, currentPrompts(candidate.state, candidate.flow)))
 }
 
 /** Returns the option of the current question that a text reply names by its number or label. */
@@ -131,14 +62,6 @@ function inputOf(candidate: Candidacy, { step, value, text }: InboundReply): Con
   if (value !== undefined) return { kind: 'reply', value, ...(step === undefined ? {} : { step }) }
   const chosenValue = matchCurrentChoice(candidate, text ?? '')
   return chosenValue === undefined ? { kind: 'reply', text: text ?? '' } : { kind: 'reply', value: chosenValue }
-}
-
-function callInput(candidate: Candidacy, { step, digits, speech }: CallAnswer): ConversationInput {
-  if (digits === undefined) return { kind: 'reply', step, text: speech ?? '' }
-  const question = currentQuestion(candidate)
-  const meaning = question && question.step === step ? keyMeaning(question, digits) : undefined
-  if (meaning === 'stop' || meaning === 'repeat') return { kind: meaning }
-  return meaning ? { kind: 'reply', step, value: meaning.value } : { kind: 'reply', step, text: digits }
 }
 
 /**

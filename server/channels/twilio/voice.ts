@@ -1,17 +1,17 @@
 import type { Context } from '../../context.ts'
+import { callReport } from '../call-report.ts'
 import { type ChannelAdapter, SendError } from '../channel.ts'
 import type { CallAnswer, InboundStatus } from '../inbound.ts'
 import { toStorableText } from '../message-text.ts'
 import type { VoiceSettings } from '../settings.ts'
 import { createResource, readSid, twilioCallbackUrl } from './twilio.ts'
-import { hasVoice } from './twiml.ts'
+import { hasVoice, TWILIO_LANGUAGES } from './twiml.ts'
 
 const DEFAULT_RING_SECONDS = 30
 
 /** Calls through Twilio, which requests each turn of the conversation by callback. */
-export function openVoice({ config }: Pick<Context, 'config'>): ChannelAdapter {
+export function openTwilioVoice({ config }: Pick<Context, 'config'>): Pick<ChannelAdapter, 'send'> {
   return {
-    name: 'voice',
     async send(message, credentials, signal) {
       const settings = credentials as VoiceSettings | undefined
       if (!settings?.account_sid) throw new SendError('rejected', 'voice is not configured for the organisation')
@@ -40,33 +40,11 @@ export function openVoice({ config }: Pick<Context, 'config'>): ChannelAdapter {
   }
 }
 
-type CallEnd = Pick<InboundStatus, 'status'> & { outcome: NonNullable<InboundStatus['call']>['outcome'] }
-
-const callEnds: Record<string, CallEnd> = {
-  completed: { status: 'delivered', outcome: 'answered' },
-  busy: { status: 'unanswered', outcome: 'busy' },
-  'no-answer': { status: 'unanswered', outcome: 'no_answer' },
-  failed: { status: 'failed', outcome: 'failed' },
-  canceled: { status: 'failed', outcome: 'failed' },
-}
-
 /** Reads the outcome of a finished call; undefined for earlier statuses. */
 export function readCallStatus(form: URLSearchParams, messageId: string): InboundStatus | undefined {
   const providerId = readSid(form, 'CallSid')
-  const statusName = form.get('CallStatus') ?? ''
-  const callEnd = Object.hasOwn(callEnds, statusName) ? callEnds[statusName] : undefined
-  if (!providerId || !callEnd) return undefined
-  const seconds = callEnd.outcome === 'answered' ? Math.min(Number(form.get('CallDuration')) || 0, 86_400) : 0
-  return {
-    channel: 'voice',
-    providerId,
-    messageId,
-    status: callEnd.status,
-    call: { outcome: callEnd.outcome, seconds },
-    // Unanswered calls are free, and answered ones are billed by the minute.
-    units: Math.ceil(seconds / 60),
-    ...(callEnd.outcome === 'answered' ? {} : { error: statusName }),
-  }
+  if (!providerId) return undefined
+  return callReport({ providerId, messageId }, form.get('CallStatus') ?? '', form.get('CallDuration'))
 }
 
 /** Reads pressed keys or recognised speech; the step and turn come from the callback URL. */
@@ -78,6 +56,7 @@ export function readCallAnswer(form: URLSearchParams, step: number, turn: number
   return {
     providerId: `${callSid}/${step}/${turn}`,
     step,
+    languages: TWILIO_LANGUAGES,
     ...(digits ? { digits } : {}),
     ...(speech ? { speech } : {}),
   }
