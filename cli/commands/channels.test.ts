@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EXOTEL, TWILIO, WHATSAPP } from '../../test/support/provider.ts'
+import { EXOTEL, EXOTEL_VOICE, TWILIO, WHATSAPP } from '../../test/support/provider.ts'
 import { createDeployment } from '../../test/support/server.ts'
 
 test('channels can be set up, listed without secrets, and removed', async (t) => {
@@ -55,6 +55,19 @@ test('channels check lists what would be refused in India, with the reason and w
   assert.deepEqual(new Set(problems.map(([channel]: string[]) => channel)), new Set(['sms', 'voice', 'whatsapp']))
   const { webhooks } = await setUp('sms', { ...EXOTEL, listed_hosts: ['example.org'] })
   assert.deepEqual(webhooks, [], 'Exotel gets the callback URL with each message')
+  const calls = await setUp('voice', { ...EXOTEL_VOICE, from: '08012345678' })
+  assert.deepEqual(
+    calls.webhooks.map((url: string) => url.split('/').at(-2)),
+    ['gather', 'passthru'],
+  )
+  const refusedCalls = (await check()).findings.find((finding: { channel: string }) => finding.channel === 'voice')
+  assert.deepEqual(
+    [refusedCalls.severity, refusedCalls.remedy],
+    ['refused', 'Ask Exotel for a number of such a series and enter it as from.'],
+  )
+  await setUp('voice', { ...EXOTEL_VOICE, from: '+911600123456' })
+  const warnings = (await check()).findings.filter((finding: { channel: string }) => finding.channel === 'voice')
+  assert.ok(warnings.every(({ problem }: { problem: string }) => !problem.includes('numbering rules')))
   const text = await cli('channels', 'check', '--org', org_id)
   assert.equal(text.code, 0)
   assert.match(text.stdout, /No contact basis is declared/)

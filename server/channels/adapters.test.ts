@@ -7,6 +7,7 @@ import { GUPSHUP, gupshupError, startIndianProviders } from '../../test/support/
 import {
   cloudError,
   EXOTEL,
+  EXOTEL_VOICE,
   exotelError,
   type ProviderBehaviour,
   type ScriptedResponse,
@@ -35,7 +36,7 @@ import { closeProviderConnections } from './provider.ts'
 import { redactSecrets, validateSettings } from './settings.ts'
 import { openSms } from './sms.ts'
 import { isSignedByTwilio, twilioSignature } from './twilio/twilio.ts'
-import { openVoice } from './twilio/voice.ts'
+import { openVoice } from './voice.ts'
 import { whatsapp } from './whatsapp/whatsapp.ts'
 
 const config = { publicUrl: 'https://verify.example.com', mailFrom: 'Attestry <no-reply@example.com>' } as Config
@@ -301,6 +302,70 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
   assert.equal((await trySend(sms, { ...credentials, auth_token: 'wrong-token' })).reason, 'rejected')
 })
 
+test('Exotel: a call has the flow and a caller ID of an Indian series, and errors map to the right reason', async (t) => {
+  const { url, nextBehaviours, received } = await startProvider(t)
+  t.after(closeProviderConnections)
+  const voice = openVoice({ config })
+  const credentials = { ...EXOTEL_VOICE, base_url: url, channel_id: 'CH_1' }
+  const { providerId } = await voice.send(outgoingMessage(), credentials, tenSecondTimeout())
+  assert.equal(providerId, received[0]!.id)
+  assert.equal(received[0]!.path, '/v1/Accounts/metro1/Calls/connect.json')
+  const { StatusCallback, ...form } = received[0]!.body
+  assert.match(StatusCallback, /^https:\/\/verify\.example\.com\/hooks\/exotel\/CH_1\/status\/MS_\w{26}\/[\w-]{43}$/)
+  assert.deepEqual(form, {
+    From: '+919812345678',
+    CallerId: '01409123456',
+    Url: 'http://my.exotel.com/metro1/exoml/start_voice/29281',
+    TimeOut: '30',
+    TimeLimit: '1800',
+    'StatusCallbackEvents[0]': 'terminal',
+    StatusCallbackContentType: 'application/json',
+    CustomField: 'MS_01J00000000000000000000000',
+  })
+  const serviceCall = await trySend(voice, { ...credentials, from: '+911600123456', ring_seconds: 20 })
+  assert.deepEqual(
+    [serviceCall.reason, received[1]!.body.CallType, received[1]!.body.TimeOut],
+    ['rejected', 'trans', '20'],
+  )
+  assert.match(serviceCall.message!, /HTTP 403, FORBIDDEN, CallerId is not an ExoPhone of this account/)
+
+  const cases: [ProviderBehaviour, string, number?][] = [
+    [exotelError(400, 'INVALID_NUMBER'), 'rejected'],
+    [exotelError(401, 'UNAUTHORIZED'), 'rejected'],
+    [exotelError(403, 'FORBIDDEN'), 'rejected'],
+    [exotelError(429, 'TOO_MANY_REQUESTS'), 'busy', 5],
+    [{ ...exotelError(429, 'TOO_MANY_REQUESTS'), headers: { 'retry-after': '60' } }, 'busy', 60],
+    [exotelError(500, 'INTERNAL'), 'unknown'],
+    ['reset', 'unknown'],
+  ]
+  for (const [behaviour, reason, retryAfter] of cases) {
+    nextBehaviours.push(behaviour)
+    const outcome = await trySend(voice, credentials)
+    assert.deepEqual([outcome.reason, outcome.retryAfter], [reason, retryAfter], JSON.stringify(behaviour))
+    assert.ok(!outcome.message!.includes(EXOTEL.api_token))
+  }
+
+  const requestCount = received.length
+  for (const [settings, message, expected] of [
+    [{ from: '08012345678' }, {}, /the caller ID 08012345678 is of no series for calls to India/],
+    [{ from: '+912212345678' }, {}, /is of no series/],
+    [{}, { language: 'hi' }, /no voice available for language hi/],
+    [{}, { to: '+447700900123' }, /Exotel calls Indian numbers only/],
+  ] as const) {
+    const outcome = await trySend(
+      voice,
+      { ...credentials, ...settings },
+      tenSecondTimeout(),
+      outgoingMessage(message as Partial<OutgoingMessage>),
+    )
+    assert.equal(outcome.reason, 'rejected')
+    assert.match(outcome.message!, expected)
+  }
+  const withoutUrl = openVoice({ config: { ...config, publicUrl: undefined } as Config })
+  assert.match((await trySend(withoutUrl, credentials)).message!, /PUBLIC_URL is not set/)
+  assert.equal(received.length, requestCount, 'nothing was sent')
+})
+
 test('Exotel: messages have the registered text, and errors map to the right reason', async (t) => {
   const { url, nextBehaviours, received } = await startProvider(t)
   t.after(closeProviderConnections)
@@ -528,7 +593,11 @@ test('settings: every invalid field is listed, and secrets are redacted', () => 
     'password',
     'user_id',
   ])
-  assert.deepEqual(invalidPaths('voice', { ...EXOTEL, from: '+911600123456' }), ['provider'])
+  assert.deepEqual(invalidPaths('voice', { ...EXOTEL_VOICE, languages: ['en', 'hi'], ring_seconds: 20 }), [])
+  assert.deepEqual(
+    invalidPaths('voice', { ...EXOTEL_VOICE, app_id: 'flow', from: '140', languages: ['fr'], auth_token: 'x' }).sort(),
+    ['app_id', 'auth_token', 'from', 'languages[0]'],
+  )
   assert.deepEqual(invalidPaths('sms', { ...EXOTEL, from: 'METRO', dlt_entity_id: 'x', listed_hosts: [] }).sort(), [
     'dlt_entity_id',
     'from',

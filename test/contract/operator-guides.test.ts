@@ -32,9 +32,12 @@ const tests = pageTests({
     before: ['npx attestry operator add you@example.com'],
   }),
   'docs/guides/set-up-channels.md': async (site) => {
-    const [settings] = readBlocks('docs/guides/set-up-channels.md', ['json'])
-    writeFileSync(join(site.folder, 'whatsapp.json'), settings!.text.replaceAll('…', '0123456789abcdef'))
-    return { replace: orgIn(site), output: /whatsapp/ }
+    const settings = readBlocks('docs/guides/set-up-channels.md', ['json']).map(({ text }) => text)
+    const writeSettings = (name: string, text: string) =>
+      writeFileSync(join(site.folder, name), text.replaceAll('…', '0123456789abcdef'))
+    writeSettings('whatsapp.json', settings[0]!)
+    writeSettings('exotel-voice.json', settings.find((text) => text.includes('app_id'))!)
+    return { replace: orgIn(site), output: /whatsapp.*\/hooks\/exotel\/CH_\w{26}\/gather\/.*\/passthru\//s }
   },
   'docs/guides/the-console.md': async (site) => ({
     replace: orgIn(site),

@@ -51,6 +51,16 @@ export const EXOTEL = {
   listed_hosts: ['127.0.0.1'],
 }
 
+/** Settings of calls through Exotel, with the caller ID and the call flow that the simulated account has. */
+export const EXOTEL_VOICE = {
+  provider: 'exotel',
+  account_sid: EXOTEL.account_sid,
+  api_key: EXOTEL.api_key,
+  api_token: EXOTEL.api_token,
+  app_id: '29281',
+  from: '01409123456',
+}
+
 /** Returns settings as adapters get them: with the templates that the settings contain. */
 export function withTemplates<T extends object>(channel: 'sms' | 'whatsapp', settings: T) {
   const credentials = settings as Record<string, unknown>
@@ -136,25 +146,40 @@ export async function startProvider(t: Cleanup) {
 
 function respondAs(request: IncomingMessage, body: any, id: string): ScriptedResponse {
   if (request.url!.endsWith('/messages')) return respondAsCloudApi(request, body, id)
-  return request.url!.endsWith('/Sms/send.json')
-    ? respondAsExotel(request, body, id)
-    : respondAsTwilio(request, body, id)
+  if (!request.url!.startsWith('/v1/')) return respondAsTwilio(request, body, id)
+  return respondAsExotel(request, body, id)
 }
 
 export function exotelError(status: number, code: string, message = 'rejected'): ScriptedResponse {
   return { status, body: { RestException: { Status: status, Message: message, Code: code } } }
 }
 
-/** Accepts the messages that an operator would deliver: those whose text matches the registered template. */
-function respondAsExotel(
-  { headers, url }: IncomingMessage,
-  form: Record<string, string>,
-  id: string,
-): ScriptedResponse {
-  const { account_sid, api_key, api_token, from, dlt_entity_id, templates, listed_hosts } = EXOTEL
+function respondAsExotel(request: IncomingMessage, form: Record<string, string>, id: string): ScriptedResponse {
+  const { account_sid, api_key, api_token } = EXOTEL
+  const { headers, url, method } = request
   if (headers.authorization !== `Basic ${Buffer.from(`${api_key}:${api_token}`).toString('base64')}`)
     return exotelError(401, 'UNAUTHORIZED')
-  if (url !== `/v1/Accounts/${account_sid}/Sms/send.json`) return exotelError(404, 'NOT_FOUND')
+  const account = `/v1/Accounts/${account_sid}`
+  if (method === 'GET' && url!.startsWith(`${account}/Calls/`))
+    return { status: 200, body: { Call: { Sid: url!.split('/').at(-1)!.replace('.json', ''), Price: '1.250000' } } }
+  if (url === `${account}/Calls/connect.json`) return respondToExotelCall(form, id)
+  return url === `${account}/Sms/send.json` ? respondToExotelSms(form, id) : exotelError(404, 'NOT_FOUND')
+}
+
+/** Accepts calls to Indian numbers with the caller ID and the call flow of the account. */
+function respondToExotelCall(form: Record<string, string>, id: string): ScriptedResponse {
+  const { account_sid, app_id, from } = EXOTEL_VOICE
+  if (!/^\+91\d{10}$/.test(form.From ?? '')) return exotelError(400, 'INVALID_NUMBER')
+  if (form.CallerId !== from) return exotelError(403, 'FORBIDDEN', 'CallerId is not an ExoPhone of this account')
+  if (form.Url !== `http://my.exotel.com/${account_sid}/exoml/start_voice/${app_id}`)
+    return exotelError(400, 'INVALID_URL')
+  if (Number(form.TimeLimit ?? 0) > 14_400) return exotelError(400, 'INVALID_TIME_LIMIT')
+  return { status: 200, body: { Call: { Sid: id, Status: 'in-progress', From: form.From, PhoneNumberSid: from } } }
+}
+
+/** Accepts the messages that an operator would deliver: those whose text matches the registered template. */
+function respondToExotelSms(form: Record<string, string>, id: string): ScriptedResponse {
+  const { from, dlt_entity_id, templates, listed_hosts } = EXOTEL
   if (form.From !== from) return exotelError(400, 'INVALID_SENDER')
   if (!/^\+91\d{10}$/.test(form.To ?? '')) return exotelError(400, 'INVALID_NUMBER')
   if (form.DltEntityId !== dlt_entity_id) return exotelError(400, 'DLT_ENTITY')

@@ -87,22 +87,26 @@ export function gatherParameters(turn: CallTurn | undefined, languages: readonly
   ]
   if (!question)
     return {
-      gather_prompt: { text: [...spokenTexts, prompt('call_goodbye', language)].join(' ') },
+      gather_prompt: { text: inOneLine([...spokenTexts, prompt('call_goodbye', language)]) },
       max_input_digits: 1,
       finish_on_key: '#',
       input_timeout: 1,
       repeat_menu: 0,
     }
   const spoken = spokenQuestion(question, languages)
-  const questionText = [spoken.text, ...keyInstructions(spoken, language, greeting !== undefined)].join(' ')
+  const questionText = inOneLine([spoken.text, ...keyInstructions(spoken, language, greeting !== undefined)])
   return {
-    gather_prompt: { text: [...spokenTexts, questionText].join(' ') },
+    gather_prompt: { text: inOneLine([...spokenTexts, questionText]) },
     max_input_digits: maxKeys(spoken),
     finish_on_key: '#',
     input_timeout: SILENCE_TIMEOUT_SECONDS,
     repeat_menu: 1,
     repeat_gather_prompt: { text: questionText },
   }
+}
+
+function inOneLine(texts: string[]): string {
+  return texts.join(' ').replace(/\s+/g, ' ')
 }
 
 /** Reads the message of a call from the request of an applet: `CustomField` has the value that was sent with the call. */

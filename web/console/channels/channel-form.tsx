@@ -19,7 +19,23 @@ const TWILIO_FIELDS: SettingField[] = [
   { name: 'from', label: 'Sender number', hint: 'Such as +14155550100' },
 ]
 
-/** The fields of channels that can be set up here. Exotel, Gupshup and mail servers are set up with the command line. */
+const EXOTEL_FIELDS: SettingField[] = [
+  { name: 'account_sid', label: 'Account SID of Exotel' },
+  { name: 'api_key', label: 'API key', isSecret: true },
+  { name: 'api_token', label: 'API token', isSecret: true },
+  { name: 'app_id', label: 'ID of the call flow', hint: 'Digits, from the dashboard of Exotel' },
+  { name: 'from', label: 'Caller ID', hint: 'A number of the series 140 or 1600, as Exotel shows it' },
+  {
+    name: 'languages',
+    label: 'Languages of the voice (optional)',
+    hint: 'Codes separated by commas, such as en, hi. Without them, only candidates in English are called.',
+  },
+]
+
+/**
+ * The fields of channels that can be set up here. SMS through Exotel and Gupshup, and mail servers, are set up with the command line. Calls
+ * have two providers.
+ */
 const FIELDS: Partial<Record<Channel, SettingField[]>> = {
   whatsapp: [
     { name: 'phone_number_id', label: 'Phone number ID' },
@@ -62,7 +78,8 @@ export function ChannelForm({ path, channel, onClose, onSaved }: Props) {
   const [values, setValues] = useState<Record<string, string>>({})
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const fields = FIELDS[channel]!
+  const [isExotel, setIsExotel] = useState(false)
+  const fields = isExotel ? EXOTEL_FIELDS : FIELDS[channel]!
   const errorOf = (name: string) =>
     error?.details.find(({ path: field }) => field === name || field.startsWith(`${name}[`))?.message
   const isShownAtField = error !== undefined && fields.some(({ name }) => errorOf(name) !== undefined)
@@ -72,6 +89,24 @@ export function ChannelForm({ path, channel, onClose, onSaved }: Props) {
         <p class="soft">
           These are the settings of Twilio, for numbers outside India. The operator sets up Exotel or Gupshup for India.
         </p>
+      )}
+      {channel === 'voice' && (
+        <Field
+          id="voice-provider"
+          label="Provider"
+          hint={isExotel ? 'If your account is in Mumbai, the operator must set base_url with the command line.' : ''}
+        >
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={isExotel ? 'exotel' : 'twilio'}
+              onChange={(event) => setIsExotel(event.currentTarget.value === 'exotel')}
+            >
+              <option value="twilio">Twilio, for numbers outside India</option>
+              <option value="exotel">Exotel, for India</option>
+            </select>
+          )}
+        </Field>
       )}
       {fields.map(({ name, label, isSecret, hint }) => (
         <Field key={name} id={`${channel}-${name}`} label={label} hint={hint ?? ''} error={errorOf(name)}>
@@ -101,25 +136,26 @@ export function ChannelForm({ path, channel, onClose, onSaved }: Props) {
   async function save(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const response = await api<ChannelOverview>(path, { method: 'PUT', body: toSettings(values) })
+    const response = await api<ChannelOverview>(path, { method: 'PUT', body: enteredSettings() })
     setBusy(false)
     if (response.ok) onSaved(response.data)
     else setError(response.error)
   }
+
+  function enteredSettings() {
+    const settings = toSettings(fields.map(({ name }) => [name, values[name] ?? '']))
+    return isExotel ? { provider: 'exotel', ...settings } : settings
+  }
 }
 
 /** Returns the settings for the API: `template.name` is a field of the object `template`. Empty fields are left out. */
-function toSettings(values: Record<string, string>): Record<string, unknown> {
+function toSettings(values: [path: string, text: string][]): Record<string, unknown> {
   const settings: Record<string, unknown> = {}
-  for (const [path, text] of Object.entries(values)) {
-    const value = text.trim()
-    if (!value) continue
+  for (const [path, text] of values) {
+    if (!text.trim()) continue
     const [name, inner] = path.split('.') as [string, string | undefined]
-    if (inner === undefined) settings[name] = value
-    else {
-      const innerValue = inner === 'languages' ? value.split(',').map((code) => code.trim()) : value
-      settings[name] = { ...(settings[name] as object | undefined), [inner]: innerValue }
-    }
+    const value = path.endsWith('languages') ? text.split(',').map((code) => code.trim()) : text.trim()
+    settings[name] = inner === undefined ? value : { ...(settings[name] as object | undefined), [inner]: value }
   }
   return settings
 }

@@ -19,7 +19,7 @@ import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
 import { GUPSHUP } from '../../../test/support/india.ts'
 import { aCandidate, createCampaignPartner } from '../../../test/support/partners.ts'
-import { cloudError, cloudWebhook, startProvider, WHATSAPP } from '../../../test/support/provider.ts'
+import { cloudError, cloudWebhook, EXOTEL_VOICE, startProvider, WHATSAPP } from '../../../test/support/provider.ts'
 
 const setUp = oncePerFile(async (t) => {
   const app = await startApp(t)
@@ -60,6 +60,26 @@ test('an owner sees what is missing for LIVE, sets up a channel and a daily cap'
   assert.equal((await fetch(`${webhookUrl}?${challenge}`)).status, 200)
   await page.reload()
   await whatsapp.getByText('(called by the provider)').waitFor()
+  await page.getByText('5 of 7 required steps are not done.').waitFor()
+
+  const voice = page.getByRole('region', { name: 'Phone call' })
+  await voice.getByRole('button', { name: 'Set up' }).click()
+  await voice.getByLabel('Provider').selectOption('Exotel, for India')
+  await voice.getByLabel('Account SID of Exotel').fill(EXOTEL_VOICE.account_sid)
+  await voice.getByLabel('API key').fill(EXOTEL_VOICE.api_key)
+  await voice.getByLabel('API token').fill(EXOTEL_VOICE.api_token)
+  await voice.getByLabel('ID of the call flow').fill('flow')
+  await voice.getByLabel('Caller ID').fill(EXOTEL_VOICE.from)
+  await voice.getByLabel('Languages of the voice (optional)').fill('en, hi')
+  await getButton(page, 'Save settings').click()
+  await voice.getByText('must be the ID of the call flow').waitFor()
+  await checkPage(page, 'channels-calls-form')
+  await voice.getByLabel('ID of the call flow').fill(EXOTEL_VOICE.app_id)
+  await getButton(page, 'Save settings').click()
+  await voice.getByText('app id: 29281').waitFor()
+  assert.match((await voice.locator('.copy code').first().textContent())!, /\/hooks\/exotel\/CH_\w{26}\/gather\//)
+  for (const url of await voice.locator('.copy code').allTextContents()) await fetch(url)
+  await page.reload()
   await page.getByText('5 of 7 required steps are not done.').waitFor()
 
   await page.getByLabel(/^Daily cap in INR/).fill('-1')
