@@ -72,6 +72,13 @@ export const blocksWithoutRun: Record<string, BlockWithoutRun[]> = {
   'docs/guides/run-with-systemd.md': [
     { start: 'useradd', reason: 'needs root and systemd', test: ['test/deploy/deploy.test.ts', 'attestry.service'] },
   ],
+  'docs/guides/set-up-channels.md': [
+    {
+      start: 'npx attestry channels templates create --org ORG_… --channel whatsapp',
+      reason: 'needs an account at WhatsApp',
+      test: ['cli/commands/channel-templates.test.ts', "templates('submit')"],
+    },
+  ],
   'docs/guides/sign-in-with-your-identity-provider.md': [
     {
       start: 'npx attestry identity-provider make-optional',

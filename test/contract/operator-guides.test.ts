@@ -35,6 +35,10 @@ const tests = pageTests({
     const settings = readBlocks('docs/guides/set-up-channels.md', ['json']).map(({ text }) => text)
     const writeSettings = (name: string, text: string) =>
       writeFileSync(join(site.folder, name), text.replaceAll('…', '0123456789abcdef'))
+    writeFileSync(
+      join(site.folder, 'approved.csv'),
+      'Template Name,Template ID\nattestry_invitation_en,1107000000000000001\n',
+    )
     writeSettings('whatsapp.json', settings[0]!)
     writeSettings('exotel-voice.json', settings.find((text) => text.includes('app_id'))!)
     return { replace: orgIn(site), output: /whatsapp.*\/hooks\/exotel\/CH_\w{26}\/gather\/.*\/passthru\//s }
