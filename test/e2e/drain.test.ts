@@ -31,11 +31,11 @@ test('on SIGTERM the server is not ready, asks clients to disconnect, and still 
   const before = await fetch(`${server.url}/readyz`)
   assert.deepEqual([before.status, before.headers.get('connection')], [200, 'keep-alive'])
   const stopped = server.stop('SIGTERM')
-  const signalledAt = performance.now()
   await until(async () => (await fetch(`${server.url}/readyz`)).status === 503)
+  const drainingSince = performance.now()
   const response = await fetch(`${server.url}/healthz`)
   assert.deepEqual([response.status, response.headers.get('connection')], [200, 'close'])
-  await until(() => performance.now() - signalledAt > 1000)
+  await until(() => performance.now() - drainingSince > 1000)
   server.child.kill('SIGTERM') // ends the wait; earlier, it would be a duplicate of the first signal
   assert.equal(await stopped, 0)
 })
