@@ -16,6 +16,8 @@ export interface Config {
   databaseUrl: string | undefined
   /** URL of the role that owns the tables, if DATABASE_URL is a role that can only read and write rows. */
   databaseOwnerUrl: string | undefined
+  /** URL of PostgreSQL itself, if DATABASE_URL goes through a pooler in transaction mode. */
+  databaseDirectUrl: string | undefined
   /** Maximum number of connections that serve requests and background jobs. A process needs a few more. */
   databasePoolSize: number
   redisUrl: string | undefined
@@ -100,6 +102,7 @@ export type Environment = Record<string, string | undefined>
 const SECRET_VARIABLES = [
   'DATABASE_URL',
   'DATABASE_OWNER_URL',
+  'DATABASE_DIRECT_URL',
   'REDIS_URL',
   'ADMIN_API_KEY',
   'MASTER_KEY',
@@ -123,6 +126,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     dataDir: resolve(env.DATA_DIR || '.attestry'),
     databaseUrl: readDatabaseUrl('DATABASE_URL'),
     databaseOwnerUrl: readDatabaseUrl('DATABASE_OWNER_URL'),
+    databaseDirectUrl: readDatabaseUrl('DATABASE_DIRECT_URL'),
     databasePoolSize: read('DATABASE_POOL_SIZE', 20, wholeNumberParser(5, 500), 'a whole number from 5 to 500'),
     redisUrl: readSecret('REDIS_URL', urlParser('redis:', 'rediss:'), 'a URL such as redis://host:6379'),
     adminKey: readSecret(
@@ -202,10 +206,10 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     ),
     logLevel: read('LOG_LEVEL', isTerminal ? 'warn' : 'info', enumParser(logLevels), `one of ${logLevels.join(', ')}`),
   }
-  if (env.DATABASE_OWNER_URL && !env.DATABASE_URL)
-    errorLines.push(
-      'DATABASE_OWNER_URL is set without DATABASE_URL: set DATABASE_URL too, or remove DATABASE_OWNER_URL',
-    )
+  for (const name of ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL']) {
+    if (env[name] && !env.DATABASE_URL)
+      errorLines.push(`${name} is set without DATABASE_URL: set DATABASE_URL too, or remove ${name}`)
+  }
   if (env.DATABASE_URL) {
     for (const name of ['ADMIN_API_KEY', 'MASTER_KEY']) {
       if (!env[name] && !env[`${name}_FILE`]) errorLines.push(`${name} is not set: it is required with DATABASE_URL`)

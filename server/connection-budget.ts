@@ -7,11 +7,18 @@ import { QUEUE_CONNECTIONS } from './platform/jobs/queue.ts'
 const OTHER_CONNECTIONS = 4
 /** Connections of a worker for notifications of the job queue and for the locks of webhook endpoints. */
 const WORKER_CONNECTIONS = 2
+/** With a pooler, the notifications of the job queue use the connection of the others. */
+const POOLED_WORKER_CONNECTIONS = 1
 
-/** Returns the most connections that a server process with this configuration opens. */
-export function maxConnectionsOf({ databasePoolSize, roles }: Pick<Config, 'databasePoolSize' | 'roles'>): number {
-  const workerConnections = roles.includes('worker') ? WORKER_CONNECTIONS : 0
-  return databasePoolSize + QUEUE_CONNECTIONS + OTHER_CONNECTIONS + workerConnections
+/** Returns the most connections to PostgreSQL itself that a server process with this configuration opens. */
+export function maxConnectionsOf({
+  databasePoolSize,
+  databaseDirectUrl,
+  roles,
+}: Pick<Config, 'databasePoolSize' | 'databaseDirectUrl' | 'roles'>): number {
+  const isWorker = roles.includes('worker')
+  if (databaseDirectUrl) return OTHER_CONNECTIONS + (isWorker ? POOLED_WORKER_CONNECTIONS : 0)
+  return databasePoolSize + QUEUE_CONNECTIONS + OTHER_CONNECTIONS + (isWorker ? WORKER_CONNECTIONS : 0)
 }
 
 /** Returns how many connections the database accepts from roles without special rights. */

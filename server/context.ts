@@ -29,6 +29,7 @@ export interface Context {
   /** Undefined unless traces and metrics are exported. */
   telemetry: Telemetry | undefined
   clock: Clock
+  /** Settings of PostgreSQL itself, or of a pooler in session mode: for locks, notifications and backups. */
   connection: ConnectionSettings
   listener: Listener
   db: Database

@@ -63,7 +63,7 @@ async function openAll(
   const telemetry = await openTelemetry(config, metrics, log)
   openedResources.defer(() => telemetry?.close())
   const emailDomains = await openEmailDomains(config.disposableDomainsFile)
-  const { db, connection, vault, mailboxes, adminKey } = await openStore(
+  const { db, connection, pooledConnection, vault, mailboxes, adminKey } = await openStore(
     config,
     'server',
     { log, clock, traceQueries: telemetry !== undefined, ...(progress ? { progress } : {}) },
@@ -140,7 +140,7 @@ async function openAll(
     adminKey,
   }
   const queue = await openQueue({
-    connection,
+    ...(pooledConnection ? { connection: pooledConnection, listener } : { connection }),
     db,
     clock,
     log,

@@ -37,8 +37,8 @@ const STEPS: [name: string, sealBatch: SealBatch][] = [
 export async function sealExistingRows(db: Database, log: Log, progress?: (text: string) => void): Promise<void> {
   if ((await findSteps(db)).size === 0) return
   progress?.('Encrypting the personal values of existing rows…')
-  const lock = await db.pool.connect()
-  try {
+  // Closing the connection releases the lock.
+  await db.withSession(async (lock) => {
     await lock.query('select pg_advisory_lock($1)', [ADVISORY_LOCK_ID])
     const remaining = await findSteps(db) // another process may have finished them
     for (const [name, sealBatch] of STEPS)
@@ -46,10 +46,7 @@ export async function sealExistingRows(db: Database, log: Log, progress?: (text:
         const rows = await runStep(db, name, sealBatch, progress)
         log.info({ table: name, rows }, 'personal values of existing rows encrypted')
       }
-  } finally {
-    // Closing the connection releases the lock, also if the query would fail.
-    lock.release(true)
-  }
+  })
 }
 
 async function runStep(

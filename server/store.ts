@@ -10,7 +10,7 @@ import { type Database, openDatabase } from './platform/database/database.ts'
 import { setVault } from './platform/database/database-vault.ts'
 import { migrate, readMigrations } from './platform/database/migrate.ts'
 import { waitForDatabase } from './platform/database/outage.ts'
-import { requireOwnSessions } from './platform/database/pooler-check.ts'
+import { requireOwnSessions, requireSameDatabase } from './platform/database/pooler-check.ts'
 import { requireFinishedRestore } from './platform/database/restore-marker.ts'
 import { currentRole, grantRowAccess } from './platform/database/row-access.ts'
 import { installQueue } from './platform/jobs/queue.ts'
@@ -21,7 +21,10 @@ import { openVault, type ReadMasterKey, type Vault } from './platform/vault.ts'
 import { sealExistingRows } from './seal-existing.ts'
 
 export interface Store {
+  /** Settings of PostgreSQL itself, or of a pooler in session mode: for locks, notifications and backups. */
   connection: ConnectionSettings
+  /** Settings of a pooler in transaction mode, if there is one: for everything else. */
+  pooledConnection: ConnectionSettings | undefined
   db: Database
   vault: Vault
   mailboxes: MailboxHasher
@@ -29,6 +32,10 @@ export interface Store {
   masterKey: Buffer
   /** Number of people who were erased again, because the database was restored from a backup. */
   erasedAgain: number
+}
+
+interface Connections extends Pick<Store, 'connection' | 'pooledConnection'> {
+  ownerConnection?: ConnectionSettings
 }
 
 /** How long a server that starts waits for a database that is starting or restarting. */
@@ -52,9 +59,10 @@ export async function openStore(
   const { log, clock, progress, traceQueries = false } = options
   registerHandlers()
   const localSecrets = config.databaseUrl ? undefined : await loadLocalSecrets(config.dataDir)
-  const { connection, ownerConnection } = await connect()
+  const { connection, pooledConnection, ownerConnection } = await connect()
   const db = openDatabase({
     connection,
+    pooledConnection,
     ...(ownerConnection ? { ownerConnection } : {}),
     maxConnections: config.databasePoolSize,
     traceQueries,
@@ -64,7 +72,7 @@ export async function openStore(
   openedResources.defer(() => db.close())
   if (role === 'server')
     await waitForDatabase(db, DATABASE_WAIT_MS, (text) => (progress ?? ((line) => log.warn(line)))(text))
-  if (config.databaseUrl) await requireOwnSessions(connection)
+  if (config.databaseUrl) await checkSessions()
   await db.asOwner(async (owner) => {
     await requireFinishedRestore(owner.pool)
     const appliedMigrations = await migrate(owner.pool, await readMigrations())
@@ -90,6 +98,7 @@ export async function openStore(
   if (erasedAgain > 0) log.info({ people: erasedAgain }, 'people erased again after the restore of a backup')
   return {
     connection,
+    pooledConnection,
     db,
     vault,
     mailboxes,
@@ -98,11 +107,21 @@ export async function openStore(
     erasedAgain,
   }
 
-  async function connect(): Promise<{ connection: ConnectionSettings; ownerConnection?: ConnectionSettings }> {
-    if (config.databaseUrl)
+  /** Throws if a connection that needs a session of its own goes through a pooler in transaction mode. */
+  async function checkSessions() {
+    await requireOwnSessions({ variable: pooledConnection ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL', connection })
+    if (!pooledConnection) return
+    if (ownerConnection) await requireOwnSessions({ variable: 'DATABASE_OWNER_URL', connection: ownerConnection })
+    await db.withSession((direct) => requireSameDatabase(db.pool, direct))
+  }
+
+  async function connect(): Promise<Connections> {
+    const { databaseUrl, databaseDirectUrl, databaseOwnerUrl } = config
+    if (databaseUrl)
       return {
-        connection: { connectionString: config.databaseUrl },
-        ...(config.databaseOwnerUrl ? { ownerConnection: { connectionString: config.databaseOwnerUrl } } : {}),
+        connection: { connectionString: databaseDirectUrl ?? databaseUrl },
+        pooledConnection: databaseDirectUrl ? { connectionString: databaseUrl } : undefined,
+        ...(databaseOwnerUrl ? { ownerConnection: { connectionString: databaseOwnerUrl } } : {}),
       }
     const postgres = await startEmbeddedPostgres({
       dataDir: config.dataDir,
@@ -115,6 +134,10 @@ export async function openStore(
       ...(progress ? { progress } : {}),
     })
     openedResources.defer(() => postgres.stop())
-    return { connection: postgres.serverConnection, ownerConnection: postgres.connection }
+    return {
+      connection: postgres.serverConnection,
+      pooledConnection: undefined,
+      ownerConnection: postgres.connection,
+    }
   }
 }

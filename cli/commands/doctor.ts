@@ -60,7 +60,7 @@ export function doctorCommand(): Command {
 type AddFinding = (check: string, state: Finding['state'], message: string) => void
 
 async function checkDatabase(config: Config, addFinding: AddFinding) {
-  const location = config.databaseUrl ? 'external (DATABASE_URL)' : `embedded in ${config.dataDir}`
+  const location = describeLocation(config)
   const log = createLog('silent')
   await using opened = new AsyncDisposableStack()
   try {
@@ -112,6 +112,12 @@ async function checkDatabase(config: Config, addFinding: AddFinding) {
   }
 }
 
+function describeLocation({ databaseUrl, databaseDirectUrl, dataDir }: Config): string {
+  if (databaseDirectUrl)
+    return 'external (DATABASE_URL for a pooler in transaction mode, DATABASE_DIRECT_URL for locks and notifications)'
+  return databaseUrl ? 'external (DATABASE_URL)' : `embedded in ${dataDir}`
+}
+
 /** Checks that the rights of the database role do not exceed the server's needs. */
 async function checkRole(queries: Queries, addFinding: AddFinding) {
   const { rows } = await sql<{ name: string; is_superuser: boolean; bypasses_policies: boolean; owns_tables: boolean }>`
@@ -139,7 +145,9 @@ async function checkConnections(db: Database, config: Config, addFinding: AddFin
   const limit = await readConnectionLimit(db.queries)
   const processes = await liveProcesses(db, Date.now())
   const total = totalConnections(processes)
-  const perProcess = `a process with this configuration opens up to ${maxConnectionsOf(config)}`
+  const perProcess = `a process with this configuration opens up to ${maxConnectionsOf(config)}${
+    config.databaseDirectUrl ? ', not counting those of the pooler' : ''
+  }`
   if (total > limit)
     addFinding(
       'connections',

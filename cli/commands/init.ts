@@ -12,6 +12,7 @@ import { print } from '../print.ts'
 interface InitOptions {
   databaseUrl?: string
   databaseOwnerUrl?: string
+  databaseDirectUrl?: string
   dataDir?: string
   publicUrl?: string
   operatorEmail?: string
@@ -26,12 +27,13 @@ export function initCommand(): Command {
     )
     .option('--database-url <url>', 'URL of an external PostgreSQL; without it, the embedded database is used')
     .option('--database-owner-url <url>', 'URL of the role that owns the tables, if it is a different one')
+    .option('--database-direct-url <url>', 'URL of PostgreSQL itself, if the database URL is that of a pooler')
     .option('--data-dir <folder>', 'folder of the embedded database (default: .attestry)')
     .option('--public-url <url>', 'URL under which people reach the server, such as https://verify.example.com')
     .option('--operator-email <email>', 'email address of the first operator')
     .addHelpText(
       'after',
-      '\nSecrets on the command line can be read by other users of this machine while the command runs. The variables DATABASE_URL,\nDATABASE_OWNER_URL, ADMIN_API_KEY, MASTER_KEY and BACKUP_KEY of the environment are taken over instead.',
+      '\nSecrets on the command line can be read by other users of this machine while the command runs. The variables DATABASE_URL,\nDATABASE_OWNER_URL, DATABASE_DIRECT_URL, ADMIN_API_KEY, MASTER_KEY and BACKUP_KEY of the environment are taken over instead.',
     )
     .addHelpText(
       ...examples(
@@ -76,6 +78,7 @@ function chosenVariables(options: InitOptions, environment: Environment): Enviro
   const variables: Environment = {
     DATABASE_URL: databaseUrl,
     DATABASE_OWNER_URL: options.databaseOwnerUrl ?? environment.DATABASE_OWNER_URL,
+    DATABASE_DIRECT_URL: options.databaseDirectUrl ?? environment.DATABASE_DIRECT_URL,
     DATA_DIR: dataDir && resolve(dataDir),
     PUBLIC_URL: options.publicUrl ?? environment.PUBLIC_URL,
     OPERATOR_EMAIL: options.operatorEmail ?? environment.OPERATOR_EMAIL,

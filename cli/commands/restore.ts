@@ -114,7 +114,7 @@ async function runRestore(address: string, { hold }: { hold: boolean }, command:
     openedDatabase.defer(() => void process.off('SIGINT', onInterrupt))
     if (!config.databaseUrl) await writeSecrets(config, manifest, masterKey!)
     const connection: ConnectionSettings = config.databaseUrl
-      ? { connectionString: config.databaseOwnerUrl ?? config.databaseUrl }
+      ? { connectionString: config.databaseOwnerUrl ?? config.databaseDirectUrl ?? config.databaseUrl }
       : await startEmbedded(openedDatabase)
     const owner = openDatabase({ connection, name: `attestry restore ${process.pid}`, onError: () => {} })
     openedDatabase.defer(() => owner.close())

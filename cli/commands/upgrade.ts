@@ -99,7 +99,8 @@ async function connect(config: Config, opened: AsyncDisposableStack): Promise<pg
 }
 
 async function findConnection(config: Config, opened: AsyncDisposableStack): Promise<ConnectionSettings> {
-  if (config.databaseUrl) return { connectionString: config.databaseOwnerUrl ?? config.databaseUrl }
+  if (config.databaseUrl)
+    return { connectionString: config.databaseOwnerUrl ?? config.databaseDirectUrl ?? config.databaseUrl }
   const log = createLog('warn', { write: (line) => process.stderr.write(line) })
   const postgres = await startEmbeddedPostgres({
     dataDir: config.dataDir,

@@ -68,17 +68,19 @@ const ADVISORY_LOCK_ID = 7_411_003
  */
 export async function rotateDataKey(options: DataKeyRotationOptions): Promise<DataKeyRotation> {
   const { db, vault, clock, masterKey } = options
-  const lock = await db.pool.connect()
-  try {
-    const { rows } = await lock.query('select pg_try_advisory_lock($1) as locked', [ADVISORY_LOCK_ID])
-    if (!rows[0].locked)
-      throw new Error('the data key is already being rotated by another process; wait until that process has finished')
-    return await rotate()
-  } finally {
-    // Release the lock before this call ends, so that the next one gets it. If the query fails, closing the connection releases it later.
-    await lock.query('select pg_advisory_unlock($1)', [ADVISORY_LOCK_ID]).catch(() => undefined)
-    lock.release(true)
-  }
+  return db.withSession(async (lock) => {
+    try {
+      const { rows } = await lock.query('select pg_try_advisory_lock($1) as locked', [ADVISORY_LOCK_ID])
+      if (!rows[0].locked)
+        throw new Error(
+          'the data key is already being rotated by another process; wait until that process has finished',
+        )
+      return await rotate()
+    } finally {
+      // Release the lock before this call ends, so that the next one gets it. If the query fails, closing the connection releases it later.
+      await lock.query('select pg_advisory_unlock($1)', [ADVISORY_LOCK_ID]).catch(() => undefined)
+    }
+  })
 
   async function rotate(): Promise<DataKeyRotation> {
     await requireSingleMasterKey(db, masterKey)

@@ -4,17 +4,29 @@ import pg from 'pg'
 const STALLED_AFTER_MS = 8_000
 const PROBE_TIMEOUT_MS = 5_000
 
+export interface WatchdogOptions {
+  stalledAfterMs?: number | undefined
+  probeTimeoutMs?: number
+  /** Settings of PostgreSQL itself, if the connections of the pool go through a pooler in transaction mode. */
+  direct?: pg.ClientConfig | undefined
+}
+
 /**
  * Destroys the connections to a database that no longer responds. A frozen database, or a network that drops all packets, neither
  * responds nor closes the connection, so queries would wait forever. When a connection has been in use for a long time, a new connection
  * probes the database. If the probe gets no response, all connections that were last used before the probe are destroyed, and their
  * queries fail. Returns a function that stops the watchdog.
+ *
+ * If the pool connects through a pooler, which may only be busy, the probe connects to the pooler, and queries `direct`.
  */
 export function destroyUnresponsiveConnections(
   pool: pg.Pool,
   connection: pg.ClientConfig,
-  stalledAfterMs = STALLED_AFTER_MS,
-  probeTimeoutMs = Math.min(stalledAfterMs, PROBE_TIMEOUT_MS),
+  {
+    stalledAfterMs = STALLED_AFTER_MS,
+    probeTimeoutMs = Math.min(stalledAfterMs, PROBE_TIMEOUT_MS),
+    direct,
+  }: WatchdogOptions = {},
 ): () => void {
   /** The open connections, and when each was last opened, acquired or released. */
   const lastUsedAt = new Map<pg.PoolClient, number>()
@@ -37,7 +49,9 @@ export function destroyUnresponsiveConnections(
     const startedAt = performance.now()
     if (isProbing || ![...clientsInUse].some((client) => lastUsedAt.get(client)! < startedAt - stalledAfterMs)) return
     isProbing = true
-    const isDatabaseUnresponsive = await isUnresponsive(connection, probeTimeoutMs)
+    const isDatabaseUnresponsive =
+      (await isUnresponsive(connection, probeTimeoutMs, direct === undefined)) ||
+      (direct !== undefined && (await isUnresponsive(direct, probeTimeoutMs)))
     isProbing = false
     if (isDatabaseUnresponsive) for (const [client, usedAt] of lastUsedAt) if (usedAt < startedAt) destroySocket(client)
   }, stalledAfterMs / 2)
@@ -46,12 +60,12 @@ export function destroyUnresponsiveConnections(
 }
 
 /** Probes the database on a new connection. An error from PostgreSQL itself, such as too many connections, is a response. */
-async function isUnresponsive(connection: pg.ClientConfig, timeoutMs: number): Promise<boolean> {
+async function isUnresponsive(connection: pg.ClientConfig, timeoutMs: number, sendsQuery = true): Promise<boolean> {
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs })
   client.on('error', () => {})
   try {
     await client.connect()
-    await client.query('select 1')
+    if (sendsQuery) await client.query('select 1')
     return false
   } catch (error) {
     return !(error instanceof pg.DatabaseError)

@@ -7,7 +7,7 @@ import { ALL } from './tenant-scope.ts'
  * A transaction that is idle for this long is rolled back by PostgreSQL: its process or machine was paused or lost, and everything that
  * waits for its locks would wait as long.
  */
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
+export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 /** With these settings, PostgreSQL ends the session of an unreachable machine, and releases its locks, within half a minute. */
 const TCP_SETTINGS = {
   tcp_keepalives_idle: '10',
@@ -80,16 +80,20 @@ export class DatabaseClient extends pg.Client {
 
   /** Sets the timeouts with a statement, because a pooler rejects them as parameters of the connection. */
   async #setUp(): Promise<void> {
-    const settings = {
+    const assignments = Object.entries(this.sessionSettings()).map(
+      ([name, value]) => `set_config('${name}', '${value}', false)`,
+    )
+    const columns = [`current_setting('transaction_read_only')::boolean as is_read_only`, ...assignments]
+    const { rows } = await this.query<{ is_read_only: boolean }>(`select ${columns.join(', ')}`)
+    if (rows[0]!.is_read_only) throw new ReadOnlyDatabaseError()
+  }
+
+  protected sessionSettings(): Record<string, string> {
+    return {
       idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_TIMEOUT_MS),
       ...(this.host.startsWith('/') ? {} : TCP_SETTINGS),
       'attestry.org': ALL,
       'attestry.mode': ALL,
     }
-    const assignments = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)
-    const { rows } = await this.query<{ is_read_only: boolean }>(
-      `select current_setting('transaction_read_only')::boolean as is_read_only, ${assignments.join(', ')}`,
-    )
-    if (rows[0]!.is_read_only) throw new ReadOnlyDatabaseError()
   }
 }

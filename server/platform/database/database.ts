@@ -8,12 +8,16 @@ import { type Notifications, openNotifications } from './notifications.ts'
 import { markOutcome } from './outage.ts'
 import type { DB as Tables } from './tables.ts'
 import { applyScope, currentTrace } from './tenant-scope.ts'
+import { PooledClient, rememberScope, sendScope } from './transaction-pooling.ts'
 
 export type Tx = Transaction<Tables>
 export type Queries = Kysely<Tables> | Tx
 
 export interface DatabaseOptions {
+  /** Settings of PostgreSQL itself, or of a pooler in session mode. */
   connection: ConnectionSettings
+  /** Settings of a pooler in transaction mode, for everything that needs no session of its own. */
+  pooledConnection?: ConnectionSettings | undefined
   /** Settings of the role that owns the tables, if it is a different one. */
   ownerConnection?: ConnectionSettings
   /** Name of the connections, shown in pg_stat_activity. */
@@ -35,6 +39,8 @@ export interface Database {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Runs `work` with connections of the role that owns the tables, for changes of the schema. */
   asOwner<T>(work: (owner: Database) => Promise<T>): Promise<T>
+  /** Runs `work` with a connection that keeps its session, such as for a session-level lock, and closes the connection. */
+  withSession<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** Publishes a topic immediately, for a statement that ran outside a transaction. */
   publish(topic: string): void
   /**
@@ -57,6 +63,13 @@ type ConnectCallback = (error: Error | undefined, client: pg.PoolClient | undefi
 
 /** A pool whose connections have the scope of the request that acquires them. */
 class ScopedPool extends pg.Pool {
+  readonly #setScope: (client: pg.PoolClient) => Promise<void> | void
+
+  constructor(config: pg.PoolConfig, setScope: (client: pg.PoolClient) => Promise<void> | void) {
+    super(config)
+    this.#setScope = setScope
+  }
+
   override connect(): Promise<pg.PoolClient>
   override connect(callback: ConnectCallback): void
   override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
@@ -71,7 +84,7 @@ class ScopedPool extends pg.Pool {
   async #connectWithScope(): Promise<pg.PoolClient> {
     const client = await super.connect()
     try {
-      await applyScope(client)
+      await this.#setScope(client)
       return client
     } catch (error) {
       client.release(true)
@@ -90,6 +103,7 @@ function traceQuery(event: LogEvent): void {
 
 export function openDatabase({
   connection,
+  pooledConnection,
   ownerConnection,
   name,
   maxConnections = 20,
@@ -98,20 +112,27 @@ export function openDatabase({
   traceQueries = false,
 }: DatabaseOptions): Database {
   let closing = false
-  const pool = new ScopedPool({
-    ...connection,
-    max: maxConnections,
-    application_name: name,
-    connectionTimeoutMillis: 15_000,
-    idleTimeoutMillis: 60_000,
-    maxLifetimeSeconds: MAX_CONNECTION_LIFETIME_S,
-    Client: DatabaseClient,
-  })
+  const pool = new ScopedPool(
+    {
+      ...(pooledConnection ?? connection),
+      max: maxConnections,
+      application_name: name,
+      connectionTimeoutMillis: 15_000,
+      idleTimeoutMillis: 60_000,
+      maxLifetimeSeconds: MAX_CONNECTION_LIFETIME_S,
+      Client: pooledConnection ? PooledClient : DatabaseClient,
+    },
+    pooledConnection ? rememberScope : applyScope,
+  )
   pool.on('error', (error) => {
     if (!closing) onError(error)
   })
-  pool.on('connect', usePreparedStatements)
-  const stopWatching = destroyUnresponsiveConnections(pool, { ...connection, application_name: name }, stalledAfterMs)
+  pool.on('connect', pooledConnection ? sendScope : usePreparedStatements)
+  const stopWatching = destroyUnresponsiveConnections(
+    pool,
+    { ...(pooledConnection ?? connection), application_name: name },
+    { stalledAfterMs, ...(pooledConnection ? { direct: { ...connection, application_name: name } } : {}) },
+  )
   const queries = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool }),
     ...(traceQueries ? { log: traceQuery } : {}),
@@ -124,13 +145,19 @@ export function openDatabase({
     pool,
     transaction: (work) => withRetries(() => attempt(work)),
     async asOwner(work) {
-      if (!ownerConnection) return work(database)
-      const owner = openDatabase({ connection: ownerConnection, name, maxConnections: 2, onError })
+      if (!ownerConnection && !pooledConnection) return work(database)
+      const owner = openDatabase({ connection: ownerConnection ?? connection, name, maxConnections: 2, onError })
       try {
         return await work(owner)
       } finally {
         await owner.close()
       }
+    },
+    async withSession(work) {
+      if (!pooledConnection) return withClient(await pool.connect(), (client) => client.release(true), work)
+      const client = new DatabaseClient({ ...connection, application_name: name })
+      await client.connect()
+      return withClient(client, () => client.end(), work)
     },
     publish: notifications.publish,
     onCommitted: notifications.subscribe,
@@ -163,6 +190,18 @@ export function openDatabase({
       })
     for (const topic of topics ?? []) notifications.publish(topic)
     return result
+  }
+}
+
+async function withClient<Client, T>(
+  client: Client,
+  close: (client: Client) => Promise<void> | void,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(client)
+  } finally {
+    await close(client)
   }
 }
 

@@ -38,6 +38,12 @@ export function currentTrace(): Trace | undefined {
 /** Value of the settings for all organisations and for both modes. A session without the settings sees no rows. */
 export const ALL = '*'
 
+/** Returns the values of the settings for the current request. */
+export function currentScope(): { org: string; mode: string } {
+  const { orgId = ALL, mode = ALL } = storage.getStore()?.scope ?? {}
+  return { org: orgId, mode }
+}
+
 const scopesOfClients = new WeakMap<pg.ClientBase, string>()
 
 /**
@@ -45,12 +51,12 @@ const scopesOfClients = new WeakMap<pg.ClientBase, string>()
  * security compares the settings with the columns `org_id` and `mode`.
  */
 export async function applyScope(client: pg.PoolClient): Promise<void> {
-  const { orgId = ALL, mode = ALL } = storage.getStore()?.scope ?? {}
-  const scope = `${orgId} ${mode}`
+  const { org, mode } = currentScope()
+  const scope = `${org} ${mode}`
   if ((scopesOfClients.get(client) ?? `${ALL} ${ALL}`) === scope) return
   scopesOfClients.delete(client)
   await client.query(`select set_config('attestry.org', $1, false), set_config('attestry.mode', $2, false)`, [
-    orgId,
+    org,
     mode,
   ])
   scopesOfClients.set(client, scope)

@@ -4,7 +4,9 @@ import type { Clock } from '../clock.ts'
 import type { ConnectionSettings } from '../database/connection-settings.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { DatabaseClient } from '../database/database-client.ts'
+import type { Listener } from '../database/listener.ts'
 import { runWithScope } from '../database/tenant-scope.ts'
+import { PooledClient } from '../database/transaction-pooling.ts'
 import type { Log } from '../log.ts'
 import type { Metrics, QueueDepth } from '../metrics.ts'
 import type { Telemetry } from '../telemetry/trace.ts'
@@ -73,6 +75,8 @@ export interface Worker {
 
 export interface QueueOptions {
   connection: ConnectionSettings
+  /** Receives the notifications of the queue if `connection` goes through a pooler in transaction mode, which cannot. */
+  listener?: Listener
   db: Database
   clock: Clock
   log: Log
@@ -103,21 +107,21 @@ export async function installQueue(connection: ConnectionSettings, log: Log): Pr
   await boss.stop({ graceful: false })
 }
 
-function bossOptions(connection: ConnectionSettings) {
+function bossOptions(connection: ConnectionSettings, Client = DatabaseClient) {
   return {
     ...connection,
     schema: DATABASE_SCHEMA,
     max: QUEUE_CONNECTIONS,
     application_name: 'attestry-queue',
-    Client: DatabaseClient,
+    Client,
   }
 }
 
 export async function openQueue(options: QueueOptions): Promise<Queue> {
-  const { connection, db, clock, log, metrics, telemetry, jobs, work, graceSeconds = 20 } = options
+  const { connection, listener, db, clock, log, metrics, telemetry, jobs, work, graceSeconds = 20 } = options
   const stopController = new AbortController()
   const boss = new PgBoss({
-    ...bossOptions(connection),
+    ...bossOptions(connection, listener ? PooledClient : DatabaseClient),
     migrate: false,
     createSchema: false,
     supervise: work !== undefined,
@@ -133,6 +137,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
     if (!stopController.signal.aborted) log.warn({ err: error }, 'job queue error, retrying on the next poll')
   })
   boss.on('warning', (warning) => log.warn({ warning }, 'job queue warning'))
+  if (listener) boss.getDb().listen = listenWith(listener)
   await boss.start()
   const runningActivities: BackgroundActivity[] = []
   const workerIdsByQueue = new Map<string, string[]>()
@@ -226,6 +231,24 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
 
   function wakeWorkers(queue: string) {
     for (const id of workerIdsByQueue.get(queue) ?? []) boss.notifyWorker(id)
+  }
+}
+
+/** Returns the function that subscribes pg-boss to its notifications, on the connection of the listener. */
+function listenWith(listener: Listener): NonNullable<ReturnType<PgBoss['getDb']>['listen']> {
+  return async (channel, onNotification, onReconnect) => {
+    let isClosed = false
+    await listener.on(channel, (payload) => {
+      if (isClosed) return
+      if (payload === '') onReconnect()
+      else onNotification(payload)
+    })
+    onReconnect()
+    return {
+      async close() {
+        isClosed = true
+      },
+    }
   }
 }
 
