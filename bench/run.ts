@@ -13,6 +13,7 @@ import { runBenchmark as overload } from './overload.ts'
 import { runBenchmark as pages } from './pages.ts'
 import { runBenchmark as partnerGuards } from './partner-guards.ts'
 import { runBenchmark as people } from './people.ts'
+import { runBenchmark as pooler } from './pooler.ts'
 import { runBenchmark as rateLimits } from './rate-limits.ts'
 import { runBenchmark as skillExtract } from './skill-extract.ts'
 import { runBenchmark as skillQuality } from './skill-quality.ts'
@@ -42,6 +43,7 @@ const benchmarks: Record<string, Benchmark> = {
   overload,
   'partner-guards': partnerGuards,
   'rate-limits': rateLimits,
+  pooler,
   mandates,
   'skill-search': skillSearch,
   'skill-extract': skillExtract,

@@ -9,6 +9,7 @@ import { CHROMIUM_ADVICE, isChromiumAvailable } from '../test/browser/find-chrom
 import { isCi, parseTestArguments, selectFiles } from '../test/runner/arguments.ts'
 import { prepareTemplate, startCluster } from '../test/runner/cluster.ts'
 import { startExternalPostgres } from '../test/runner/external.ts'
+import { isPgBouncerAvailable, PGBOUNCER_ADVICE, startPgBouncer } from '../test/runner/pooler.ts'
 import type { TestSummary } from '../test/runner/summary-reporter.ts'
 
 // Starts a PostgreSQL server, runs the tests against it, and stops it.
@@ -16,6 +17,7 @@ import type { TestSummary } from '../test/runner/summary-reporter.ts'
 //   npm test -- server/access                         tests whose path contains server/access
 //   npm test -- --test-name-pattern='failed mandates' mandates   tests by name; other options of `node --test` work too
 //   npm test -- --external                            the tests that use it, on an external PostgreSQL over TCP with a password
+//   npm test -- --pooled                              the tests that use it, through PgBouncer in transaction mode
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** If more test files fail than this, the cause is not flakiness, and no file is re-run. */
 const MAX_RERUN_FILES = 5
@@ -39,8 +41,14 @@ if (files.length === 0) {
   process.exit(1)
 }
 
+if (options.pooled && !isPgBouncerAvailable()) {
+  console.error(`no PgBouncer found: the tests through a pooler are skipped. ${PGBOUNCER_ADVICE}`)
+  process.exit(0)
+}
+
 await buildPages()
 const cluster = options.external ? await startExternalPostgres() : await startCluster()
+const pooler = options.pooled ? await startPgBouncer(cluster.url) : undefined
 const reportFolder = await mkdtemp(join(tmpdir(), 'attestry-failed-'))
 let exitCode = 1
 try {
@@ -53,6 +61,7 @@ try {
     exitCode = 1
   }
 } finally {
+  await pooler?.stop()
   await cluster.stop()
   await rm(reportFolder, { recursive: true, force: true })
 }
@@ -105,7 +114,12 @@ async function runTests(files: string[], concurrency: number): Promise<TestSumma
     ],
     {
       stdio: 'inherit',
-      env: { ...process.env, TEST_POSTGRES_URL: cluster.url, ...(options.external ? { TEST_EXTERNAL: '1' } : {}) },
+      env: {
+        ...process.env,
+        TEST_POSTGRES_URL: cluster.url,
+        ...(options.external ? { TEST_EXTERNAL: '1' } : {}),
+        ...(pooler ? { TEST_POOLER_URL: pooler.url } : {}),
+      },
     },
   )
   const forwardSignal = (signal: NodeJS.Signals) => child.kill(signal)

@@ -51,10 +51,10 @@ test('a list of hosts and a database that accepts no writes are rejected', () =>
   const url = 'postgres://user:pass,word@a/attestry?target_session_attrs='
   assert.equal(readConfig({ DATABASE_URL: `${url}read-write`, ...secrets }).databaseUrl, `${url}read-write`)
   assert.match(errorLinesFor({ DATABASE_URL: `${url}standby`, ...secrets })[0]!, /target_session_attrs=standby, but/)
-  assert.match(
-    errorLinesFor({ DATABASE_OWNER_URL: 'postgres://a/attestry' })[0]!,
-    /without DATABASE_URL: set DATABASE_URL/,
-  )
+  for (const name of ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL'])
+    assert.deepEqual(errorLinesFor({ [name]: 'postgres://a/attestry' }), [
+      `${name} is set without DATABASE_URL: set DATABASE_URL too, or remove ${name}`,
+    ])
 })
 
 test('an invalid value is reported in one line with the variable, the value and the expected format', () => {

@@ -21,6 +21,7 @@ export class BenchmarkSkipped extends Error {}
 /** The only reasons for which a benchmark, or a part of one, may be skipped in CI. */
 export const SKIP_REASONS_ALLOWED_IN_CI = {
   evaluationData: 'the evaluation data is not part of the repository',
+  pgbouncer: 'PgBouncer is not installed',
   pgbench: 'pgbench is not installed; the embedded PostgreSQL does not include it',
 }
 

@@ -28,6 +28,12 @@ test('--external and --watch are recognised', () => {
   assert.equal(parseTestArguments(['--watch']).watch, true)
 })
 
+test('--pooled selects the tests that depend on sessions, unless there are paths', () => {
+  const pooledFile = 'server/events/ledger.test.ts'
+  assert.deepEqual(selectFiles([...files, pooledFile], parseTestArguments(['--pooled']), isPageTest), [pooledFile])
+  assert.deepEqual(selectFiles(files, parseTestArguments(['--pooled', 'cli']), isPageTest), [files[2]])
+})
+
 test('files are selected by parts of their path', () => {
   assert.deepEqual(selectFiles(files, parseTestArguments(['mandates', 'cli']), isPageTest), [files[2], files[1]])
   assert.equal(selectFiles(files, parseTestArguments(['no such file']), isPageTest).length, 0)

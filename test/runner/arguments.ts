@@ -4,6 +4,8 @@ const OPTIONS_WITH_VALUE = ['--test-name-pattern', '--test-skip-pattern', '--tes
 export interface TestArguments {
   /** Whether the tests run on an external PostgreSQL instead of the embedded one. */
   external: boolean
+  /** Whether the servers of the tests connect through PgBouncer in transaction mode. */
+  pooled: boolean
   watch: boolean
   /** Parts of paths. Only test files whose path contains one of them run; if the list is empty, all run. */
   paths: string[]
@@ -13,10 +15,11 @@ export interface TestArguments {
 
 /** Parses the command line of `npm test`: our own options, parts of paths, and options for node's test runner. */
 export function parseTestArguments(args: string[]): TestArguments {
-  const parsed: TestArguments = { external: false, watch: false, paths: [], nodeOptions: [] }
+  const parsed: TestArguments = { external: false, pooled: false, watch: false, paths: [], nodeOptions: [] }
   for (let index = 0; index < args.length; index++) {
     const argument = args[index]!
     if (argument === '--external') parsed.external = true
+    else if (argument === '--pooled') parsed.pooled = true
     else if (!argument.startsWith('-')) parsed.paths.push(argument)
     else if (OPTIONS_WITH_VALUE.includes(argument)) parsed.nodeOptions.push(`${argument}=${args[++index] ?? ''}`)
     else parsed.nodeOptions.push(argument)
@@ -92,19 +95,34 @@ const PATHS_WITHOUT_EXTERNAL_DATABASE = [
 ]
 
 /**
+ * Parts of the paths of the tests that run through a pooler in transaction mode: the three APIs, row-level security, the order of events,
+ * jobs, and the contacts of a campaign. The others use the same connections in the same way.
+ */
+const POOLED_PATHS = [
+  'server/campaigns/contact/contact.test',
+  'server/catalogue/routes.test',
+  'server/events/ledger.test',
+  'server/mandates/preparation.test',
+  'server/platform/database/tenant-scope.test',
+  'server/verification/sessions.test',
+  'test/contract/error-examples/partner.test',
+]
+
+/**
  * Selects the test files to run. On an external PostgreSQL, browser tests and tests that do not use it run only if `paths` selects
  * them.
  */
 export function selectFiles(
   files: string[],
-  { external, paths }: TestArguments,
+  { external, pooled, paths }: TestArguments,
   needsBrowser: (file: string) => boolean,
 ): string[] {
   const usesExternalDatabase = (file: string) =>
     !needsBrowser(file) && !PATHS_WITHOUT_EXTERNAL_DATABASE.some((path) => file.startsWith(path))
+  const parts = pooled && paths.length === 0 ? POOLED_PATHS : paths
   return files
     .filter((file) =>
-      paths.length === 0 ? !external || usesExternalDatabase(file) : paths.some((part) => file.includes(part)),
+      parts.length === 0 ? !external || usesExternalDatabase(file) : parts.some((part) => file.includes(part)),
     )
     .sort()
 }

@@ -20,6 +20,7 @@ import type { CreatedVia } from '../../server/workflows/enums.ts'
 import type { WorkflowInput } from '../../server/workflows/schema.ts'
 import { createWorkflow, type Workflow } from '../../server/workflows/workflows.ts'
 import { databaseUrl, dropDatabase, runStatements, serverUrl, TEMPLATE_DATABASE } from '../runner/cluster.ts'
+import { pooledUrl } from '../runner/pooler.ts'
 import { type Call, createPartnerCalls, parseBody, type TestKey } from './call.ts'
 import type { Cleanup } from './cleanup.ts'
 import { TestClock } from './clock.ts'
@@ -60,6 +61,8 @@ export interface StartAppOptions {
   clock?: TestClock
   /** Whether to run background jobs. */
   worker?: boolean
+  /** URL of a pooler in transaction mode that the server connects through. */
+  poolerUrl?: string
   /** Adds test-only routes before the server starts. */
   extend?: (app: ReturnType<typeof buildApp>, context: Context) => void
 }
@@ -68,9 +71,11 @@ export interface StartAppOptions {
 export async function startApp(t: Cleanup, options: StartAppOptions = {}): Promise<TestApp> {
   const clock = options.clock ?? new TestClock()
   const { url: databaseUrl, ownerUrl, drop } = await cloneDatabase()
+  const poolerUrl = options.poolerUrl ?? process.env.TEST_POOLER_URL
   const config: Config = {
     ...readConfig({
       DATABASE_URL: databaseUrl,
+      ...(poolerUrl ? { DATABASE_URL: pooledUrl(databaseUrl, poolerUrl), DATABASE_DIRECT_URL: databaseUrl } : {}),
       DATABASE_OWNER_URL: ownerUrl,
       ADMIN_API_KEY: ADMIN_KEY,
       MASTER_KEY: randomBytes(32).toString('base64'),
@@ -78,7 +83,7 @@ export async function startApp(t: Cleanup, options: StartAppOptions = {}): Promi
       CATALOGUE_INDEX_ON_DEMAND: 'true', // most tests search no skills, and building the index takes a second
       LOAD_SHEDDING: 'false', // a machine that runs several tests at once is often overloaded
     }),
-    ...(options.config?.databaseUrl ? { databaseOwnerUrl: undefined } : {}),
+    ...(options.config?.databaseUrl ? { databaseOwnerUrl: undefined, databaseDirectUrl: undefined } : {}),
     ...options.config,
   }
   const logLines: string[] = []

@@ -64,6 +64,7 @@ export async function createDeployment(t: Cleanup, { embedded = false } = {}): P
   const {
     TEST_POSTGRES_URL: _url,
     TEST_EXTERNAL: _external,
+    TEST_POOLER_URL: _pooler,
     NODE_OPTIONS: _options,
     NODE_TEST_CONTEXT: _context,
     ...inherited
