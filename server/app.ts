@@ -4,6 +4,7 @@ import { CATALOGUE_BASE, CONSOLE_BASE, PARTNER_BASE, VERIFICATION_BASE } from '.
 import { adapterNames } from './ats/adapter.ts'
 import { reportPageRoutes } from './ats/reports/report-page.ts'
 import { atsBase, atsRoutes } from './ats/routes.ts'
+import { brandRoutes } from './branding/routes.ts'
 import { candidatePageRoutes } from './campaigns/candidate-page/page-routes.ts'
 import { CANDIDATE_BASE, candidateRoutes } from './campaigns/candidate-page/routes.ts'
 import { createMessageReportHandler } from './campaigns/contact/email-reports.ts'
@@ -52,6 +53,7 @@ import { testClockRoutes } from './test-clocks/routes.ts'
 import { assessmentRoutes } from './verification/assessments/routes.ts'
 import { guardianRoutes } from './verification/guardian-routes.ts'
 import { guardVerificationRoutes } from './verification/guards.ts'
+import { verificationPageRoutes } from './verification/page-routes.ts'
 import { reviewRoutes } from './verification/reviews/routes.ts'
 import { sessionRoutes, stepRoutes } from './verification/routes.ts'
 import { pageRoutes } from './web-assets/routes.ts'
@@ -148,6 +150,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     app.register(registerAdapter, { prefix: atsBase(adapter) })
   }
   app.register(async (scope) => reportPageRoutes(scope as App, context))
+  app.register(async (scope) => brandRoutes(scope as App, context))
   app.register(async (scope) => consoleRoutes(scope as App, context, requestLogger, partnerRoutes), {
     prefix: CONSOLE_BASE,
   })
@@ -190,6 +193,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     const pages = pageRoutes(scope as App)
     scope.register(async (walletScope) => walletRoutes(walletScope as App, context, pages))
     candidatePageRoutes(scope as App, context, pages)
+    verificationPageRoutes(scope as App, context, pages)
     credentialPageRoutes(scope as App, context, pages)
     consolePageRoutes(scope as App, pages)
     scope.addHook('preValidation', async (request) => validateRequest(request, request.routeOptions.config))

@@ -1,3 +1,4 @@
+import type { EmailBrand } from '../branding/email-brand.ts'
 import type { RenderedPrompt } from '../conversation/render.ts'
 import type { Language } from '../platform/text/languages.ts'
 
@@ -35,6 +36,8 @@ export interface OutgoingMessage {
   isCode: boolean
   /** The confirmation code. */
   code?: string
+  /** The look of emails; undefined if the organisation has not set it, and for other channels. */
+  brand?: EmailBrand | undefined
 }
 
 /**

@@ -19,6 +19,7 @@ import { ringRoutes } from './operator/ring-routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { suppressionRoutes } from './operator/suppression-routes.ts'
 import { atsConsoleRoutes } from './organisation/ats-routes.ts'
+import { brandingRoutes } from './organisation/branding-routes.ts'
 import { channelRoutes } from './organisation/channel-routes.ts'
 import { credentialSettingsRoutes } from './organisation/credential-routes.ts'
 import { itemBankRoutes } from './organisation/item-bank-routes.ts'
@@ -78,6 +79,7 @@ export function consoleRoutes(
   jobAndEmailRoutes(app, context, requestLogger)
   suppressionRoutes(app, context)
   ringRoutes(app, context)
+  brandingRoutes(app, context)
   privacyRoutes(app, context)
   offboardingRoutes(app, context)
   app.register(

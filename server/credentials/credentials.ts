@@ -182,7 +182,7 @@ export async function findCredentialsOfSession(queries: Queries, verificationId:
 export interface PublicCredential {
   id: string
   mode: 'test' | 'live'
-  organisation: { name: string }
+  organisation: { id: string; name: string }
   /** The signed credential. */
   credential: JsonObject
   jwt: string
@@ -197,6 +197,7 @@ export interface PublicCredential {
 
 interface PublicRow {
   credential_id: string
+  org_id: string
   mode: 'test' | 'live'
   organisation_name: string
   person_id: string | null
@@ -208,7 +209,7 @@ interface PublicRow {
   revocation_reason: RevocationReason | null
 }
 
-const publicColumns = sql`c.credential_id, c.mode, o.name as organisation_name, c.person_id, c.personal, c.skill_name, c.issued_at, c.valid_until,
+const publicColumns = sql`c.credential_id, c.org_id, c.mode, o.name as organisation_name, c.person_id, c.personal, c.skill_name, c.issued_at, c.valid_until,
   c.revoked_at, c.revocation_reason`
 
 /**
@@ -242,7 +243,10 @@ function publicCredential(row: PublicRow, values: CredentialValues): PublicCrede
   return {
     id: row.credential_id,
     mode: row.mode,
-    organisation: { name: row.mode === 'test' ? `${row.organisation_name} (TEST)` : row.organisation_name },
+    organisation: {
+      id: row.org_id,
+      name: row.mode === 'test' ? `${row.organisation_name} (TEST)` : row.organisation_name,
+    },
     credential,
     jwt: values.jwt,
     skillName: row.skill_name,

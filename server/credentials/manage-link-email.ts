@@ -1,8 +1,9 @@
 import type { OrgScope } from '../access/caller.ts'
-import { type EmailDeps, queueEmail } from '../mail/mail.ts'
+import { findEmailBrand } from '../branding/email-brand.ts'
+import { brandEmail, buttonHtml, emailHtml, linkHtml, paragraphHtml, smallHtml } from '../mail/email-html.ts'
+import { type EmailDeps, type NewEmail, queueEmail } from '../mail/mail.ts'
 import type { PersonKey } from '../people/identity/person-key.ts'
 import type { Tx } from '../platform/database/database.ts'
-import { escapeHtml } from '../platform/text/escape-html.ts'
 import { LANGUAGES } from '../platform/text/languages.ts'
 import { translator } from './pages/texts.ts'
 
@@ -26,16 +27,24 @@ export async function emailManageLink(
   const issuer = organisation && (scope.mode === 'test' ? `${organisation} (TEST)` : organisation)
   const subject = translate('consent_manage') + (issuer ? ` · ${issuer}` : '')
   const note = translate('consent_manage_note')
-  await queueEmail(tx, deps, {
+  const brand = await findEmailBrand(tx, deps.config, scope.orgId)
+  const email: NewEmail = {
     kind: 'notice',
     to: { address },
     scope,
     people: [person],
     subject: `${subject} · Attestry`,
     text: [`${subject}:\n${url}`, note].join('\n\n'),
-    html: `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head><body>
-<p><a href="${escapeHtml(url)}">${escapeHtml(subject)}</a></p>
-<p>${escapeHtml(note)}</p>
-</body></html>`,
-  })
+    html: emailHtml({
+      language,
+      title: subject,
+      body: [
+        buttonHtml(translate('consent_manage'), url, brand),
+        smallHtml(linkHtml(url, brand)),
+        paragraphHtml(note),
+      ].join('\n'),
+      brand,
+    }),
+  }
+  await queueEmail(tx, deps, brandEmail(email, brand))
 }

@@ -5,7 +5,7 @@ import { redactAddresses } from '../platform/text/redact-addresses.ts'
 import { deleteOldCounts } from './daily-limits.ts'
 import { holdEmail, isHeld, startHeldEmailRelease } from './held-emails.ts'
 import { findSendObstacle, getEmail, recordSendAttempt, sendEmail } from './mail.ts'
-import { SmtpSendError, senderDomain } from './smtp.ts'
+import { SmtpSendError, senderDomain, senderFor } from './smtp.ts'
 import { suppressMailbox } from './suppressions.ts'
 import { unsubscribeHeaders } from './unsubscribe-links.ts'
 
@@ -30,7 +30,7 @@ export function handleEmailJobs(worker: Worker, context: Context): void {
     if (!smtp) return recordOutcome({ status: 'kept', reason: 'no_smtp' })
     try {
       await smtp.send({
-        from: config.mailFrom,
+        from: senderFor(config, email.fromName),
         to: { name: email.to_name ?? undefined, address: email.to_address },
         subject: email.subject,
         text: email.text,

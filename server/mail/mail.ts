@@ -39,6 +39,8 @@ export interface EmailContent {
   subject: string
   text: string
   html: string
+  /** The organisation in whose name the email is sent; by default, the sender is that of the configuration. */
+  fromName?: string
   replyTo?: string
   /** The URL at which the recipient can unsubscribe, for the header List-Unsubscribe. */
   unsubscribeUrl?: string
@@ -147,13 +149,15 @@ export async function queueEmail(tx: Tx, callerDeps: EmailDeps, email: NewEmail)
   // Emails are sent, counted and listed in real time, also those of a session with a test clock.
   const deps = { ...callerDeps, clock: realClock(callerDeps.clock) }
   const { queue, clock, vault } = deps
-  const { kind, to, scope, subjectId, earliestSendTime, subject, text, html, replyTo, unsubscribeLink } = email
+  const { kind, to, scope, subjectId, earliestSendTime, subject, text, html, fromName, replyTo, unsubscribeLink } =
+    email
   const now = clock.now()
   const emailId = newId('ML_', now)
   const content: EmailContent = {
     subject: toHeaderValue(subject),
     text,
     html,
+    ...(fromName ? { fromName: toHeaderValue(fromName) } : {}),
     ...(replyTo ? { replyTo } : {}),
     ...(unsubscribeLink ? { unsubscribeUrl: unsubscribeLink.url } : {}),
   }

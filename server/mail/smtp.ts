@@ -1,7 +1,10 @@
 import type { Config } from '../config.ts'
 
+/** A header value such as `Attestry <no-reply@example.com>`, or its parts. */
+type EmailSender = string | { name: string; address: string }
+
 interface OutgoingEmail {
-  from: string
+  from: EmailSender
   to: { name?: string | undefined; address: string }
   subject: string
   text: string
@@ -116,6 +119,13 @@ function isAscii(text: string): boolean {
 function taggedAddress(address: string, tag: string): string {
   const atIndex = address.lastIndexOf('@')
   return `${address.slice(0, atIndex)}+${tag}${address.slice(atIndex)}`
+}
+
+/** Returns the sender of an email. With the name of an organisation, such as `Acme via Attestry <no-reply@example.com>`. */
+export function senderFor({ mailFrom }: Pick<Config, 'mailFrom'>, organisation: string | undefined): EmailSender {
+  if (organisation === undefined) return mailFrom
+  const [, ownName = '', address = mailFrom.trim()] = /^\s*(.*?)\s*<([^<>]+)>\s*$/.exec(mailFrom) ?? []
+  return { name: `${organisation} via ${ownName.replaceAll('"', '') || 'Attestry'}`, address }
 }
 
 /** Returns the domain of the sender's address, used in message IDs. */

@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerAddress } from '../access/client-address.ts'
 import type { Rule } from '../access/limits/limiter.ts'
 import { problem } from '../api/problem.ts'
+import { findBrand } from '../branding/branding.ts'
+import { plainBrandParts } from '../branding/page-parts.ts'
 import type { Context } from '../context.ts'
 import { formatSeconds } from '../platform/clock.ts'
 import { readRawBody } from '../platform/http/body.ts'
@@ -48,6 +50,7 @@ export function unsubscribeRoutes(app: App, context: Context, findTargetByToken:
     const form = `<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>${escapeHtml(texts.button)}</button></form>`
     const page = { language, title: texts.title, body: `<p>${escapeHtml(texts.question)}</p>${form}` }
     return sendPage(reply, 200, {
+      ...(await brandPartsOf(target)),
       ...page,
       otherLanguage: target.language === undefined ? otherLanguageOf(language) : undefined,
     })
@@ -57,8 +60,13 @@ export function unsubscribeRoutes(app: App, context: Context, findTargetByToken:
     const target = request.unsubscribeTarget
     await db.transaction((tx) => target.unsubscribe(tx))
     const { language, texts } = inPageLanguage(target, request)
-    return sendPage(reply, 200, { language, title: texts.title, body: `<p>${escapeHtml(texts.done)}</p>` })
+    const body = `<p>${escapeHtml(texts.done)}</p>`
+    return sendPage(reply, 200, { ...(await brandPartsOf(target)), language, title: texts.title, body })
   })
+
+  async function brandPartsOf({ orgId }: UnsubscribeTarget) {
+    return plainBrandParts(orgId === null ? undefined : await findBrand(db.queries, orgId))
+  }
 
   async function findTarget(request: FastifyRequest): Promise<UnsubscribeTarget | undefined> {
     const { token } = request.params as { token: string }

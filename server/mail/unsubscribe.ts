@@ -6,6 +6,8 @@ import { type PageLanguage, REVIEWER_TEXTS, STUDENT_TEXTS, type UnsubscribeTexts
 
 /** The person whose unsubscribe link was opened. */
 export interface UnsubscribeTarget {
+  /** The organisation that sent the email; null if the server sent it. */
+  orgId: string | null
   /** Language of the texts; undefined if they exist in all languages of the page, and the browser's language is used. */
   language?: string
   texts: UnsubscribeTexts | Record<PageLanguage, UnsubscribeTexts>
@@ -23,6 +25,7 @@ export function findUnsubscribingRecipient(deps: Pick<Context, 'clock' | 'mailbo
     const { mail_id: emailId, to_address: address } = email
     const audience = isForStudent(email.kind) ? 'student' : 'reviewer'
     return {
+      orgId: email.org_id,
       texts: audience === 'student' ? STUDENT_TEXTS : REVIEWER_TEXTS,
       async unsubscribe(tx) {
         await suppressMailbox(tx, deps, { address, audience, reason: 'unsubscribed', causedBy: emailId })

@@ -23,7 +23,7 @@ const BATCH_SIZE = 200
 
 /**
  * Erases an organisation at the end of its contract: switches its service off, revokes its keys, erases all of its people, and deletes its
- * members, channel credentials and settings, emails, request log and the personal values in its audit log. Counts, credits, amounts spent,
+ * members, branding, channel credentials and settings, emails, request log and the personal values in its audit log. Counts, credits, amounts spent,
  * results and the ledger remain, without personal values. Each person is erased in a separate transaction. After an interruption, a second call continues.
  */
 export async function eraseOrganisation(
@@ -107,6 +107,7 @@ async function deleteRest(db: Database, orgId: string, erasedAt: Date): Promise<
     await sql`delete from dnd_checks where org_id = ${orgId}`.execute(tx)
     await sql`delete from send_rates where org_id = ${orgId}`.execute(tx)
     await sql`delete from spending_settings where org_id = ${orgId}`.execute(tx)
+    await sql`delete from branding where org_id = ${orgId}`.execute(tx)
     await sql`delete from mails where org_id = ${orgId}`.execute(tx)
     await sql`delete from request_log where org_id = ${orgId}`.execute(tx)
     await sql`delete from privacy_requests where org_id = ${orgId}`.execute(tx)

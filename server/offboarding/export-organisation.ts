@@ -18,6 +18,9 @@ const OMITTED_TABLES = [
   'idempotency_records',
 ]
 
+/** Columns with bytes that are neither encrypted nor hashes. They are exported in Base64. */
+const EXPORTED_BYTES = ['branding.logo']
+
 const ROWS_PER_FETCH = 500
 
 /**
@@ -69,7 +72,7 @@ async function listTables(tx: Tx): Promise<ExportedTable[]> {
     select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-      and a.atttypid <> 'bytea'::regtype and c.relname <> all (${OMITTED_TABLES}::text[])
+      and (a.atttypid <> 'bytea'::regtype or c.relname || '.' || a.attname = any (${EXPORTED_BYTES}::text[])) and c.relname <> all (${OMITTED_TABLES}::text[])
       and exists (select from pg_attribute o where o.attrelid = c.oid and o.attname = 'org_id' and not o.attisdropped)
     group by c.relname order by c.relname`.execute(tx)
   return rows
@@ -80,7 +83,13 @@ async function* readRows(
   { name, columns }: ExportedTable,
   orgId: string,
 ): AsyncGenerator<Record<string, unknown>> {
-  const selected = sql.join(columns.map((column) => sql.ref(column)))
+  const selected = sql.join(
+    columns.map((column) =>
+      EXPORTED_BYTES.includes(`${name}.${column}`)
+        ? sql`encode(${sql.ref(column)}, 'base64') as ${sql.ref(column)}`
+        : sql.ref(column),
+    ),
+  )
   await sql`declare exported no scroll cursor for select ${selected} from ${sql.table(name)} where org_id = ${sql.lit(orgId)}`.execute(
     tx,
   )

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { findEmailBrand } from '../branding/email-brand.ts'
 import { findCandidacy } from '../campaigns/candidacy.ts'
 import { queueMessages } from '../campaigns/contact/messages.ts'
 import type { ChannelName } from '../channels/channel.ts'
@@ -90,7 +91,12 @@ export async function sendCode(
     scope: subject.scope,
     people: [{ personId, key }],
     subjectId: subject.id,
-    ...plainEmail({ language, subject: title, paragraphs: [text] }),
+    ...plainEmail({
+      language,
+      subject: title,
+      paragraphs: [text],
+      brand: await findEmailBrand(tx, deps.config, subject.scope.orgId),
+    }),
   })
   const { rows } = await sql<{ status: string }>`select status from mails where mail_id = ${emailId}`.execute(tx)
   return rows[0]!.status === 'skipped' ? 'not_sent' : 'sent'

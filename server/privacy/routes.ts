@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerAddress } from '../access/client-address.ts'
 import type { Rule } from '../access/limits/limiter.ts'
 import { problem } from '../api/problem.ts'
+import { findBrand } from '../branding/branding.ts'
+import { pageBrand } from '../branding/schema.ts'
 import { candidateResponse } from '../campaigns/candidate-page/schema.ts'
 import type { Context } from '../context.ts'
 import { noticeTexts, renderNotice, type SubjectKind } from '../notices/notice.ts'
@@ -129,6 +131,7 @@ export function yourDataRoutes(app: App, context: Context): void {
 
   async function viewOf(subject: Subject, language: Language) {
     const consent = await findConsent(db.queries, subject)
+    const brand = await findBrand(db.queries, subject.scope.orgId)
     return {
       kind: subject.kind,
       language,
@@ -149,6 +152,7 @@ export function yourDataRoutes(app: App, context: Context): void {
             masked: maskAddress(address),
           })),
       erased: subject.isErased,
+      ...(brand ? { brand: pageBrand(brand) } : {}),
     }
   }
 

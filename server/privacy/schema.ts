@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { PageBrand } from '../branding/schema.ts'
 import { subjectKinds } from '../notices/notice.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
@@ -36,6 +37,7 @@ export const YourDataView = named(
       Type.Object({ kind: Type.Enum(['phone', 'email']), masked: text }, { description: 'Where a code can be sent.' }),
     ),
     erased: Type.Boolean(),
+    brand: Type.Optional(PageBrand),
   }),
 )
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { getOrganisation } from '../access/organisations.ts'
 import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
+import { type EmailBrand, findEmailBrand } from '../branding/email-brand.ts'
 import type { Context } from '../context.ts'
 import { type EmailDeps, queueEmail } from '../mail/mail.ts'
 import { plainEmail } from '../mail/plain-email.ts'
@@ -72,8 +73,10 @@ export async function askGuardian(
     throw problem('RATE_LIMITED', `At most ${MAX_EMAILS} emails can be sent to guardians of one session.`, {
       retryAfter: 3600,
     })
-  const { name: organisation } = await getOrganisation(tx, orgId)
-  const content = guardianEmail(language, { guardian: name, student: session.student.name, organisation, code })
+  const brand = await findEmailBrand(tx, deps.config, orgId)
+  const organisation = brand?.name ?? (await getOrganisation(tx, orgId)).name
+  const values = { guardian: name, student: session.student.name, organisation, code }
+  const content = guardianEmail(language, values, brand)
   // The name and the address of the guardian are sealed with the key of the student, so that they are erased together.
   await queueEmail(tx, deps, {
     kind: 'confirmation_code',
@@ -142,12 +145,17 @@ function guardianPurpose(verificationId: string): string {
   return `guardian of ${verificationId}`
 }
 
-function guardianEmail(language: Language, values: Record<'guardian' | 'student' | 'organisation' | 'code', string>) {
+function guardianEmail(
+  language: Language,
+  values: Record<'guardian' | 'student' | 'organisation' | 'code', string>,
+  brand: EmailBrand | undefined,
+) {
   const text = (key: string) =>
     noticeText(language, key, { ...values, age: ADULT_AGE_YEARS, days: CODE_VALID_MS / DAY })
   return plainEmail({
     language,
     subject: text('guardian_subject'),
     paragraphs: [text('guardian_greeting'), text('guardian_why'), text('guardian_code')],
+    brand,
   })
 }

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { PageBrand } from '../branding/schema.ts'
 import { nameAfter, named } from '../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 import { attachedTestClock, TestClockId } from '../test-clocks/schema.ts'
@@ -218,6 +219,7 @@ export const FullSession = named(
     expiresAt: time,
     testClockId: attachedTestClock,
     returnUrl: Type.Optional(Type.String()),
+    brand: Type.Optional(PageBrand),
   }),
 )
 

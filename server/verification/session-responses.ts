@@ -1,3 +1,5 @@
+import { findBrand } from '../branding/branding.ts'
+import { pageBrand } from '../branding/schema.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
 import type { Queries } from '../platform/database/database.ts'
@@ -16,6 +18,7 @@ export async function readFullSession(queries: Queries, context: Pick<Context, '
   const now = session.clock.now()
   const review = await findReview(queries, session.id)
   const assessment = await readAssessment(queries, session, now)
+  const brand = await findBrand(queries, session.scope.orgId)
   return {
     serviceVerificationId: session.id,
     serviceUserId: session.userId,
@@ -33,6 +36,7 @@ export async function readFullSession(queries: Queries, context: Pick<Context, '
     expiresAt: new Date(session.expiresAt).toISOString(),
     ...(session.testClockId === null ? {} : { testClockId: session.testClockId }),
     ...(session.returnUrl === undefined ? {} : { returnUrl: session.returnUrl }),
+    ...(brand ? { brand: pageBrand(brand) } : {}),
   }
 }
 

@@ -24,6 +24,9 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+/** The empty icon of the built pages, which prevents a request for `/favicon.ico`. */
+const ICON_PATTERN = /<link rel="icon" href="data:,"\s*\/?>/
+
 const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
@@ -61,6 +64,10 @@ interface PageParts {
   status?: number
   /** Allows the page to show other pages of this server in frames. */
   allowFrames?: boolean
+  /** CSS that is added to that of the page. */
+  style?: string
+  /** Path of the icon in the tab of the browser. */
+  icon?: string
   /** Embeds the style sheets in the page, so that the first paint needs no other request. */
   inlineStyles?: boolean
 }
@@ -98,15 +105,28 @@ export function servePages(app: App): Pages {
       request,
       reply,
       page,
-      { head = '', body = '', language = 'en', status = 200, allowFrames = false, inlineStyles = false } = {},
+      {
+        head = '',
+        body = '',
+        language = 'en',
+        status = 200,
+        style = '',
+        icon,
+        allowFrames = false,
+        inlineStyles = false,
+      } = {},
     ) {
       const shell = await pageShell(page, inlineStyles)
-      const policy = shell.styleHash
-        ? CONTENT_SECURITY_POLICY.replace("style-src 'self'", `style-src 'self' '${shell.styleHash}'`)
-        : CONTENT_SECURITY_POLICY
+      const hashes = [...(shell.styleHash ? [shell.styleHash] : []), ...(style ? [hashStyle(style)] : [])]
+      const policy = CONTENT_SECURITY_POLICY.replace(
+        "style-src 'self'",
+        ["style-src 'self'", ...hashes.map((hash) => `'${hash}'`)].join(' '),
+      )
+      const styleElement = style ? `<style>${style}</style>` : ''
       const html = shell.html
         .replace('<html lang="en">', () => `<html lang="${language}">`)
-        .replace('</head>', () => `${head}</head>`)
+        .replace('</head>', () => `${head}${styleElement}</head>`)
+        .replace(ICON_PATTERN, (link) => (icon ? `<link rel="icon" href="${icon}">` : link))
         .replace('<body>', () => `<body>${body}`)
       reply
         .status(status)
@@ -154,8 +174,12 @@ async function readShell(page: string, inlineStyles: boolean): Promise<PageShell
   const names = [...html.matchAll(linkPattern)].map(([, name]) => name!).sort((a, b) => isOwn(a) - isOwn(b))
   const sheets = await Promise.all(names.map((name) => readFile(join(DIST_FOLDER, 'assets', name), 'utf8')))
   const style = sheets.map((sheet) => sheet.trim()).join('\n')
-  const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`
+  const styleHash = hashStyle(style)
   return { html: html.replace(linkPattern, '').replace('</head>', () => `<style>${style}</style></head>`), styleHash }
+}
+
+function hashStyle(style: string): string {
+  return `sha256-${createHash('sha256').update(style).digest('base64')}`
 }
 
 async function readAsset(name: string): Promise<Asset> {

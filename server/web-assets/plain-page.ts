@@ -12,11 +12,15 @@ export interface PlainPage {
   head?: string
   beforeMain?: string
   afterMain?: string
+  /** CSS of this page only. A page with such a style can also show images of this server. */
+  ownStyle?: string
 }
 
 /** Renders plain pages of one kind, and lists the headers that their responses need. */
 interface PlainPageRenderer {
   headers: Record<string, string>
+  /** Returns the headers of a page that has a style of its own. */
+  headersFor(page: Pick<PlainPage, 'ownStyle'>): Record<string, string>
   render(page: PlainPage): string
 }
 
@@ -34,18 +38,20 @@ button{min-height:48px;padding:8px 24px;border:0;border-radius:6px;background:#1
  */
 export function createPlainPageRenderer(style = ''): PlainPageRenderer {
   const styleSheet = `${BASE_STYLE}${style}`
+  const headersFor = ({ ownStyle }: Pick<PlainPage, 'ownStyle'>) => ({
+    'content-security-policy': `default-src 'none'; style-src ${hashSource(styleSheet)}${ownStyle ? ` ${hashSource(ownStyle)}; img-src 'self'` : ''}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    'referrer-policy': 'no-referrer',
+  })
   return {
-    headers: {
-      'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(styleSheet).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
-      'referrer-policy': 'no-referrer',
-    },
-    render: ({ language, title, body, head = '', beforeMain = '', afterMain = '' }) => `<!doctype html>
+    headers: headersFor({}),
+    headersFor,
+    render: ({ language, title, body, head = '', beforeMain = '', afterMain = '', ownStyle = '' }) => `<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
-${head}<style>${styleSheet}</style>
+${head}<style>${styleSheet}</style>${ownStyle && `\n<style>${ownStyle}</style>`}
 </head>
 <body>
 ${beforeMain}<main id="main">
@@ -58,13 +64,18 @@ ${afterMain}</body>
   }
 }
 
+/** Returns the source of the Content-Security-Policy that allows a style. */
+function hashSource(style: string): string {
+  return `'sha256-${createHash('sha256').update(style).digest('base64')}'`
+}
+
 /** Returns a function that sends plain pages, which search engines must not list. */
 export function createPlainPageSender(style = '') {
-  const { headers, render } = createPlainPageRenderer(style)
+  const { headersFor, render } = createPlainPageRenderer(style)
   return (reply: FastifyReply, status: number, page: PlainPage): FastifyReply =>
     reply
       .status(status)
       .type('text/html; charset=utf-8')
-      .headers({ ...headers, 'x-robots-tag': 'noindex' })
+      .headers({ ...headersFor(page), 'x-robots-tag': 'noindex' })
       .send(render(page))
 }

@@ -71,6 +71,7 @@ export interface CandidateView {
   name: string
   company: string
   title: string
+  brand?: PageBrand
   languages: {
     code: string
     name: string
@@ -152,6 +153,29 @@ export interface HolderView {
   credentials: HolderCredential[]
 }
 
+/** Look of the pages of the organisation. */
+export interface PageBrand {
+  /** Name of the organisation, as people see it. */
+  name: string
+  /** Path and size of the logo. */
+  logo: {
+    url: string
+    width: number
+    height: number
+  } | null
+  /** Colours of the light and the dark theme, in hexadecimal form. */
+  colours: {
+    light: string
+    lightText: string
+    lightTint: string
+    dark: string
+    darkText: string
+    darkTint: string
+  } | null
+  footer: string | null
+  homepage: string | null
+}
+
 export interface PageLabels {
   send: string
   language: string
@@ -216,4 +240,5 @@ export interface YourDataView {
     masked: string
   }[]
   erased: boolean
+  brand?: PageBrand
 }

@@ -189,6 +189,29 @@ export interface AuditEntryCountedList {
   is_complete?: boolean
 }
 
+export interface Branding {
+  organisation_name: string
+  display_name: string | null
+  logo: {
+    url: string
+    width: number
+    height: number
+  } | null
+  colour: string | null
+  reply_to: string | null
+  footer: string | null
+  homepage: string | null
+}
+
+export interface BrandingChange {
+  display_name?: string | null
+  logo?: string | null
+  colour?: string | null
+  reply_to?: string | null
+  footer?: string | null
+  homepage?: string | null
+}
+
 export interface CandidateConversation {
   candidate_id: string
   campaign_id: string
@@ -261,6 +284,23 @@ export interface ChannelFinding {
 export interface ChannelOverview {
   channels: ConsoleChannel[]
   steps: GoLiveStep[]
+}
+
+export interface ColourCheck {
+  colour: string
+  isReadable: boolean
+  whiteText: number
+  lightPage: number
+  darkPage: number
+  suggestion: string
+  colours: {
+    light: string
+    lightText: string
+    lightTint: string
+    dark: string
+    darkText: string
+    darkTint: string
+  }
 }
 
 export interface ConsoleChannel {

@@ -156,6 +156,29 @@ export interface OpenedVerificationSession {
   expiresAt: string
 }
 
+/** Look of the pages of the organisation. */
+export interface PageBrand {
+  /** Name of the organisation, as people see it. */
+  name: string
+  /** Path and size of the logo. */
+  logo: {
+    url: string
+    width: number
+    height: number
+  } | null
+  /** Colours of the light and the dark theme, in hexadecimal form. */
+  colours: {
+    light: string
+    lightText: string
+    lightTint: string
+    dark: string
+    darkText: string
+    darkTint: string
+  } | null
+  footer: string | null
+  homepage: string | null
+}
+
 export interface Project {
   /** ID of the project in your system. */
   externalProjectId: string
@@ -666,6 +689,7 @@ export interface VerificationSession {
   testClockId?: string
   /** Address to which the page sends the student at the end. */
   returnUrl?: string
+  brand?: PageBrand
 }
 
 export interface VerificationSessionInput {

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { CandidatePageError, CandidateView, ConversationExchange, PageLabels } from '../api-types/candidate.ts'
+import { BrandFooter, BrandLogo } from '../branding/brand.tsx'
 import { Answers } from './answers.tsx'
 import { draftName, isAnswer, lastItem, openConversation } from './conversation-store.ts'
 import type { CandidateCredentialOffer } from './credentials.tsx'
@@ -17,7 +18,7 @@ export function CandidatePage({ token, initialView }: { token: string; initialVi
   const [CredentialOffer, setCredentialOffer] = useState<typeof CandidateCredentialOffer>()
   const [confirmingStop, setConfirmingStop] = useState(false)
   const { view, pendingActions, prompts, sendProblem, linkInvalid, answeredCount } = conversation.currentState()
-  const { labels, language, title, company } = view
+  const { labels, language, title, company, brand } = view
   const question = lastItem(prompts)
   const isOpen = question?.kind !== 'notice' && !linkInvalid
   const pendingLanguage = pendingActions.find((action) => !isAnswer(action))
@@ -47,9 +48,10 @@ export function CandidatePage({ token, initialView }: { token: string; initialVi
   return (
     <div class="conversation">
       <header class="head">
+        <BrandLogo brand={brand} />
         <div>
           <h1 dir="auto">{title}</h1>
-          <p dir="auto">{company}</p>
+          <p dir="auto">{brand && brand.name !== company ? `${company} · ${brand.name}` : company}</p>
         </div>
         {view.languages.length > 1 && !linkInvalid && (
           <select
@@ -145,6 +147,7 @@ export function CandidatePage({ token, initialView }: { token: string; initialVi
           )
         )}
         <PrivacyLink token={token} labels={labels} />
+        <BrandFooter brand={brand} />
       </footer>
     </div>
   )

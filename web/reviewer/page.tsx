@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call, OFFLINE } from '../api.ts'
 import type { ReviewPage } from '../api-types/verification.ts'
+import { embeddedBrand } from '../branding/apply-brand.ts'
+import { BrandFooter, BrandName } from '../branding/brand.tsx'
 import { deleteDraft, readDraft, saveDraft } from '../drafts.ts'
 import { initialLanguage, saveLanguage } from '../languages.ts'
 import { paths } from '../paths.ts'
@@ -19,6 +21,7 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
   const [review, setReview] = useState<ReviewPage>()
   const [end, setEnd] = useState<ReviewEnding>()
   const [error, setError] = useState<string>()
+  const [brand] = useState(embeddedBrand)
   const pageTexts = texts[language]
   useEffect(() => saveLanguage(language), [language])
   useEffect(() => void load(), [])
@@ -26,7 +29,7 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
   return (
     <div class="sheet">
       <header class="top">
-        <span class="wordmark">Attestry</span>
+        <BrandName brand={brand} />
         <LanguageSwitch language={language} onChoose={setLanguage} />
       </header>
       <main class="stack" id="main">
@@ -50,6 +53,7 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
           <Skeleton />
         )}
       </main>
+      <BrandFooter brand={brand} />
     </div>
   )
 
@@ -61,7 +65,7 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
       const { status } = result.data
       if (status === 'completed' || status === 'declined') setEnd('alreadySubmitted')
       if (status === 'expired') setEnd('expired')
-      document.title = `${texts.en.title(result.data.requesterInfo.name)} · Attestry`
+      document.title = `${texts.en.title(result.data.requesterInfo.name)} · ${brand?.name ?? 'Attestry'}`
     } else if (result.code === 'LINK_EXPIRED') setEnd('expired')
     else if (result.status >= 400 && result.status < 429) setEnd('notFound')
     else if (result.code === 'SERVICE_DISABLED') setError('paused')

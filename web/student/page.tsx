@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { OFFLINE } from '../api.ts'
 import type { VerificationSession } from '../api-types/verification.ts'
+import { applyBrand, embeddedBrand } from '../branding/apply-brand.ts'
+import { BrandFooter, BrandName } from '../branding/brand.tsx'
 import { deleteDraft } from '../drafts.ts'
 import { initialLanguage, saveLanguage } from '../languages.ts'
 import { paths } from '../paths.ts'
@@ -23,6 +25,8 @@ type Step = (typeof STEPS)[number]
 export function StudentPage({ token }: { token: string }) {
   const [language, setLanguage] = useState(initialLanguage)
   const [session, setSession] = useState<VerificationSession>()
+  /** The organisation in the link, which is shown until the session is loaded. */
+  const [linkBrand] = useState(embeddedBrand)
   const [step, setStep] = useState<Step>('skills')
   /** Whether the session had ended when the page was opened. Then there is no score to show. */
   const [hadEnded, setHadEnded] = useState(false)
@@ -30,14 +34,16 @@ export function StudentPage({ token }: { token: string }) {
   const [agreed, setAgreed] = useState(false)
   const [error, setError] = useState<'offline' | 'serverError' | 'rateLimited' | 'paused' | 'gone'>()
   const call = useMemo(() => sessionCalls(token), [token])
+  const brand = session?.brand ?? linkBrand
   const pageTexts = texts[language]
+  useEffect(() => applyBrand(brand), [brand])
   useEffect(() => saveLanguage(language), [language])
   useEffect(() => void load(), [])
 
   return (
     <div class="sheet">
       <header class="top">
-        <span class="wordmark">Attestry</span>
+        <BrandName brand={brand} />
         <LanguageSwitch language={language} onChoose={setLanguage} />
       </header>
       <main class="stack">
@@ -77,6 +83,7 @@ export function StudentPage({ token }: { token: string }) {
           <Skeleton />
         )}
       </main>
+      <BrandFooter brand={brand} />
     </div>
   )
 

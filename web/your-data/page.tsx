@@ -1,5 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { YourDataView } from '../api-types/candidate.ts'
+import { applyBrand } from '../branding/apply-brand.ts'
+import { BrandFooter, BrandName } from '../branding/brand.tsx'
 import { readDraft, saveDraft } from '../drafts.ts'
 import { NoticeSections } from '../privacy/notice.tsx'
 import { yourDataCalls } from '../privacy/your-data-calls.ts'
@@ -38,7 +40,7 @@ export function YourDataPage({ kind, token }: { kind: string; token: string }) {
   return (
     <div class="sheet">
       <header class="top">
-        <span class="wordmark">Attestry</span>
+        <BrandName brand={view.brand} />
         <select
           aria-label={texts.title}
           value={view.language}
@@ -106,6 +108,7 @@ export function YourDataPage({ kind, token }: { kind: string; token: string }) {
           </>
         )}
       </main>
+      <BrandFooter brand={view.brand} />
     </div>
   )
 
@@ -116,6 +119,7 @@ export function YourDataPage({ kind, token }: { kind: string; token: string }) {
       return
     }
     setView(response.data)
+    applyBrand(response.data.brand)
     document.documentElement.lang = response.data.language
     document.title = response.data.texts.title!
   }

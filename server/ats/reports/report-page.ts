@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerAddress } from '../../access/client-address.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
 import { problem } from '../../api/problem.ts'
+import { findBrand } from '../../branding/branding.ts'
+import { plainBrandParts } from '../../branding/page-parts.ts'
 import { findCandidacy } from '../../campaigns/candidacy.ts'
 import type { Context } from '../../context.ts'
 import { formatSeconds } from '../../platform/clock.ts'
@@ -58,7 +60,12 @@ export function reportPageRoutes(app: App, context: Context): void {
     const candidate = order.candidate_id === null ? undefined : await findCandidacy(db.queries, order.candidate_id)
     const content = reportContent(order, candidate, token.expiresAtSeconds)
     if (!isPdf)
-      return sendPage(reply, 200, { language: 'en', title: content.title, body: renderReport(content, tokenText!) })
+      return sendPage(reply, 200, {
+        ...plainBrandParts(await findBrand(db.queries, order.org_id)),
+        language: 'en',
+        title: content.title,
+        body: renderReport(content, tokenText!),
+      })
     const bytes = await drawings.draw({
       content,
       url: `${config.publicUrl ?? ''}/reports/${tokenText}`,

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../../api/problem.ts'
+import { brandedParts } from '../../branding/page-parts.ts'
+import type { PageBrand } from '../../branding/schema.ts'
 import type { Context } from '../../context.ts'
 import type { App } from '../../platform/http/server.ts'
 import { escapeHtml } from '../../platform/text/escape-html.ts'
@@ -14,7 +16,7 @@ import { candidateView } from './view.ts'
 
 /** Serves the page that messages link to. The initial data is embedded, so that no API request is needed to show it. */
 export function candidatePageRoutes(app: App, context: Context, pages: Pages): void {
-  const { db, clock } = context
+  const { db, clock, config } = context
   const { authenticate, limitAddress } = candidateGuards(context)
 
   // A short link for messages. The token moves to the fragment, which later requests do not contain.
@@ -32,15 +34,20 @@ export function candidatePageRoutes(app: App, context: Context, pages: Pages): v
       const { test_clock_id } = candidate
       const view = await candidateView(db.queries, candidate, (await findClock(db.queries, clock, test_clock_id)).now())
       const lines = view.prompts.map(({ text }) => text)
-      const body = jsonBlock('state', view) + renderPreview(view.title, view.company, lines)
-      return pages.send(request, reply, 'candidate', { body, language: view.language })
+      const body = jsonBlock('state', view) + renderPreview(view, lines)
+      const { title, company, brand, language } = view
+      const parts = brandedParts(config, brand, {
+        title: `${title} · ${company}`,
+        description: [brand?.name, brand?.footer].filter(Boolean).join(' · '),
+      })
+      return pages.send(request, reply, 'candidate', { ...parts, body, language })
     } catch (error) {
       const pageError = error instanceof Problem && pageErrorOf(error)
       if (!pageError) throw error
       const language = acceptedLanguage(request.headers['accept-language'])
       const labels = pageLabels(language)
       const state: CandidatePageError = { language, labels, wrong: pageError.kind }
-      const body = jsonBlock('state', state) + renderPreview('', '', [labels[pageError.kind]])
+      const body = jsonBlock('state', state) + renderPreview(undefined, [labels[pageError.kind]])
       return pages.send(request, reply, 'candidate', { body, language, status: pageError.status })
     }
   })
@@ -58,10 +65,25 @@ const pageErrors: Partial<Record<string, { kind: CandidatePageError['wrong']; st
 }
 
 /** Renders plain text to read while the script loads; the page then replaces it. */
-function renderPreview(title: string, company: string, lines: string[]): string {
-  const heading = title
-    ? `<header class="head"><div><h1>${escapeHtml(title)}</h1><p>${escapeHtml(company)}</p></div></header>`
+function renderPreview(
+  view: { title: string; company: string; brand?: PageBrand } | undefined,
+  lines: string[],
+): string {
+  const heading = view
+    ? `<header class="head">${renderLogo(view.brand)}<div><h1>${escapeHtml(view.title)}</h1><p>${escapeHtml(companyLine(view))}</p></div></header>`
     : ''
   const paragraphs = lines.map((text) => `<p class="message us" dir="auto">${escapeHtml(text)}</p>`).join('')
   return `<div class="conversation" id="preview">${heading}<main><div class="log">${paragraphs}</div></main></div>`
+}
+
+/** Renders the logo like `BrandLogo` in `web/branding/`, so that nothing moves when the script replaces the preview. */
+function renderLogo(brand: PageBrand | undefined): string {
+  if (!brand?.logo) return ''
+  const { url, width, height } = brand.logo
+  return `<img class="brand-logo" src="${escapeHtml(url)}" width="${width}" height="${height}" alt="" loading="lazy">`
+}
+
+/** Returns the company of the vacancy, and the organisation that asks on its behalf if it has another name. */
+function companyLine({ company, brand }: { company: string; brand?: PageBrand }): string {
+  return brand && brand.name !== company ? `${company} · ${brand.name}` : company
 }

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { PageBrand } from '../../branding/schema.ts'
 import { named } from '../../platform/http/named-schemas.ts'
 import { LANGUAGES } from '../../platform/text/languages.ts'
 
@@ -103,6 +104,7 @@ export const CandidateView = named(
     name: text,
     company: text,
     title: text,
+    brand: Type.Optional(PageBrand),
     languages: Type.Array(Type.Object({ code: text, name: text })),
     labels: PageLabels,
     past: Type.Array(Exchange, { description: 'Earlier questions with the answers of the candidate.' }),

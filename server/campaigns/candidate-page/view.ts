@@ -1,3 +1,5 @@
+import { findBrand } from '../../branding/branding.ts'
+import { pageBrand } from '../../branding/schema.ts'
 import { currentPrompts, type Prompt } from '../../conversation/conversation.ts'
 import { type RenderedPrompt, render } from '../../conversation/render.ts'
 import { canGoBack, questionId, upcomingPrompts } from '../../conversation/upcoming-questions.ts'
@@ -12,11 +14,13 @@ import { pageLabels } from './page-labels.ts'
 
 /** Returns the data of the candidate's page: the current question and the history, without correct answers. */
 export async function candidateView(tx: Queries, candidate: Candidacy, now: number) {
-  const { state, flow, name } = candidate
+  const { state, flow, name, org_id } = candidate
+  const brand = await findBrand(tx, org_id)
   return {
     name,
     company: flow.company_name,
     title: flow.title,
+    ...(brand ? { brand: pageBrand(brand) } : {}),
     languages: flow.languages.map((code) => ({ code, name: prompt('language_name', code) })),
     labels: pageLabels(state.language),
     ...candidateTurn(candidate, now),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { isNotPaused, type PausedOrganisations } from '../../access/service-switch.ts'
+import { findEmailBrand } from '../../branding/email-brand.ts'
 import {
   addressField,
   type ChannelName,
@@ -339,7 +340,12 @@ async function callProvider(
   const signal = AbortSignal.timeout(SEND_TIMEOUT_MS)
   try {
     const credentials = await findCredentials(context.db.queries, context.vault, message.org_id, message.channel)
-    const outgoingMessage = toOutgoingMessage(context, message, candidate)
+    const outgoingMessage = {
+      ...toOutgoingMessage(context, message, candidate),
+      ...(message.channel === 'email'
+        ? { brand: await findEmailBrand(context.db.queries, context.config, message.org_id) }
+        : {}),
+    }
     const accepted = await context.channels[message.channel].send(outgoingMessage, credentials, signal)
     return { errorReason: undefined, ...accepted }
   } catch (error) {

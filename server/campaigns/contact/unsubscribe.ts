@@ -17,8 +17,10 @@ export function findUnsubscribingCandidate(deps: ContactDeps): FindUnsubscribeTa
       where c.token_hash = ${tokenHash} and o.erased_at is null`.execute(queries)
     if (!rows[0]) return undefined
     const { candidate_id: candidateId } = rows[0]
-    const { language } = (await findCandidacy(queries, candidateId))!.state
+    const { org_id, state } = (await findCandidacy(queries, candidateId))!
+    const { language } = state
     return {
+      orgId: org_id,
       language,
       texts: {
         title: prompt('page_stop', language),

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { toHeaderValue } from '../../mail/mail.ts'
-import { openSmtp, SmtpSendError, type SmtpTransport, senderDomain } from '../../mail/smtp.ts'
+import { openSmtp, SmtpSendError, type SmtpTransport, senderDomain, senderFor } from '../../mail/smtp.ts'
 import { unsubscribeHeaders } from '../../mail/unsubscribe-links.ts'
 import { breakLinks } from '../../platform/text/links.ts'
 import { type ChannelAdapter, SendError } from '../channel.ts'
@@ -21,11 +21,12 @@ export function openEmail({ config, smtp }: Pick<Context, 'config' | 'smtp'>): C
       if (!transport) throw new SendError('rejected', 'no SMTP server is configured')
       const sender = settings?.from ?? config.mailFrom
       const messageId = `<${message.message_id}@${senderDomain({ mailFrom: sender })}>`
+      const { fromName, replyTo, ...content } = emailContent(message)
       const sendPromise = transport.send({
-        from: sender,
+        from: settings?.from ?? senderFor(config, fromName),
         to: { name: breakLinks(toHeaderValue(message.name)), address: message.to },
-        ...emailContent(message),
-        replyTo: settings?.reply_to,
+        ...content,
+        replyTo: settings?.reply_to ?? replyTo,
         messageId,
         reportId: message.message_id,
         // An organisation's own mail server may reject a sender of another domain.

@@ -1,3 +1,4 @@
+import type { Brand } from '../../branding/branding.ts'
 import { escapeHtml } from '../../platform/text/escape-html.ts'
 import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
 import { prompt } from '../../questions/prompts.ts'
@@ -25,7 +26,7 @@ interface RenderedPage {
  */
 export async function renderCredentialPage(
   credential: PublicCredential,
-  { url, language, now }: { url: string; language: Language; now: number },
+  { url, language, now, brand }: { url: string; language: Language; now: number; brand?: Brand | undefined },
 ): Promise<RenderedPage> {
   const t = translator(language)
   const state = credentialState(credential, now)
@@ -33,7 +34,7 @@ export async function renderCredentialPage(
   const title = `${skill} · ${issuer}`
   const body = `
 <div class="sheet">
-${renderTop(t, language)}
+${renderTop(t, language, brand)}
 <main class="stack" id="page">
 ${credential.mode === 'test' ? `<p class="notice">${escapeHtml(t('test_banner'))}</p>` : ''}
 ${renderStateBanner(credential, state, t, language)}
@@ -120,13 +121,23 @@ export function renderHead(title: string, description: string, url: string, pict
 }
 
 /** Renders the header with the choice of language, which works without a script too. */
-export function renderTop(t: Translate, language: Language): string {
+export function renderTop(t: Translate, language: Language, brand?: Brand): string {
   const options = LANGUAGES.map(
     (code) =>
       `<option value="${code}" lang="${code}"${code === language ? ' selected' : ''}>${escapeHtml(prompt('language_name', code))}</option>`,
   )
-  return `<header class="top"><span class="wordmark">Attestry</span>
+  return `<header class="top">${renderName(brand)}
 <form class="row" method="get" id="language"><select name="lang" aria-label="${escapeHtml(t('language'))}">${options.join('')}</select><noscript><button>OK</button></noscript></form></header>`
+}
+
+/** Renders the name of the issuer with its logo, or that of Attestry. The colours stay, because they show the outcome of the check. */
+function renderName(brand: Brand | undefined): string {
+  if (!brand) return '<span class="wordmark">Attestry</span>'
+  const { logo, name } = brand
+  const image = logo
+    ? `<img class="brand-logo" src="${escapeHtml(logo.url)}" width="${logo.width}" height="${logo.height}" alt="">`
+    : ''
+  return `<span class="brand-name">${image}<span dir="auto">${escapeHtml(name)}</span></span>`
 }
 
 const SEAL =

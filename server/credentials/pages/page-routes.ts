@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerAddress } from '../../access/client-address.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
 import { problem } from '../../api/problem.ts'
+import { findBrand } from '../../branding/branding.ts'
 import type { Context } from '../../context.ts'
 import { formatSeconds } from '../../platform/clock.ts'
 import type { App } from '../../platform/http/server.ts'
@@ -53,8 +54,10 @@ export function credentialPageRoutes(
     const options = { url: `${baseUrl(config)}/credentials/${credential.id}`, language, now: clock.now() }
     reply.header('cache-control', 'no-cache')
     if (format === 'html') {
-      const parts = await renderCredentialPage(credential, options)
-      return pages.send(request, reply, 'credential', { ...parts, language, inlineStyles: true })
+      const brand = await findBrand(db.queries, credential.organisation.id)
+      const parts = await renderCredentialPage(credential, { ...options, brand })
+      const icon = brand?.logo ? { icon: brand.logo.url } : {}
+      return pages.send(request, reply, 'credential', { ...parts, ...icon, language, inlineStyles: true })
     }
     if (format === 'pdf') return reply.type('application/pdf').send(await drawings.draw('pdf', credential, options))
     if (format === 'png' || format === 'preview.png') {

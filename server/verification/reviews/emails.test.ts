@@ -43,6 +43,7 @@ test('an email has one button and loads no external resources', () => {
     link: 'https://verify.example/verify/SV_1#token=vrt_1',
     expiresAt: Date.parse('2026-04-10T06:30:00Z'),
     reminder: false,
+    brand: undefined,
     unsubscribeUrl: 'https://verify.example/unsubscribe/1',
   })
   assert.doesNotMatch(html, /<img|<link|<style|<script|url\(|@import/i)

@@ -1,10 +1,20 @@
+import type { EmailBrand } from '../../branding/email-brand.ts'
+import {
+  boxHtml,
+  brandEmail,
+  buttonHtml,
+  emailHtml,
+  linkHtml,
+  paragraphHtml,
+  smallHtml,
+} from '../../mail/email-html.ts'
 import type { EmailContent, EmailKind } from '../../mail/mail.ts'
 import { escapeHtml } from '../../platform/text/escape-html.ts'
 import { breakLinks } from '../../platform/text/links.ts'
 import { toSingleLine } from '../../platform/text/strip-invisible.ts'
 import type { EndorsementType, SkillOutcome, VerificationSource } from '../schema.ts'
 
-/** Emails of a review, as text and as HTML that renders in common email clients. All user text is escaped. */
+/** Emails of a review, as text and as HTML. All user text is escaped. */
 
 export type ReviewEmail = EmailContent & { kind: EmailKind }
 
@@ -25,6 +35,7 @@ export interface ReviewRequest {
   reminder: boolean
   /** Link with which the reviewer stops all review requests. */
   unsubscribeUrl: string
+  brand: EmailBrand | undefined
 }
 
 const ROLE_PHRASES: Record<EndorsementType, string> = {
@@ -36,7 +47,11 @@ const ROLE_PHRASES: Record<EndorsementType, string> = {
 }
 
 export function reviewRequestEmail(request: ReviewRequest): ReviewEmail {
-  const { endorsementType, link, expiresAt, reminder, unsubscribeUrl } = request
+  return brandEmail(requestEmail(request), request.brand)
+}
+
+function requestEmail(request: ReviewRequest): ReviewEmail {
+  const { endorsementType, link, expiresAt, reminder, unsubscribeUrl, brand } = request
   const reviewer = nameOf(request.reviewer)
   const student = studentName(request.student)
   const skills = request.skills.map(toSkillLine)
@@ -63,18 +78,21 @@ export function reviewRequestEmail(request: ReviewRequest): ReviewEmail {
       hindi,
       ...unsubscribeLines(REVIEWER_UNSUBSCRIBE, unsubscribeUrl),
     ].join('\n\n'),
-    html: pageHtml(
-      subject,
-      [
+    html: emailHtml({
+      language: 'en',
+      title: subject,
+      brand,
+      body: [
         paragraphHtml(`Hello ${reviewer},`),
         paragraphHtml(requestText),
-        boxHtml(sourceText, skills),
-        buttonHtml('Review now', link),
-        ...closing.map(paragraphHtml),
-        hindiParagraphHtml(hindi),
-        unsubscribeHtml(REVIEWER_UNSUBSCRIBE, unsubscribeUrl),
+        boxHtml(sourceText, skills, brand),
+        buttonHtml('Review now', link, brand),
+        smallHtml(`Or copy this address into your browser:<br>${linkHtml(link, brand)}`, '0 0 24px'),
+        ...closing.map((text) => paragraphHtml(text)),
+        paragraphHtml(hindi, 'hi'),
+        unsubscribeHtml(REVIEWER_UNSUBSCRIBE, unsubscribeUrl, brand),
       ].join('\n'),
-    ),
+    }),
     replyTo: request.student.email,
   }
 }
@@ -90,15 +108,20 @@ export interface ReviewOutcome {
   withdrawn?: { byReviewer: boolean; reason: string }
   /** Link with which the student stops all emails about reviews. */
   unsubscribeUrl: string
+  brand: EmailBrand | undefined
 }
 
 export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
+  return brandEmail(outcomeEmail(outcome), outcome.brand)
+}
+
+function outcomeEmail(outcome: ReviewOutcome): ReviewEmail {
   const student = studentName(outcome.student)
   const reviewer = nameOf(outcome.reviewer)
   const sourceText = sourceLine(outcome.source)
-  const { unsubscribeUrl } = outcome
+  const { unsubscribeUrl, brand } = outcome
   const footerLines = unsubscribeLines(STUDENT_UNSUBSCRIBE, unsubscribeUrl)
-  const footerHtml = unsubscribeHtml(STUDENT_UNSUBSCRIBE, unsubscribeUrl)
+  const footerHtml = unsubscribeHtml(STUDENT_UNSUBSCRIBE, unsubscribeUrl, brand)
   const refusal = refusalTexts(outcome, reviewer)
   if (refusal) {
     const { subject, intro, nextStep, reason, hindi } = refusal
@@ -106,17 +129,19 @@ export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
       kind: 'review_outcome',
       subject,
       text: [`Hello ${student},`, intro, `“${reason}”`, sourceText, nextStep, hindi, ...footerLines].join('\n\n'),
-      html: pageHtml(
-        subject,
-        [
+      html: emailHtml({
+        language: 'en',
+        title: subject,
+        brand,
+        body: [
           paragraphHtml(`Hello ${student},`),
           paragraphHtml(intro),
-          boxHtml(sourceText, [`“${reason}”`]),
+          boxHtml(sourceText, [`“${reason}”`], brand),
           paragraphHtml(nextStep),
-          hindiParagraphHtml(hindi),
+          paragraphHtml(hindi, 'hi'),
           footerHtml,
         ].join('\n'),
-      ),
+      }),
     }
   }
   const lines = outcome.skills.map(({ name, outcome: verdict, rating }) => {
@@ -136,16 +161,18 @@ export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
       hindi,
       ...footerLines,
     ].join('\n\n'),
-    html: pageHtml(
-      subject,
-      [
+    html: emailHtml({
+      language: 'en',
+      title: subject,
+      brand,
+      body: [
         paragraphHtml(`Hello ${student},`),
         paragraphHtml(intro),
-        boxHtml(sourceText, lines),
-        hindiParagraphHtml(hindi),
+        boxHtml(sourceText, lines, brand),
+        paragraphHtml(hindi, 'hi'),
         footerHtml,
       ].join('\n'),
-    ),
+    }),
   }
 }
 
@@ -190,9 +217,8 @@ function unsubscribeLines({ en, hi }: UnsubscribeText, url: string): string[] {
   return [`${en}\n${hi}\n${url}`]
 }
 
-function unsubscribeHtml({ en, hi }: UnsubscribeText, url: string): string {
-  const href = escapeHtml(url)
-  return `<p style="margin:0 0 16px;${FONT_STYLE};font-size:13px;line-height:20px;color:#52606d">${escapeHtml(en)}<br><span lang="hi">${escapeHtml(hi)}</span><br><a href="${href}" style="color:#1d5fbf;word-break:break-all">${href}</a></p>`
+function unsubscribeHtml({ en, hi }: UnsubscribeText, url: string, brand: EmailBrand | undefined): string {
+  return smallHtml(`${escapeHtml(en)}<br><span lang="hi">${escapeHtml(hi)}</span><br>${linkHtml(url, brand)}`)
 }
 
 function sourceLine({ title, subtitle, meta }: VerificationSource): string {
@@ -240,60 +266,4 @@ function formatDate(time: number): string {
     year: 'numeric',
     timeZone: 'Asia/Kolkata',
   })
-}
-
-// Many email clients support only table layouts and inline styles.
-const FONT_STYLE = "font-family:-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Devanagari',Arial,sans-serif"
-const PARAGRAPH_STYLE = `margin:0 0 16px;${FONT_STYLE};font-size:16px;line-height:24px;color:#1f2933`
-
-function paragraphHtml(text: string): string {
-  return `<p style="${PARAGRAPH_STYLE}">${escapeHtml(text)}</p>`
-}
-
-function hindiParagraphHtml(text: string): string {
-  return `<p lang="hi" style="${PARAGRAPH_STYLE}">${escapeHtml(text)}</p>`
-}
-
-function boxHtml(title: string, lines: string[]): string {
-  const rows = lines.map(
-    (line) =>
-      `<tr><td style="padding:4px 16px 4px;${FONT_STYLE};font-size:16px;line-height:24px;color:#1f2933">${escapeHtml(line)}</td></tr>`,
-  )
-  return `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 24px;background:#f3f5f7;border-left:4px solid #1d5fbf">
-<tr><td style="padding:12px 16px 4px;${FONT_STYLE};font-size:14px;line-height:20px;color:#52606d">${escapeHtml(title)}</td></tr>
-${rows.join('\n')}
-<tr><td style="height:8px;font-size:0;line-height:0">&nbsp;</td></tr>
-</table>`
-}
-
-function buttonHtml(label: string, link: string): string {
-  const href = escapeHtml(link)
-  return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 24px">
-<tr><td bgcolor="#1d5fbf" style="border-radius:6px"><a href="${href}" style="display:inline-block;padding:12px 28px;${FONT_STYLE};font-size:16px;line-height:24px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></td></tr>
-</table>
-<p style="margin:0 0 24px;${FONT_STYLE};font-size:13px;line-height:20px;color:#52606d">Or copy this address into your browser:<br><a href="${href}" style="color:#1d5fbf;word-break:break-all">${href}</a></p>`
-}
-
-function pageHtml(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light">
-<title>${escapeHtml(title)}</title>
-</head>
-<body style="margin:0;padding:0;background:#e9edf1">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#e9edf1">
-<tr><td align="center" style="padding:24px 12px">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#ffffff" style="max-width:560px;border-radius:8px">
-<tr><td align="left" style="padding:32px 28px 16px">
-${body}
-</td></tr>
-</table>
-</td></tr>
-</table>
-</body>
-</html>
-`
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { isNotPaused } from '../../access/service-switch.ts'
 import { problem } from '../../api/problem.ts'
+import { type EmailBrand, findEmailBrand } from '../../branding/email-brand.ts'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
@@ -69,7 +70,8 @@ export async function requestReview(
     .execute()
   if (testResponseDelayMs !== undefined) notifyAfterCommit(tx, TEST_REVIEW_REQUESTED)
   const changedSession = await changeSession(tx, session, now, { status: 'pending_review', extendsSession: true })
-  const email = buildRequestEmail(config, changedSession, review, { link, expiresAt, reminder: false })
+  const brand = await findEmailBrand(tx, config, session.scope.orgId)
+  const email = buildRequestEmail(config, changedSession, review, { link, expiresAt, reminder: false, brand })
   await queueEmail(tx, deps, { ...email, rejectOverLimit: true })
   if (review.requestedAt === undefined) {
     await recordEvent(tx, session.scope, clock, 'verification.requested', eventData(changedSession))
@@ -81,13 +83,14 @@ interface RequestEmailOptions {
   link: string
   expiresAt: number
   reminder: boolean
+  brand: EmailBrand | undefined
 }
 
 function buildRequestEmail(
   config: Pick<Config, 'publicUrl'>,
   session: Session,
   review: Review,
-  { link, expiresAt, reminder }: RequestEmailOptions,
+  { link, expiresAt, reminder, brand }: RequestEmailOptions,
 ) {
   const unsubscribeLink = createUnsubscribeLink(config)
   return {
@@ -101,6 +104,7 @@ function buildRequestEmail(
       expiresAt,
       reminder,
       unsubscribeUrl: unsubscribeLink.url,
+      brand,
     }),
     to: { name: review.name, address: review.email },
     scope: session.scope,
@@ -206,11 +210,9 @@ async function remindReviewer(tx: Tx, deps: EmailDeps, verificationId: string): 
   }
   if (now < link.sentAt + REMINDER_DELAYS_MS[0]) return false // the address has changed: its first reminder is due later
   const unsealedLink = unsealLink(vault, verificationId, link.sealed)
-  await queueEmail(
-    tx,
-    deps,
-    buildRequestEmail(config, session, review, { link: unsealedLink, expiresAt: link.expiresAt, reminder: true }),
-  )
+  const brand = await findEmailBrand(tx, config, session.scope.orgId)
+  const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true, brand }
+  await queueEmail(tx, deps, buildRequestEmail(config, session, review, options))
   return true
 }
 
@@ -231,7 +233,8 @@ export async function resendRequest(tx: Tx, deps: EmailDeps, verificationId: str
     throw problem('CONFLICT', 'The reviewer no longer accepts review requests, so the email cannot be resent.')
   await requireReminderAllowed(tx, clock, session)
   const unsealedLink = unsealLink(vault, verificationId, link.sealed)
-  const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true }
+  const brand = await findEmailBrand(tx, config, session.scope.orgId)
+  const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true, brand }
   await queueEmail(tx, deps, { ...buildRequestEmail(config, session, review, options), rejectOverLimit: true })
   return session
 }

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { invalid } from '../../api/invalid.ts'
 import { type Detail, problem } from '../../api/problem.ts'
+import { findEmailBrand } from '../../branding/email-brand.ts'
 import { skillId, skillNumber } from '../../catalogue/ids.ts'
 import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
@@ -153,6 +154,7 @@ export async function submitReview(
       skills,
       ...('reason' in decision ? { declined: decision.reason } : {}),
       unsubscribeUrl: unsubscribeLink.url,
+      brand: await findEmailBrand(tx, config, session.scope.orgId),
     }),
     to: { name: session.student.name, address: session.student.email },
     scope: session.scope,

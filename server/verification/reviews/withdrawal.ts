@@ -1,4 +1,5 @@
 import { problem } from '../../api/problem.ts'
+import { findEmailBrand } from '../../branding/email-brand.ts'
 import { recordEvent } from '../../events/record.ts'
 import { type EmailDeps, queueEmail } from '../../mail/mail.ts'
 import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
@@ -102,6 +103,7 @@ async function emailStudent(
       skills: [],
       withdrawn: { byReviewer: by === 'reviewer', reason },
       unsubscribeUrl: unsubscribeLink.url,
+      brand: await findEmailBrand(tx, deps.config, session.scope.orgId),
     }),
     to: { name: session.student.name, address: session.student.email },
     scope: session.scope,

@@ -33,6 +33,7 @@ const ACTION_TEXTS: Record<string, string> = {
   'operator.read': 'Viewed',
   'email.list': 'Viewed the list of emails',
   'email.read': 'Read an email',
+  'branding.change': 'Changed the branding',
   'key.create': 'Created a key',
   'key.rotate': 'Rotated the secret of a key',
   'key.revoke': 'Revoked a key',
