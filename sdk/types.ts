@@ -201,6 +201,32 @@ export interface AssessmentScoreResponse {
   message: string
 }
 
+/** Colours of the light and the dark theme, in hexadecimal form. */
+export interface BrandColours {
+  /** Colour of buttons and links in the light theme. */
+  light: string
+  /** Colour of text on `light`. */
+  lightText: string
+  /** Background in the light theme. */
+  lightTint: string
+  /** Colour of buttons and links in the dark theme. */
+  dark: string
+  /** Colour of text on `dark`. */
+  darkText: string
+  /** Background in the dark theme. */
+  darkTint: string
+}
+
+/** Logo of an organisation. */
+export interface BrandLogo {
+  /** Path of the image on this server. */
+  url: string
+  /** Width in pixels. */
+  width: number
+  /** Height in pixels. */
+  height: number
+}
+
 export interface Campaign {
   /** ID of the campaign. */
   campaign_id: string
@@ -1836,6 +1862,20 @@ export interface OpenedVerificationSessionResponse {
   data: OpenedVerificationSession
   /** A short message for developers. It can change; do not parse it. */
   message: string
+}
+
+/** Look of the pages of the organisation. Absent if the organisation has not set it. */
+export interface PageBrand {
+  /** Name of the organisation, as people see it. */
+  name: string
+  /** Logo; null without one. */
+  logo: BrandLogo | null
+  /** Colours of buttons and links; null for those of Attestry. */
+  colours: BrandColours | null
+  /** Text at the end of pages; null without one. */
+  footer: string | null
+  /** Website of the organisation; null without one. */
+  homepage: string | null
 }
 
 /** Maximum number of items on the page. */
@@ -3632,6 +3672,7 @@ export interface VerificationSession {
   testClockId?: string
   /** Address to which the page sends the student at the end. */
   returnUrl?: string
+  brand?: PageBrand
 }
 
 export interface VerificationSessionInput {

@@ -1075,6 +1075,32 @@ type AssessmentScoreSkill struct {
 	Confidence float64 `json:"confidence"`
 }
 
+// BrandColours: Colours of the light and the dark theme, in hexadecimal form.
+type BrandColours struct {
+	// Colour of buttons and links in the light theme.
+	Light string `json:"light"`
+	// Colour of text on `light`.
+	LightText string `json:"lightText"`
+	// Background in the light theme.
+	LightTint string `json:"lightTint"`
+	// Colour of buttons and links in the dark theme.
+	Dark string `json:"dark"`
+	// Colour of text on `dark`.
+	DarkText string `json:"darkText"`
+	// Background in the dark theme.
+	DarkTint string `json:"darkTint"`
+}
+
+// BrandLogo: Logo of an organisation.
+type BrandLogo struct {
+	// Path of the image on this server.
+	URL string `json:"url"`
+	// Width in pixels.
+	Width int64 `json:"width"`
+	// Height in pixels.
+	Height int64 `json:"height"`
+}
+
 // Campaign is an object of the API.
 type Campaign struct {
 	// ID of the campaign.
@@ -2345,6 +2371,20 @@ type OpenedVerificationSession struct {
 	ServiceUserID string `json:"serviceUserId"`
 	// Time at which the session expires: ISO 8601, UTC.
 	ExpiresAt string `json:"expiresAt"`
+}
+
+// PageBrand: Look of the pages of the organisation. Absent if the organisation has not set it.
+type PageBrand struct {
+	// Name of the organisation, as people see it.
+	Name string `json:"name"`
+	// Logo; null without one.
+	Logo *BrandLogo `json:"logo"`
+	// Colours of buttons and links; null for those of Attestry.
+	Colours *BrandColours `json:"colours"`
+	// Text at the end of pages; null without one.
+	Footer *string `json:"footer"`
+	// Website of the organisation; null without one.
+	Homepage *string `json:"homepage"`
 }
 
 // Person is an object of the API.
@@ -3743,7 +3783,8 @@ type VerificationSession struct {
 	// The ID of the test clock whose time applies. Absent without one.
 	TestClockID *string `json:"testClockId,omitempty"`
 	// Address to which the page sends the student at the end.
-	ReturnURL *string `json:"returnUrl,omitempty"`
+	ReturnURL *string    `json:"returnUrl,omitempty"`
+	Brand     *PageBrand `json:"brand,omitempty"`
 }
 
 // VerificationSessionInput is an object of the API.

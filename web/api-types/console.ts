@@ -19,7 +19,14 @@ import type {
   SkillRequestStatus,
   Workflow,
 } from './partner.ts'
-import type { Student, Verification, VerificationMethod, VerificationStatus } from './verification.ts'
+import type {
+  BrandColours,
+  BrandLogo,
+  Student,
+  Verification,
+  VerificationMethod,
+  VerificationStatus,
+} from './verification.ts'
 
 export interface ActiveLimits {
   cooldowns: {
@@ -192,11 +199,7 @@ export interface AuditEntryCountedList {
 export interface Branding {
   organisation_name: string
   display_name: string | null
-  logo: {
-    url: string
-    width: number
-    height: number
-  } | null
+  logo: BrandLogo | null
   colour: string | null
   reply_to: string | null
   footer: string | null
@@ -293,14 +296,7 @@ export interface ColourCheck {
   lightPage: number
   darkPage: number
   suggestion: string
-  colours: {
-    light: string
-    lightText: string
-    lightTint: string
-    dark: string
-    darkText: string
-    darkTint: string
-  }
+  colours: BrandColours
 }
 
 export interface ConsoleChannel {

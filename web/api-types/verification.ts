@@ -75,6 +75,32 @@ export interface AssessmentScore {
   locked: boolean
 }
 
+/** Colours of the light and the dark theme, in hexadecimal form. */
+export interface BrandColours {
+  /** Colour of buttons and links in the light theme. */
+  light: string
+  /** Colour of text on `light`. */
+  lightText: string
+  /** Background in the light theme. */
+  lightTint: string
+  /** Colour of buttons and links in the dark theme. */
+  dark: string
+  /** Colour of text on `dark`. */
+  darkText: string
+  /** Background in the dark theme. */
+  darkTint: string
+}
+
+/** Logo of an organisation. */
+export interface BrandLogo {
+  /** Path of the image on this server. */
+  url: string
+  /** Width in pixels. */
+  width: number
+  /** Height in pixels. */
+  height: number
+}
+
 export interface Certificate {
   /** ID of the certificate in your system. */
   externalCertificateId: string
@@ -156,26 +182,17 @@ export interface OpenedVerificationSession {
   expiresAt: string
 }
 
-/** Look of the pages of the organisation. */
+/** Look of the pages of the organisation. Absent if the organisation has not set it. */
 export interface PageBrand {
   /** Name of the organisation, as people see it. */
   name: string
-  /** Path and size of the logo. */
-  logo: {
-    url: string
-    width: number
-    height: number
-  } | null
-  /** Colours of the light and the dark theme, in hexadecimal form. */
-  colours: {
-    light: string
-    lightText: string
-    lightTint: string
-    dark: string
-    darkText: string
-    darkTint: string
-  } | null
+  /** Logo; null without one. */
+  logo: BrandLogo | null
+  /** Colours of buttons and links; null for those of Attestry. */
+  colours: BrandColours | null
+  /** Text at the end of pages; null without one. */
   footer: string | null
+  /** Website of the organisation; null without one. */
   homepage: string | null
 }
 

@@ -45,6 +45,7 @@ export const pages: Record<string, LoadPage> = {
   '/identity-provider': () => import('../identity-provider/identity-provider.tsx'),
   '/people': () => import('../people/people.tsx'),
   '/people/:person_id': () => import('../people/person.tsx'),
+  '/branding': () => import('../branding/branding.tsx'),
   '/privacy': () => import('../privacy/privacy.tsx'),
   '/audit': () => import('../audit/audit.tsx'),
 }
@@ -114,6 +115,7 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
       { path: '/requests', name: 'Request log', role: 'viewer' },
       { path: '/members', otherPaths: ['/identity-provider'], name: 'Team', role: 'viewer' },
       { path: '/people', name: 'People', role: 'owner' },
+      { path: '/branding', name: 'Branding', role: 'viewer' },
       { path: '/privacy', name: 'Privacy', role: 'viewer' },
       { path: '/audit', name: 'Audit', role: 'owner' },
     ],

@@ -57,6 +57,7 @@ final class VerificationSession implements \JsonSerializable
         public readonly ?string $guardianConsent = null,
         public readonly ?string $testClockId = null,
         public readonly ?string $returnUrl = null,
+        public readonly ?PageBrand $brand = null,
     ) {
     }
 
@@ -86,6 +87,7 @@ final class VerificationSession implements \JsonSerializable
             guardianConsent: isset($data['guardianConsent']) ? (string) $data['guardianConsent'] : null,
             testClockId: isset($data['testClockId']) ? (string) $data['testClockId'] : null,
             returnUrl: isset($data['returnUrl']) ? (string) $data['returnUrl'] : null,
+            brand: isset($data['brand']) ? PageBrand::fromArray((array) $data['brand']) : null,
         );
     }
 
@@ -111,6 +113,7 @@ final class VerificationSession implements \JsonSerializable
             'expiresAt' => $this->expiresAt,
             'testClockId' => $this->testClockId,
             'returnUrl' => $this->returnUrl,
+            'brand' => $this->brand,
         ]);
     }
 }

@@ -445,6 +445,34 @@ class AssessmentScoreSkill(TypedDict):
     """
 
 
+class BrandColours(TypedDict):
+    """Colours of the light and the dark theme, in hexadecimal form."""
+
+    light: str
+    """Colour of buttons and links in the light theme."""
+    lightText: str
+    """Colour of text on `light`."""
+    lightTint: str
+    """Background in the light theme."""
+    dark: str
+    """Colour of buttons and links in the dark theme."""
+    darkText: str
+    """Colour of text on `dark`."""
+    darkTint: str
+    """Background in the dark theme."""
+
+
+class BrandLogo(TypedDict):
+    """Logo of an organisation."""
+
+    url: str
+    """Path of the image on this server."""
+    width: int
+    """Width in pixels."""
+    height: int
+    """Height in pixels."""
+
+
 class _CampaignOptional(TypedDict, total=False):
     name: str
     """Name of the campaign."""
@@ -1879,6 +1907,21 @@ class OpenedVerificationSession(TypedDict):
     """ID of the student at Attestry, the same for all sessions of the student."""
     expiresAt: str
     """Time at which the session expires: ISO 8601, UTC."""
+
+
+class PageBrand(TypedDict):
+    """Look of the pages of the organisation. Absent if the organisation has not set it."""
+
+    name: str
+    """Name of the organisation, as people see it."""
+    logo: Optional[BrandLogo]
+    """Logo; null without one."""
+    colours: Optional[BrandColours]
+    """Colours of buttons and links; null for those of Attestry."""
+    footer: Optional[str]
+    """Text at the end of pages; null without one."""
+    homepage: Optional[str]
+    """Website of the organisation; null without one."""
 
 
 class PendingSkill(TypedDict):
@@ -3492,6 +3535,7 @@ class _VerificationSessionOptional(TypedDict, total=False):
     """The ID of the test clock whose time applies. Absent without one."""
     returnUrl: str
     """Address to which the page sends the student at the end."""
+    brand: PageBrand
 
 
 class VerificationSession(_VerificationSessionOptional):

@@ -49,5 +49,6 @@ public record VerificationSession(
         VerificationSessionGuardianConsent guardianConsent,
         String expiresAt,
         String testClockId,
-        String returnUrl) {
+        String returnUrl,
+        PageBrand brand) {
 }
