@@ -26,7 +26,9 @@ export default defineConfig({
         entryFileNames: 'assets/[name]-[hash].js',
         chunkFileNames: 'assets/[name]-[hash].js',
         // Small modules of most pages: one request instead of three.
-        codeSplitting: { groups: [{ name: 'shared', test: /vite\/preload-helper|web\/(?:api|drafts|paths)\.ts$/ }] },
+        codeSplitting: {
+          groups: [{ name: 'shared', test: /vite\/preload-helper|web\/(?:(?:api|drafts|paths)\.ts$|branding\/)/ }],
+        },
       },
     },
   },
