@@ -191,7 +191,7 @@ test('the page of a candidate has the logo, the colours, the icon and the previe
   const { branding } = await brandedOrganisation(app, partner.orgId)
   const { body, headers } = await app.fetch(`/c/${token}`)
   assert.ok(body.includes(`<link rel="icon" href="${branding.logo.url}">`))
-  assert.match(body, /<img class="brand-logo" src="[^"]+" width="320" height="80" alt="" loading="lazy">/)
+  assert.match(body, /<img class="brand-logo" src="[^"]+" width="96" height="24" alt="" loading="lazy">/)
   assert.match(body, /<meta property="og:site_name" content="Metro Staffing">/)
   assert.match(body, /<meta property="og:title" content="[^"]+">/)
   assert.ok(body.includes(`<meta property="og:image" content="${app.context.config.publicUrl}${branding.logo.url}">`))

@@ -15,6 +15,9 @@ const MAX_LOGO_PIXELS = 1024
 /** Length of a logo of MAX_LOGO_BYTES in Base64. */
 export const MAX_LOGO_TEXT_LENGTH = Math.ceil(MAX_LOGO_BYTES / 3) * 4
 const LOGO_HASH_LENGTH = 16
+/** The size of the logo on pages, in CSS pixels. On a small phone, a job title and a choice of language fit next to it. */
+export const PAGE_LOGO_WIDTH = 96
+export const PAGE_LOGO_HEIGHT = 36
 
 /** The branding of an organisation as it is stored. Applies to both modes. */
 export interface Branding {
@@ -89,6 +92,17 @@ async function findRow(queries: Queries, orgId: string): Promise<BrandingRow | u
       b.footer, b.homepage
     from branding b join organisations o using (org_id) where b.org_id = ${orgId}`.execute(queries)
   return rows[0]
+}
+
+/** Returns the largest size with the same proportions in a box. Small logos are not enlarged. */
+export function fitLogo<Logo extends { width: number; height: number }>(
+  logo: Logo,
+  maxWidth: number,
+  maxHeight: number,
+): Logo {
+  const scale = Math.min(1, maxWidth / logo.width, maxHeight / logo.height)
+  const toPixels = (length: number) => Math.max(1, Math.round(length * scale))
+  return { ...logo, width: toPixels(logo.width), height: toPixels(logo.height) }
 }
 
 function logoOf(orgId: string, { logo_hash, logo_type, logo_width, logo_height }: BrandingRow): Branding['logo'] {

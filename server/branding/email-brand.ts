@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Queries } from '../platform/database/database.ts'
-import { findBrand } from './branding.ts'
+import { findBrand, fitLogo } from './branding.ts'
 
 /** The look of an organisation's emails. */
 export interface EmailBrand {
@@ -27,16 +27,13 @@ export async function findEmailBrand(
   const { name, logo, colours, replyTo, footer, homepage } = brand
   return {
     name,
-    logo: logo && publicUrl !== undefined ? { ...fitLogo(logo), url: publicUrl + logo.url } : null,
+    logo:
+      logo && publicUrl !== undefined
+        ? { ...fitLogo(logo, MAX_LOGO_WIDTH, MAX_LOGO_HEIGHT), url: publicUrl + logo.url }
+        : null,
     colour: colours?.light ?? null,
     replyTo,
     footer,
     homepage,
   }
-}
-
-/** Returns the largest size with the same proportions in the header of an email. Small logos are not enlarged. */
-function fitLogo({ width, height }: { width: number; height: number }) {
-  const scale = Math.min(1, MAX_LOGO_WIDTH / width, MAX_LOGO_HEIGHT / height)
-  return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
 }

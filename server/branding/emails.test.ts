@@ -67,6 +67,12 @@ test('emails to reviewers and students are sent in the name of the organisation'
   const request = await checkBrandedEmail('reviewer@metro.example')
   assert.match(request.html!, /bgcolor="#7a1fa2"/)
 
+  const { pathname } = new URL(/https?:\/\/\S+\/unsubscribe\/\S+/.exec(request.text!)![0])
+  assert.match(
+    (await app.fetch(pathname)).body,
+    /<header class="brand"><img [^>]+><span dir="auto">मेट्रो Staffing<\/span>/,
+  )
+
   const code = await yourDataCalls(app, 'review', token).start('export', 'email')
   assert.equal(code.status, 200, JSON.stringify(code.body))
   await until(async () => (await checkBrandedEmail('reviewer@metro.example')).html!.match(/\b\d{6}\b/))

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { escapeHtml } from '../platform/text/escape-html.ts'
-import type { Brand } from './branding.ts'
+import { type Brand, fitLogo, PAGE_LOGO_HEIGHT, PAGE_LOGO_WIDTH } from './branding.ts'
 import type { BrandColours } from './colour.ts'
 
 /** Text of the preview that messengers show for a link. It must not contain names of people: a link can be forwarded. */
@@ -44,8 +44,6 @@ function renderPreviewTags(
     ...(logo && publicUrl !== undefined
       ? ([
           ['og:image', publicUrl + logo.url],
-          ['og:image:width', String(logo.width)],
-          ['og:image:height', String(logo.height)],
           ['og:image:alt', name],
         ] as [string, string][])
       : []),
@@ -59,13 +57,14 @@ function colourVariables({ light, lightTint, dark, darkText, darkTint }: BrandCo
 }
 
 const PLAIN_STYLE = `.brand{display:flex;align-items:center;gap:12px;max-width:46rem;margin:0 auto 20px;font-weight:600}
-.brand img{display:block;width:auto;height:36px;max-width:140px;object-fit:contain;border-radius:4px;background:#fff}
+.brand img{display:block;border-radius:4px;background:#fff}
 .brand-footer{max-width:46rem;margin:32px auto 0;font-size:.85em}.brand-footer p{margin:0}`
 
 /** Returns the parts of a plain page (`web-assets/plain-page.ts`) with the look of an organisation. */
 export function plainBrandParts(brand: Brand | undefined) {
   if (!brand) return {}
-  const { name, logo, footer, homepage, colours } = brand
+  const { name, footer, homepage, colours } = brand
+  const logo = brand.logo && fitLogo(brand.logo, PAGE_LOGO_WIDTH, PAGE_LOGO_HEIGHT)
   return {
     head: logo ? `<link rel="icon" href="${escapeHtml(logo.url)}">\n` : '',
     ownStyle: colours ? PLAIN_STYLE + plainColours(colours) : PLAIN_STYLE,

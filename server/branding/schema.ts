@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { named } from '../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
-import { type Brand, MAX_LOGO_TEXT_LENGTH } from './branding.ts'
+import { type Brand, fitLogo, MAX_LOGO_TEXT_LENGTH, PAGE_LOGO_HEIGHT, PAGE_LOGO_WIDTH } from './branding.ts'
 
 const closed = { additionalProperties: false }
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -94,5 +94,5 @@ export type PageBrand = Static<typeof PageBrand>
 
 /** Returns the part of a brand that pages show. */
 export function pageBrand({ name, logo, colours, footer, homepage }: Brand): PageBrand {
-  return { name, logo, colours, footer, homepage }
+  return { name, logo: logo && fitLogo(logo, PAGE_LOGO_WIDTH, PAGE_LOGO_HEIGHT), colours, footer, homepage }
 }

@@ -4,8 +4,10 @@ import type { Reaction, ReceivedCall, SimulatedAts, SimulatedOrder } from '../..
 import { startApp, type TestApp } from '../../../test/support/app.ts'
 import { type AtsSetup, aPerson, startAts, startReports } from '../../../test/support/ats/connection.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
+import { pngImage } from '../../../test/support/images.ts'
 import { passTime } from '../../../test/support/partners.ts'
 import { until } from '../../../test/support/until.ts'
+import { changeBranding } from '../../branding/branding.ts'
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import { changeConnection, disconnect } from '../connections.ts'
 import { listOrders } from '../orders.ts'
@@ -172,6 +174,18 @@ test('the report page shows the result and no contact data, until the link expir
   assert.match(page.text, /TEST: this is not the report of a real person/)
   assert.doesNotMatch(page.text, /9990000001|@test\.attestry/)
   assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
+
+  const logo = pngImage(200, 50).toString('base64')
+  await app.context.db.transaction((tx) =>
+    changeBranding(tx, app.clock, setup.partner.orgId, { display_name: 'Metro Staffing', colour: '#7a1fa2', logo }),
+  )
+  const branded = await fetchPage(app, pathname)
+  assert.match(
+    branded.text,
+    /<header class="brand"><img src="[^"]+" width="96" height="24" alt=""><span dir="auto">Metro/,
+  )
+  assert.match(branded.text, /a\{color:#7a1fa2\}/)
+  assert.match(branded.headers.get('content-security-policy')!, /style-src 'sha256-\S+' 'sha256-\S+'; img-src 'self'/)
 
   assert.match(page.text, /<a href="AO_[\w.-]+\.pdf">Open as PDF<\/a>/)
   const pdf = await fetchPdf(app, `${pathname}.pdf`)

@@ -1,4 +1,5 @@
 import type { Brand } from '../../branding/branding.ts'
+import { pageBrand } from '../../branding/schema.ts'
 import { escapeHtml } from '../../platform/text/escape-html.ts'
 import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
 import { prompt } from '../../questions/prompts.ts'
@@ -133,7 +134,7 @@ export function renderTop(t: Translate, language: Language, brand?: Brand): stri
 /** Renders the name of the issuer with its logo, or that of Attestry. The colours stay, because they show the outcome of the check. */
 function renderName(brand: Brand | undefined): string {
   if (!brand) return '<span class="wordmark">Attestry</span>'
-  const { logo, name } = brand
+  const { logo, name } = pageBrand(brand)
   const image = logo
     ? `<img class="brand-logo" src="${escapeHtml(logo.url)}" width="${logo.width}" height="${logo.height}" alt="">`
     : ''

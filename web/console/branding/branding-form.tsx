@@ -3,7 +3,6 @@ import type { Branding, BrandingChange, ColourCheck } from '../../api-types/cons
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
-import { formErrorText } from '../shared/explain-error.ts'
 import { DraftNotice, useFormDraft } from '../shared/form-draft.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { BrandingPreview } from './branding-preview.tsx'
@@ -22,6 +21,8 @@ const HINTS: Record<FieldName, string> = {
   reply_to: 'Receives the replies of candidates, students and reviewers.',
   colour: 'Buttons and links. The dark theme uses a lighter shade of it.',
 }
+/** Data URLs that the browser can show. Other files are rejected when they are saved. */
+const SHOWN_TYPES = /^data:image\/(?:png|jpeg|webp);/
 type FieldName = (typeof FIELDS)[number][0] | 'colour'
 type Values = Record<FieldName, string>
 
@@ -43,7 +44,7 @@ export function BrandingForm({ path, branding, isOwner, onSaved }: Props) {
   const [saved, setSaved] = useState(false)
   const fileInput = useRef<HTMLInputElement>(null)
   const errorOf = (name: string) => error?.details.find(({ path: field }) => field === name)?.message
-  const logoUrl = logo === undefined ? branding.logo?.url : (logo ?? undefined)
+  const logoUrl = logo === undefined ? branding.logo?.url : logo !== null && SHOWN_TYPES.test(logo) ? logo : undefined
 
   // The server computes the contrast, by the same rule as when the colour is saved.
   useEffect(() => {
@@ -75,7 +76,7 @@ export function BrandingForm({ path, branding, isOwner, onSaved }: Props) {
         >
           {(attributes) => (
             <div class="row">
-              {logoUrl && <img class="brand-logo" src={logoUrl} alt="Current logo" height={36} />}
+              {logoUrl && <img class="brand-logo" src={logoUrl} alt="Current logo" />}
               {isOwner && (
                 <input
                   {...attributes}
@@ -85,7 +86,7 @@ export function BrandingForm({ path, branding, isOwner, onSaved }: Props) {
                   onChange={(event) => chooseLogo(event.currentTarget.files?.[0])}
                 />
               )}
-              {isOwner && logoUrl && (
+              {isOwner && (logoUrl || logo) && (
                 <button type="button" class="small-button" onClick={removeLogo}>
                   Remove logo
                 </button>
@@ -105,7 +106,9 @@ export function BrandingForm({ path, branding, isOwner, onSaved }: Props) {
         {FIELDS.slice(1).map(renderField)}
         {error && (
           <Notice kind="bad">
-            <span role="alert">{formErrorText(error)}</span>
+            <span role="alert">
+              {error.details.length > 0 ? 'Not saved. Correct the marked fields above.' : error.message}
+            </span>
           </Notice>
         )}
         {saved && <Notice kind="good">Branding saved. New emails and pages use it at once.</Notice>}
