@@ -221,9 +221,9 @@ export interface BrandColours {
 export interface BrandLogo {
   /** Path of the image on this server. */
   url: string
-  /** Width in pixels. */
+  /** Displayed width in pixels. */
   width: number
-  /** Height in pixels. */
+  /** Displayed height in pixels. */
   height: number
 }
 

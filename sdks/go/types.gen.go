@@ -1095,9 +1095,9 @@ type BrandColours struct {
 type BrandLogo struct {
 	// Path of the image on this server.
 	URL string `json:"url"`
-	// Width in pixels.
+	// Displayed width in pixels.
 	Width int64 `json:"width"`
-	// Height in pixels.
+	// Displayed height in pixels.
 	Height int64 `json:"height"`
 }
 

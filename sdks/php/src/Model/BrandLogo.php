@@ -13,8 +13,8 @@ final class BrandLogo implements \JsonSerializable
 {
     /**
      * @param string $url Path of the image on this server.
-     * @param int $width Width in pixels.
-     * @param int $height Height in pixels.
+     * @param int $width Displayed width in pixels.
+     * @param int $height Displayed height in pixels.
      */
     public function __construct(
         public readonly string $url,

@@ -468,9 +468,9 @@ class BrandLogo(TypedDict):
     url: str
     """Path of the image on this server."""
     width: int
-    """Width in pixels."""
+    """Displayed width in pixels."""
     height: int
-    """Height in pixels."""
+    """Displayed height in pixels."""
 
 
 class _CampaignOptional(TypedDict, total=False):

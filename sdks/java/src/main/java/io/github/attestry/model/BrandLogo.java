@@ -5,8 +5,8 @@ package io.github.attestry.model;
  * Logo of an organisation.
  *
  * @param url Path of the image on this server.
- * @param width Width in pixels.
- * @param height Height in pixels.
+ * @param width Displayed width in pixels.
+ * @param height Displayed height in pixels.
  */
 public record BrandLogo(
         String url,
