@@ -36,7 +36,7 @@ import {
   recordIdsRequested,
   restrictionChanged,
 } from './people/identity/hooks.ts'
-import { recordCandidateConsents } from './privacy/consents.ts'
+import { findLanguageOfStudent, recordCandidateConsents } from './privacy/consents.ts'
 import { exportConsents } from './privacy/people.ts'
 import { recordResultEvents } from './results/events.ts'
 import {
@@ -52,6 +52,7 @@ import {
   listRecordIds as listSessionRecordIds,
 } from './verification/people.ts'
 import { resumeVerifications } from './verification/resume.ts'
+import { findStudentLanguage } from './verification/student-language.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
 import { resumeWebhooks } from './webhooks/resume.ts'
 import { mandateCounts } from './workflows/workflows.ts'
@@ -75,6 +76,7 @@ export function registerHandlers(): void {
   messagesChanged.register({ analytics: addMessageChanges })
   itemRetired.register({ credentials: revokeMiskeyed })
   isMemberAddress.register({ console: isMember })
+  findStudentLanguage.register({ privacy: findLanguageOfStudent })
   verificationEnded.register({ credentials: scheduleIssueForSession })
   endorsementWithdrawn.register({ credentials: revokeWithdrawn })
   findVerificationCredentials.register({ credentials: findCredentialsOfSession })

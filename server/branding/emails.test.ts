@@ -77,9 +77,19 @@ test('emails to reviewers and students are sent in the name of the organisation'
   assert.equal(code.status, 200, JSON.stringify(code.body))
   await until(async () => (await checkBrandedEmail('reviewer@metro.example')).html!.match(/\b\d{6}\b/))
 
+  const headers = { authorization: `Bearer ${session.token}`, 'content-type': 'application/json' }
+  const agreed = await app.fetch('/api/v1/your-data/session/consent', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ language: 'hi' }),
+  })
+  assert.equal(agreed.status, 200, JSON.stringify(agreed.body))
   const declined = await calls.submitReview(session, token, { declined: true, reason: 'I do not know the student.' })
   assert.equal(declined.status, 200, JSON.stringify(declined.body))
-  assert.match((await checkBrandedEmail('asha@example.com')).subject!, /could not review your skills/)
+  const outcome = await checkBrandedEmail('asha@example.com')
+  assert.match(outcome.subject!, /आपके कौशल की समीक्षा नहीं कर सके/)
+  assert.match(outcome.html!, /<html lang="hi">/)
+  assert.doesNotMatch(outcome.text!, /Hello|unsubscribe:/)
 })
 
 test('emails to candidates are in their language and in the name of the organisation', async () => {

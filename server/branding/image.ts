@@ -1,7 +1,6 @@
 /** Reads the type and the size of an image from its first bytes. The name and the declared type of a file are not trusted. */
 
-export const imageTypes = ['image/png', 'image/jpeg', 'image/webp'] as const
-export type ImageType = (typeof imageTypes)[number]
+export type ImageType = 'image/png' | 'image/jpeg' | 'image/webp'
 
 export interface ImageInfo {
   type: ImageType

@@ -24,6 +24,11 @@ export async function findConsent(
   return rows[0]
 }
 
+/** Returns the language in which a student agreed to the notice. */
+export async function findLanguageOfStudent(queries: Queries, verificationId: string): Promise<string | undefined> {
+  return (await findConsent(queries, { kind: 'session', id: verificationId }))?.language
+}
+
 /**
  * Stores that a person agreed to the current notice. Agreeing to the same version again does not change the stored time. After a
  * withdrawal, or with a new version, the consent is replaced.

@@ -13,6 +13,7 @@ import { escapeHtml } from '../../platform/text/escape-html.ts'
 import { breakLinks } from '../../platform/text/links.ts'
 import { toSingleLine } from '../../platform/text/strip-invisible.ts'
 import type { EndorsementType, SkillOutcome, VerificationSource } from '../schema.ts'
+import { OUTCOME_TEXTS, type OutcomeLanguage, outcomeLanguages } from './outcome-texts.ts'
 
 /** Emails of a review, as text and as HTML. All user text is escaped. */
 
@@ -102,6 +103,8 @@ export interface ReviewOutcome {
   reviewer: Person
   source: VerificationSource
   skills: SkillOutcome[]
+  /** The language of the student. If it is not known or not one of the texts, the email is in English, with a Hindi sentence. */
+  language: string | undefined
   /** The reviewer's reason, if the review was declined. */
   declined?: string
   /** Why the endorsement was withdrawn, and whether the reviewer did it. */
@@ -116,93 +119,66 @@ export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
 }
 
 function outcomeEmail(outcome: ReviewOutcome): ReviewEmail {
-  const student = studentName(outcome.student)
+  const { skills, declined, withdrawn, unsubscribeUrl, brand } = outcome
+  const knownLanguage = outcomeLanguages.find((each) => each === outcome.language)
+  const language = knownLanguage ?? 'en'
+  const texts = OUTCOME_TEXTS[language]
+  const greeting = texts.greeting(studentName(outcome.student))
   const reviewer = nameOf(outcome.reviewer)
   const sourceText = sourceLine(outcome.source)
-  const { unsubscribeUrl, brand } = outcome
-  const footerLines = unsubscribeLines(STUDENT_UNSUBSCRIBE, unsubscribeUrl)
-  const footerHtml = unsubscribeHtml(STUDENT_UNSUBSCRIBE, unsubscribeUrl, brand)
-  const refusal = refusalTexts(outcome, reviewer)
-  if (refusal) {
-    const { subject, intro, nextStep, reason, hindi } = refusal
-    return {
-      kind: 'review_outcome',
-      subject,
-      text: [`Hello ${student},`, intro, `“${reason}”`, sourceText, nextStep, hindi, ...footerLines].join('\n\n'),
-      html: emailHtml({
-        language: 'en',
-        title: subject,
-        brand,
-        body: [
-          paragraphHtml(`Hello ${student},`),
-          paragraphHtml(intro),
-          boxHtml(sourceText, [`“${reason}”`], brand),
-          paragraphHtml(nextStep),
-          paragraphHtml(hindi, 'hi'),
-          footerHtml,
-        ].join('\n'),
-      }),
-    }
-  }
-  const lines = outcome.skills.map(({ name, outcome: verdict, rating }) => {
-    const ratingText = rating === undefined ? '' : `, ${rating} of 5`
-    return `${toSkillLine(name)}: ${verdict === 'endorsed' ? 'confirmed' : 'not confirmed'}${ratingText}`
-  })
-  const subject = `${reviewer} has reviewed your skills`
-  const intro = `${reviewer} has submitted the review of your skills. The result:`
-  const hindi = 'आपके कौशल की समीक्षा पूरी हो गई है।'
+  const reason = withdrawn?.reason ?? declined
+  const { subject, intro } = withdrawn
+    ? texts.withdrawn(reviewer, withdrawn.byReviewer)
+    : declined === undefined
+      ? texts.reviewed(reviewer)
+      : texts.declined(reviewer)
+  const lines =
+    reason === undefined
+      ? skills.map(
+          ({ name, outcome: verdict, rating }) =>
+            `${toSkillLine(name)}: ${texts.verdict(verdict === 'endorsed', rating)}`,
+        )
+      : [`“${toShortLine(reason)}”`]
+  const closing = reason === undefined ? [] : [texts.nextStep]
+  const hindi = knownLanguage ? [] : [hindiSummary(outcome, reviewer)]
   return {
     kind: 'review_outcome',
     subject,
     text: [
-      `Hello ${student},`,
+      greeting,
       intro,
-      [sourceText, ...lines.map((line) => `- ${line}`)].join('\n'),
-      hindi,
-      ...footerLines,
+      ...(reason === undefined
+        ? [[sourceText, ...lines.map((line) => `- ${line}`)].join('\n')]
+        : [...lines, sourceText]),
+      ...closing,
+      ...hindi,
+      ...unsubscribeLines(STUDENT_UNSUBSCRIBE, unsubscribeUrl, knownLanguage),
     ].join('\n\n'),
     html: emailHtml({
-      language: 'en',
+      language,
       title: subject,
       brand,
       body: [
-        paragraphHtml(`Hello ${student},`),
+        paragraphHtml(greeting),
         paragraphHtml(intro),
         boxHtml(sourceText, lines, brand),
-        paragraphHtml(hindi, 'hi'),
-        footerHtml,
+        ...closing.map((text) => paragraphHtml(text)),
+        ...hindi.map((text) => paragraphHtml(text, 'hi')),
+        unsubscribeHtml(STUDENT_UNSUBSCRIBE, unsubscribeUrl, brand, knownLanguage),
       ].join('\n'),
     }),
   }
 }
 
-/** Returns the texts of a review that was declined, or whose endorsement was withdrawn; undefined for others. */
-function refusalTexts({ declined, withdrawn }: ReviewOutcome, reviewer: string) {
-  const askAgain = 'You can ask someone else: start a new verification on the site where you started this one.'
+/** Returns the Hindi sentence in the English email to a student whose language is not known. */
+function hindiSummary({ declined, withdrawn }: ReviewOutcome, reviewer: string): string {
   if (withdrawn)
-    return {
-      subject: withdrawn.byReviewer
-        ? `${reviewer} has withdrawn the confirmation of your skills`
-        : `The confirmation of your skills by ${reviewer} has been withdrawn`,
-      intro: `${withdrawn.byReviewer ? `${reviewer} has withdrawn the confirmation` : `The confirmation by ${reviewer} has been withdrawn`}. Your skills are no longer verified by it, and credentials based on it have been revoked. The reason:`,
-      nextStep: askAgain,
-      reason: toShortLine(withdrawn.reason),
-      hindi: `${reviewer} द्वारा आपके कौशल की पुष्टि वापस ले ली गई है। इस पर आधारित प्रमाणपत्र अब मान्य नहीं हैं। आप किसी और से अनुरोध कर सकते हैं।`,
-    }
-  if (declined === undefined) return undefined
-  return {
-    subject: `${reviewer} could not review your skills`,
-    intro: `${reviewer} declined to review your skills. Their reason:`,
-    nextStep: askAgain,
-    reason: toShortLine(declined),
-    hindi: `${reviewer} आपके कौशल की समीक्षा नहीं कर सके। आप किसी और से अनुरोध कर सकते हैं।`,
-  }
+    return `${reviewer} द्वारा आपके कौशल की पुष्टि वापस ले ली गई है। इस पर आधारित प्रमाणपत्र अब मान्य नहीं हैं। आप किसी और से अनुरोध कर सकते हैं।`
+  if (declined === undefined) return 'आपके कौशल की समीक्षा पूरी हो गई है।'
+  return `${reviewer} आपके कौशल की समीक्षा नहीं कर सके। आप किसी और से अनुरोध कर सकते हैं।`
 }
 
-interface UnsubscribeText {
-  en: string
-  hi: string
-}
+type UnsubscribeText = Record<OutcomeLanguage, string>
 
 const REVIEWER_UNSUBSCRIBE: UnsubscribeText = {
   en: 'To stop all review requests, unsubscribe:',
@@ -213,12 +189,21 @@ const STUDENT_UNSUBSCRIBE: UnsubscribeText = {
   hi: 'समीक्षा की मेल नहीं चाहिए? इस लिंक से बंद करें:',
 }
 
-function unsubscribeLines({ en, hi }: UnsubscribeText, url: string): string[] {
-  return [`${en}\n${hi}\n${url}`]
+/** Without a known language, the text is in both languages. */
+function unsubscribeLines(texts: UnsubscribeText, url: string, language?: OutcomeLanguage): string[] {
+  return [[...(language ? [texts[language]] : [texts.en, texts.hi]), url].join('\n')]
 }
 
-function unsubscribeHtml({ en, hi }: UnsubscribeText, url: string, brand: EmailBrand | undefined): string {
-  return smallHtml(`${escapeHtml(en)}<br><span lang="hi">${escapeHtml(hi)}</span><br>${linkHtml(url, brand)}`)
+function unsubscribeHtml(
+  texts: UnsubscribeText,
+  url: string,
+  brand: EmailBrand | undefined,
+  language?: OutcomeLanguage,
+): string {
+  const text = language
+    ? escapeHtml(texts[language])
+    : `${escapeHtml(texts.en)}<br><span lang="hi">${escapeHtml(texts.hi)}</span>`
+  return smallHtml(`${text}<br>${linkHtml(url, brand)}`)
 }
 
 function sourceLine({ title, subtitle, meta }: VerificationSource): string {

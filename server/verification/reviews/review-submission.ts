@@ -30,6 +30,7 @@ import {
   skillRecord,
   verificationNotFoundProblem,
 } from '../sessions.ts'
+import { findStudentLanguage } from '../student-language.ts'
 import { reviewOutcomeEmail } from './emails.ts'
 import { alreadySubmittedProblem, findReview, isWithdrawable, linkExpiredProblem, type Review } from './reviews.ts'
 
@@ -154,6 +155,7 @@ export async function submitReview(
       skills,
       ...('reason' in decision ? { declined: decision.reason } : {}),
       unsubscribeUrl: unsubscribeLink.url,
+      language: (await findStudentLanguage.run(tx, session.id)).privacy,
       brand: await findEmailBrand(tx, config, session.scope.orgId),
     }),
     to: { name: session.student.name, address: session.student.email },

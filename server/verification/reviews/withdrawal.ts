@@ -12,6 +12,7 @@ import { eventData, redactOutcomes, reviewSubject, skillOutcomes } from '../outc
 import { commentsOf, sealWords } from '../personal-values.ts'
 import type { SkillOutcome } from '../schema.ts'
 import { changeSession, lockVerification, type Session, sealerOf, verificationNotFoundProblem } from '../sessions.ts'
+import { findStudentLanguage } from '../student-language.ts'
 import { reviewOutcomeEmail } from './emails.ts'
 import { findReview, isWithdrawable, type Review, type WithdrawnBy } from './reviews.ts'
 
@@ -103,6 +104,7 @@ async function emailStudent(
       skills: [],
       withdrawn: { byReviewer: by === 'reviewer', reason },
       unsubscribeUrl: unsubscribeLink.url,
+      language: (await findStudentLanguage.run(tx, session.id)).privacy,
       brand: await findEmailBrand(tx, deps.config, session.scope.orgId),
     }),
     to: { name: session.student.name, address: session.student.email },

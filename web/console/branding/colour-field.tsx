@@ -53,7 +53,7 @@ export function ColourField({ value, check, hint, error, isOwner, onChange }: Pr
               <p class="good-text">Readable: at least {MIN_CONTRAST_TEXT} everywhere.</p>
             ) : (
               <p class="bad-text">
-                Hard to read: at least {MIN_CONTRAST_TEXT} is required.{' '}
+                {!error && `Hard to read: at least ${MIN_CONTRAST_TEXT} is required. `}
                 {isOwner && (
                   <button type="button" class="small-button" onClick={() => onChange(check.suggestion)}>
                     Use {check.suggestion} instead
