@@ -24,6 +24,7 @@ import {
   findVerificationCredentials,
   verificationEnded,
 } from './verification/credential-hooks.ts'
+import { findStudentLanguage } from './verification/student-language.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
 import { mandateCounts } from './workflows/workflows.ts'
 
@@ -38,6 +39,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   itemRetired: { hook: itemRetired, modules: ['credentials'] },
   verificationEnded: { hook: verificationEnded, modules: ['credentials'] },
   endorsementWithdrawn: { hook: endorsementWithdrawn, modules: ['credentials'] },
+  findStudentLanguage: { hook: findStudentLanguage, modules: ['privacy'] },
   findVerificationCredentials: { hook: findVerificationCredentials, modules: ['credentials'] },
   isMemberAddress: { hook: isMemberAddress, modules: ['console'] },
   endpointFailing: { hook: endpointFailing, modules: ['console'] },
