@@ -234,7 +234,7 @@ test('every column of type bytea is encrypted again, or known to contain no encr
   // Values that are sealed with the key of a person stay as they are: that key is encrypted again.
   const sealedPerPerson = /(\.personal|verification_reviews\.words|candidate_list\.note)$/
   const unencrypted =
-    /(hash|_index|opt_outs\.address|person_addresses\.address|fingerprint|stamp|code_mac|content_digest|\.person|mail_suppressions\.mailbox|console_passkeys\.(credential_id|public_key)|data_keys\.wrapped)$/
+    /(hash|_index|opt_outs\.address|person_addresses\.address|fingerprint|stamp|code_mac|content_digest|\.person|mail_suppressions\.mailbox|branding\.logo|console_passkeys\.(credential_id|public_key)|data_keys\.wrapped)$/
   const encrypted = sealedColumns.map(({ table, column }) => `${table}.${column}`)
   assert.deepEqual(
     rows
