@@ -84,7 +84,7 @@ const setUp = oncePerFile(async (t) => {
     const partner = await createCampaignPartner(app, { mode: 'live' })
     await db.transaction(async (tx) => {
       for (const channel of ['sms', 'voice', 'email'] as const)
-        await saveCredentials(tx, context.vault, clock, partner.orgId, channel, {})
+        await saveCredentials(tx, context.vault, clock, partner.orgId, channel, { from: '+14155550100' })
     })
     const { mandate_id } = await partner.createMandate(workflow)
     const { campaign } = await partner.createCampaign(
