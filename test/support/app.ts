@@ -98,7 +98,10 @@ export async function startApp(t: Cleanup, options: StartAppOptions = {}): Promi
   const checkErrorCodes = watchErrorCodes(server)
   options.extend?.(server, context)
   t.after(async () => {
+    // A page that is still open keeps the connection of its last request for a minute.
+    const timer = setInterval(() => server.server.closeIdleConnections(), 100)
     await server.close()
+    clearInterval(timer)
     await close()
     await drop()
     checkErrorCodes()
