@@ -669,7 +669,7 @@ export interface GoLiveStep {
   done: boolean
   /** False for a step that is only recommended. */
   required: boolean
-  /** Who can do the step. */
+  /** The people who can do the step. */
   who: 'operator' | 'owner' | 'recruiter'
 }
 

@@ -66,7 +66,7 @@ const GoLiveStep = named(
     step: Type.Enum([...goLiveSteps]),
     done: Type.Boolean(),
     required: Type.Boolean({ description: 'False for a step that is only recommended.' }),
-    who: Type.Enum(['operator', 'owner', 'recruiter'], { description: 'Who can do the step.' }),
+    who: Type.Enum(['operator', 'owner', 'recruiter'], { description: 'The people who can do the step.' }),
   }),
 )
 const ChannelOverview = named(
