@@ -287,6 +287,8 @@ export interface ChannelFinding {
 export interface ChannelOverview {
   channels: ConsoleChannel[]
   steps: GoLiveStep[]
+  /** The service that checks LIVE phone numbers before the first contact. Null if there is none. */
+  dnd_check: DndCheck | null
 }
 
 export interface ColourCheck {
@@ -452,6 +454,13 @@ export interface DeadLetterList {
 
 export interface DecisionResult {
   candidate_ids: string[]
+}
+
+export interface DndCheck {
+  url: string
+  last_success_at: string | null
+  failing_since: string | null
+  last_error: string | null
 }
 
 export interface EmailDetails {
@@ -905,6 +914,11 @@ export interface NewAuthenticatorApp {
   secret: string
   /** The QR code as a data URL of an SVG image. */
   qr_code: string
+}
+
+export interface NewDndCheck {
+  overview: ChannelOverview
+  secret: string
 }
 
 export interface NewScimToken {

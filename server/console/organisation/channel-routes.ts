@@ -6,7 +6,13 @@ import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import { sendTestMessage } from '../../campaigns/contact/test-message.ts'
 import { balanceOf } from '../../campaigns/credits.ts'
-import { findDndCheck } from '../../campaigns/dnd/dnd-check.ts'
+import {
+  type DndCheck,
+  findDndCheck,
+  removeDndCheck,
+  requireDndUrl,
+  setDndCheck,
+} from '../../campaigns/dnd/dnd-check.ts'
 import { PHONE_FORMAT_MESSAGE, PHONE_PATTERN, phoneError } from '../../campaigns/phone-number.ts'
 import { isEmailAddress } from '../../campaigns/schema.ts'
 import { getSpendingSettings } from '../../campaigns/spending/prices.ts'
@@ -69,10 +75,27 @@ const GoLiveStep = named(
     who: Type.Enum(['operator', 'owner', 'recruiter'], { description: 'The people who can do the step.' }),
   }),
 )
+const optionalTime = Type.Union([text, Type.Null()])
+const DndCheckRecord = named(
+  'DndCheck',
+  Type.Object({
+    url: text,
+    last_success_at: optionalTime,
+    failing_since: optionalTime,
+    last_error: Type.Union([text, Type.Null()]),
+  }),
+)
 const ChannelOverview = named(
   'ChannelOverview',
-  Type.Object({ channels: Type.Array(ConsoleChannel), steps: Type.Array(GoLiveStep) }),
+  Type.Object({
+    channels: Type.Array(ConsoleChannel),
+    steps: Type.Array(GoLiveStep),
+    dnd_check: Type.Union([DndCheckRecord, Type.Null()], {
+      description: 'The service that checks LIVE phone numbers before the first contact. Null if there is none.',
+    }),
+  }),
 )
+const NewDndCheck = named('NewDndCheck', Type.Object({ overview: ChannelOverview, secret: text }))
 const TestMessageResult = named(
   'TestMessageResult',
   Type.Object({
@@ -81,6 +104,9 @@ const TestMessageResult = named(
     remedy: Type.Union([text, Type.Null()]),
   }),
 )
+
+/** The data centres of Exotel in Singapore and Mumbai. */
+const EXOTEL_URLS = ['https://api.exotel.com', 'https://api.in.exotel.com']
 
 /** Limits test messages, which cost money and could be sent to other people. */
 const TEST_MESSAGES: Rule = { name: 'console-test-messages', kind: 'fixed', limit: 5, seconds: 3600 }
@@ -132,6 +158,42 @@ export function channelRoutes(app: App, context: Context): void {
         return overview(tx, orgAccess)
       })
       return successResponse('Channel removed', data)
+    },
+  )
+
+  app.put(
+    '/orgs/:org/dnd-check',
+    {
+      config: ownerConfig,
+      schema: {
+        body: Type.Object({ url: Type.String({ minLength: 1, maxLength: 2000 }) }, closed),
+        response: { 200: success(NewDndCheck) },
+      },
+    },
+    async (request) => {
+      const { orgAccess, body } = request
+      await requireDndUrl({ config }, body.url)
+      const data = await db.transaction(async (tx) => {
+        const secret = await setDndCheck(tx, vault, clock, orgAccess.orgId, body.url)
+        await recordRequestAudit(tx, context, request, 'dnd-check.set', undefined, { url: body.url })
+        return { overview: await overview(tx, orgAccess), secret }
+      })
+      return successResponse('Check of numbers set up', data)
+    },
+  )
+
+  app.delete(
+    '/orgs/:org/dnd-check',
+    { config: ownerConfig, schema: { response: { 200: success(ChannelOverview) } } },
+    async (request) => {
+      const { orgAccess } = request
+      const data = await db.transaction(async (tx) => {
+        if (!(await removeDndCheck(tx, orgAccess.orgId)))
+          throw problem('NOT_FOUND', 'The organisation has no check of numbers.')
+        await recordRequestAudit(tx, context, request, 'dnd-check.remove', undefined)
+        return overview(tx, orgAccess)
+      })
+      return successResponse('Check of numbers removed', data)
     },
   )
 
@@ -190,6 +252,7 @@ export function channelRoutes(app: App, context: Context): void {
         webhook_called_at: account?.webhook_called_at?.toISOString() ?? null,
       }
     })
+    const dndCheck = await findDndCheck(queries, orgId)
     const { contact_basis, grievance_email, grievance_phone } = await getPrivacySettings(queries, orgId)
     const { rows } =
       await sql`select from mandates where org_id = ${orgId} and mode = 'live' and status = 'ready' limit 1`.execute(
@@ -216,9 +279,18 @@ export function channelRoutes(app: App, context: Context): void {
       step('credits', 'operator', (await balanceOf(queries, live)) > 0),
       step('mandate', 'recruiter', rows.length > 0),
       step('daily_cap', 'recruiter', (await getSpendingSettings(queries, live)).dailyCap !== null),
-      step('dnd_check', 'operator', (await findDndCheck(queries, orgId)) !== undefined),
+      step('dnd_check', 'owner', dndCheck !== undefined),
     ]
-    return { channels, steps }
+    return { channels, steps, dnd_check: dndCheck ? dndCheckRecord(dndCheck) : null }
+  }
+}
+
+function dndCheckRecord({ url, last_success_at, failing_since, last_error }: DndCheck) {
+  return {
+    url,
+    last_success_at: last_success_at?.toISOString() ?? null,
+    failing_since: failing_since?.toISOString() ?? null,
+    last_error,
   }
 }
 
@@ -237,6 +309,11 @@ function rejectOperatorSettings(name: ChannelName, settings: Record<string, unkn
       'FORBIDDEN',
       'Only operators set up or remove a mail server. Ask the operator to run attestry channels set or remove.',
     )
-  if (settings.base_url !== undefined)
-    throw invalid([{ path: 'base_url', message: 'can only be set by operators, with attestry channels set' }])
+  const { base_url: url, provider } = settings
+  if (url === undefined || (provider === 'exotel' && EXOTEL_URLS.includes(url as string))) return
+  const message =
+    provider === 'exotel'
+      ? `must be ${EXOTEL_URLS.join(' or ')}; operators can set others with attestry channels set`
+      : 'can only be set by operators, with attestry channels set'
+  throw invalid([{ path: 'base_url', message }])
 }

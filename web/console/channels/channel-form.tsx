@@ -10,34 +10,90 @@ interface SettingField {
   name: string
   label: string
   isSecret?: boolean
+  /** Whether the value is a list, entered with commas. */
+  isList?: boolean
+  /** The values that can be chosen; the first is the default. */
+  choices?: { value: string; label: string }[]
   hint?: string
 }
 
-const TWILIO_FIELDS: SettingField[] = [
-  { name: 'account_sid', label: 'Account SID of Twilio' },
-  { name: 'auth_token', label: 'Auth token', isSecret: true },
-  { name: 'from', label: 'Sender number', hint: 'Such as +14155550100' },
-]
+interface Provider {
+  /** The value of the setting `provider`; undefined for the only or the default provider of a channel. */
+  provider?: string
+  label: string
+  fields: SettingField[]
+}
 
-const EXOTEL_FIELDS: SettingField[] = [
+const TWILIO: Provider = {
+  label: 'Twilio, for numbers outside India',
+  fields: [
+    { name: 'account_sid', label: 'Account SID of Twilio' },
+    { name: 'auth_token', label: 'Auth token', isSecret: true },
+    { name: 'from', label: 'Sender number', hint: 'Such as +14155550100' },
+  ],
+}
+
+const EXOTEL_ACCOUNT: SettingField[] = [
   { name: 'account_sid', label: 'Account SID of Exotel' },
   { name: 'api_key', label: 'API key', isSecret: true },
   { name: 'api_token', label: 'API token', isSecret: true },
-  { name: 'app_id', label: 'ID of the call flow', hint: 'Digits, from the dashboard of Exotel' },
-  { name: 'from', label: 'Caller ID', hint: 'A number of the series 140 or 1600, as Exotel shows it' },
   {
-    name: 'languages',
-    label: 'Languages of the voice (optional)',
-    hint: 'Codes separated by commas, such as en, hi. Without them, only candidates in English are called.',
+    name: 'base_url',
+    label: 'Data centre of the account',
+    choices: [
+      { value: '', label: 'Singapore' },
+      { value: 'https://api.in.exotel.com', label: 'Mumbai' },
+    ],
+    hint: 'Exotel shows it in the API settings.',
   },
 ]
 
-/**
- * The fields of channels that can be set up here. SMS through Exotel and Gupshup, and mail servers, are set up with the command line. Calls
- * have two providers.
- */
-const FIELDS: Partial<Record<Channel, SettingField[]>> = {
-  whatsapp: [
+const DLT_FIELDS: SettingField[] = [
+  { name: 'from', label: 'Registered header', hint: 'Six letters, or six digits for promotional messages' },
+  { name: 'dlt_entity_id', label: 'DLT entity ID', hint: 'From the DLT portal' },
+  {
+    name: 'listed_hosts',
+    label: 'Hosts of links on the DLT whitelist',
+    isList: true,
+    hint: 'Separated by commas, such as verify.example.com. It must contain the host of your candidate pages.',
+  },
+]
+
+const EXOTEL_SMS: Provider = {
+  provider: 'exotel',
+  label: 'Exotel, for India',
+  fields: [...EXOTEL_ACCOUNT, ...DLT_FIELDS],
+}
+
+const GUPSHUP: Provider = {
+  provider: 'gupshup',
+  label: 'Gupshup, for India',
+  fields: [
+    { name: 'user_id', label: 'User ID of Gupshup' },
+    { name: 'password', label: 'Password', isSecret: true },
+    ...DLT_FIELDS,
+  ],
+}
+
+const EXOTEL_VOICE: Provider = {
+  provider: 'exotel',
+  label: 'Exotel, for India',
+  fields: [
+    ...EXOTEL_ACCOUNT,
+    { name: 'app_id', label: 'ID of the call flow', hint: 'Digits, from the dashboard of Exotel' },
+    { name: 'from', label: 'Caller ID', hint: 'A number of the series 140 or 1600, as Exotel shows it' },
+    {
+      name: 'languages',
+      label: 'Languages of the voice (optional)',
+      isList: true,
+      hint: 'Codes separated by commas, such as en, hi. Without them, only candidates in English are called.',
+    },
+  ],
+}
+
+const WHATSAPP: Provider = {
+  label: 'WhatsApp Cloud API',
+  fields: [
     { name: 'phone_number_id', label: 'Phone number ID' },
     {
       name: 'business_account_id',
@@ -55,15 +111,21 @@ const FIELDS: Partial<Record<Channel, SettingField[]>> = {
     {
       name: 'template.languages',
       label: 'Approved languages of your own template (optional)',
+      isList: true,
       hint: 'Codes separated by commas, such as en, hi',
     },
   ],
-  sms: TWILIO_FIELDS,
-  voice: TWILIO_FIELDS,
+}
+
+/** The providers of the channels that can be set up here. Mail servers are set up with the command line. */
+const PROVIDERS: Partial<Record<Channel, [Provider, ...Provider[]]>> = {
+  whatsapp: [WHATSAPP],
+  sms: [EXOTEL_SMS, GUPSHUP, TWILIO],
+  voice: [EXOTEL_VOICE, TWILIO],
 }
 
 export function hasForm(channel: Channel): boolean {
-  return FIELDS[channel] !== undefined
+  return PROVIDERS[channel] !== undefined
 }
 
 interface Props {
@@ -78,47 +140,54 @@ export function ChannelForm({ path, channel, onClose, onSaved }: Props) {
   const [values, setValues] = useState<Record<string, string>>({})
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const [isExotel, setIsExotel] = useState(false)
-  const fields = isExotel ? EXOTEL_FIELDS : FIELDS[channel]!
+  const providers = PROVIDERS[channel]!
+  const [provider, setProvider] = useState(providers[0])
+  const { fields } = provider
   const errorOf = (name: string) =>
     error?.details.find(({ path: field }) => field === name || field.startsWith(`${name}[`))?.message
   const isShownAtField = error !== undefined && fields.some(({ name }) => errorOf(name) !== undefined)
   return (
     <form class="stack" noValidate onSubmit={(event) => void save(event)}>
-      {channel === 'sms' && (
-        <p class="soft">
-          These are the settings of Twilio, for numbers outside India. The operator sets up Exotel or Gupshup for India.
-        </p>
-      )}
-      {channel === 'voice' && (
-        <Field
-          id="voice-provider"
-          label="Provider"
-          hint={isExotel ? 'If your account is in Mumbai, the operator must set base_url with the command line.' : ''}
-        >
+      {providers.length > 1 && (
+        <Field id={`${channel}-provider`} label="Provider">
           {(attributes) => (
             <select
               {...attributes}
-              value={isExotel ? 'exotel' : 'twilio'}
-              onChange={(event) => setIsExotel(event.currentTarget.value === 'exotel')}
+              value={provider.label}
+              onChange={(event) => setProvider(providers.find(({ label }) => label === event.currentTarget.value)!)}
             >
-              <option value="twilio">Twilio, for numbers outside India</option>
-              <option value="exotel">Exotel, for India</option>
+              {providers.map(({ label }) => (
+                <option key={label}>{label}</option>
+              ))}
             </select>
           )}
         </Field>
       )}
-      {fields.map(({ name, label, isSecret, hint }) => (
+      {fields.map(({ name, label, isSecret, choices, hint }) => (
         <Field key={name} id={`${channel}-${name}`} label={label} hint={hint ?? ''} error={errorOf(name)}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              {...(isSecret ? { type: 'password' as const } : { type: 'text' as const })}
-              autoComplete="off"
-              value={values[name] ?? ''}
-              onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
-            />
-          )}
+          {(attributes) =>
+            choices ? (
+              <select
+                {...attributes}
+                value={values[name] ?? ''}
+                onChange={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+              >
+                {choices.map((choice) => (
+                  <option key={choice.value} value={choice.value}>
+                    {choice.label}
+                  </option>
+                ))}
+              </select>
+            ) : (
+              <input
+                {...attributes}
+                type={isSecret ? 'password' : 'text'}
+                autoComplete="off"
+                value={values[name] ?? ''}
+                onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+              />
+            )
+          }
         </Field>
       ))}
       {error && !isShownAtField && <Notice kind="bad">{error.message}</Notice>}
@@ -143,18 +212,19 @@ export function ChannelForm({ path, channel, onClose, onSaved }: Props) {
   }
 
   function enteredSettings() {
-    const settings = toSettings(fields.map(({ name }) => [name, values[name] ?? '']))
-    return isExotel ? { provider: 'exotel', ...settings } : settings
+    const settings = toSettings(fields, values)
+    return provider.provider ? { provider: provider.provider, ...settings } : settings
   }
 }
 
 /** Returns the settings for the API: `template.name` is a field of the object `template`. Empty fields are left out. */
-function toSettings(values: [path: string, text: string][]): Record<string, unknown> {
+function toSettings(fields: SettingField[], values: Record<string, string>): Record<string, unknown> {
   const settings: Record<string, unknown> = {}
-  for (const [path, text] of values) {
-    if (!text.trim()) continue
+  for (const { name: path, isList } of fields) {
+    const text = (values[path] ?? '').trim()
+    if (!text) continue
     const [name, inner] = path.split('.') as [string, string | undefined]
-    const value = path.endsWith('languages') ? text.split(',').map((code) => code.trim()) : text.trim()
+    const value = isList ? text.split(',').map((item) => item.trim()) : text
     settings[name] = inner === undefined ? value : { ...(settings[name] as object | undefined), [inner]: value }
   }
   return settings

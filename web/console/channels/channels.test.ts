@@ -19,7 +19,14 @@ import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
 import { GUPSHUP } from '../../../test/support/india.ts'
 import { aCandidate, createCampaignPartner } from '../../../test/support/partners.ts'
-import { cloudError, cloudWebhook, EXOTEL_VOICE, startProvider, WHATSAPP } from '../../../test/support/provider.ts'
+import {
+  cloudError,
+  cloudWebhook,
+  EXOTEL,
+  EXOTEL_VOICE,
+  startProvider,
+  WHATSAPP,
+} from '../../../test/support/provider.ts'
 
 const setUp = oncePerFile(async (t) => {
   const app = await startApp(t)
@@ -93,6 +100,72 @@ test('an owner sees what is missing for LIVE, sets up a channel and a daily cap'
   assert.equal(body.data.daily_cap, 500)
   assert.equal(body.data.price_table.prices[0].price, 0.18)
   await checkPage(page, 'channels-set-up')
+})
+
+test('an owner sets up SMS through Exotel and Gupshup, and the do-not-disturb check', async (t) => {
+  const { app } = await setUp()
+  const { orgId } = await app.fixtures.createOrg()
+  const owner = await signInMember(app, orgId, 'owner')
+  const readChannels = async () => (await owner.get(`/orgs/${orgId}/channels`)).body.data
+  const page = await openConsolePage(t, app, { email: owner.email, width: 360, height: 740 })
+  await page.goto(`${app.url}/console/${orgId}/live/channels`)
+  const sms = page.getByRole('region', { name: 'SMS', exact: true })
+  await sms.getByRole('button', { name: 'Set up' }).click()
+  await sms.getByLabel('Account SID of Exotel').fill(EXOTEL.account_sid)
+  await sms.getByLabel('API key').fill(EXOTEL.api_key)
+  await sms.getByLabel('API token').fill(EXOTEL.api_token)
+  await sms.getByLabel('Data centre of the account').selectOption('Mumbai')
+  await sms.getByLabel('Registered header').fill(EXOTEL.from)
+  await sms.getByLabel('DLT entity ID').fill(EXOTEL.dlt_entity_id)
+  await sms.getByLabel('Hosts of links on the DLT whitelist').fill('https://verify.example.com')
+  await getButton(page, 'Save settings').click()
+  await sms.getByText('must be a host name in lower case').waitFor()
+  await checkPage(page, 'channels-sms-form')
+  await sms.getByLabel('Hosts of links on the DLT whitelist').fill('verify.example.com, jobs.example.com')
+  await getButton(page, 'Save settings').click()
+  await sms.getByText('dlt entity id: 1101000000000000001').waitFor()
+  const { settings } = (await readChannels()).channels.find(({ channel }: any) => channel === 'sms')
+  assert.deepEqual(
+    [settings.provider, settings.base_url, settings.listed_hosts, settings.api_key],
+    ['exotel', 'https://api.in.exotel.com', ['verify.example.com', 'jobs.example.com'], '(set)'],
+  )
+  await sms.getByRole('button', { name: 'Replace settings' }).click()
+  await sms.getByLabel('Provider').selectOption('Gupshup, for India')
+  await sms.getByLabel('User ID of Gupshup').fill(GUPSHUP.user_id)
+  await sms.getByLabel('Password').fill(GUPSHUP.password)
+  await sms.getByLabel('Registered header').fill(GUPSHUP.from)
+  await sms.getByLabel('DLT entity ID').fill(GUPSHUP.dlt_entity_id)
+  await sms.getByLabel('Hosts of links on the DLT whitelist').fill('verify.example.com')
+  await getButton(page, 'Save settings').click()
+  await sms.getByText('provider: gupshup').waitFor()
+
+  const dndCheck = page.getByRole('region', { name: 'Do-not-disturb check' })
+  await getButton(page, 'Set up a check').click()
+  await dndCheck.getByLabel('URL of the service').fill('http://10.0.0.1/check')
+  await getButton(page, 'Save check').click()
+  await dndCheck.locator('.field-error').waitFor()
+  await dndCheck.getByLabel('URL of the service').fill('https://10.0.0.1/check')
+  await getButton(page, 'Save check').click()
+  await dndCheck.locator('.field-error').waitFor()
+  assert.equal((await readChannels()).dnd_check, null, 'a service in a private network is refused')
+  await dndCheck.getByLabel('URL of the service').fill('https://93.184.215.14/check')
+  await getButton(page, 'Save check').click()
+  assert.match((await getDialog(page).locator('.copy code').textContent())!, /^whsec_/)
+  await checkPage(page, 'channels-dnd-secret')
+  await page.keyboard.press('Escape')
+  await dndCheck.getByText('The numbers are sent to https://93.184.215.14/check.').waitFor()
+  await app.context.db.pool.query(
+    `update dnd_checks set failing_since = '2026-03-10T06:30:00Z', last_error = 'The service responded with 500.' where org_id = $1`,
+    [orgId],
+  )
+  await page.reload()
+  await dndCheck.getByText('The service responded with 500. New candidates are not contacted').waitFor()
+  await checkPage(page, 'channels-dnd-failing')
+  await getButton(page, 'Remove the check').click()
+  await getDialog(page).getByRole('button', { name: 'Remove check' }).click()
+  await getButton(page, 'Set up a check').waitFor()
+  assert.equal((await readChannels()).dnd_check, null)
+  assert.equal((await owner.delete(`/orgs/${orgId}/dnd-check`)).status, 404)
 })
 
 test('a test message and failed messages show the reason and what to do, on a phone and in the dark theme', async (t) => {
@@ -298,6 +371,16 @@ test('only owners change channels, and only operators set a mail server or anoth
   assert.equal((await owner.put(`${path}/email`, { smtp_url: 'smtp://10.0.0.1', from: 'a@b.in' })).status, 403)
   const otherHost = await owner.put(`${path}/whatsapp`, { ...WHATSAPP, base_url: 'http://127.0.0.1:1' })
   assert.deepEqual([otherHost.status, otherHost.body.error.details[0].path], [400, 'base_url'])
+  const { templates, ...exotel } = EXOTEL
+  for (const [settings, expectedStatus] of [
+    [{ ...exotel, base_url: 'https://api.in.exotel.com' }, 200],
+    [{ ...exotel, base_url: 'https://api.in.exotel.com.example' }, 400],
+    [{ ...GUPSHUP, base_url: 'https://api.in.exotel.com' }, 400],
+  ] as const)
+    assert.equal((await owner.put(`${path}/sms`, settings)).status, expectedStatus, settings.base_url)
+  const dndPath = `/orgs/${orgId}/dnd-check`
+  assert.equal((await recruiter.put(dndPath, { url: 'https://93.184.215.14/check' })).status, 403)
+  assert.equal((await recruiter.delete(dndPath)).status, 403)
   assert.equal((await owner.post(`${path}/whatsapp/test`, { to: '+919810000001' })).status, 409)
   const stranger = await signInMember(app, (await app.fixtures.createOrg()).orgId, 'owner')
   assert.ok([403, 404].includes((await stranger.get(path)).status))

@@ -13,6 +13,7 @@ import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { ChannelForm, hasForm } from './channel-form.tsx'
+import { DndCheck } from './dnd-check.tsx'
 import { Spending } from './spending.tsx'
 import { Templates } from './templates.tsx'
 import { TestMessageForm } from './test-message-form.tsx'
@@ -35,6 +36,8 @@ export default function Channels() {
       {data?.channels.map((channel) => (
         <Channel key={channel.channel} path={path} channel={channel} onChanged={set} />
       ))}
+      <h2>Do-not-disturb check</h2>
+      {data && <DndCheck check={data.dnd_check} onChanged={set} />}
       <h2>Registered texts</h2>
       <Templates onChanged={() => void reload()} />
       <h2>Messages of the last 30 days</h2>
@@ -77,7 +80,7 @@ const STEP_TEXTS: Record<GoLiveStep['step'], { name: string; how: string; page?:
   daily_cap: { name: 'A daily cap limits the cost', how: 'Set a daily cap below, under Spending.' },
   dnd_check: {
     name: 'Numbers are checked against a do-not-disturb list',
-    how: 'The operator connects a service of your organisation with the command “attestry channels dnd-check set”.',
+    how: 'Enter the URL of a service of your organisation below, under Do-not-disturb check.',
   },
 }
 
