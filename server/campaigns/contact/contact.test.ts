@@ -464,7 +464,7 @@ test('a send whose process died is not repeated', async () => {
   delete sendErrors.whatsapp
   clock.advance(MINUTE)
   // Claimed by a process that never completes the send.
-  const claimedMessages = await db.transaction((tx) => claimSends(tx, context, 10, []))
+  const { messages: claimedMessages } = await db.transaction((tx) => claimSends(tx, context, 10, []))
   assert.equal(claimedMessages.length, 1)
   clock.advance(MINUTE)
   await contactNow(context)

@@ -45,7 +45,7 @@ export async function contactNow(context: Context): Promise<void> {
     await processAllDue(context, () => false)
     await sender.start()
     await sender.settled()
-  } while (sender.isFull())
+  } while (sender.hasMore())
 }
 
 /**
@@ -191,17 +191,17 @@ export const campaignTimedWork: TimedWork = {
 function createSender(context: Context, onCapacity: () => void) {
   const { db, log, keyring } = context
   const inFlight = new Set<Promise<void>>()
-  let isFull = false
+  let hasMore = false
   return {
     /** Starts as many sends as there is capacity for, without waiting for them. */
     async start() {
       const capacity = MAX_CONCURRENT_SENDS - inFlight.size
       if (capacity === 0) return
-      const claimedMessages = await db.transaction((tx) =>
+      const { messages, hasMore: moreMayBeDue } = await db.transaction((tx) =>
         claimSends(tx, context, capacity, keyring.pausedOrganisations()),
       )
-      isFull = claimedMessages.length === capacity
-      for (const message of claimedMessages) {
+      hasMore = moreMayBeDue
+      for (const message of messages) {
         const send = sendOne(message)
           .catch((error) =>
             log.warn(
@@ -211,11 +211,11 @@ function createSender(context: Context, onCapacity: () => void) {
           )
           .then(() => void inFlight.delete(send))
         inFlight.add(send)
-        void send.then(() => isFull && onCapacity())
+        void send.then(() => hasMore && onCapacity())
       }
     },
-    /** Whether the last start used the whole capacity, so that more messages may be due. */
-    isFull: () => isFull,
+    /** Whether more messages may be due than the last start claimed. */
+    hasMore: () => hasMore,
     async settled() {
       await Promise.all(inFlight)
     },

@@ -73,15 +73,15 @@ function maySend(paused: PausedOrganisations, now: number) {
 }
 
 /**
- * Claims due messages by marking them as `sending` before they are sent. A message whose lease has expired may have been sent, so
- * it is not sent again.
+ * Claims due messages by marking them as `sending` before they are sent, and defers those over a rate or limit. A message whose lease has
+ * expired may have been sent, so it is not sent again. `hasMore` tells whether more messages may be due.
  */
 export async function claimSends(
   tx: Tx,
   { clock }: ContactDeps,
   limit: number,
   paused: PausedOrganisations,
-): Promise<ClaimedMessage[]> {
+): Promise<{ messages: ClaimedMessage[]; hasMore: boolean }> {
   const now = clock.now()
   const isDue = sql`m.state = 'queued' and m.due_at <= ${new Date(now)} and g.test_clock_id is null and ${maySend(paused, now)}
     and (${nextContactTime(now) === now} or m.contact_step is null or m.mode = 'test')`
@@ -111,7 +111,8 @@ export async function claimSends(
   const overLimitIds = await deferOverMessagingLimit(tx, rows, now)
   const withinLimit = rows.filter(({ message_id }) => !overLimitIds.has(message_id))
   const deferredIds = await deferOverRate(tx, withinLimit, now)
-  return withinLimit.filter(({ message_id }) => !deferredIds.has(message_id))
+  const messages = withinLimit.filter(({ message_id }) => !deferredIds.has(message_id))
+  return { messages, hasMore: rows.length === limit }
 }
 
 /**
