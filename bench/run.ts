@@ -8,6 +8,7 @@ import { runBenchmark as credentials } from './credentials.ts'
 import { runBenchmark as endorsementRings } from './endorsement-rings.ts'
 import { runBenchmark as enrolment } from './enrolment.ts'
 import { runBenchmark as http } from './http.ts'
+import { runBenchmark as liveCampaign } from './live-campaign.ts'
 import { runBenchmark as mandates } from './mandates.ts'
 import { runBenchmark as overload } from './overload.ts'
 import { runBenchmark as pages } from './pages.ts'
@@ -54,6 +55,7 @@ const benchmarks: Record<string, Benchmark> = {
   enrolment,
   people,
   'campaign-simulator': campaignSimulator,
+  'live-campaign': liveCampaign,
   analytics,
   ats,
   'verification-sessions': verificationSessions,
