@@ -147,7 +147,7 @@ function commandsOf({ language, text }: CodeBlock, folder: string): string {
   return nodeVersions.map((node) => `PATH=${node.path} node program.mjs`).join('\n')
 }
 
-function environmentOf({ context }: TestApp): Record<string, string> {
+export function environmentOf({ context }: TestApp): Record<string, string> {
   const { databaseUrl, databaseOwnerUrl, masterKey } = context.config
   return {
     DATABASE_URL: databaseUrl!,
