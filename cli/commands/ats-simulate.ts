@@ -9,7 +9,7 @@ import { problem } from '../../server/api/problem.ts'
 import { type AdapterName, adapterNames } from '../../server/ats/adapter.ts'
 import { adapters } from '../../server/ats/adapters.ts'
 import { createConnection, listConnections } from '../../server/ats/connections.ts'
-import { balanceOf, grantCredits } from '../../server/campaigns/credits.ts'
+import { grantCredits } from '../../server/campaigns/credits.ts'
 import { skillId } from '../../server/catalogue/ids.ts'
 import { LoadedSkills } from '../../server/catalogue/loaded-skills.ts'
 import { findSkills } from '../../server/catalogue/store.ts'
@@ -196,12 +196,10 @@ async function createSimulatedConnection(adapter: AdapterName, { org, port }: Si
   })
 }
 
-/** Grants a TEST credit if there is none, and creates a mandate if none is ready, so that the command works in a new deployment. */
+/** Grants a TEST credit for the order, and creates a mandate if none is ready, so that the command works in a new deployment. */
 async function prepareOrganisation(store: CliStore, tx: Tx, scope: OrgScope) {
-  if ((await balanceOf(tx, scope)) === 0) {
-    await grantCredits(tx, scope, store.clock, 1)
-    console.error('Granted one TEST credit for the order.')
-  }
+  await grantCredits(tx, scope, store.clock, 1)
+  console.error('Granted one TEST credit for the order.')
   if ((await listReadyMandates(tx, scope, { ids: null, limit: 1 })).length > 0) return
   const { workflow_id } = await createWorkflow(tx, scope, store.clock, { name: 'Simulated orders' }, 'playground')
   const skills = await findSkills(tx, SAMPLE_SKILLS)

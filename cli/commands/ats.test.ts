@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { findFreePort } from '../../test/support/free-port.ts'
 import { createDeployment } from '../../test/support/server.ts'
 
 test('the simulated systems order an assessment from a new deployment and receive the report', async (t) => {
@@ -8,13 +9,12 @@ test('the simulated systems order an assessment from a new deployment and receiv
   const { org_id } =
     (await deployment.json('org', 'list'))[0] ?? (await deployment.json('org', 'create', '--name', 'Acme'))
   const scope = ['--org', org_id, '--mode', 'test']
-  const argumentsOf = (adapter: string, port: number, persona: number) => [
+  const argumentsOf = async (adapter: string, persona: number) => [
     ...['ats', 'simulate', adapter, '--org', org_id, '--url', url],
-    ...['--port', String(port), '--persona', String(persona)],
+    ...['--port', String(await findFreePort()), '--persona', String(persona)],
   ]
-  const simulate = (adapter: string, port: number, persona: number) =>
-    deployment.json(...argumentsOf(adapter, port, persona))
-  const simulation = await deployment.cli(...argumentsOf('greenhouse', 18_391, 1))
+  const simulate = async (adapter: string, persona: number) => deployment.json(...(await argumentsOf(adapter, persona)))
+  const simulation = await deployment.cli(...(await argumentsOf('greenhouse', 1)))
   assert.match(simulation.stdout, /Greenhouse shows the state "complete"\.\nReport: http/)
   assert.match(simulation.stderr, /→ POST \/send_test \{"partner_test_id":.* ← 200 \{"partner_interview_id"/)
   assert.match(simulation.stderr, /← PATCH \/integrations\/\S+ \(no body\) → 200/)
@@ -23,7 +23,7 @@ test('the simulated systems order an assessment from a new deployment and receiv
     /→ GET \/test_status\S+ \(no body\) ← 200 \{"partner_status":"complete".*2 of 2 skills verified/,
   )
   // A candidate who declines is quicker.
-  const [ashby, workable] = await Promise.all([simulate('ashby', 18_392, 5), simulate('workable', 18_393, 5)])
+  const [ashby, workable] = await Promise.all([simulate('ashby', 5), simulate('workable', 5)])
   assert.deepEqual([ashby.state, workable.state], ['cancelled', 'rejected'])
   const { stdout } = await deployment.cli('ats', 'orders', '--org', org_id)
   assert.match(stdout, /greenhouse .*completed .*result delivered/)
