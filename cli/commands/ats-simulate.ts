@@ -9,7 +9,7 @@ import { problem } from '../../server/api/problem.ts'
 import { type AdapterName, adapterNames } from '../../server/ats/adapter.ts'
 import { adapters } from '../../server/ats/adapters.ts'
 import { createConnection, listConnections } from '../../server/ats/connections.ts'
-import { grantCredits } from '../../server/campaigns/credits.ts'
+import { balanceOf, grantCredits } from '../../server/campaigns/credits.ts'
 import { skillId } from '../../server/catalogue/ids.ts'
 import { LoadedSkills } from '../../server/catalogue/loaded-skills.ts'
 import { findSkills } from '../../server/catalogue/store.ts'
@@ -23,7 +23,7 @@ import { examples } from '../examples.ts'
 import { wholeNumberParser } from '../options.ts'
 import { print } from '../print.ts'
 import { serverAddress } from '../server-address.ts'
-import type { SimulatedAts, SimulatedOrder } from '../simulated-ats/simulated-ats.ts'
+import { ListRejection, type SimulatedAts, type SimulatedOrder } from '../simulated-ats/simulated-ats.ts'
 import { simulations } from '../simulated-ats/simulations.ts'
 import { type CliStore, withStore } from '../store.ts'
 import { recordCliChange } from './audit.ts'
@@ -44,6 +44,10 @@ const DEFAULT_PORT = 8091
 const SIMULATED_TOKEN = 'token-of-the-simulated-ats'
 const POLL_INTERVAL_MS = 200
 const LIST_INTERVAL_MS = 2000
+/** How long a new key may be rejected. */
+const KEY_TIMEOUT_MS = 3000
+/** Below this balance a credit is granted for the order: simulations that run at the same time may spend the others. */
+const MIN_CREDITS = 10
 /** Skills of the built-in catalogue that the built-in question bank can measure. */
 const SAMPLE_SKILLS = [2001, 2005]
 
@@ -60,14 +64,7 @@ export function simulateCommand(): Command {
     )
     .option('--url <url>', 'address of the server (default: that of the server in DATA_DIR)')
     .option('--test <mandate>', 'mandate to order, JM_… (default: the first in the list)')
-    .option(
-      '--persona <n>',
-      `how the simulated candidate behaves: ${Object.entries(personas)
-        .map(([number, name]) => `${Number(number)} ${name}`)
-        .join(', ')}`,
-      wholeNumberParser(1, 11),
-      1,
-    )
+    .option('--persona <n>', `how the simulated candidate behaves: ${describePersonas()}`, wholeNumberParser(1, 11), 1)
     .option(
       '--port <port>',
       'port on which the simulated ATS receives reports',
@@ -83,6 +80,14 @@ export function simulateCommand(): Command {
       ),
     )
     .action(simulate)
+}
+
+/** Returns the numbers of the simulated candidates with their behaviour, such as "1 passes, 2 knocked out". */
+function describePersonas(): string {
+  return Object.entries(personas)
+    .toSorted(([first], [second]) => Number(first) - Number(second))
+    .map(([number, name]) => `${Number(number)} ${name.replaceAll('_', ' ')}`)
+    .join(', ')
 }
 
 async function simulate(adapter: AdapterName, options: SimulateOptions, command: Command) {
@@ -122,7 +127,8 @@ interface OrderSummary {
 /** Orders one assessment and waits until it has ended. */
 async function simulateOrder(ats: SimulatedAts, { test, persona, timeout }: SimulateOptions): Promise<OrderSummary> {
   const deadline = Date.now() + timeout * 1000
-  const testId = test ?? (await findTest(ats, deadline))
+  const firstTestId = await findTest(ats, deadline)
+  const testId = test ?? firstTestId
   const run = randomUUID()
   const order = await ats.order(run, testId, {
     id: run,
@@ -141,14 +147,26 @@ async function simulateOrder(ats: SimulatedAts, { test, persona, timeout }: Simu
   return { assessment_id: order.assessmentId, state: order.state, message: order.message, result: order.result }
 }
 
-/** Returns the first test. The questions of a new mandate are prepared in the background. */
+/** Returns the first test. The server accepts a new key within a second, and prepares the questions of a new mandate in the background. */
 async function findTest(ats: SimulatedAts, deadline: number): Promise<string> {
+  const keyDeadline = Date.now() + KEY_TIMEOUT_MS
   for (;;) {
-    const [test] = await ats.listTests()
-    if (test) return test.id
+    const tests = await listTests(ats)
+    if (Array.isArray(tests) && tests[0]) return tests[0].id
+    if (!Array.isArray(tests) && (tests.status !== 401 || Date.now() > keyDeadline))
+      throw problem('CONFLICT', tests.message)
     if (Date.now() > deadline)
       throw problem('CONFLICT', 'The list of tests is empty. Create a mandate in TEST mode and wait until it is ready.')
-    await pause(LIST_INTERVAL_MS)
+    await pause(Array.isArray(tests) ? LIST_INTERVAL_MS : POLL_INTERVAL_MS)
+  }
+}
+
+async function listTests(ats: SimulatedAts): Promise<{ id: string }[] | ListRejection> {
+  try {
+    return await ats.listTests()
+  } catch (error) {
+    if (error instanceof ListRejection) return error
+    throw error
   }
 }
 
@@ -196,10 +214,12 @@ async function createSimulatedConnection(adapter: AdapterName, { org, port }: Si
   })
 }
 
-/** Grants a TEST credit for the order, and creates a mandate if none is ready, so that the command works in a new deployment. */
+/** Grants a TEST credit if few are left, and creates a mandate if none is ready, so that the command works in a new deployment. */
 async function prepareOrganisation(store: CliStore, tx: Tx, scope: OrgScope) {
-  await grantCredits(tx, scope, store.clock, 1)
-  console.error('Granted one TEST credit for the order.')
+  if ((await balanceOf(tx, scope)) < MIN_CREDITS) {
+    await grantCredits(tx, scope, store.clock, 1)
+    console.error('Granted one TEST credit for the order.')
+  }
   if ((await listReadyMandates(tx, scope, { ids: null, limit: 1 })).length > 0) return
   const { workflow_id } = await createWorkflow(tx, scope, store.clock, { name: 'Simulated orders' }, 'playground')
   const skills = await findSkills(tx, SAMPLE_SKILLS)

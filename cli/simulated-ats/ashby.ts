@@ -29,8 +29,34 @@ const AssessmentList = Type.Object(
   },
   closed,
 )
+const customFieldProperties = {
+  id: Type.String({ minLength: 1 }),
+  name: Type.String({ minLength: 1 }),
+  isRequired: Type.Optional(Type.Boolean()),
+}
 const Started = Type.Object(
   { success: Type.Literal(true), results: Type.Object({ assessment_id: Type.String({ minLength: 1 }) }, closed) },
+  closed,
+)
+const CustomFieldList = Type.Object(
+  {
+    success: Type.Literal(true),
+    fields: Type.Array(
+      Type.Union([
+        Type.Object({ ...customFieldProperties, type: Type.Enum(['String', 'Phone', 'Email', 'Boolean']) }, closed),
+        Type.Object(
+          {
+            ...customFieldProperties,
+            type: Type.Enum(['ValueSelect', 'MultiValueSelect']),
+            possible_values: Type.Array(
+              Type.Object({ key: Type.String({ minLength: 1 }), value: Type.String({ minLength: 1 }) }, closed),
+            ),
+          },
+          closed,
+        ),
+      ]),
+    ),
+  },
   closed,
 )
 const value = (type: string, valueSchema: Type.TSchema) =>
@@ -91,14 +117,14 @@ export async function simulateAshby(options: SimulatedAtsOptions): Promise<Simul
   return Object.assign(connector, {
     name: 'ashby',
     async listTests() {
-      const { body } = await connector.call<{ results: ListedAssessment[] }>(
+      const { results } = await connector.callForTests<{ results: ListedAssessment[] }>(
         'POST',
         '/assessment.list',
         authorization,
         {},
         AssessmentList,
       )
-      return (body.results ?? []).map(({ assessment_type_id: id, name }) => ({ id, name }))
+      return results.map(({ assessment_type_id: id, name }) => ({ id, name }))
     },
     async order(identity: string, testId: string, person: SimulatedPerson) {
       const { status, body } = await connector.call<{ results: { assessment_id: string } }>(
@@ -116,6 +142,7 @@ export async function simulateAshby(options: SimulatedAtsOptions): Promise<Simul
           },
           application: { ashby_id: identity, status: 'Active' },
           job: { ashby_id: 'job-1', name: 'Electrician', ashby_job_url: 'https://app.ashbyhq.com/jobs/job-1' },
+          ...additionalFields(person),
         },
         Started,
       )
@@ -123,6 +150,16 @@ export async function simulateAshby(options: SimulatedAtsOptions): Promise<Simul
       const order = orders.get(id ?? '') ?? { ...newOrder(status, id, body.message), timestamp: 0 }
       if (id !== undefined) orders.set(id, order)
       return order
+    },
+    async listCustomFields() {
+      const { body } = await connector.call<{ fields: { id: string }[] }>(
+        'POST',
+        '/assessment.customField.list',
+        authorization,
+        {},
+        CustomFieldList,
+      )
+      return (body.fields ?? []).map(({ id }) => id)
     },
     async cancel(assessment_id: string) {
       return (await connector.call('POST', '/assessment.cancel', authorization, { assessment_id }, Started)).status
@@ -161,4 +198,10 @@ export async function simulateAshby(options: SimulatedAtsOptions): Promise<Simul
     ].flatMap((each) => each?.identifier ?? [])
     if (new Set(identifiers).size < identifiers.length) report('identifiers are not unique')
   }
+}
+
+/** Ashby has no phone numbers of its own: a recruiter enters one in a custom field. */
+function additionalFields({ phone, language }: SimulatedPerson) {
+  if (phone === undefined && language === undefined) return {}
+  return { additional_fields: { phone, language } }
 }

@@ -51,8 +51,8 @@ export async function simulateGreenhouse(options: SimulatedAtsOptions): Promise<
   return Object.assign(connector, {
     name: 'greenhouse',
     async listTests() {
-      const { body } = await connector.call<ListedTest[]>('GET', '/list_tests', authorization, undefined, TestList)
-      return (body as ListedTest[]).map(({ partner_test_id: id, partner_test_name: name }) => ({ id, name }))
+      const tests = await connector.callForTests<ListedTest[]>('GET', '/list_tests', authorization, undefined, TestList)
+      return tests.map(({ partner_test_id: id, partner_test_name: name }) => ({ id, name }))
     },
     async order(identity: string, testId: string, person: SimulatedPerson) {
       const path = `/integrations/testing_partners/take_home_tests/${identity}`

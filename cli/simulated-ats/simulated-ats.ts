@@ -14,6 +14,8 @@ export interface SimulatedPerson {
   lastName: string
   email: string
   phone?: string | undefined
+  /** The language that the recruiter chose; only systems with a field for it send it. */
+  language?: string | undefined
 }
 
 /** An order as the ATS knows it. */
@@ -55,12 +57,27 @@ export interface SimulatedAts {
   react: (call: ReceivedCall) => Reaction | undefined
   /** Called with a line about every message. */
   log: (line: string) => void
+  /** Returns the tests that recruiters can choose. Throws a `ListRejection` if Attestry rejects the call. */
   listTests(): Promise<{ id: string; name: string }[]>
   /** Places an order. An identity that was ordered before is sent again in the same words. */
   order(identity: string, testId: string, person: SimulatedPerson): Promise<SimulatedOrder>
   /** Cancels an order; undefined if the ATS cannot. */
   cancel?: (assessmentId: string) => Promise<number>
+  /** Returns the IDs of the fields that recruiters can fill in; undefined if the ATS has none. */
+  listCustomFields?: () => Promise<string[]>
+  /** Returns a link to the report page that the ATS shares; undefined if the ATS has none or the order is unknown. */
+  getSharedLink?: (assessmentId: string) => Promise<string | undefined>
   close(): Promise<void>
+}
+
+/** Attestry rejected the call for the list of tests. */
+export class ListRejection extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string | undefined) {
+    super(`Attestry rejected the call for the list of tests with ${status}${message ? `: ${message}` : ''}`)
+    this.status = status
+  }
 }
 
 export interface SimulatedAtsOptions {
@@ -87,6 +104,14 @@ export interface AtsConnector {
     body: object | undefined,
     format: TSchema,
   ): Promise<CallResult<Body>>
+  /** Calls Attestry for the list of tests, and returns the body of the response. */
+  callForTests<Body>(
+    method: string,
+    path: string,
+    authorization: string,
+    body: object | undefined,
+    format: TSchema,
+  ): Promise<Body>
   /** Records a violation unless the value has the format. */
   check(subject: string, format: TSchema, value: unknown): void
   close(): Promise<void>
@@ -145,6 +170,11 @@ export async function openConnector(
       const responseBody = parseBody(text)
       if (response.ok) connector.check(`response to ${method} ${path}`, format, responseBody)
       return { status: response.status, body: (responseBody ?? {}) as CallResult<Body>['body'] }
+    },
+    async callForTests<Body>(...call: Parameters<AtsConnector['call']>) {
+      const { status, body } = await connector.call(...call)
+      if (status !== 200) throw new ListRejection(status, body.message)
+      return body as Body
     },
     check(subject, format, value) {
       for (const { instancePath, message } of Compile(format).Errors(value))

@@ -19,6 +19,14 @@ const TestList = Type.Object(
   closed,
 )
 const CreatedAssessment = Type.Object({ assessment_id: Type.String({ minLength: 1 }) }, closed)
+const SharedLink = Type.Object(
+  {
+    url: Type.String({ pattern: '^https?://' }),
+    ttl: Type.Integer({ minimum: 1 }),
+    ttl_units: Type.Enum(['minutes', 'hours', 'days']),
+  },
+  closed,
+)
 const Result = Type.Object(
   {
     status: Type.Enum(['pending', 'completed', 'rejected', 'expired']),
@@ -52,8 +60,7 @@ export async function simulateWorkable(options: SimulatedAtsOptions): Promise<Si
   return Object.assign(connector, {
     name: 'workable',
     async listTests() {
-      const { body } = await connector.call<TestListBody>('GET', '/tests', authorization, undefined, TestList)
-      return body.tests ?? []
+      return (await connector.callForTests<TestListBody>('GET', '/tests', authorization, undefined, TestList)).tests
     },
     async order(identity: string, testId: string, person: SimulatedPerson) {
       const path = `/assessments/results/${identity}`
@@ -78,6 +85,10 @@ export async function simulateWorkable(options: SimulatedAtsOptions): Promise<Si
       const order = orders.get(path) ?? newOrder(status, body.assessment_id, body.message)
       if (status < 300) orders.set(path, order)
       return order
+    },
+    async getSharedLink(assessmentId: string) {
+      const path = `/assessments/${encodeURIComponent(assessmentId)}/shared-link`
+      return (await connector.call<{ url: string }>('GET', path, authorization, undefined, SharedLink)).body.url
     },
   })
 

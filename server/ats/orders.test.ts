@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import { aPerson, connectAts, startAts, startReports } from '../../test/support/ats/connection.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
+import { signInMember } from '../../test/support/console.ts'
 import { createCampaignPartner, passTime } from '../../test/support/partners.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
 import { until } from '../../test/support/until.ts'
@@ -74,7 +75,7 @@ for (const adapter of adapterNames) {
     assert.equal((await ats.order('first', mandate.mandate_id, aPerson(1, 6))).status, 200)
     const duplicate = await ats.order('second', mandate.mandate_id, aPerson(1, 6))
     assert.equal(duplicate.status, 409)
-    assert.match(duplicate.message ?? '', /already being assessed/)
+    assert.match(duplicate.message ?? '', /already being assessed for this test\. Wait for the result\.$/)
     const unpaid = await ats.order('third', mandate.mandate_id, aPerson(2, 6))
     assert.equal(unpaid.status, 422)
     assert.match(unpaid.message ?? '', /No credits are left/)
@@ -239,8 +240,64 @@ test('each end of an assessment is reported in the format of the ATS', async (t)
       () => `${ats.name} ${persona} ${order.state}`,
     )
     assert.equal(order.state, expectedStates[ats.name as AdapterName][persona], `${ats.name} ${persona}`)
+    assert.doesNotMatch(JSON.stringify(order.result), /not asked \(not asked\)/)
   }
   for (const { ats } of setups) assert.deepEqual(ats.violations, [])
+})
+
+test('recruiters of Ashby can enter a phone number and a language', async (t) => {
+  const app = await getApp()
+  startReports(t, app)
+  const { ats, partner } = await startAts(t, app, 'ashby')
+  const { mandate_id } = await partner.createMandate({ languages: ['en', 'hi'] })
+  assert.deepEqual(await ats.listCustomFields!(), ['phone', 'language'])
+  const person = aPerson(1, 1, { phone: '99900 00001', language: 'hi' })
+  const order = await ats.order('application-1', mandate_id, person)
+  assert.equal(order.status, 200, order.message)
+  const { candidate_id } = (await findOrderById(app.context.db.queries, order.assessmentId!))!
+  const candidate = (await findCandidacy(app.context.db.queries, candidate_id!))!
+  assert.deepEqual([candidate.phone, candidate.state.language], ['+919990000001', 'hi'])
+  await passTime(app, 10_000)
+  await until(() => order.state === 'complete')
+  assert.deepEqual(ats.violations, [])
+})
+
+test('Ashby may send null in place of additional fields', async (t) => {
+  const app = await getApp()
+  const { partner, key } = await startAts(t, app, 'ashby')
+  const { mandate_id } = await partner.createMandate()
+  const { email } = aPerson(1, 6)
+  const response = await app.fetch('/ats/ashby/assessment.start', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      assessment_type_id: mandate_id,
+      candidate: { ashby_id: 'c1', first_name: 'Asha', last_name: 'Verma', email },
+      application: { ashby_id: 'a1', status: 'Active' },
+      job: { ashby_id: 'j1', name: 'Electrician' },
+      additional_fields: null,
+    }),
+  })
+  assert.equal(response.status, 200, JSON.stringify(response.body))
+})
+
+test('errors that Greenhouse reports are stored with the order, without addresses', async (t) => {
+  const app = await getApp()
+  const { ats, partner, key, connectionId } = await startAts(t, app, 'greenhouse')
+  const { mandate_id } = await partner.createMandate()
+  const { assessmentId } = await ats.order('order-1', mandate_id, aPerson(1, 6))
+  const report = (sentKey: string, error: string) =>
+    app.fetch('/ats/greenhouse/response_error', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sentKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ api_call: 'test_status', errors: [error], partner_interview_id: assessmentId }),
+    })
+  const { key: otherKey } = await connectAts(app, partner.scope, 'greenhouse')
+  assert.equal((await report(key, 'No application of asha@example.com')).status, 200)
+  assert.equal((await report(otherKey, 'Not your order')).status, 200)
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  const { body } = await owner.get(`/orgs/${partner.orgId}/test/ats/connections/${connectionId}/orders`)
+  assert.deepEqual(body.data.items[0].ats_errors, ['No application of …'])
 })
 
 test('candidates with a phone number are contacted on the channels of the workflow', async (t) => {

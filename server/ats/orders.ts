@@ -17,6 +17,7 @@ import { blindIndexOf } from '../people/identity/blind-index.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 import { LANGUAGES, type Language } from '../platform/text/languages.ts'
+import { redactAddresses } from '../platform/text/redact-addresses.ts'
 import { getWorkflow } from '../workflows/workflows.ts'
 import { adapters } from './adapters.ts'
 import { type AtsConnection, lockActiveConnection } from './connections.ts'
@@ -172,10 +173,7 @@ async function enrolOnce(
     const candidateId = await enrolIn(campaignId)
     if (candidateId !== undefined) return { campaignId, candidateId }
     if (await hasOpenCandidacy(tx, scope, campaignId, candidate))
-      throw problem(
-        'CONFLICT',
-        'This candidate is already being assessed for this test. Wait for the result, or cancel the assessment first.',
-      )
+      throw problem('CONFLICT', 'This candidate is already being assessed for this test. Wait for the result.')
   }
   const campaignId = await createStandingCampaign(tx, deps, scope, mandate)
   return { campaignId, candidateId: (await enrolIn(campaignId))! }
@@ -345,7 +343,7 @@ export async function findOrderById(queries: Queries, orderId: string): Promise<
   return (await openOrders(queries, rows))[0]
 }
 
-/** Stores errors that the ATS reported, for the console. */
+/** Stores errors that the ATS reported, for the console. They may repeat values of the candidate. */
 export async function recordAtsErrors(
   tx: Tx,
   { clock }: Pick<Context, 'clock'>,
@@ -353,7 +351,7 @@ export async function recordAtsErrors(
   orderId: string,
   errors: string[],
 ): Promise<void> {
-  await sql`update ats_orders set ats_errors = ${JSON.stringify(errors)}::jsonb, updated_at = ${new Date(clock.now())}
+  await sql`update ats_orders set ats_errors = ${JSON.stringify(errors.map(redactAddresses))}::jsonb, updated_at = ${new Date(clock.now())}
     where order_id = ${orderId} and connection_id = ${connectionId}`.execute(tx)
 }
 

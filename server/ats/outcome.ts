@@ -39,6 +39,11 @@ const VERDICT_TEXTS: Record<string, string> = {
   not_asked: 'not asked',
 }
 
+/** Returns the verdict on a skill with its evidence, such as "verified (4 of 4 correct, 97 % certain)". */
+export function skillVerdictText({ verdict, evidence }: Outcome['skills'][number]): string {
+  return verdict === evidence ? verdict : `${verdict} (${evidence})`
+}
+
 /** Returns the text of an enrichment question, in English if available; undefined if the flow has no such question. */
 export function questionTextOf({ flow }: Pick<Candidacy, 'flow'>, key: string): string | undefined {
   const question = flow.enrichment.find((each) => each.key === key)

@@ -1,5 +1,5 @@
 import { type AtsAdapter, basicAuthorization, type ReportContext, type ReportedOrder } from '../adapter.ts'
-import type { Outcome } from '../outcome.ts'
+import { type Outcome, skillVerdictText } from '../outcome.ts'
 
 /** A value in the form that Ashby displays. Identifiers are unique within an update. */
 interface AshbyValue {
@@ -88,9 +88,7 @@ function metadataOf({ qualified, summary, skills, duration_minutes }: Outcome): 
             value: duration_minutes,
           },
         ]),
-    ...skills.map(({ skill_id, name, verdict, evidence }) =>
-      text(`skill_${skill_id}`, name, `${verdict} (${evidence})`),
-    ),
+    ...skills.map((skill) => text(`skill_${skill.skill_id}`, skill.name, skillVerdictText(skill))),
   ]
 }
 

@@ -28,7 +28,8 @@ export function ashbyRoutes(app: App, context: Context): void {
   })
 
   app.post('/assessment.start', { schema: { body: StartAssessment } }, async ({ atsKey, body }) => {
-    const { assessment_type_id, candidate, application, additional_fields: fields = {} } = body
+    const { assessment_type_id, candidate, application, additional_fields } = body
+    const { phone, language } = additional_fields ?? {}
     const order = await db.transaction((tx) =>
       placeOrder(tx, context, atsKey, {
         identity: `${application.ashby_id} ${assessment_type_id}`,
@@ -37,8 +38,8 @@ export function ashbyRoutes(app: App, context: Context): void {
           id: candidate.ashby_id,
           name: personName(candidate.first_name, candidate.last_name),
           email: candidate.email,
-          phone: typeof fields.phone === 'string' ? fields.phone : undefined,
-          language: typeof fields.language === 'string' ? fields.language : undefined,
+          phone: typeof phone === 'string' ? phone : undefined,
+          language: typeof language === 'string' ? language : undefined,
           profileUrl: candidate.ashby_profile_url,
         },
         callbackUrl: null,

@@ -14,8 +14,8 @@ export const StartAssessment = Type.Object({
   }),
   application: Type.Object({ ashby_id: text(100) }),
   job: Type.Object({ ashby_id: text(100) }),
-  /** Values of the fields that assessment.customField.list returns. */
-  additional_fields: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+  /** Values of the fields that assessment.customField.list returns, by the ID of the field. */
+  additional_fields: Type.Optional(Type.Union([Type.Unsafe<Record<string, unknown>>({ type: 'object' }), Type.Null()])),
 })
 
 export const CancelAssessment = Type.Object({ assessment_id: text(100) })

@@ -5,6 +5,7 @@ import { guardAtsRoutes, type RenderError } from '../guards.ts'
 import { requireReportUrl } from '../hosts.ts'
 import { listTests } from '../offered-mandates.ts'
 import { getOrderOfConnection, placeOrder, recordAtsErrors } from '../orders.ts'
+import { skillVerdictText } from '../outcome.ts'
 import { personName } from '../person-name.ts'
 import { reportLinkExpiry, reportUrl } from '../reports/links.ts'
 import { greenhouse } from './adapter.ts'
@@ -61,9 +62,7 @@ export function greenhouseRoutes(app: App, context: Context): void {
         summary: outcome.summary,
         ...(outcome.qualified === null ? {} : { qualified: outcome.qualified }),
         ...(outcome.duration_minutes === null ? {} : { duration_minutes: outcome.duration_minutes }),
-        ...Object.fromEntries(
-          outcome.skills.map(({ name, verdict, evidence }) => [`skill: ${name}`, `${verdict} (${evidence})`]),
-        ),
+        ...Object.fromEntries(outcome.skills.map((skill) => [`skill: ${skill.name}`, skillVerdictText(skill)])),
       },
     }
   })

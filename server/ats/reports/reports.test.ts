@@ -211,6 +211,19 @@ test('the report page shows the result and no contact data, until the link expir
   assert.ok(setup.keyId)
 })
 
+test('a shared link of Workable opens the report for seven days', async (t) => {
+  const app = await getApp()
+  const { setup, order } = await orderOnce(t, app, 'workable', () => undefined)
+  await until(() => order.state === 'completed')
+  const { pathname } = new URL((await setup.ats.getSharedLink!(order.assessmentId!))!)
+  assert.match((await fetchPage(app, pathname)).text, /<h1>Report: Person 1<\/h1>/)
+  const other = await startAts(t, app, 'workable')
+  assert.equal(await other.ats.getSharedLink!(order.assessmentId!), undefined)
+  app.clock.advance(7 * DAY)
+  assert.equal((await fetchPage(app, pathname)).status, 410)
+  assert.deepEqual(setup.ats.violations, [])
+})
+
 test('a PDF file replaces texts in scripts that its fonts lack, and the page shows them', async (t) => {
   const app = await getApp()
   const { order } = await orderOnce(t, app, 'workable', () => undefined, {}, { firstName: 'Kavya', lastName: 'காவ்யா' })

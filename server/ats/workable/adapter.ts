@@ -1,5 +1,5 @@
 import type { AtsAdapter } from '../adapter.ts'
-import type { Outcome } from '../outcome.ts'
+import { type Outcome, skillVerdictText } from '../outcome.ts'
 
 /** Workable's assessment providers. Results are sent to the callback URL of the order, with a token that Workable issued. */
 export const workable: AtsAdapter = {
@@ -21,7 +21,7 @@ export const workable: AtsAdapter = {
         ...(outcome!.score === null ? {} : { score: outcome!.score }),
         ...gradeOf(outcome!),
         summary: outcome!.summary,
-        details: outcome!.skills.map(({ name, verdict, evidence }) => `${name}: ${verdict} (${evidence})`).join('\n'),
+        details: outcome!.skills.map((skill) => `${skill.name}: ${skillVerdictText(skill)}`).join('\n'),
         ...(outcome!.duration_minutes === null ? {} : { duration: `${outcome!.duration_minutes} min` }),
       },
     },
