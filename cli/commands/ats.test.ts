@@ -59,4 +59,21 @@ test('connecting prints the key and the addresses for the ATS, and rejects missi
   const { code, stderr } = await deployment.cli('ats', 'connect', 'ashby', ...scope)
   assert.equal(code, 1)
   assert.match(stderr, /token: is required for Ashby/)
+  const invalid = await deployment.cli(
+    ...['ats', 'connect', 'ashby', '--org', org_id, '--mode', 'test'],
+    ...['--token', 'two words', '--consent-basis', ' ', '--api-url', 'http://10.0.0.1/'],
+  )
+  assert.equal(invalid.code, 1)
+  assert.match(invalid.stderr, /token:? must have 1 to 1000 ASCII characters without spaces/)
+  assert.match(invalid.stderr, /consent_basis:? must have 1 to 500 characters/)
+  assert.match(invalid.stderr, /api_url:? must be a URL of Ashby \(ashbyhq\.com\); got the host 10\.0\.0\.1/)
+  assert.deepEqual(await deployment.json('ats', 'list', '--org', org_id, '--mode', 'test'), [])
+  const { url } = await deployment.serve()
+  const revoked = await deployment.cli(
+    ...['ats', 'simulate', 'ashby', '--url', url, '--port', '18394', '--key', 'VAT_TEST_unknown'],
+  )
+  assert.equal(revoked.code, 1)
+  assert.match(revoked.stderr, /rejected the call for the list of tests with 401: The API key is missing, invalid or/)
+  const help = await deployment.cli('ats', 'simulate', '--help')
+  assert.match(help.stdout.replace(/\s+/g, ' '), /1 passes, 2 knocked out, .* 11 inconclusive skills/)
 })

@@ -43,7 +43,7 @@ interface ListOptions {
 
 export function atsCommand(): Command {
   const ats = new Command('ats')
-    .description('Connect applicant tracking systems (ATS): Greenhouse, Ashby and Workable')
+    .description(`Connect applicant tracking systems (ATS): ${adapterTitles()}`)
     .addHelpText(...examples('ats connect greenhouse --org ORG_… --mode test', 'ats simulate greenhouse'))
 
   withScope(
@@ -151,6 +151,10 @@ export function atsCommand(): Command {
 
   ats.addCommand(simulateCommand())
   return ats
+}
+
+function adapterTitles(): string {
+  return new Intl.ListFormat('en-GB').format(adapterNames.map((name) => adapters[name].title))
 }
 
 function withScope(command: Command): Command {
@@ -285,10 +289,12 @@ async function showOrders(options: ListOptions & { connection?: string; limit: n
       ['ORDER', 'MODE', 'ATS', 'MANDATE', 'CANDIDATE', 'STATE', 'REPORTS', 'CREATED'],
       records.map((order) => [
         ...[order.order_id, order.mode, order.adapter, order.mandate_id, order.candidate_id, order.state],
-        order.reports.map(
-          ({ kind, state, last_error }) =>
-            `${kind} ${last_error && state !== 'delivered' ? `${state}: ${last_error}` : state}`,
-        ),
+        order.reports
+          .map(
+            ({ kind, state, last_error }) =>
+              `${kind} ${last_error && state !== 'delivered' ? `${state}: ${last_error}` : state}`,
+          )
+          .join('; '),
         order.created_at,
       ]),
       'No orders yet.',

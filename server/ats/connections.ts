@@ -4,14 +4,17 @@ import type { OrgScope } from '../access/caller.ts'
 import type { Mode } from '../access/keys.ts'
 import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
+import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { findMandateIds } from '../mandates/mandate-rows.ts'
 import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
+import { describePattern } from '../platform/http/validation.ts'
 import { newId, randomToken } from '../platform/ids.ts'
 import type { Vault } from '../platform/vault.ts'
-import type { AdapterName } from './adapter.ts'
+import type { AdapterName, AtsAdapter } from './adapter.ts'
 import { adapters } from './adapters.ts'
+import { reportUrlError } from './hosts.ts'
 import { callingCodeOf } from './phone.ts'
 import { failPendingReports } from './reports/reports.ts'
 
@@ -54,15 +57,20 @@ export interface ConnectionInput {
 
 const MAX_CONNECTIONS = 20
 export const MAX_LISTED_MANDATES = 1000
+export const MAX_CONSENT_BASIS_LENGTH = 500
+export const MAX_TOKEN_LENGTH = 1000
+
+/** A credential is sent in a header, which takes neither spaces nor letters outside ASCII. */
+export const TOKEN_PATTERN = describePattern('^[\\x21-\\x7e]+$', 'must be ASCII characters without spaces')
 
 /** Creates a connection. Rejects input that its adapter cannot use. */
 export async function createConnection(
   tx: Tx,
-  { vault, clock }: Pick<Context, 'vault' | 'clock'>,
+  { vault, clock, config }: Pick<Context, 'vault' | 'clock' | 'config'>,
   scope: OrgScope,
   input: ConnectionInput,
 ): Promise<AtsConnection> {
-  const errors = await connectionErrors(tx, scope, input)
+  const errors = await connectionErrors(tx, config, scope, input)
   if (errors.length > 0) throw invalid(errors)
   const { rows: counts } = await sql<{ count: number }>`
     select count(*)::int as count from ats_connections
@@ -88,19 +96,37 @@ export async function createConnection(
   return rows[0]!
 }
 
-async function connectionErrors(tx: Tx, scope: OrgScope, input: ConnectionInput): Promise<Detail[]> {
-  const { credential, defaultApiUrl, title } = adapters[input.adapter]
+async function connectionErrors(tx: Tx, config: Config, scope: OrgScope, input: ConnectionInput): Promise<Detail[]> {
+  const adapter = adapters[input.adapter]
+  const { credential, title } = adapter
   const errors: Detail[] = []
   if (credential && !input.token)
     errors.push({ path: 'token', message: `is required for ${title}: ${credential.help}` })
   if (!credential && input.token !== undefined)
     errors.push({ path: 'token', message: `is not used by ${title}, which expects its ATS key` })
+  if (input.token && (input.token.length > MAX_TOKEN_LENGTH || !new RegExp(TOKEN_PATTERN).test(input.token)))
+    errors.push({
+      path: 'token',
+      message: `must have 1 to ${MAX_TOKEN_LENGTH} ASCII characters without spaces`,
+    })
+  if (!input.consent_basis.trim() || [...input.consent_basis].length > MAX_CONSENT_BASIS_LENGTH)
+    errors.push({
+      path: 'consent_basis',
+      message: `must have 1 to ${MAX_CONSENT_BASIS_LENGTH} characters, at least one of them not a space`,
+    })
   if (callingCodeOf(input.country) === undefined)
     errors.push({ path: 'country', message: 'must be a country code of ISO 3166-1, such as IN' })
-  if (input.api_url !== undefined && (defaultApiUrl === undefined || scope.mode === 'live'))
-    errors.push({ path: 'api_url', message: 'is for TEST connections to an ATS with an API of its own, such as Ashby' })
+  if (input.api_url !== undefined) errors.push(...apiUrlErrors(input.api_url, adapter, scope.mode, config))
   if (input.mandate_ids) errors.push(...(await mandateErrors(tx, scope, input.mandate_ids)))
   return errors
+}
+
+function apiUrlErrors(url: string, adapter: AtsAdapter, mode: Mode, config: Config): Detail[] {
+  const message =
+    adapter.defaultApiUrl === undefined || mode === 'live'
+      ? 'is for TEST connections to an ATS with an API of its own, such as Ashby'
+      : reportUrlError(url, adapter, mode, config)
+  return message === undefined ? [] : [{ path: 'api_url', message }]
 }
 
 async function mandateErrors(tx: Tx, scope: OrgScope, mandateIds: string[]): Promise<Detail[]> {

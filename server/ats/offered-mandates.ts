@@ -1,14 +1,18 @@
 import type { OrgScope } from '../access/caller.ts'
-import { listReadyMandates } from '../mandates/mandate-rows.ts'
+import { listReadyMandates, type MandateTitle } from '../mandates/mandate-rows.ts'
 import type { Queries } from '../platform/database/database.ts'
 import { type AtsConnection, getConnection, MAX_LISTED_MANDATES } from './connections.ts'
 
 /** A mandate as recruiters choose it in the ATS. */
 export interface AtsTest {
   id: string
-  /** Title and company: an agency has the same title for several companies. */
   name: string
   description: string
+}
+
+/** Returns the name of a test: title and company, because an agency has the same title for several companies. */
+export function testName({ title, company_name }: Pick<MandateTitle, 'title' | 'company_name'>): string {
+  return `${title}, ${company_name}`
 }
 
 /** Lists the mandates that a connection offers as tests, newest first. */
@@ -17,7 +21,7 @@ export async function listTests(queries: Queries, scope: OrgScope, connectionId:
   const mandates = await listReadyMandates(queries, scope, { ids: connection.mandate_ids, limit: MAX_LISTED_MANDATES })
   return mandates.map(({ mandate_id, title, company_name }) => ({
     id: mandate_id,
-    name: `${title}, ${company_name}`,
+    name: testName({ title, company_name }),
     description: `Verifies the skills for the job ${title} at ${company_name}.`,
   }))
 }

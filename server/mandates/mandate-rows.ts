@@ -103,14 +103,15 @@ export async function listReadyMandates(
   const titles = rows.map((row) => titleCache.get(titleKey(row)))
   const missing = rows.filter((_, index) => titles[index] === undefined)
   if (missing.length === 0) return titles as MandateTitle[]
-  const loadedTitles = await loadTitles(
+  const loadedTitles = await findMandateTitles(
     queries,
     missing.map(({ mandate_id }) => mandate_id),
   )
   return rows.flatMap(({ mandate_id }, index) => titles[index] ?? loadedTitles.get(mandate_id) ?? [])
 }
 
-async function loadTitles(queries: Queries, mandateIds: string[]): Promise<Map<string, MandateTitle>> {
+/** Returns the titles of mandates, whatever their status, by the ID of the mandate. */
+export async function findMandateTitles(queries: Queries, mandateIds: string[]): Promise<Map<string, MandateTitle>> {
   const { rows } = await sql<MandateTitle & { version: number }>`
     select mandate_id, version, body::json ->> 'title' as title, body::json ->> 'company_name' as company_name
     from mandates where mandate_id = any (${mandateIds}::text[])`.execute(queries)

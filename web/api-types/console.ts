@@ -96,6 +96,7 @@ export interface AtsConnection {
     called_at: string | null
     ordered_at: string | null
     reported_at: string | null
+    /** Why the last report was not accepted; null if it was, or if none was sent yet. */
     report_error: string | null
   }
 }
@@ -117,6 +118,8 @@ export interface AtsOrder {
   connection_id: string
   adapter: 'greenhouse' | 'ashby' | 'workable'
   mandate_id: string
+  /** The name of the test in the ATS: title and company of the mandate. */
+  test_name: string
   campaign_id: string
   candidate_id: string | null
   candidate_name: string
@@ -397,6 +400,7 @@ export interface CreatedAtsConnection {
     called_at: string | null
     ordered_at: string | null
     reported_at: string | null
+    /** Why the last report was not accepted; null if it was, or if none was sent yet. */
     report_error: string | null
   }
   /** The key. It is not returned again. */

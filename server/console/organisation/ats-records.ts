@@ -3,9 +3,10 @@ import { listAtsKeys } from '../../access/ats-keys.ts'
 import type { OrgScope } from '../../access/caller.ts'
 import { adapters } from '../../ats/adapters.ts'
 import type { AtsConnection } from '../../ats/connections.ts'
-import { listTests } from '../../ats/offered-mandates.ts'
+import { listTests, testName } from '../../ats/offered-mandates.ts'
 import type { AtsOrder } from '../../ats/order.ts'
 import { type AtsReport, listReports } from '../../ats/reports/reports.ts'
+import { findMandateTitles } from '../../mandates/mandate-rows.ts'
 import type { Queries } from '../../platform/database/database.ts'
 
 /** Returns a connection with its keys, and with the checks of its setup. */
@@ -46,8 +47,9 @@ async function orderChecks(queries: Queries, connectionId: string) {
   const { rows } = await sql<{ ordered_at: Date | null; reported_at: Date | null; report_error: string | null }>`
     select (select max(created_at) from ats_orders where connection_id = ${connectionId}) as ordered_at,
       (select max(delivered_at) from ats_reports where connection_id = ${connectionId}) as reported_at,
-      (select last_error from ats_reports where connection_id = ${connectionId} and state <> 'delivered' and last_error is not null
-        order by created_at desc limit 1) as report_error`.execute(queries)
+      (select case when state <> 'delivered' then last_error end
+        from ats_reports where connection_id = ${connectionId} and attempts > 0
+        order by created_at desc, order_id desc, number desc limit 1) as report_error`.execute(queries)
   const { ordered_at, reported_at, report_error } = rows[0]!
   return {
     ordered_at: ordered_at?.toISOString() ?? null,
@@ -63,11 +65,16 @@ export async function orderRecords(queries: Queries, orders: AtsOrder[]) {
     orders.map(({ order_id }) => order_id),
   )
   const reportsByOrder = Map.groupBy(reports, ({ order_id }) => order_id)
+  const titles = await findMandateTitles(
+    queries,
+    orders.map(({ mandate_id }) => mandate_id),
+  )
   return orders.map((order) => ({
     order_id: order.order_id,
     connection_id: order.connection_id,
     adapter: order.adapter,
     mandate_id: order.mandate_id,
+    test_name: testName(titles.get(order.mandate_id)!),
     campaign_id: order.campaign_id,
     candidate_id: order.candidate_id,
     candidate_name: order.candidate_name,

@@ -1,7 +1,12 @@
 import { type TSchema, Type } from 'typebox'
 import { ModeSchema } from '../../access/schema.ts'
 import { adapterNames, reportKinds } from '../../ats/adapter.ts'
-import { MAX_LISTED_MANDATES } from '../../ats/connections.ts'
+import {
+  MAX_CONSENT_BASIS_LENGTH,
+  MAX_LISTED_MANDATES,
+  MAX_TOKEN_LENGTH,
+  TOKEN_PATTERN,
+} from '../../ats/connections.ts'
 import { orderStates } from '../../ats/order.ts'
 import { named } from '../../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../../platform/http/validation.ts'
@@ -58,7 +63,9 @@ const connectionFields = {
       called_at: orNull(text),
       ordered_at: orNull(text),
       reported_at: orNull(text),
-      report_error: orNull(text),
+      report_error: Type.Union([text, Type.Null()], {
+        description: 'Why the last report was not accepted; null if it was, or if none was sent yet.',
+      }),
     },
     {
       description:
@@ -96,6 +103,7 @@ export const AtsOrderRecord = named(
     connection_id: text,
     adapter: Adapter,
     mandate_id: text,
+    test_name: Type.String({ description: 'The name of the test in the ATS: title and company of the mandate.' }),
     campaign_id: text,
     candidate_id: orNull(text),
     candidate_name: text,
@@ -111,12 +119,12 @@ export const AtsOrderRecord = named(
 )
 
 const name = Type.String({ minLength: 1, maxLength: 120, pattern: NOT_BLANK_PATTERN })
-const country = Type.String({ pattern: '^[A-Za-z]{2}$' })
-const consent_basis = Type.String({ minLength: 1, maxLength: 500, pattern: NOT_BLANK_PATTERN })
+const country = Type.String({ minLength: 2, maxLength: 2 })
+const consent_basis = Type.String({ minLength: 1, maxLength: MAX_CONSENT_BASIS_LENGTH, pattern: NOT_BLANK_PATTERN })
 const mandate_ids = orNull(
   Type.Array(Type.String({ pattern: '^JM_[A-Z0-9]{10,40}$' }), { minItems: 1, maxItems: MAX_LISTED_MANDATES }),
 )
-const token = Type.String({ minLength: 1, maxLength: 1000, pattern: '^[\\x21-\\x7e]+$' })
+const token = Type.String({ minLength: 1, maxLength: MAX_TOKEN_LENGTH, pattern: TOKEN_PATTERN })
 
 export const ConnectBody = Type.Object(
   {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { startApp } from '../../../test/support/app.ts'
-import { ATS_TOKEN, aPerson, startAts } from '../../../test/support/ats/connection.ts'
+import { ATS_TOKEN, aPerson, startAts, startReports } from '../../../test/support/ats/connection.ts'
 import { signInMember } from '../../../test/support/console.ts'
-import { createCampaignPartner } from '../../../test/support/partners.ts'
+import { createCampaignPartner, passTime } from '../../../test/support/partners.ts'
 import { until } from '../../../test/support/until.ts'
 
 const CONNECTION = {
@@ -28,6 +28,13 @@ test('owners connect, change and disconnect an ATS; viewers only see it, and oth
   const missingToken = await owner.post(path, { ...CONNECTION, token: undefined })
   assert.equal(missingToken.status, 400)
   assert.equal(missingToken.body.error.details[0].path, 'token')
+  for (const [invalid, message] of [
+    [{ country: 'I1' }, 'must be a country code of ISO 3166-1, such as IN'],
+    [{ token: 'two words' }, 'must be ASCII characters without spaces'],
+  ] as const) {
+    const { body } = await owner.post(path, { ...CONNECTION, ...invalid })
+    assert.deepEqual(body.error.details, [{ path: Object.keys(invalid)[0], message }])
+  }
   const created = await owner.post(path, CONNECTION)
   assert.equal(created.status, 201)
   const { connection_id, key, keys } = created.body.data
@@ -85,10 +92,36 @@ test('recruiters see the orders of their organisation and send reports again', a
   const { body } = await recruiter.get(`${path}/connections/${connectionId}/orders`)
   assert.equal(body.data.items[0].order_id, assessmentId)
   assert.equal(body.data.items[0].state, 'ordered')
+  assert.equal(body.data.items[0].test_name, 'Electrician, Metro Ltd')
   const early = await recruiter.post(`${path}/orders/${assessmentId}/replay`)
   assert.equal(early.status, 409)
   assert.match(early.body.error.message, /neither started nor ended/)
   const other = await createCampaignPartner(app)
   const stranger = await signInMember(app, other.orgId, 'owner')
   assert.equal((await stranger.post(`/orgs/${other.orgId}/test/ats/orders/${assessmentId}/replay`)).status, 404)
+})
+
+test('the checks of a connection show that the last report was not accepted, also after accepted ones', async (t) => {
+  const app = await startApp(t)
+  startReports(t, app)
+  const { ats, partner, connectionId } = await startAts(t, app, 'workable')
+  const { mandate_id } = await partner.createMandate()
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const readChecks = async () =>
+    (await viewer.get(`/orgs/${partner.orgId}/test/ats/connections/${connectionId}`)).body.data.checks
+  const first = await ats.order('order-1', mandate_id, aPerson(1))
+  await passTime(app, 10_000)
+  await until(() => first.state === 'completed')
+  await until(async () => (await readChecks()).reported_at)
+  assert.equal((await readChecks()).report_error, null)
+
+  ats.react = () => ({ status: 404 })
+  await ats.order('order-2', mandate_id, aPerson(2))
+  await passTime(app, 10_000)
+  await until(async () => (await readChecks()).report_error)
+  assert.match((await readChecks()).report_error, /404/)
+  ats.react = () => undefined
+  await ats.order('order-3', mandate_id, aPerson(3))
+  await passTime(app, 10_000)
+  await until(async () => (await readChecks()).report_error === null)
 })

@@ -87,11 +87,8 @@ export default function Integration({ params }: { params: Params }) {
               title={`See the result in ${data.title}`}
               done={data.checks.reported_at}
               doneText="last report"
-              waitingText={
-                data.checks.report_error
-                  ? `The last report was not accepted: ${data.checks.report_error}.`
-                  : 'No report was sent yet.'
-              }
+              waitingText="No report was sent yet."
+              error={data.checks.report_error && `The last report was not accepted: ${data.checks.report_error}.`}
             />
           </ol>
         </section>
@@ -205,20 +202,22 @@ interface StepProps {
   done: string | null
   doneText: string
   waitingText: string
+  /** Why it does not work now, although it may have worked before. */
+  error?: string | null
   children?: ComponentChildren
 }
 
-function Step({ title, done, doneText, waitingText, children }: StepProps) {
+function Step({ title, done, doneText, waitingText, error, children }: StepProps) {
   return (
     <li class="stack">
       <strong>{title}</strong>
-      {done ? (
+      {error && <div class="bad-text">{error}</div>}
+      {done && !error && (
         <div class="good-text">
           Works: {doneText} <Time at={done} />
         </div>
-      ) : (
-        <div class="soft">{waitingText}</div>
       )}
+      {!done && !error && <div class="soft">{waitingText}</div>}
       {children}
     </li>
   )

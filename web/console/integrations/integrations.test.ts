@@ -60,6 +60,7 @@ test('an ATS is connected in three steps with checks; reports are shown, sent ag
   await passTime(app, 10_000)
   await until(() => order.state === 'completed')
   await page.getByText('Works: last report').waitFor()
+  await page.getByRole('link', { name: 'Electrician, Metro Ltd' }).waitFor()
   await checkPage(page, 'integration')
 
   await getButton(page, 'Reports (1) about Person 1').click()
@@ -70,6 +71,16 @@ test('an ATS is connected in three steps with checks; reports are shown, sent ag
   await getButton(page, 'Send again: last report about Person 1').click()
   await page.getByText('The last report is sent again.').waitFor()
   await until(() => order.reports === 2)
+
+  ats.react = () => ({ status: 401 })
+  await ats.order('order-2', mandate_id, aPerson(2))
+  await passTime(app, 10_000)
+  await page.getByText(/The last report was not accepted: .*401/).waitFor()
+  assert.equal(await page.getByText('Works: last report').count(), 0)
+  await page.getByRole('link', { name: 'Integrations' }).last().click()
+  await page.getByText('Check why the last report was not accepted').waitFor()
+  await page.getByRole('link', { name: 'Workable of Pune' }).click()
+  ats.react = () => undefined
 
   const reportPage = await newPage(t, { width: 320, height: 800 })
   await reportPage.goto((order.result as { results_url: string }).results_url)
@@ -98,5 +109,5 @@ test('an ATS is connected in three steps with checks; reports are shown, sent ag
   await getDialog(page).getByRole('button', { name: 'Disconnect' }).click()
   await page.getByText('disconnected', { exact: true }).waitFor()
   await app.context.keyring.refresh()
-  assert.equal((await ats.order('order-2', mandate_id, aPerson(2))).status, 401)
+  assert.equal((await ats.order('order-3', mandate_id, aPerson(3))).status, 401)
 })

@@ -26,8 +26,8 @@ export default function Integrations() {
         )}
       </div>
       <p class="soft">
-        Recruiters order assessments inside their applicant tracking system (ATS): Greenhouse, Ashby or Workable. The
-        results appear there. These connections use <strong>{context.mode}</strong> data.
+        Recruiters order assessments inside their applicant tracking system (ATS), and see the results there. These
+        connections use <strong>{context.mode}</strong> data.
       </p>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
@@ -73,5 +73,6 @@ function nextStep({ state, checks, title }: AtsConnection): string {
   if (state === 'disconnected') return '–'
   if (!checks.called_at) return `Enter the key in ${title}`
   if (!checks.ordered_at) return 'Send a test to a candidate'
+  if (checks.report_error) return 'Check why the last report was not accepted'
   return checks.reported_at ? 'Setup complete' : 'Wait for the first report'
 }

@@ -41,11 +41,9 @@ export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolea
               ),
           },
           {
-            name: 'Mandate',
-            cell: ({ mandate_id }) => (
-              <Link to={context.pagePath(`/mandates/${mandate_id}`)}>
-                <code>{mandate_id}</code>
-              </Link>
+            name: 'Test',
+            cell: ({ mandate_id, test_name }) => (
+              <Link to={context.pagePath(`/mandates/${mandate_id}`)}>{test_name}</Link>
             ),
           },
           { name: 'Status', cell: ({ state }) => <Badge state={state} /> },
