@@ -41,7 +41,7 @@ export interface ReportRequest {
 /** The properties that are specific to an ATS: its hosts, its credential and the format of reports. The routes of an adapter are in its folder. */
 export interface AtsAdapter {
   name: AdapterName
-  /** The name that people know. */
+  /** The name in texts, such as "Greenhouse". */
   title: string
   /** Domains that reports may be sent to, with their subdomains. */
   domains: readonly string[]

@@ -63,7 +63,7 @@ export async function startAts(
   options: ConnectOptions & { partner?: CampaignPartnerOptions } = {},
 ): Promise<AtsSetup> {
   const partner = await createCampaignPartner(app, options.partner)
-  // The address of the ATS is part of the connection, and the key of the connection is needed to play the ATS.
+  // The address of the ATS is part of the connection, and the key of the connection is needed to simulate the ATS.
   const port = await findFreePort()
   const connection = await connectAts(app, partner.scope, adapter, { apiUrl: `http://127.0.0.1:${port}`, ...options })
   const ats = await simulations[adapter]({ serverUrl: app.url, key: connection.key, token: ATS_TOKEN, port })
