@@ -7,6 +7,12 @@ interface DrawingRequest<Input> {
 
 type DrawingResponse = { requestId: number; bytes: Uint8Array } | { requestId: number; error: string }
 
+interface PendingDrawing {
+  worker: Worker
+  resolve: (bytes: Buffer) => void
+  reject: (error: Error) => void
+}
+
 /** Fonts and libraries take about 50 MB: the thread ends when nothing was drawn for this time. */
 const IDLE_MS = 30_000
 
@@ -18,7 +24,7 @@ export class DrawingThread<Input> {
   private worker: Worker | undefined
   private idleTimer: ReturnType<typeof setTimeout> | undefined
   private lastRequestId = 0
-  private readonly pending = new Map<number, { resolve: (bytes: Buffer) => void; reject: (error: Error) => void }>()
+  private readonly pending = new Map<number, PendingDrawing>()
   private readonly script: URL
 
   constructor(script: URL) {
@@ -31,7 +37,7 @@ export class DrawingThread<Input> {
     const worker = this.worker ?? this.startWorker()
     const requestId = ++this.lastRequestId
     return new Promise((resolve, reject) => {
-      this.pending.set(requestId, { resolve, reject })
+      this.pending.set(requestId, { worker, resolve, reject })
       worker.postMessage({ requestId, input } satisfies DrawingRequest<Input>)
     })
   }
@@ -49,10 +55,10 @@ export class DrawingThread<Input> {
     // A process that has nothing else to do may exit.
     worker.unref()
     worker.on('message', (response: DrawingResponse) => this.handleResponse(response))
-    worker.on('error', (error) => this.rejectPending(error as Error))
+    worker.on('error', (error) => this.rejectPending(worker, error as Error))
     worker.on('exit', () => {
       if (this.worker === worker) this.worker = undefined
-      this.rejectPending(new Error('the thread that draws files ended'))
+      this.rejectPending(worker, new Error('the thread that draws files ended'))
     })
     return worker
   }
@@ -67,9 +73,13 @@ export class DrawingThread<Input> {
     this.idleTimer.unref()
   }
 
-  private rejectPending(error: Error) {
-    for (const { reject } of this.pending.values()) reject(error)
-    this.pending.clear()
+  /** Rejects the drawings of one thread: the next thread can have drawings before this one has ended. */
+  private rejectPending(worker: Worker, error: Error) {
+    for (const [requestId, drawing] of this.pending) {
+      if (drawing.worker !== worker) continue
+      this.pending.delete(requestId)
+      drawing.reject(error)
+    }
   }
 }
 
