@@ -51,7 +51,9 @@ export interface NewRequest {
 export async function startRequest(tx: Tx, deps: RequestDeps, subject: Subject, request: NewRequest) {
   const { action, channel, newEmail, language } = request
   const personId = requirePerson(subject)
-  if (newEmail !== undefined && (action !== 'correct' || !isEmail(newEmail)))
+  if (newEmail !== undefined && action !== 'correct')
+    throw invalid([{ path: 'email', message: 'is accepted only if `action` is `correct`' }])
+  if (newEmail !== undefined && !isEmail(newEmail))
     throw invalid([{ path: 'email', message: 'must be an email address, such as asha@example.com' }])
   const address = (await listContactAddresses(tx, deps, subject)).find(({ kind }) => kind === channel)
   if (!address)
@@ -214,7 +216,7 @@ export function erasedProblem() {
 
 function requireCorrection(name: string | undefined, email: string | undefined): void {
   if (name === undefined && email === undefined)
-    throw invalid([{ path: 'name', message: 'or `email` is required: enter at least one of them' }])
+    throw invalid([{ path: 'name', message: 'is required if `email` is missing' }])
   const details = name === undefined ? [] : linkErrors([['name', name]])
   if (details.length > 0) throw invalid(details)
 }
