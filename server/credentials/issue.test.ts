@@ -123,13 +123,14 @@ test('a skill that ESCO knows is aligned with its concept', async () => {
   const { id } = await issueCredential(calls)
   const { credential } = await readPublic(calls.app, id)
   assert.deepEqual(
-    credential.credentialSubject.achievement.alignment.map(({ targetFramework, targetUrl }: any) => [
+    credential.credentialSubject.achievement.alignment.map(({ targetFramework, targetUrl, targetCode }: any) => [
       targetFramework,
       targetUrl,
+      targetCode,
     ]),
     [
-      ['Attestry skill catalogue', `${calls.app.url}/api/skills/${BRICKLAYING}`],
-      ['ESCO', uri],
+      ['Attestry skill catalogue', `${calls.app.url}/api/skills/${BRICKLAYING}`, BRICKLAYING],
+      ['ESCO', uri, uri],
     ],
   )
   assert.equal((await checkOverHttp(calls.app, credential)).verdict, 'valid')

@@ -75,8 +75,13 @@ test('a credential is valid as an object, as text and as a VC-JWT', async () => 
       steps.map(({ name, status }) => `${name} ${status}`),
       ['format', 'schema', 'issuer', 'key', 'signature', 'validity', 'status'].map((name) => `${name} passed`),
     )
+    const format = input === credential || String(input).startsWith('{\n') ? 'json' : 'jwt'
+    assert.equal(
+      steps[0]!.message,
+      format === 'jwt' ? 'The credential is a VC-JWT.' : 'The credential is JSON with a proof.',
+    )
     assert.deepEqual(summary, {
-      format: input === credential || String(input).startsWith('{\n') ? 'json' : 'jwt',
+      format,
       id: `${BASE_URL}/credentials/crd_1`,
       type: ['VerifiableCredential', 'OpenBadgeCredential'],
       name: 'Skill 1',

@@ -14,6 +14,7 @@ test('documents are fetched over HTTPS, with limits', { skip: httpsSkipReason },
     if (url === '/plain') return response.writeHead(302, { location: 'http://localhost/' }).end()
     if (url === '/elsewhere') return response.writeHead(302, { location: 'https://evil.example/document' }).end()
     if (url === '/document') return response.end('{"a":1}')
+    if (url === '/list?page=2') return response.end('{"page":2}')
     response.writeHead(404).end()
   })
   t.after(() => server.close())
@@ -25,6 +26,7 @@ test('documents are fetched over HTTPS, with limits', { skip: httpsSkipReason },
 
   assert.equal(await fetchPath('/document'), '{"a":1}')
   assert.equal(await fetchPath('/moved'), '{"a":1}')
+  assert.equal(await fetchPath('/list?page=2'), '{"page":2}')
   await assert.rejects(fetchPath('/large'), { message: 'is larger than 1 KB' })
   await assert.rejects(fetchPath('/loop'), { message: 'could not be fetched: it has more than 3 redirects' })
   await assert.rejects(fetchPath('/missing'), { message: 'could not be fetched: the server responded with 404' })
