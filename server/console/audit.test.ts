@@ -7,6 +7,7 @@ import { CONSOLE_API, createTestSignInLink, OPERATOR_EMAIL, signIn, signInMember
 import { until } from '../../test/support/until.ts'
 import { queueEmail } from '../mail/mail.ts'
 import { HOUR, MINUTE } from '../platform/clock.ts'
+import { newId } from '../platform/ids.ts'
 import { eraseAuditValue, recordAuditEntry } from './audit.ts'
 import { exportEntries, extendChain, findHead, findPublishedHead, publishHead, verifyChain } from './audit-chain.ts'
 
@@ -340,6 +341,19 @@ test('an export contains everything that is needed to verify the chain elsewhere
     sinceThird.map(({ subject }) => subject),
     ['third', 'fourth'],
   )
+})
+
+test('an entry of a process that ended before it sent a notification is chained too', async () => {
+  const { app } = await setUp()
+  const { db } = app.context
+  const isComplete = async () => (await db.pool.query('select 1 from audit_unchained')).rows.length === 0
+  await until(isComplete)
+  await db.asOwner(({ pool }) =>
+    pool.query(`insert into audit_log (audit_id, at, action, details) values ($1, now(), 'test.unannounced', '{}')`, [
+      newId('AU_', app.clock.now()),
+    ]),
+  )
+  await until(isComplete)
 })
 
 test('entries of concurrent transactions are chained once, without gaps', async () => {

@@ -54,6 +54,8 @@ test('an operator adds another one, who signs in by email and loses access on re
   const other = await signIn(app, email)
   assert.equal((await other.get('/operator/orgs')).status, 200)
   const { items } = (await operator.get('/operator/operators')).body.data
+  const ids = items.map((item: any) => item.operator_id)
+  assert.deepEqual(ids, ids.toSorted(), 'oldest first')
   const listed = items.find((item: any) => item.email === email)
   assert.equal(listed.last_sign_in_at, new Date(app.clock.now()).toISOString())
   const unusedLink = await createTestSignInLink(app, email)

@@ -25,6 +25,38 @@ test('an organisation whose results were never copied to the list is outdated, u
   assert.deepEqual(await listOutdatedScopes(queries), [])
 })
 
+test('two requests that copy the same results at the same time both succeed', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  await partner.createCampaign(mandate_id, [aCandidate(1)])
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const list = async () => (await viewer.get(`/orgs/${partner.orgId}/test/recruiter-results`)).body.data.items.length
+  assert.equal(await list(), 1)
+  await partner.createCampaign(mandate_id, [aCandidate(2)])
+
+  const { db } = app.context
+  const responses = await db.asOwner(async ({ pool }) => {
+    const blocker = await pool.connect()
+    try {
+      await blocker.query('begin')
+      await blocker.query('select 1 from candidate_list_positions for update')
+      const requests = [list(), list()]
+      await until(async () => {
+        const { rows } = await blocker.query(
+          "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        )
+        return rows.length === requests.length
+      })
+      await blocker.query('commit')
+      return Promise.all(requests)
+    } finally {
+      blocker.release()
+    }
+  })
+  assert.deepEqual(responses, [2, 2])
+})
+
 test('results are listed by verdict, newest first, with phone numbers', async (t) => {
   const app = await startApp(t)
   const partner = await createCampaignPartner(app)

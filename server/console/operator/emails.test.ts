@@ -55,6 +55,31 @@ test("only operators can read an email's HTML, and it is sandboxed", async (t) =
   assert.equal((await operator.get(path)).status, 401, 'after signing out')
 })
 
+test('an operator sees the address for replies and the texts of an email, but not its unsubscribe link', async (t) => {
+  const app = await startApp(t)
+  const { context } = app
+  const { orgId } = await app.fixtures.createOrg()
+  const queue = (more: object) =>
+    context.db.transaction((tx) =>
+      queueEmail(tx, context, {
+        kind: 'notice',
+        scope: { orgId, mode: 'live' },
+        to: { address: 'asha@example.com' },
+        subject: 'Hello',
+        text: 'A text',
+        html: HTML,
+        ...more,
+      }),
+    )
+  const emailId = await queue({ replyTo: 'help@example.com', unsubscribeUrl: 'https://example.com/unsubscribe/token' })
+  const operator = await signIn(app)
+  const { body } = await operator.get(`/operator/mails/${emailId}`)
+  const { subject, text, replyTo } = body.data
+  assert.deepEqual([subject, text, replyTo], ['Hello', 'A text', 'help@example.com'])
+  assert.doesNotMatch(JSON.stringify(body), /unsubscribe/)
+  assert.ok(!('replyTo' in (await operator.get(`/operator/mails/${await queue({})}`)).body.data))
+})
+
 test('no page allows inline code; only the console allows frames, and only from its own origin', async (t) => {
   const { fetch } = await startApp(t)
   for (const path of ['/', '/console', '/console/operator/mails', '/session', '/verify/SV_x']) {

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { prepareMandates, startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
+import { aCandidate, createCampaignPartner } from '../../../test/support/partners.ts'
 import { until } from '../../../test/support/until.ts'
 import type { CandidateMessage } from '../../campaigns/contact/messages.ts'
 import { grantCredits } from '../../campaigns/credits.ts'
@@ -107,4 +108,41 @@ test('the text of a message is shown in the language that the candidate had chos
   assert.equal(reply, null)
   assert.ok(first!.endsWith(linkLine({ language: 'en', link })), first!)
   assert.ok(second!.endsWith(linkLine({ language: 'hi', link })), second!)
+})
+
+test('the list of phones is searched by name, phone number and external ID, and skips erased people', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const { campaign } = await partner.createCampaign(mandate_id, [
+    aCandidate(1, { name: 'Asha Rao' }),
+    aCandidate(2, { name: 'Asha Verma' }),
+    aCandidate(3, { name: 'Ravi Menon' }),
+  ])
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const search = async (q: string, more = '') => {
+    const path = `/orgs/${partner.orgId}/test/phone?q=${encodeURIComponent(q)}${more}`
+    const { status, body } = await viewer.get(path)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body.data.items.map(({ name }: any) => name).sort()
+  }
+  assert.deepEqual(await search('asha'), ['Asha Rao', 'Asha Verma'])
+  assert.deepEqual(await search('ext-3'), ['Ravi Menon'])
+  assert.deepEqual(await search('asha', `&campaign_id=${campaign.campaign_id}`), ['Asha Rao', 'Asha Verma'])
+  assert.deepEqual(await search('nobody'), [])
+
+  // The newest candidate is searched first.
+  const phones = (await viewer.get(`/orgs/${partner.orgId}/test/phone`)).body.data.items
+  const newest = phones[0]
+  const { rows } = await app.context.db.pool.query('select person_id from candidates where candidate_id = $1', [
+    newest.candidate_id,
+  ])
+  const erased = await partner.post(`/people/${rows[0].person_id}/erase`, {
+    basis: 'GDPR Article 17',
+    requested_by: 'data subject',
+  })
+  assert.equal(erased.status, 200, JSON.stringify(erased.body))
+  const others = phones.slice(1).map(({ name }: any) => name)
+  for (const name of others) assert.deepEqual(await search(name), [name])
+  assert.deepEqual(await search(newest.name), [])
 })
