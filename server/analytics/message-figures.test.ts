@@ -189,16 +189,18 @@ test('the reason for a failure follows from the code in the error, or from its w
       'busy',
     ],
   )
-  assert.throws(
-    () =>
-      parseMessageErrors(
-        JSON.stringify({
-          reviewed_at: '2026-01-01',
-          reasons: { other: { title: 'a', remedy: 'b', blocked_by_operator: false } },
-          codes: { whatsapp: { 1: 'lost' }, sms: {}, voice: {}, email: {} },
-          phrases: { whatsapp: {}, sms: {}, voice: {}, email: {} },
-        }),
-      ),
-    /whatsapp: 1 has the unknown reason lost/,
-  )
+  const reason = { title: 'a', remedy: 'b', blocked_by_operator: false }
+  const none = { whatsapp: {}, sms: {}, voice: {}, email: {} }
+  const parse = (fields: object) =>
+    parseMessageErrors(
+      JSON.stringify({ reviewed_at: '2026-01-01', reasons: { other: reason }, codes: none, phrases: none, ...fields }),
+    )
+  parse({})
+  for (const [fields, message] of [
+    [{ codes: { ...none, whatsapp: { 1: 'lost' } } }, /whatsapp: 1 has the unknown reason lost/],
+    [{ phrases: { ...none, sms: { blocked: 'lost' } } }, /sms: blocked has the unknown reason lost/],
+    [{ phrases: { ...none, sms: { Blocked: 'other' } } }, /sms: Blocked must be in lower case/],
+    [{ reasons: { lost: reason } }, /reasons has no other/],
+  ] as const)
+    assert.throws(() => parse(fields), message)
 })
