@@ -16,6 +16,8 @@ export interface S3Server {
   sendsHalf: boolean
 }
 
+/** S3 accepts smaller parts only at the end of an upload. */
+const MIN_PART_BYTES = 5 * 1024 * 1024
 const REGION = 'ap-south-1'
 const ACCESS_KEY_ID = 'AKIATEST'
 const SECRET_ACCESS_KEY = 'test/secret+key'
@@ -70,6 +72,8 @@ export async function startS3(t: Cleanup): Promise<S3Server> {
         return send(response, '')
       }
       uploads.delete(uploadId)
+      if (request.method === 'POST' && parts.slice(0, -1).some(({ length }) => length < MIN_PART_BYTES))
+        return sendError(response, 400, 'EntityTooSmall', 'A part that is not the last one is too small.')
       if (request.method === 'POST') s3.objects.set(key, Buffer.concat(parts))
       return send(response, '<CompleteMultipartUploadResult/>')
     }

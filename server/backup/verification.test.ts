@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { startApp } from '../../test/support/app.ts'
+import { createCampaignPartner } from '../../test/support/partners.ts'
+import { sealedColumns } from '../sealed-columns.ts'
+import { checkCreditSums, checkSecrets } from './verification.ts'
+
+test('every secret is decrypted and counted, and damaged ones are reported', async (t) => {
+  const app = await startApp(t)
+  const { db, vault } = app.context
+  const before = await checkSecrets(db, vault, sealedColumns)
+  assert.deepEqual(before.failures, [])
+  const { orgId } = await app.fixtures.createOrg()
+  const { keyId } = await app.fixtures.createPartnerKey(orgId)
+  const complete = await checkSecrets(db, vault, sealedColumns)
+  assert.deepEqual([complete.secrets - before.secrets, complete.failures], [2, []])
+
+  const { table, column } = sealedColumns.find((each) => each.table === 'partner_keys')!
+  await db.asOwner(({ queries }) =>
+    sql`update ${sql.table(table)} set ${sql.ref(column)} = set_byte(${sql.ref(column)}, 20, get_byte(${sql.ref(column)}, 20) # 1)
+      where key_id = ${keyId}`.execute(queries),
+  )
+  const damaged = await checkSecrets(db, vault, sealedColumns)
+  assert.equal(damaged.secrets, complete.secrets)
+  assert.deepEqual(damaged.failures, [`${table}.${column} of ${keyId} cannot be decrypted`])
+})
+
+test('a balance of credits that differs from its entries is reported', async (t) => {
+  const app = await startApp(t)
+  const { db } = app.context
+  const { orgId, scope } = await createCampaignPartner(app)
+  assert.deepEqual(await checkCreditSums(db), [])
+  const { rows } = await sql<{ balance: number }>`
+    update credit_balances set balance = balance + 1 where org_id = ${orgId} and mode = ${scope.mode}
+    returning balance`.execute(db.queries)
+  const balance = rows[0]!.balance
+  assert.deepEqual(await checkCreditSums(db), [
+    `${orgId} ${scope.mode}: the balance is ${balance}, and its entries add up to ${balance - 1}`,
+  ])
+})
