@@ -432,6 +432,12 @@ test('limits apply to people per day and candidates per campaign', async () => {
   assert.equal((await otherKey.enrol(campaign.campaign_id, [aCandidate(4)])).status, 202) // counted by key
   clock.set('2026-03-11T18:30:00Z') // midnight in India
   assert.equal((await limitedPartner.enrol(campaign.campaign_id, [aCandidate(5)])).status, 202)
+  const { rows: days } = await sql<{ people: number }>`
+    select people from people_days where key_id = ${limitedPartner.key.keyId} order by day`.execute(context.db.queries)
+  assert.deepEqual(
+    days.map(({ people }) => people),
+    [3, 1],
+  )
   clock.set('2026-03-11T06:30:00Z')
 
   const unlimitedPartner = await createCampaignPartner(app)

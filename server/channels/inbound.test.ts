@@ -605,7 +605,7 @@ test('STOP of an unknown WhatsApp user takes effect when a status report links t
     recipient_user_id: userId,
   })
   const [userId, invalidUserId] = ['IN.2', 'in.2']
-  for (const id of [userId, invalidUserId]) await sendStop(id)
+  for (const id of [userId, invalidUserId, userId]) assert.equal((await sendStop(id)).status, 200)
   await contactNow(context)
   assert.equal(provider.received.length, 1)
   await partner.whatsapp({ statuses: [reportTo(invalidUserId)] })

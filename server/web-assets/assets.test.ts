@@ -40,6 +40,32 @@ test('assets are served compressed and immutable, and only built files are serve
   }
 })
 
+test('a page loads only files of its own server, and no other page can embed it', async (t) => {
+  const { fetch } = await startApp(t)
+  const { headers } = await fetch('/verify/SV_x')
+  assert.deepEqual(headers.get('content-security-policy')!.split('; ').sort(), [
+    "base-uri 'none'",
+    "connect-src 'self'",
+    "default-src 'none'",
+    "font-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "img-src 'self' data:",
+    "manifest-src 'self'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "worker-src 'self'",
+  ])
+  for (const [name, value] of [
+    ['referrer-policy', 'no-referrer'],
+    ['x-frame-options', 'DENY'],
+    ['cross-origin-opener-policy', 'same-origin'],
+    ['permissions-policy', 'camera=(), geolocation=(), payment=()'],
+    ['cache-control', 'no-store'],
+  ])
+    assert.equal(headers.get(name!), value, name)
+})
+
 test('a value in a JSON block cannot close the script element', () => {
   const block = jsonBlock('state', { text: '</script><script>alert(1)</script>' })
   assert.equal(block.match(/<\/script>/g)!.length, 1)

@@ -7,6 +7,7 @@ import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { pngImage } from '../../../test/support/images.ts'
 import { passTime } from '../../../test/support/partners.ts'
 import { until } from '../../../test/support/until.ts'
+import { revokeAtsKey } from '../../access/ats-keys.ts'
 import { changeBranding } from '../../branding/branding.ts'
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import { changeConnection, disconnect } from '../connections.ts'
@@ -130,6 +131,20 @@ test('a new credential is used for reports that wait', async (t) => {
   )
   app.clock.advance(MINUTE)
   await until(() => order.state === 'complete')
+})
+
+test('a report is not sent while the connection has no active key', async (t) => {
+  const app = await getApp()
+  const { context, clock } = app
+  startReports(t, app)
+  const setup = await startAts(t, app, 'greenhouse')
+  const { mandate_id } = await setup.partner.createMandate()
+  const order = await setup.ats.order('order-1', mandate_id, aPerson(1))
+  await context.db.transaction((tx) => revokeAtsKey(tx, clock, setup.connectionId, setup.keyId))
+  await passTime(app, 10_000)
+  const report = await until(async () => (await reportsOf(app, setup)).find(({ last_error }) => last_error !== null))
+  assert.equal(report.last_error, 'not sent: the connection has no active key')
+  assert.deepEqual([report.state, report.last_request, order.reports], ['pending', null, 0])
 })
 
 test('after disconnecting, keys and links are invalid and no report is sent', async (t) => {

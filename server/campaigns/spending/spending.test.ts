@@ -312,6 +312,14 @@ test('the last responses of a completed or archived campaign are dropped if they
   }
 })
 
+test('a call is estimated to take three minutes', async () => {
+  const { context, createOrg } = await setUp()
+  const partner = await createOrg('twilio', 'voice')
+  const campaignId = await partner.createCampaignOf(1)
+  await contactNow(context)
+  assert.deepEqual([(await partner.spending(campaignId)).spent, await partner.today()], [6, 6])
+})
+
 test('a message that the provider rejects costs nothing', async () => {
   const { context, provider, createOrg } = await setUp()
   const partner = await createOrg()

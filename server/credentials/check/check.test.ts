@@ -410,6 +410,11 @@ test('issuers with did:key and did:jwk are supported', async () => {
   // A key that only the token itself names proves nothing.
   const selfMade = await check(await sign({ jwk: await exportJWK(publicKey) }, {}))
   assert.match(failedSteps(selfMade).join(), /^key: .* nothing connects it to the issuer/)
+  for (const value of ['"a key"', JSON.stringify({ ...(await exportJWK(publicKey)), d: 'private' }), 'no JSON']) {
+    const id = `did:jwk:${Buffer.from(value).toString('base64url')}`
+    const unusable = await check(await sign({ kid: `${id}#0` }, { issuer: { ...issuer, id } }))
+    assert.match(failedSteps(unusable).join(), /^issuer: .*does not contain a public JSON Web Key/, value)
+  }
   const mismatch = await check(await sign({ kid: `${didJwk}#0` }, { iss: 'did:web:other.example' }))
   assert.match(failedSteps(mismatch).join(), /^schema: The claim `iss`/)
 })

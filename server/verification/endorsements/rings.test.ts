@@ -66,6 +66,10 @@ test('operators see rings with masked members, write notes and dismiss them; eve
 
   const auditEntries = (await operator.get('/operator/audit?limit=20')).body.data.items
   assert.deepEqual(
+    auditEntries.filter(({ action }: any) => action === 'rings.list').map(({ details }: any) => details.rings),
+    [[], [ring.ring_id]],
+  )
+  assert.deepEqual(
     auditEntries
       .filter(({ action }: any) => action.startsWith('rings.'))
       .map(({ action, subject, who }: any) => `${action} ${subject} ${who}`),
