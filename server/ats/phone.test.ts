@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { normalisePhone } from './phone.ts'
+import { getCountries, getCountryCallingCode } from 'libphonenumber-js'
+import { callingCodeOf, normalisePhone } from './phone.ts'
 
 test('phone numbers are converted to E.164 format with the country of the connection', () => {
   const cases: [string, string, string | undefined][] = [
@@ -26,4 +27,10 @@ test('phone numbers are converted to E.164 format with the country of the connec
     ['98123 45678 / 98123 45679', 'IN', undefined],
   ]
   for (const [text, country, expected] of cases) assert.equal(normalisePhone(text, country), expected, text)
+})
+
+test('calling codes are those of the numbering plan', () => {
+  const known = getCountries().filter((country) => callingCodeOf(country) !== undefined)
+  assert.ok(known.length > 150)
+  for (const country of known) assert.equal(callingCodeOf(country), getCountryCallingCode(country), country)
 })

@@ -15,7 +15,7 @@ export interface ReceivedAiCall {
   }
   /** The parsed JSON between the `<data>` tags of the prompt. */
   data: {
-    skills: { number: number; name: string; count: number }[]
+    skills: { number: number; name: string; description: string; count: number }[]
     kinds: string[]
     source: Record<string, string> & { keywords?: string[] }
     rejected?: { reason: string; stem: string }[]
