@@ -15,6 +15,7 @@ import {
   readPublic,
 } from '../../test/support/issued-credentials.ts'
 import { learnerRecordErrors } from '../../test/support/open-badge-schema.ts'
+import { createPartner } from '../../test/support/partners.ts'
 import { BRICKLAYING, expectOk, outcomeOf, sharedVerification, WIRING } from '../../test/support/verification.ts'
 import { decideCredentials } from './consents.ts'
 import { findProfile } from './credentials.ts'
@@ -262,6 +263,25 @@ test('the credentials of an erased person are revoked, and nothing about the per
   const rows = await context.db.queries.selectFrom('credentials').selectAll().where('credential_id', '=', id).execute()
   assert.doesNotMatch(JSON.stringify(rows), /Asha|stu-1|sha256/)
   await assert.rejects(erase, /No credentials were issued to this email address/)
+})
+
+test('a student who is erased by the partner has no valid credential afterwards', async () => {
+  const calls = await setUp()
+  const email = 'erased-student@example.com'
+  const { id } = await issueCredential(calls, { student: { externalStudentId: 'stu-erased', email } })
+  const { credential } = await readPublic(calls.app, id)
+  const partner = await createPartner(calls.app, calls.scope.mode, calls.scope.orgId)
+  const people = await partner.get(`/people?email=${encodeURIComponent(email)}`)
+  const { person_id } = people.body.data.items[0]
+  const exported = await partner.get(`/people/${person_id}/export`)
+  assert.match(JSON.stringify(exported.body), new RegExp(id))
+  const erased = await partner.post(`/people/${person_id}/erase`, {
+    basis: 'GDPR Article 17',
+    requested_by: 'data subject',
+  })
+  assert.equal(erased.status, 200, JSON.stringify(erased.body))
+  assert.equal((await checkOverHttp(calls.app, credential)).verdict, 'revoked')
+  assert.equal(await readPublic(calls.app, id), undefined)
 })
 
 test('a person who consents while being erased has no credential afterwards', async () => {

@@ -200,6 +200,8 @@ test('the report page shows the result and no contact data, until the link expir
     /<header class="brand"><img src="[^"]+" width="96" height="24" alt=""><span dir="auto">Metro/,
   )
   assert.match(branded.text, /a\{color:#7a1fa2\}/)
+  const [, logoUrl] = /<img src="([^"]+)"/.exec(branded.text)!
+  assert.ok(branded.text.includes(`<link rel="icon" href="${logoUrl}">`))
   assert.match(branded.headers.get('content-security-policy')!, /style-src 'sha256-\S+' 'sha256-\S+'; img-src 'self'/)
 
   assert.match(page.text, /<a href="AO_[\w.-]+\.pdf">Open as PDF<\/a>/)

@@ -22,10 +22,18 @@ async function addMemberWithApp(app: TestApp) {
   const member = await signInMember(app, orgId, 'owner')
   const { body } = await member.post('/account/authenticator-app')
   const secret = decodeBase32(body.data.secret)
-  const codeNow = () => totpAt(secret, app.clock.now())
+  const codeAt = (time: number) => totpAt(secret, time)
+  const codeNow = () => codeAt(app.clock.now())
   const confirmation = await member.post('/account/authenticator-app/confirm', { code: codeNow() })
   assert.equal(confirmation.status, 200, JSON.stringify(confirmation.body))
-  return { orgId, member, codeNow, recoveryCodes: confirmation.body.data.recovery_codes as string[], setup: body.data }
+  return {
+    orgId,
+    member,
+    codeAt,
+    codeNow,
+    recoveryCodes: confirmation.body.data.recovery_codes as string[],
+    setup: body.data,
+  }
 }
 
 async function openLink(app: TestApp, email: string, code?: string, link?: string) {
@@ -68,6 +76,22 @@ test('with an authenticator app, a sign-in link also requires a code, which work
   assert.equal((await openLink(app, member.email, code)).status, 400, 'an old code')
   const { rows } = await app.context.db.pool.query('select secret from console_authenticator_apps')
   assert.ok(rows.every(({ secret }) => !secret.toString('latin1').includes(setup.secret)))
+})
+
+test('a code is accepted in its own half minute and in the ones before and after it', async () => {
+  const app = await startWithResetLimits()
+  const { member, codeAt } = await addMemberWithApp(app)
+  for (const [steps, status] of [
+    [-2, 400],
+    [2, 400],
+    [-1, 200],
+    [0, 200],
+    [1, 200],
+  ] as const) {
+    app.clock.advance(5 * MINUTE)
+    const code = codeAt(app.clock.now() + steps * 30 * SECOND)
+    assert.equal((await openLink(app, member.email, code)).status, status, `${steps} steps`)
+  }
 })
 
 test('a recovery code works once, and removing the app removes the requirement', async () => {
