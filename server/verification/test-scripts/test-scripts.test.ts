@@ -153,7 +153,7 @@ test('invalid scripts are rejected with the expected values', async () => {
     key: calls.key,
     body: aStudent({
       testScript: {
-        student: { skills: [BRICKLAYING, 'sk_999999'], method: 'assessment', delaySeconds: 61 },
+        student: { skills: [BRICKLAYING, BRICKLAYING, 'sk_999999'], method: 'assessment', delaySeconds: 61 },
         reviewer: { notEndorsed: [WIRING], email: 'nobody' },
       },
     }),
@@ -162,6 +162,7 @@ test('invalid scripts are rejected with the expected values', async () => {
   for (const message of [
     'testScript.student.delaySeconds: must be at most 60 without a test clock; for longer delays, open the session with a testClockId',
     'testScript.reviewer: is not allowed with the method assessment of the student',
+    'testScript.student.skills: must not contain duplicates',
     'testScript.reviewer.email: must be an email address, such as ravi@metro.example',
     'testScript: skill "sk_999999" not found; find skill IDs with GET /skills/search',
     'testScript: skill "sk_2001" is not one of testScript.student.skills',
