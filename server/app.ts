@@ -46,6 +46,8 @@ import { shedLoad } from './platform/http/load-shedding.ts'
 import { securityTextRoutes } from './platform/http/security-text.ts'
 import { type App, createHttp, validateRequest } from './platform/http/server.ts'
 import { yourDataRoutes } from './privacy/routes.ts'
+import { openReportView } from './reports/report-view.ts'
+import { sharedReportRoutes } from './reports/shared-report-routes.ts'
 import { type LoggedApi, openRequestLogger } from './request-log/request-log.ts'
 import { partnerRequestLogRoutes } from './request-log/routes.ts'
 import { resultRoutes } from './results/routes.ts'
@@ -149,7 +151,11 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     }
     app.register(registerAdapter, { prefix: atsBase(adapter) })
   }
-  app.register(async (scope) => reportPageRoutes(scope as App, context))
+  app.register(async (scope) => {
+    const view = openReportView(scope as App, context)
+    reportPageRoutes(scope as App, context, view)
+    sharedReportRoutes(scope as App, context, view)
+  })
   app.register(async (scope) => brandRoutes(scope as App, context))
   app.register(async (scope) => consoleRoutes(scope as App, context, requestLogger, partnerRoutes), {
     prefix: CONSOLE_BASE,

@@ -46,13 +46,13 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   serviceResumed: { hook: serviceResumed, modules: ['campaigns', 'verification', 'webhooks'] },
   beforePersonErased: {
     hook: beforePersonErased,
-    modules: ['campaigns', 'verification', 'credentials', 'mail', 'console'],
+    modules: ['campaigns', 'verification', 'credentials', 'mail', 'console', 'reports'],
   },
   restrictionChanged: { hook: restrictionChanged, modules: ['campaigns', 'verification'] },
   personCorrected: { hook: personCorrected, modules: ['campaigns', 'verification', 'console'] },
   exportRequested: {
     hook: exportRequested,
-    modules: ['campaigns', 'verification', 'credentials', 'mail', 'privacy', 'console', 'ats'],
+    modules: ['campaigns', 'verification', 'credentials', 'mail', 'privacy', 'console', 'ats', 'reports'],
   },
   recordIdsRequested: { hook: recordIdsRequested, modules: ['campaigns', 'verification'] },
   personAudited: { hook: personAudited, modules: ['console'] },

@@ -38,6 +38,7 @@ import {
 } from './people/identity/hooks.ts'
 import { findLanguageOfStudent, recordCandidateConsents } from './privacy/consents.ts'
 import { exportConsents } from './privacy/people.ts'
+import { deleteReportLinksOf, exportReportLinks } from './reports/people.ts'
 import { recordResultEvents } from './results/events.ts'
 import {
   endorsementWithdrawn,
@@ -87,6 +88,7 @@ export function registerHandlers(): void {
     credentials: revokeCredentialsOfPerson,
     mail: skipEmailsOf,
     console: eraseListEntries,
+    reports: deleteReportLinksOf,
   })
   restrictionChanged.register({ campaigns: holdContacts, verification: holdReviews })
   personCorrected.register({
@@ -102,6 +104,7 @@ export function registerHandlers(): void {
     privacy: exportConsents,
     console: exportDecisions,
     ats: exportOrders,
+    reports: exportReportLinks,
   })
   recordIdsRequested.register({ campaigns: listCandidateRecordIds, verification: listSessionRecordIds })
   personAudited.register({ console: recordPersonAudit })

@@ -1,12 +1,7 @@
-import {
-  describeEvidence,
-  describeQualified,
-  describeReasons,
-  describeVerifiedSkills,
-} from '../../sdk/verdict-texts.ts'
+import { describeEvidence } from '../../sdk/verdict-texts.ts'
 import type { Candidacy, ResultReason } from '../campaigns/candidacy.ts'
-import { inLanguage } from '../conversation/flow.ts'
 import { MINUTE } from '../platform/clock.ts'
+import { summariseResult } from '../reports/summary.ts'
 import { resultOutput } from '../results/record.ts'
 
 /** The end of an order as it is reported to the ATS. It has no phone number and no email address. */
@@ -24,14 +19,6 @@ export interface Outcome {
   ended_at: string
 }
 
-const REASON_TEXTS: Record<ResultReason, string> = {
-  no_response: 'The candidate did not respond.',
-  unreachable: 'The candidate could not be reached.',
-  stopped: 'The candidate opted out of messages, or the campaign was stopped.',
-  expired: 'The candidate started, and did not finish in time.',
-  refused: 'The candidate declined to take part.',
-}
-
 const VERDICT_TEXTS: Record<string, string> = {
   verified: 'verified',
   not_verified: 'not verified',
@@ -42,12 +29,6 @@ const VERDICT_TEXTS: Record<string, string> = {
 /** Returns the verdict on a skill with its evidence, such as "verified (4 of 4 correct, 97 % certain)". */
 export function skillVerdictText({ verdict, evidence }: Outcome['skills'][number]): string {
   return verdict === evidence ? verdict : `${verdict} (${evidence})`
-}
-
-/** Returns the text of an enrichment question, in English if available; undefined if the flow has no such question. */
-export function questionTextOf({ flow }: Pick<Candidacy, 'flow'>, key: string): string | undefined {
-  const question = flow.enrichment.find((each) => each.key === key)
-  return question && inLanguage(question.text, 'en')
 }
 
 /** Returns the outcome of a candidate whose conversation has ended. */
@@ -62,7 +43,7 @@ export function outcomeOf(candidate: Candidacy, isCancelled: boolean): Outcome {
     reason: candidate.reason,
     qualified: output.qualified,
     score: status === 'completed' && skills.length > 0 ? Math.round((100 * verifiedCount) / skills.length) : null,
-    summary: summaryOf(),
+    summary: isCancelled ? 'The assessment was cancelled.' : summariseResult(candidate),
     skills: skills.map(({ skill_id, name, ...verdict }) => ({
       skill_id,
       name,
@@ -74,24 +55,5 @@ export function outcomeOf(candidate: Candidacy, isCancelled: boolean): Outcome {
         ? Math.max(1, Math.round((completed_at.getTime() - started_at.getTime()) / MINUTE))
         : null,
     ended_at: (completed_at ?? candidate.updated_at).toISOString(),
-  }
-
-  function summaryOf(): string {
-    if (status === 'cancelled') return 'The assessment was cancelled.'
-    if (status !== 'completed')
-      return candidate.reason ? REASON_TEXTS[candidate.reason] : 'The candidate did not finish.'
-    const verdict = describeQualified(output.qualified)
-    const reasons = describeReasons(output, {
-      withEvidence: true,
-      questionText: (key) => questionTextOf(candidate, key),
-    })
-    const parts = [
-      `${verdict[0]!.toUpperCase()}${verdict.slice(1)}${reasons.length > 0 ? `: ${reasons.join('; ')}` : ''}.`,
-      ...(skills.length > 0 ? [`${describeVerifiedSkills(skills)}.`] : []),
-      ...(output.interest === undefined || output.interest === null
-        ? []
-        : [output.interest === 'interested' ? 'Interested in the job.' : 'Not interested in the job.']),
-    ]
-    return parts.join(' ')
   }
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
+import { deleteEndedLinks } from '../reports/report-links.ts'
 import { publishHead } from './audit-chain.ts'
 import { deleteExpiredSessions } from './auth/sessions.ts'
 import { emailSignInLink, sendSignInLink } from './auth/sign-in-emails.ts'
@@ -35,6 +36,7 @@ export function handleConsoleJobs(worker: Worker, context: Context): void {
     await db.transaction((tx) => deleteExpiredSessions(tx, now))
     await db.transaction((tx) => deleteExpiredLinks(tx, now))
     await db.transaction((tx) => deleteExpiredChallenges(tx, now))
+    await db.transaction((tx) => deleteEndedLinks(tx, now))
   })
   worker.schedule(cleanUpConsole, '31 * * * *')
   worker.handle(remindOfExpiringKeysJob, () => db.transaction((tx) => remindOfExpiringKeys(tx, context)))

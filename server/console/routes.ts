@@ -6,6 +6,7 @@ import { auditRoutes } from './audit-routes.ts'
 import { guardConsoleRoutes } from './auth/guards.ts'
 import { sessionRoutes } from './auth/session-routes.ts'
 import { exportRoutes } from './candidates/export-routes.ts'
+import { candidateReportRoutes } from './candidates/report-routes.ts'
 import { candidateListRoutes } from './candidates/routes.ts'
 import { identityProviderRoutes } from './identity-providers/routes.ts'
 import { providerSignInRoutes } from './identity-providers/sign-in-routes.ts'
@@ -69,6 +70,7 @@ export function consoleRoutes(
   phoneRoutes(app, context)
   verificationRoutes(app, context)
   exportRoutes(app, context)
+  candidateReportRoutes(app, context)
   credentialSettingsRoutes(app, context)
   itemBankRoutes(app, context)
   questionRoutes(app, context)

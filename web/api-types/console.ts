@@ -925,6 +925,17 @@ export interface NewDndCheck {
   secret: string
 }
 
+export interface NewReportLink {
+  link_id: string
+  created_by: string
+  created_at: string
+  expires_at: string
+  times_opened: number
+  last_opened_at: string | null
+  /** Returned once. */
+  url: string
+}
+
 export interface NewScimToken {
   token: string
 }
@@ -1302,6 +1313,15 @@ export interface RejectedSkillRequest {
   org_id: string
   mode: Mode
   context: string | null
+}
+
+export interface ReportLink {
+  link_id: string
+  created_by: string
+  created_at: string
+  expires_at: string
+  times_opened: number
+  last_opened_at: string | null
 }
 
 export interface Retention {

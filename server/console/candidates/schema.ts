@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { named } from '../../platform/http/named-schemas.ts'
+import { linkValidityDays } from '../../reports/report-links.ts'
 import { KnockoutAnswer, resultOf } from '../../results/schema.ts'
 import { closed } from '../schema.ts'
 import { decisions } from './candidate-list.ts'
@@ -57,3 +58,26 @@ export const DecisionInput = Type.Object(
 )
 
 export const DecisionResult = named('DecisionResult', Type.Object({ candidate_ids: Type.Array(text) }))
+
+/** A valid link to the report of a candidate. */
+export const ReportLink = named(
+  'ReportLink',
+  Type.Object({
+    link_id: text,
+    created_by: text,
+    created_at: text,
+    expires_at: text,
+    times_opened: Type.Integer(),
+    last_opened_at: orNull(text),
+  }),
+)
+
+export const NewReportLink = named(
+  'NewReportLink',
+  Type.Object({ ...ReportLink.properties, url: Type.String({ description: 'Returned once.' }) }),
+)
+
+export const ReportLinkInput = Type.Object(
+  { days: Type.Enum([...linkValidityDays], { description: 'How long the link is valid, in days.' }) },
+  closed,
+)

@@ -8,6 +8,7 @@ import { useData } from '../shell/loading.ts'
 import { ContactLinks } from './call.tsx'
 import { LiveResult } from './live-result.tsx'
 import { Outcome } from './result-output.tsx'
+import { ReportActions } from './share-report.tsx'
 import './results.css'
 import { channelName, languageName, noMessageSentText, PERSONAS } from '../shared/labels.ts'
 import { Link, type Params } from '../shell/router.tsx'
@@ -35,18 +36,21 @@ export default function CandidatePage({ params }: { params: Params }) {
         <h1>
           {data.name} <Outcome result={data} />
         </h1>
-        {context.mode === 'test' && (
-          <div class="row">
-            <Link class="button" to={context.pagePath(`/phone/${data.candidate_id}`)}>
-              Open phone
-            </Link>
-            {data.link && (
-              <a class="button" href={data.link} target="_blank" rel="noreferrer">
-                Open candidate page
-              </a>
-            )}
-          </div>
-        )}
+        <div class="row">
+          {context.mode === 'test' && (
+            <>
+              <Link class="button" to={context.pagePath(`/phone/${data.candidate_id}`)}>
+                Open phone
+              </Link>
+              {data.link && (
+                <a class="button" href={data.link} target="_blank" rel="noreferrer">
+                  Open candidate page
+                </a>
+              )}
+            </>
+          )}
+          <ReportActions candidateId={data.candidate_id} name={data.name} />
+        </div>
       </div>
       <div class="two-columns">
         <section class="card" aria-label="Conversation">

@@ -9,6 +9,7 @@ import { useData } from '../shell/loading.ts'
 import { ContactLinks } from './call.tsx'
 import { useResultMandate } from './result-mandate.ts'
 import { Outcome, ResultOutput } from './result-output.tsx'
+import { ReportActions } from './share-report.tsx'
 import './results.css'
 import { channelName, languageName } from '../shared/labels.ts'
 import { Link, type Params, ParentLink } from '../shell/router.tsx'
@@ -46,9 +47,12 @@ export default function ResultPage({ params }: { params: Params }) {
         <h1>
           {candidate.name} <Outcome result={data} />
         </h1>
-        <Link class="button" to={context.pagePath(`/candidates/${candidate.candidate_id}`)}>
-          View conversation
-        </Link>
+        <div class="row">
+          <Link class="button" to={context.pagePath(`/candidates/${candidate.candidate_id}`)}>
+            View conversation
+          </Link>
+          <ReportActions candidateId={candidate.candidate_id} name={candidate.name} />
+        </div>
       </div>
       <div class="two-columns">
         <section class="card" aria-label="Answers and verdicts">

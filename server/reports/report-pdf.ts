@@ -1,10 +1,12 @@
-import { BOLD_FONT, REGULAR_FONT, replaceUndrawable } from '../../platform/drawing/fonts.ts'
+import { BOLD_FONT, REGULAR_FONT, replaceUndrawable } from '../platform/drawing/fonts.ts'
 import type { ReportContent, ReportSection } from './report-content.ts'
 
 export interface ReportPdfInput {
   content: ReportContent
-  /** Address of the report page. */
-  url: string
+  /** Name of the organisation, as on the report page; undefined without branding. */
+  brandName: string | undefined
+  /** Address of the report page; undefined for a report without a link. */
+  url: string | undefined
   createdAt: number
 }
 
@@ -21,7 +23,7 @@ const MIN_HEIGHT_AFTER_HEADING = 60
  * Returns a report as a PDF file with a structure for screen readers. The fonts have Latin and Devanagari letters: texts in other scripts
  * are replaced by a note, and the file refers to the page, which shows them.
  */
-export async function renderReportPdf({ content, url, createdAt }: ReportPdfInput): Promise<Buffer> {
+export async function renderReportPdf({ content, brandName, url, createdAt }: ReportPdfInput): Promise<Buffer> {
   const { default: PDFDocument } = await import('pdfkit')
   const { title, testNotice, job, summary, sections, linkExpiry } = content
   let isComplete = true
@@ -41,7 +43,7 @@ export async function renderReportPdf({ content, url, createdAt }: ReportPdfInpu
   const ended = new Promise<void>((resolve, reject) => doc.on('end', resolve).on('error', reject))
   const width = doc.page.width - 2 * MARGIN
 
-  add('P', 'Attestry', { font: 'bold', size: 12, color: BRAND })
+  add('P', brandName ?? 'Attestry', { font: 'bold', size: 12, color: BRAND })
   if (testNotice) add('P', testNotice, { font: 'bold', size: 11, color: NOTICE })
   doc.moveDown(1)
   add('H1', title, { font: 'bold', size: 22 })
@@ -53,11 +55,13 @@ export async function renderReportPdf({ content, url, createdAt }: ReportPdfInpu
   if (!isComplete)
     add(
       'P',
-      'This file has only Latin and Devanagari letters. Texts in other scripts are replaced by a note in square brackets; the report page shows them.',
+      'This file has only Latin and Devanagari letters. Texts in other scripts are replaced by a note in square brackets; the web page shows them.',
       { color: NOTICE },
     )
-  add('P', `Report page, until ${linkExpiry}:`, { color: SOFT })
-  add('Link', url, { color: BRAND, link: url })
+  if (url !== undefined) {
+    add('P', `Report page, until ${linkExpiry}:`, { color: SOFT })
+    add('Link', url, { color: BRAND, link: url })
+  }
   addPageNumbers()
   doc.end()
   await ended

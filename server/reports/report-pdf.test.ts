@@ -16,7 +16,12 @@ const CONTENT: ReportContent = {
 /** Returns the drawing instructions of each page, in the order of the file. */
 async function drawPages(changes: Partial<ReportContent>): Promise<string[]> {
   const url = 'https://verify.example.com/reports/1'
-  const pdf = await renderReportPdf({ content: { ...CONTENT, ...changes }, url, createdAt: 0 })
+  const pdf = await renderReportPdf({
+    content: { ...CONTENT, ...changes },
+    brandName: 'Acme Staffing',
+    url,
+    createdAt: 0,
+  })
   const streams = pdf.toString('latin1').matchAll(/\nstream\r?\n(.*?)\nendstream/gs)
   return [...streams].flatMap(([, bytes]) => {
     try {

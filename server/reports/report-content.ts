@@ -4,11 +4,10 @@ import {
   describeQuestions,
   describeReasons,
   describeVerifiedSkills,
-} from '../../../sdk/verdict-texts.ts'
-import type { Candidacy } from '../../campaigns/candidacy.ts'
-import { resultOutput } from '../../results/record.ts'
-import type { AtsOrder } from '../order.ts'
-import { questionTextOf } from '../outcome.ts'
+} from '../../sdk/verdict-texts.ts'
+import type { Candidacy } from '../campaigns/candidacy.ts'
+import { resultOutput } from '../results/record.ts'
+import { describePending, questionTextOf, summariseResult } from './summary.ts'
 
 /** The texts of a report, for the page and for the PDF file. They contain no phone number and no email address. */
 export interface ReportContent {
@@ -18,8 +17,8 @@ export interface ReportContent {
   job: string | undefined
   summary: string
   sections: ReportSection[]
-  /** The day until which the link works. */
-  linkExpiry: string
+  /** The day until which the link works; undefined for a report without a link. */
+  linkExpiry: string | undefined
 }
 
 export interface ReportSection {
@@ -30,22 +29,41 @@ export interface ReportSection {
   facts?: { name: string; value: string }[]
 }
 
-/** Returns the report about an order. `candidate` is undefined if the person was erased. */
-export function reportContent(
-  order: AtsOrder,
-  candidate: Candidacy | undefined,
-  expiresAtSeconds: number,
-): ReportContent {
-  const { outcome } = order
+export interface ReportSubject {
+  name: string
+  mode: 'test' | 'live'
+  /** The first sentences. */
+  summary: string
+  /** Undefined if the person was erased. */
+  candidate: Candidacy | undefined
+  /** Whether the result is shown. */
+  hasResult: boolean
+  /** Undefined for a report without a link, in epoch milliseconds. */
+  linkExpiresAt: number | undefined
+}
+
+/** Returns the report about a candidate of any campaign. */
+export function candidateReport(candidate: Candidacy, linkExpiresAt: number | undefined): ReportContent {
+  const hasResult = candidate.status !== 'pending'
+  return reportContent({
+    name: candidate.name,
+    mode: candidate.mode,
+    summary: hasResult ? summariseResult(candidate) : describePending(candidate.started_at !== null),
+    candidate,
+    hasResult,
+    linkExpiresAt,
+  })
+}
+
+export function reportContent(subject: ReportSubject): ReportContent {
+  const { name, mode, summary, candidate, hasResult, linkExpiresAt } = subject
   return {
-    title: `Report: ${order.candidate_name}`,
-    testNotice: order.mode === 'test' ? 'TEST: this is not the report of a real person.' : undefined,
+    title: `Report: ${name}`,
+    testNotice: mode === 'test' ? 'TEST: this is not the report of a real person.' : undefined,
     job: candidate && `${candidate.flow.title}, ${candidate.flow.company_name}`,
-    summary:
-      outcome?.summary ??
-      `${order.state === 'started' ? 'The candidate has started and not finished yet.' : 'The candidate has not started yet.'} The report page shows the result when it is ready.`,
+    summary,
     sections: [
-      ...(outcome && candidate ? resultSections(candidate) : []),
+      ...(hasResult && candidate ? resultSections(candidate) : []),
       ...(candidate ? [datesSection(candidate)] : []),
       {
         heading: 'What this shows',
@@ -54,7 +72,7 @@ export function reportContent(
         ],
       },
     ],
-    linkExpiry: formatDate(new Date(expiresAtSeconds * 1000)),
+    linkExpiry: linkExpiresAt === undefined ? undefined : formatDate(new Date(linkExpiresAt)),
   }
 }
 

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp, type TestApp } from '../../test/support/app.ts'
+import { oncePerFile } from '../../test/support/cleanup.ts'
+import { type ConsoleUser, signInMember } from '../../test/support/console.ts'
+import { pngImage } from '../../test/support/images.ts'
+import { aTestNumberCandidate, createCampaignPartner, passTime } from '../../test/support/partners.ts'
+import { changeBranding } from '../branding/branding.ts'
+import { DAY } from '../platform/clock.ts'
+import { enforceRetention } from '../privacy/retention/enforce.ts'
+import { deleteEndedLinks } from './report-links.ts'
+
+const getApp = oncePerFile((t) => startApp(t))
+
+/** Creates a campaign with one qualified candidate, and signs in a viewer. */
+async function setUp() {
+  const app = await getApp()
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const campaign = await partner.createCampaign(mandate_id, [aTestNumberCandidate(1)])
+  await passTime(app, 8000)
+  const { body } = await partner.get(`/campaigns/${campaign.campaign.campaign_id}/candidates`)
+  const candidateId: string = body.data.items[0].candidate_id
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const candidatePath = `/orgs/${partner.orgId}/test/candidates/${candidateId}`
+  const linksPath = `${candidatePath}/report-links`
+  return { app, partner, viewer, candidateId, candidatePath, linksPath }
+}
+
+async function share(user: ConsoleUser, linksPath: string, days = 7): Promise<{ link_id: string; path: string }> {
+  const { status, body } = await user.post(linksPath, { days })
+  assert.equal(status, 200, JSON.stringify(body))
+  const { pathname } = new URL(body.data.url)
+  return { link_id: body.data.link_id, path: pathname }
+}
+
+async function listLinks(user: ConsoleUser, linksPath: string): Promise<any[]> {
+  return (await user.get(linksPath)).body.data.items
+}
+
+async function open({ url }: TestApp, path: string) {
+  const response = await fetch(url + path)
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+test('a shared report opens without an account, with branding and without contact data, and counts how often', async () => {
+  const { app, partner, viewer, linksPath, candidateId } = await setUp()
+  const link = await share(viewer, linksPath)
+  assert.match(link.path, /^\/shared-reports\/[A-Za-z0-9_-]{43}$/)
+  const page = await open(app, link.path)
+  assert.equal(page.status, 200)
+  assert.match(page.text, /<h1>Report: Person 1<\/h1>/)
+  assert.match(page.text, /Qualified\. 3 of 3 skills verified/)
+  assert.match(page.text, /<td>Verified<\/td>\s*<td>\d of \d correct, \d\d % certain<\/td>/)
+  assert.doesNotMatch(page.text, /9990000001/)
+  assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
+  assert.equal(page.headers.get('x-robots-tag'), 'noindex')
+
+  const logo = pngImage(200, 50).toString('base64')
+  await app.context.db.transaction((tx) =>
+    changeBranding(tx, app.clock, partner.orgId, { display_name: 'Metro Staffing', colour: '#7a1fa2', logo }),
+  )
+  assert.match((await open(app, link.path)).text, /<header class="brand"><img [^>]+><span dir="auto">Metro Staffing/)
+  const pdf = await open(app, `${link.path}.pdf`)
+  assert.equal(pdf.headers.get('content-type'), 'application/pdf')
+  assert.equal(pdf.headers.get('content-disposition'), `inline; filename="report-${candidateId}.pdf"`)
+  assert.match(pdf.text, /^%PDF-1\.7/)
+
+  const [listed] = await listLinks(viewer, linksPath)
+  assert.equal(listed.times_opened, 3)
+  assert.equal(listed.created_by, viewer.email)
+  assert.equal(listed.last_opened_at, new Date(app.clock.now()).toISOString())
+  assert.equal(Date.parse(listed.expires_at) - Date.parse(listed.created_at), 7 * DAY)
+  assert.ok(!('url' in listed), 'the URL is returned once')
+})
+
+test('a link stops working when it is revoked, and when it expires', async () => {
+  const { app, partner, viewer, linksPath } = await setUp()
+  const [revoked, expiring] = [await share(viewer, linksPath, 30), await share(viewer, linksPath, 1)]
+  assert.equal((await listLinks(viewer, linksPath)).length, 2)
+  assert.equal((await viewer.delete(`${linksPath}/${revoked.link_id}`)).status, 200)
+  assert.equal((await viewer.delete(`${linksPath}/${revoked.link_id}`)).status, 200)
+  const afterRevoking = await open(app, revoked.path)
+  assert.equal(afterRevoking.status, 410)
+  assert.doesNotMatch(afterRevoking.text, /Person 1/)
+  assert.equal((await open(app, `${revoked.path}.pdf`)).status, 410)
+  assert.equal((await open(app, expiring.path)).status, 200)
+  app.clock.advance(DAY)
+  assert.equal((await open(app, expiring.path)).status, 410)
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  assert.deepEqual(await listLinks(owner, linksPath), [])
+
+  const audit = (await owner.get(`/orgs/${partner.orgId}/audit?limit=50`)).body.data.items
+  const actions = audit.map(({ action }: any) => action).filter((action: string) => action.startsWith('report.'))
+  assert.deepEqual(actions, ['report.revoke', 'report.share', 'report.share'])
+
+  app.clock.advance(120 * DAY)
+  await app.context.db.transaction((tx) => deleteEndedLinks(tx, app.clock.now()))
+  assert.equal((await open(app, expiring.path)).status, 404)
+})
+
+test('a link cannot be guessed, and members of other organisations and modes cannot use the routes', async () => {
+  const { app, partner, viewer, linksPath } = await setUp()
+  const { link_id, path } = await share(viewer, linksPath)
+  assert.equal(
+    (
+      await open(
+        app,
+        path.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+      )
+    ).status,
+    404,
+  )
+  assert.equal((await open(app, '/shared-reports/short')).status, 404)
+  const other = await createCampaignPartner(app)
+  const stranger = await signInMember(app, other.orgId, 'owner')
+  const strangerPath = linksPath.replace(partner.orgId, other.orgId)
+  assert.equal((await stranger.post(linksPath, { days: 7 })).status, 404)
+  assert.equal((await stranger.post(strangerPath, { days: 7 })).status, 404)
+  assert.deepEqual(await listLinks(stranger, strangerPath), [])
+  assert.equal((await stranger.delete(`${strangerPath}/${link_id}`)).status, 404)
+  assert.equal((await viewer.post(linksPath.replace('/test/', '/live/'), { days: 7 })).status, 404)
+  assert.equal((await viewer.post(linksPath, { days: 8 })).status, 400)
+  assert.equal((await open(app, path)).status, 200)
+})
+
+test('erasing or restricting the person, and the end of the retention period, end the links', async () => {
+  for (const end of ['restrict', 'erase', 'retention'] as const) {
+    const { app, partner, viewer, linksPath } = await setUp()
+    const link = await share(viewer, linksPath, 30)
+    const [person] = (await partner.get(`/people?phone=${encodeURIComponent('+919990000001')}`)).body.data.items
+    const request = { basis: 'GDPR Article 17', requested_by: 'the person' }
+    if (end === 'retention') {
+      app.clock.advance(731 * DAY)
+      await enforceRetention(app.context)
+      const { rows } = await app.context.db.pool.query('select 1 from report_links where link_id = $1', [link.link_id])
+      assert.equal(rows.length, 0)
+    } else {
+      assert.equal((await partner.post(`/people/${person.person_id}/${end}`, request)).status, 200)
+    }
+    const page = await open(app, link.path)
+    assert.equal(page.status, 404, end)
+    assert.doesNotMatch(page.text, /Person 1/)
+    assert.notEqual((await viewer.post(linksPath, { days: 7 })).status, 200)
+  }
+})
+
+test('the report of a candidate is a PDF file in the console, and opening it is recorded', async () => {
+  const { app, partner, candidatePath } = await setUp()
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  const response = await owner.get(`${candidatePath}/report.pdf`)
+  assert.equal(response.status, 200)
+  assert.equal(response.headers.get('content-type'), 'application/pdf')
+  const text = String(response.body)
+  assert.match(text, /\(Report: Person 1\)/)
+  assert.doesNotMatch(text, /shared-reports/)
+  const audit = (await owner.get(`/orgs/${partner.orgId}/audit?limit=5`)).body.data.items
+  assert.equal(audit[0].action, 'report.download')
+})

@@ -1,0 +1,142 @@
+import { useState } from 'preact/hooks'
+import type { NewReportLink, ReportLink } from '../../api-types/console.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { Time } from '../../ui/time.tsx'
+import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { useOrgContext } from '../shell/session.ts'
+import './results.css'
+import './share-report.css'
+
+interface Props {
+  candidateId: string
+  name: string
+}
+
+/** Buttons that share the report of a candidate, and open it as a PDF file. */
+export function ReportActions({ candidateId, name }: Props) {
+  const context = useOrgContext()
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <>
+      <a
+        class="button"
+        href={`/console/api${context.apiPath(`/candidates/${candidateId}/report.pdf`)}`}
+        target="_blank"
+        rel="noreferrer"
+      >
+        Report as PDF
+      </a>
+      <button type="button" onClick={() => setIsOpen(true)}>
+        Share report
+      </button>
+      {isOpen && <ShareDialog candidateId={candidateId} name={name} onClose={() => setIsOpen(false)} />}
+    </>
+  )
+}
+
+const VALIDITY_DAYS = [1, 7, 30] as const
+const DEFAULT_DAYS = 7
+
+/** Creates links to a report, and lists and revokes the valid ones. */
+function ShareDialog({ candidateId, name, onClose }: Props & { onClose: () => void }) {
+  const context = useOrgContext()
+  const path = context.apiPath(`/candidates/${candidateId}/report-links`)
+  const list = useData<{ items: ReportLink[] }>(path)
+  const [days, setDays] = useState<number>(DEFAULT_DAYS)
+  const [created, setCreated] = useState<NewReportLink>()
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<ApiError>()
+  const shownError = error ?? list.error
+  const links = list.data?.items
+  return (
+    <Dialog title={`Share the report of ${name}`} onClose={onClose}>
+      <p>
+        Everyone who has the link can open the report without an account. It shows verdicts and answers, and no phone
+        number or email address.
+      </p>
+      {shownError && <Notice kind="bad">{shownError.message}</Notice>}
+      <form
+        class="row share-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void create()
+        }}
+      >
+        <label>
+          Valid for{' '}
+          <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
+            {VALIDITY_DAYS.map((value) => (
+              <option key={value} value={value}>
+                {value === 1 ? '1 day' : `${value} days`}
+              </option>
+            ))}
+          </select>
+        </label>
+        <SubmitButton class="primary" busy={busy}>
+          Create link
+        </SubmitButton>
+      </form>
+      {created && (
+        <Notice kind="good">
+          <p>
+            Copy the link now: it is not shown again. It works until <Time at={created.expires_at} />.
+          </p>
+          <div class="share-created">
+            <CopyText text={created.url} label="link to the report" />
+          </div>
+        </Notice>
+      )}
+      <section class="stack-tight" aria-label="Current links" aria-busy={list.loading}>
+        <h3>Current links</h3>
+        {links?.length === 0 && <p class="soft">The report is not shared.</p>}
+        <ul class="verdicts share-links">
+          {links?.map((link) => (
+            <li key={link.link_id} class="row between">
+              <div>
+                <div>
+                  Expires <Time at={link.expires_at} />
+                </div>
+                <div class="soft small">
+                  Created <Time at={link.created_at} /> by {link.created_by}
+                </div>
+                <div class="soft small">
+                  {link.last_opened_at ? (
+                    <>
+                      Opened {link.times_opened === 1 ? 'once' : `${link.times_opened.toLocaleString()} times`}, last{' '}
+                      <Time at={link.last_opened_at} />
+                    </>
+                  ) : (
+                    'Not opened yet'
+                  )}
+                </div>
+              </div>
+              <button type="button" class="small-button" onClick={() => void revoke(link)}>
+                Revoke
+              </button>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </Dialog>
+  )
+
+  async function create() {
+    setBusy(true)
+    const response = await api<NewReportLink>(path, { body: { days } })
+    setBusy(false)
+    setError(response.ok ? undefined : response.error)
+    setCreated(response.ok ? response.data : undefined)
+    await list.reload()
+  }
+
+  async function revoke({ link_id }: ReportLink) {
+    const response = await api(`${path}/${link_id}`, { method: 'DELETE' })
+    setError(response.ok ? undefined : response.error)
+    if (response.ok && created?.link_id === link_id) setCreated(undefined)
+    await list.reload()
+  }
+}
