@@ -18,6 +18,7 @@ import { limitPublicRequests } from './catalogue/public/visitor-limits.ts'
 import { skillRequestRoutes, skillRoutes } from './catalogue/routes.ts'
 import { HOOKS_BASE, inboundRoutes } from './channels/inbound-routes.ts'
 import { consolePageRoutes } from './console/html.ts'
+import { findUnsubscribingMember } from './console/notifications/digests.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { SCIM_BASE } from './console/scim/paths.ts'
 import { scimRoutes } from './console/scim/routes.ts'
@@ -176,6 +177,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     prefix: HOOKS_BASE,
   })
   const findUnsubscribeTarget: FindUnsubscribeTarget = async (queries, tokenHash) =>
+    (await findUnsubscribingMember()(queries, tokenHash)) ??
     (await findUnsubscribingRecipient(context)(queries, tokenHash)) ??
     (await findUnsubscribingCandidate(context)(queries, tokenHash))
   app.register(async (scope) => unsubscribeRoutes(scope as App, context, findUnsubscribeTarget))

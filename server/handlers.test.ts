@@ -3,7 +3,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { serviceResumed } from './access/service-switch.ts'
+import { reportFailed } from './ats/reports/reports.ts'
 import { messagesChanged } from './campaigns/contact/message-changes.ts'
+import { creditsSpent } from './campaigns/credits.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
 import { registerHandlers } from './handlers.ts'
@@ -33,9 +35,14 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   mandateCounts: { hook: mandateCounts, modules: ['mandates'] },
   beforeMandateArchived: { hook: beforeMandateArchived, modules: ['campaigns'] },
   skillApproved: { hook: skillApproved, modules: ['mandates'] },
-  skillRequestResolved: { hook: skillRequestResolved, modules: ['mandates'] },
-  candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics', 'credentials', 'ats', 'privacy'] },
-  messagesChanged: { hook: messagesChanged, modules: ['analytics'] },
+  skillRequestResolved: { hook: skillRequestResolved, modules: ['mandates', 'console'] },
+  candidatesChanged: {
+    hook: candidatesChanged,
+    modules: ['results', 'analytics', 'credentials', 'ats', 'privacy', 'console'],
+  },
+  messagesChanged: { hook: messagesChanged, modules: ['analytics', 'console'] },
+  creditsSpent: { hook: creditsSpent, modules: ['console'] },
+  reportFailed: { hook: reportFailed, modules: ['console'] },
   itemRetired: { hook: itemRetired, modules: ['credentials'] },
   verificationEnded: { hook: verificationEnded, modules: ['credentials'] },
   endorsementWithdrawn: { hook: endorsementWithdrawn, modules: ['credentials'] },

@@ -3,9 +3,11 @@ import { addMessageChanges } from './analytics/message-figures.ts'
 import { addCounts } from './analytics/rollups.ts'
 import { recordOrderChanges } from './ats/order-changes.ts'
 import { exportOrders } from './ats/people.ts'
+import { reportFailed } from './ats/reports/reports.ts'
 import { requireNoOpenCampaign } from './campaigns/campaigns.ts'
 import { resumeContacts } from './campaigns/contact/contact.ts'
 import { messagesChanged } from './campaigns/contact/message-changes.ts'
+import { creditsSpent } from './campaigns/credits.ts'
 import {
   correctCandidates,
   endCandidacies,
@@ -18,7 +20,14 @@ import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.
 import { recordPersonAudit } from './console/audit-people.ts'
 import { isMember } from './console/auth/members.ts'
 import { correctListEntries, eraseListEntries, exportDecisions } from './console/candidates/people.ts'
-import { emailOwnersAboutFailingEndpoint } from './console/organisation/failing-endpoints.ts'
+import {
+  notifyOfCredits,
+  notifyOfFailedMessages,
+  notifyOfFailedReport,
+  notifyOfFailingEndpoint,
+  notifyOfResults,
+  notifyOfSkillRequest,
+} from './console/notifications/sources.ts'
 import { revokeWithdrawn, scheduleIssueForCandidates, scheduleIssueForSession } from './credentials/consents.ts'
 import { findCredentialsOfSession } from './credentials/credentials.ts'
 import { exportCredentials, revokeCredentialsOfPerson } from './credentials/people.ts'
@@ -66,22 +75,25 @@ export function registerHandlers(): void {
   mandateCounts.register({ mandates: countMandates })
   beforeMandateArchived.register({ campaigns: requireNoOpenCampaign })
   skillApproved.register({ mandates: resolvePendingSkills })
-  skillRequestResolved.register({ mandates: recordRequestResolved })
+  skillRequestResolved.register({ mandates: recordRequestResolved, console: notifyOfSkillRequest })
   candidatesChanged.register({
     results: recordResultEvents,
     analytics: addCounts,
     credentials: scheduleIssueForCandidates,
     ats: recordOrderChanges,
     privacy: recordCandidateConsents,
+    console: notifyOfResults,
   })
-  messagesChanged.register({ analytics: addMessageChanges })
+  messagesChanged.register({ analytics: addMessageChanges, console: notifyOfFailedMessages })
+  creditsSpent.register({ console: notifyOfCredits })
+  reportFailed.register({ console: notifyOfFailedReport })
   itemRetired.register({ credentials: revokeMiskeyed })
   isMemberAddress.register({ console: isMember })
   findStudentLanguage.register({ privacy: findLanguageOfStudent })
   verificationEnded.register({ credentials: scheduleIssueForSession })
   endorsementWithdrawn.register({ credentials: revokeWithdrawn })
   findVerificationCredentials.register({ credentials: findCredentialsOfSession })
-  endpointFailing.register({ console: emailOwnersAboutFailingEndpoint })
+  endpointFailing.register({ console: notifyOfFailingEndpoint })
   beforePersonErased.register({
     campaigns: endCandidacies,
     verification: endSessions,

@@ -3,6 +3,7 @@ import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import { type Clock, realClock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
+import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
 
 export const creditReasons = ['grant', 'enrolment', 'refund'] as const
@@ -17,6 +18,16 @@ export interface CreditEntry {
   balance_after: number
   created_at: Date
 }
+
+/** Balances before and after credits were spent. */
+export interface SpentCredits {
+  scope: OrgScope
+  before: number
+  after: number
+}
+
+/** Runs in the transaction in which credits are spent. */
+export const creditsSpent = defineHook<[tx: Tx, clock: Clock, spent: SpentCredits]>('creditsSpent').handledBy('console')
 
 /** Far below the largest integer that a JavaScript number represents exactly. */
 const MAX_BALANCE_CREDITS = 1_000_000_000_000
@@ -48,7 +59,10 @@ export async function spendCredits(
 ): Promise<number> {
   if (candidateCount === 0) return balanceOf(tx, scope)
   const newBalance = await addEntry(tx, scope, clock, { amount: -candidateCount, reason: 'enrolment', campaignId })
-  if (newBalance !== undefined) return newBalance
+  if (newBalance !== undefined) {
+    await creditsSpent.run(tx, clock, { scope, before: newBalance + candidateCount, after: newBalance })
+    return newBalance
+  }
   const balance = await balanceOf(tx, scope)
   const message = `needs ${candidateCount} ${candidateCount === 1 ? 'credit' : 'credits'}, but the balance is ${balance}`
   throw problem('INSUFFICIENT_CREDITS', `This request ${message}.`, { details: [{ path: 'candidates', message }] })

@@ -61,12 +61,12 @@ export interface CandidateTransition {
 
 /**
  * Runs in the transaction of every change to candidates. The results module records events, the analytics module updates its counters,
- * the credentials module issues credentials to candidates who want them, the ats module queues reports to applicant tracking systems, and
- * the privacy module stores consents.
+ * the credentials module issues credentials to candidates who want them, the ats module queues reports to applicant tracking systems,
+ * the privacy module stores consents, and the console adds notifications.
  */
 export const candidatesChanged = defineHook<[tx: Tx, changes: CandidateChange[], clock: Clock]>(
   'candidatesChanged',
-).handledBy('results', 'analytics', 'credentials', 'ats', 'privacy')
+).handledBy('results', 'analytics', 'credentials', 'ats', 'privacy', 'console')
 
 export async function publishChanges(tx: Tx, clock: Clock, changes: CandidateChange[]): Promise<void> {
   if (changes.length > 0) await candidatesChanged.run(tx, changes, clock)

@@ -180,7 +180,7 @@ export const skillApproved =
 
 /** Hook: runs for every request that is approved or rejected, in the same transaction. */
 export const skillRequestResolved =
-  defineHook<[tx: Tx, request: SkillRequest, clock: Clock]>('skillRequestResolved').handledBy('mandates')
+  defineHook<[tx: Tx, request: SkillRequest, clock: Clock]>('skillRequestResolved').handledBy('mandates', 'console')
 
 export interface SkillApproval {
   subNumber: number

@@ -6,6 +6,8 @@ import { deleteExpiredSessions } from './auth/sessions.ts'
 import { emailSignInLink, sendSignInLink } from './auth/sign-in-emails.ts'
 import { deleteExpiredLinks } from './auth/sign-in-links.ts'
 import { listOutdatedScopes, refreshCandidateList } from './candidates/candidate-list.ts'
+import { emailNotifications, emailNotificationsJob } from './notifications/digests.ts'
+import { deleteOldNotifications } from './notifications/notifications.ts'
 import { remindOfExpiringKeys, remindOfExpiringKeysJob } from './organisation/key-expiry.ts'
 import { deleteExpiredChallenges } from './second-factors/challenges.ts'
 
@@ -23,6 +25,7 @@ export const consoleJobs = [
   publishAuditHead,
   remindOfExpiringKeysJob,
   refreshCandidateLists,
+  emailNotificationsJob,
 ]
 
 export function handleConsoleJobs(worker: Worker, context: Context): void {
@@ -37,6 +40,7 @@ export function handleConsoleJobs(worker: Worker, context: Context): void {
     await db.transaction((tx) => deleteExpiredLinks(tx, now))
     await db.transaction((tx) => deleteExpiredChallenges(tx, now))
     await db.transaction((tx) => deleteEndedLinks(tx, now))
+    await db.transaction((tx) => deleteOldNotifications(tx, now))
   })
   worker.schedule(cleanUpConsole, '31 * * * *')
   worker.handle(remindOfExpiringKeysJob, () => db.transaction((tx) => remindOfExpiringKeys(tx, context)))
@@ -46,6 +50,8 @@ export function handleConsoleJobs(worker: Worker, context: Context): void {
       await refreshCandidateList(context, scope, BATCHES_PER_JOB)
   })
   worker.schedule(refreshCandidateLists, '* * * * *')
+  worker.handle(emailNotificationsJob, () => emailNotifications(context))
+  worker.schedule(emailNotificationsJob, '* * * * *')
   worker.handle(publishAuditHead, () => publishHead(context))
   worker.schedule(publishAuditHead, '5 0 * * *')
 }

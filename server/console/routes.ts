@@ -12,6 +12,7 @@ import { identityProviderRoutes } from './identity-providers/routes.ts'
 import { providerSignInRoutes } from './identity-providers/sign-in-routes.ts'
 import { latestEventRoutes } from './lists/log-routes.ts'
 import { listRoutes } from './lists/routes.ts'
+import { notificationRoutes } from './notifications/routes.ts'
 import { catalogueRoutes } from './operator/catalogue-routes.ts'
 import { importRoutes } from './operator/import-routes.ts'
 import { jobAndEmailRoutes } from './operator/jobs-and-emails-routes.ts'
@@ -71,6 +72,7 @@ export function consoleRoutes(
   verificationRoutes(app, context)
   exportRoutes(app, context)
   candidateReportRoutes(app, context)
+  notificationRoutes(app, context)
   credentialSettingsRoutes(app, context)
   itemBankRoutes(app, context)
   questionRoutes(app, context)

@@ -32,6 +32,7 @@ export const emailKinds = [
   'notice',
   'confirmation_code',
   'candidate',
+  'digest',
 ] as const
 export type EmailKind = (typeof emailKinds)[number]
 
@@ -230,6 +231,7 @@ const AUDIENCES: Record<EmailKind, Audience | undefined> = {
   review_outcome: 'student',
   candidate: 'candidate',
   notice: 'all',
+  digest: 'all',
   confirmation_code: 'all',
   sign_in: undefined,
 }
@@ -279,6 +281,7 @@ const RECIPIENT_GROUPS: Record<EmailKind, RecipientGroup | undefined> = {
   review_outcome: 'review',
   candidate: 'candidate',
   notice: 'notice',
+  digest: 'notice',
   confirmation_code: 'notice',
   sign_in: undefined, // limited per address and per IP address when the link is requested
 }

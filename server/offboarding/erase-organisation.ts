@@ -114,6 +114,7 @@ async function deleteRest(db: Database, orgId: string, erasedAt: Date): Promise<
     await sql`update audit_log set personal = (select jsonb_object_agg(key, 'null'::jsonb) from jsonb_object_keys(personal) as key)
       where org_id = ${orgId} and jsonb_path_exists(personal, '$.* ? (@ != null)')`.execute(tx)
     await sql`delete from report_links where org_id = ${orgId}`.execute(tx)
+    await sql`delete from notifications where org_id = ${orgId}`.execute(tx)
     await sql`delete from console_views where org_id = ${orgId}`.execute(tx)
     await sql`update candidate_list set decided_by = null where org_id = ${orgId} and decided_by is not null`.execute(
       tx,

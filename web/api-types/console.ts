@@ -317,6 +317,16 @@ export interface ConsoleChannel {
   webhook_called_at: string | null
 }
 
+export interface ConsoleNotification {
+  notification_id: string
+  kind: NotificationKind
+  text: string
+  /** The page that it is about, below organisation and mode. */
+  path: string
+  updated_at: string
+  is_unread: boolean
+}
+
 export type ConsoleRole = 'viewer' | 'recruiter' | 'owner' | 'operator'
 
 export interface ConsoleSession {
@@ -479,6 +489,7 @@ export interface EmailDetails {
     | 'notice'
     | 'confirmation_code'
     | 'candidate'
+    | 'digest'
   about: string | null
   to_name: string | null
   to_address: string
@@ -513,6 +524,7 @@ export interface EmailFilters {
     | 'notice'
     | 'confirmation_code'
     | 'candidate'
+    | 'digest'
   )[]
   statuses: ('queued' | 'sent' | 'failed' | 'kept' | 'skipped' | 'bounced')[]
 }
@@ -529,6 +541,7 @@ export interface EmailSummary {
     | 'notice'
     | 'confirmation_code'
     | 'candidate'
+    | 'digest'
   about: string | null
   to_name: string | null
   to_address: string
@@ -938,6 +951,25 @@ export interface NewReportLink {
 
 export interface NewScimToken {
   token: string
+}
+
+export type NotificationKind = 'results' | 'failures' | 'credits' | 'skill_requests'
+
+export interface NotificationList {
+  items: ConsoleNotification[]
+  unread: number
+}
+
+export interface NotificationSettings {
+  /** The kinds that the member gets. */
+  kinds: NotificationKind[]
+  digest: 'off' | 'daily'
+  /** The hour of the daily email. */
+  digest_hour: number
+  /** The time zone of the hour, such as Asia/Kolkata. */
+  time_zone: string
+  /** Whether failures are emailed within a minute or two. */
+  immediate_failures: boolean
 }
 
 export interface Offboarding {
@@ -1600,6 +1632,10 @@ export interface TestMessageResult {
   accepted: boolean
   error: string | null
   remedy: string | null
+}
+
+export interface UnreadCount {
+  unread: number
 }
 
 export interface VerificationDetails {

@@ -114,7 +114,7 @@ export function startReporter(context: ReporterDeps): BackgroundActivity {
         : nextAttempt(now, failures, parseRetryAfter(retryAfter, now))
     attemptsTotal.inc({ outcome: error === null ? 'delivered' : 'failed' })
     await db.transaction((tx) =>
-      recordAttempt(tx, now, report, {
+      recordAttempt(tx, clock, report, {
         request: request && shownRequest(request),
         statusCode,
         error,

@@ -4,12 +4,25 @@ import { isNotPaused, type PausedOrganisations } from '../../access/service-swit
 import { problem } from '../../api/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../../platform/database/database.ts'
+import { defineHook } from '../../platform/hook.ts'
 import { redactAddresses } from '../../platform/text/redact-addresses.ts'
-import type { ReportKind } from '../adapter.ts'
+import type { AdapterName, ReportKind } from '../adapter.ts'
 import { findOrderKeys, openAttempt, sealAttempt } from '../personal-values.ts'
 
 /** Notification topic: a report may be due. */
 export const REPORT_DUE = 'ats report due'
+
+/** A report that failed and is not sent again. */
+export interface FailedReport {
+  orgId: string
+  mode: 'test' | 'live'
+  connectionId: string
+  adapter: AdapterName
+}
+
+/** Runs in the transaction in which a report fails permanently. */
+export const reportFailed =
+  defineHook<[tx: Tx, clock: Clock, report: FailedReport]>('reportFailed').handledBy('console')
 
 type ReportState = 'pending' | 'delivered' | 'failed'
 
@@ -157,19 +170,28 @@ export interface ReportAttempt {
 }
 
 /** Stores the outcome of an attempt. A report that was failed in the meantime, because the ATS was disconnected, stays failed. */
-export async function recordAttempt(tx: Tx, now: number, report: ClaimedReport, attempt: ReportAttempt): Promise<void> {
+export async function recordAttempt(
+  tx: Tx,
+  clock: Clock,
+  report: ClaimedReport,
+  attempt: ReportAttempt,
+): Promise<void> {
+  const now = clock.now()
   const { error, retryAt } = attempt
   const state: ReportState = error === null ? 'delivered' : retryAt === undefined ? 'failed' : 'pending'
   const personal = await sealAttempt(tx, report.order_id, report.number, {
     last_request: attempt.request,
     last_response: attempt.responseText,
   })
-  await sql`
-    update ats_reports set state = ${state}, failures = case when ${error === null} then 0 else failures + 1 end,
+  const { rows } = await sql<FailedReport>`
+    update ats_reports r set state = ${state}, failures = case when ${error === null} then 0 else failures + 1 end,
       next_attempt_at = ${new Date(retryAt ?? now)}, personal = ${personal}, last_status = ${attempt.statusCode},
       last_error = ${error === null ? null : redactAddresses(error)},
       delivered_at = case when ${state === 'delivered'} then ${new Date(now)}::timestamptz else delivered_at end
-    where order_id = ${report.order_id} and number = ${report.number} and state = 'pending'`.execute(tx)
+    from ats_connections c
+    where order_id = ${report.order_id} and number = ${report.number} and r.state = 'pending' and c.connection_id = r.connection_id
+    returning r.org_id as "orgId", r.mode, r.connection_id as "connectionId", c.adapter`.execute(tx)
+  if (state === 'failed' && rows[0]) await reportFailed.run(tx, clock, rows[0])
   if (state === 'delivered')
     await sql`update ats_orders set reported_version = greatest(coalesce(reported_version, 0), ${report.version})
       where order_id = ${report.order_id}`.execute(tx)

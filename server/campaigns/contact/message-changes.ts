@@ -23,7 +23,7 @@ export interface MessageChange {
 }
 
 /** Runs in the transaction of every change to the delivery of LIVE messages. */
-export const messagesChanged = defineHook<[tx: Tx, changes: MessageChange[]]>('messagesChanged').handledBy('analytics')
+export const messagesChanged = defineHook<[tx: Tx, changes: MessageChange[], clock: Clock]>('messagesChanged').handledBy('analytics', 'console')
 
 interface ChangedMessage {
   org_id: string
@@ -58,5 +58,6 @@ export async function publishMessageEvents(
       event,
       reason: event === 'failed' ? reasonOfFailure(message.channel, error ?? '') : '',
     })),
+    clock,
   )
 }

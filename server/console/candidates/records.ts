@@ -12,7 +12,7 @@ interface CampaignTitle {
   company_name: string
 }
 
-async function findCampaignTitles(queries: Queries, campaignIds: string[]): Promise<Map<string, CampaignTitle>> {
+export async function findCampaignTitles(queries: Queries, campaignIds: string[]): Promise<Map<string, CampaignTitle>> {
   const { rows } = await sql<CampaignTitle>`
     select g.campaign_id, coalesce(g.name, m.body::json ->> 'title') as campaign_name, m.body::json ->> 'title' as job_title,
       m.body::json ->> 'company_name' as company_name

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import PostalMime from 'postal-mime'
+import { startApp, type TestApp } from '../../../test/support/app.ts'
+import { aPerson, startAts, startReports } from '../../../test/support/ats/connection.ts'
+import { oncePerFile } from '../../../test/support/cleanup.ts'
+import { type ConsoleUser, signIn, signInMember } from '../../../test/support/console.ts'
+import { aCandidate, aTestNumberCandidate, createCampaignPartner, passTime } from '../../../test/support/partners.ts'
+import { startSmtp } from '../../../test/support/smtp.ts'
+import { until } from '../../../test/support/until.ts'
+import { contactNow } from '../../campaigns/contact/engine.ts'
+import { SendError } from '../../channels/channel.ts'
+import { DAY, HOUR } from '../../platform/clock.ts'
+import { endpointFailing } from '../../webhooks/delivery/health.ts'
+import { emailNotifications } from './digests.ts'
+import { deleteOldNotifications } from './notifications.ts'
+import { nextDigestTime } from './settings.ts'
+
+const getApp = oncePerFile((t) => startApp(t))
+const DAILY = {
+  kinds: ['results', 'failures', 'credits', 'skill_requests'],
+  digest: 'daily',
+  digest_hour: 9,
+  time_zone: 'Asia/Kolkata',
+  immediate_failures: false,
+}
+
+async function listTexts(user: ConsoleUser, orgId: string, mode = 'test'): Promise<string[]> {
+  const { status, body } = await user.get(`/orgs/${orgId}/${mode}/notifications`)
+  assert.equal(status, 200, JSON.stringify(body))
+  return body.data.items.map(({ text }: { text: string }) => text).sort()
+}
+
+async function countUnread(user: ConsoleUser, orgId: string, mode = 'test'): Promise<number> {
+  return (await user.get(`/orgs/${orgId}/${mode}/notifications/unread`)).body.data.unread
+}
+
+async function saveSettings(user: ConsoleUser, orgId: string, settings: object): Promise<void> {
+  const { status, body } = await user.put(`/orgs/${orgId}/notification-settings`, settings)
+  assert.equal(status, 200, JSON.stringify(body))
+}
+
+/** Returns the subjects of the notification emails to a member, oldest first. */
+async function listEmails(app: TestApp, { email }: ConsoleUser): Promise<string[]> {
+  const operator = await signIn(app)
+  const { body } = await operator.get(`/operator/mails?kind=digest&q=${encodeURIComponent(email)}&limit=50`)
+  const subjects: string[] = []
+  for (const { mail_id } of body.data.items)
+    subjects.unshift((await operator.get(`/operator/mails/${mail_id}`)).body.data.subject)
+  return subjects
+}
+
+/** Requests a skill, which an operator rejects: a LIVE notification. */
+async function rejectSkillRequest(app: TestApp, partner: { post: any }, name: string): Promise<void> {
+  const { request_id } = (await partner.post('/skill-requests', { name })).body.data
+  assert.equal((await (await signIn(app)).post(`/operator/skill-requests/${request_id}/reject`, {})).status, 200)
+}
+
+test('results are counted per campaign and day, are unread for each member until marked, and again after new results', async () => {
+  const app = await getApp()
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const { campaign } = await partner.createCampaign(
+    mandate_id,
+    [1, 2, 3].map((number) => aTestNumberCandidate(number)),
+    {
+      name: 'March intake',
+    },
+  )
+  await passTime(app, 8000)
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  assert.deepEqual(await listTexts(viewer, partner.orgId), [
+    '1 candidate qualified in “March intake”',
+    '2 candidates ended without qualifying in “March intake”',
+  ])
+  const { body } = await viewer.get(`/orgs/${partner.orgId}/test/notifications`)
+  const qualified = body.data.items.find(({ text }: any) => text.includes('1 candidate qualified'))
+  assert.equal(qualified.path, `/results?campaign_id=${campaign.campaign_id}&verdict=qualified`)
+  assert.equal(await countUnread(viewer, partner.orgId), 2)
+  assert.equal(await countUnread(viewer, partner.orgId, 'live'), 0)
+
+  assert.equal((await viewer.post(`/orgs/${partner.orgId}/test/notifications/read`)).status, 200)
+  assert.deepEqual([await countUnread(viewer, partner.orgId), await countUnread(owner, partner.orgId)], [0, 2])
+  await partner.enrol(campaign.campaign_id, [aTestNumberCandidate(4)])
+  await passTime(app, 8000)
+  assert.equal(await countUnread(viewer, partner.orgId), 1)
+  assert.ok((await listTexts(viewer, partner.orgId)).includes('2 candidates qualified in “March intake”'))
+
+  await saveSettings(viewer, partner.orgId, { ...DAILY, digest: 'off', kinds: ['credits'] })
+  assert.deepEqual(await listTexts(viewer, partner.orgId), [])
+  assert.equal(await countUnread(viewer, partner.orgId), 0)
+
+  const stranger = await signInMember(app, (await app.fixtures.createOrg()).orgId, 'owner')
+  assert.equal((await stranger.get(`/orgs/${partner.orgId}/test/notifications`)).status, 404)
+  assert.equal((await (await signIn(app)).get(`/orgs/${partner.orgId}/test/notifications`)).status, 403)
+
+  app.clock.advance(91 * DAY)
+  await app.context.db.transaction((tx) => deleteOldNotifications(tx, app.clock.now()))
+  assert.deepEqual(await listTexts(await signIn(app, owner.email), partner.orgId), [])
+})
+
+test('a poll of an unchanged count transfers no body', async () => {
+  const app = await getApp()
+  const { orgId } = await app.fixtures.createOrg()
+  const viewer = await signInMember(app, orgId, 'viewer')
+  const path = `/orgs/${orgId}/test/notifications/unread`
+  const first = await viewer.get(path)
+  const second = await viewer.call('GET', path, undefined, { 'if-none-match': first.headers.get('etag')! })
+  assert.equal(second.status, 304)
+})
+
+test('low and exhausted credits are announced once, when the balance crosses the limit', async () => {
+  const app = await getApp()
+  const partner = await createCampaignPartner(app, { credits: 101 })
+  const { mandate_id } = await partner.createMandate()
+  const { campaign } = await partner.createCampaign(mandate_id, [aCandidate(1)])
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  assert.deepEqual(await listTexts(owner, partner.orgId), [], '100 credits are not low')
+  await partner.enrol(campaign.campaign_id, [aCandidate(2)])
+  assert.deepEqual(await listTexts(owner, partner.orgId), ['Credits are low: 99 left'])
+  await partner.enrol(campaign.campaign_id, [aCandidate(3)])
+  assert.deepEqual(await listTexts(owner, partner.orgId), ['Credits are low: 99 left'])
+  const rest = Array.from({ length: 98 }, (_, index) => aCandidate(index + 4))
+  assert.equal((await partner.enrol(campaign.campaign_id, rest)).status, 202)
+  assert.deepEqual(await listTexts(owner, partner.orgId), [
+    'Credits are low: 99 left',
+    'No credits are left: candidates cannot be enrolled',
+  ])
+})
+
+test('decided skill requests, failing endpoints and failed ATS reports are announced', async (t) => {
+  const app = await getApp()
+  startReports(t, app)
+  const setup = await startAts(t, app, 'greenhouse')
+  const { orgId } = setup.partner
+  const owner = await signInMember(app, orgId, 'owner')
+  setup.ats.react = () => ({ status: 404 })
+  const { mandate_id } = await setup.partner.createMandate()
+  await setup.ats.order('order-1', mandate_id, aPerson(1, 1))
+  await passTime(app, 10_000)
+  const failedReport = /^(A report|\d reports) to Greenhouse failed and will not be retried$/
+  await until(async () => (await listTexts(owner, orgId)).some((text) => failedReport.test(text)))
+
+  await rejectSkillRequest(app, setup.partner, 'Bamboo scaffolding tying')
+  const webhook = await setup.partner.post('/webhooks', {
+    url: 'https://partner.example/hook',
+  })
+  const { webhook_id } = webhook.body.data
+  await app.context.db.transaction((tx) => endpointFailing.run(tx, app.context, webhook_id))
+  const texts = await listTexts(owner, orgId)
+  assert.ok(texts.includes('The request for the skill “Bamboo scaffolding tying” was rejected'))
+  assert.ok(texts.includes('All deliveries to the webhook endpoint https://partner.example/hook have failed for a day'))
+})
+
+test('a daily digest is sent once at the chosen hour, also by two processes, and only if there is something new', async () => {
+  const app = await getApp()
+  const partner = await createCampaignPartner(app, { mode: 'live' })
+  const recruiter = await signInMember(app, partner.orgId, 'recruiter')
+  await rejectSkillRequest(app, partner, `Earlier skill of ${partner.orgId}`)
+  app.clock.advance(1000)
+  await saveSettings(recruiter, partner.orgId, DAILY)
+  const send = () => Promise.all([emailNotifications(app.context), emailNotifications(app.context)])
+  app.clock.advance(DAY)
+  await send()
+  assert.deepEqual(await listEmails(app, recruiter), [], 'notifications from before the emails were switched on')
+
+  await rejectSkillRequest(app, partner, `New skill of ${partner.orgId}`)
+  await send()
+  assert.deepEqual(await listEmails(app, recruiter), [], 'not before the hour')
+  app.clock.set(new Date(nextDigestTime(app.clock.now(), 9, 'Asia/Kolkata')).toISOString())
+  const { config, queue } = app.context
+  const crash = emailNotifications({
+    ...app.context,
+    config: { ...config, smtpUrl: 'smtp://127.0.0.1:1' },
+    queue: { ...queue, enqueue: () => Promise.reject(new Error('the process ended after the email was stored')) },
+  })
+  await assert.rejects(crash, /the process ended/)
+  assert.deepEqual(await listEmails(app, recruiter), [], 'a crash leaves nothing behind')
+  await send()
+  await send()
+  assert.deepEqual(await listEmails(app, recruiter), ['What is new in Acme Staffing'])
+  app.clock.advance(DAY)
+  await send()
+  assert.equal((await listEmails(app, recruiter)).length, 1, 'nothing new')
+
+  const testPartner = await createCampaignPartner(app, { orgId: partner.orgId })
+  await rejectSkillRequest(app, testPartner, `Test skill of ${partner.orgId}`)
+  app.clock.advance(DAY)
+  await send()
+  assert.equal((await listEmails(app, recruiter)).length, 1, 'TEST mode sends no emails')
+})
+
+test('failures are emailed immediately to members who want it, once per reason and day, and one click stops the emails', async (t) => {
+  const smtp = await startSmtp()
+  const app = await startApp(t, {
+    worker: true,
+    config: { smtpUrl: smtp.url, mailFrom: 'Attestry <post@example.org>' },
+  })
+  t.after(smtp.stop)
+  app.context.channels.whatsapp = {
+    name: 'whatsapp',
+    async send() {
+      throw new SendError('rejected', '190: the access token has expired')
+    },
+  }
+  app.clock.set('2026-03-11T06:30:00Z') // noon in India
+  const partner = await createCampaignPartner(app, { mode: 'live' })
+  const [keen, quiet] = [
+    await signInMember(app, partner.orgId, 'recruiter'),
+    await signInMember(app, partner.orgId, 'recruiter'),
+  ]
+  await saveSettings(keen, partner.orgId, { ...DAILY, digest: 'off', immediate_failures: true })
+  app.clock.advance(1000)
+  const { mandate_id } = await partner.createMandate({ channels: ['whatsapp'] })
+  await until(async () => (await partner.get(`/mandates/${mandate_id}`)).body.data.status === 'ready')
+  const { campaign } = await partner.createCampaign(mandate_id, [aCandidate(1)])
+  await contactNow(app.context)
+  await until(async () => (await countUnread(quiet, partner.orgId, 'live')) > 0)
+  assert.ok((await listTexts(quiet, partner.orgId, 'live')).some((text) => text.startsWith('WhatsApp messages fail: ')))
+  await emailNotifications(app.context)
+  await until(() => smtp.received.length === 1)
+  const email = await PostalMime.parse(smtp.received[0]!)
+  assert.equal(email.to![0]!.address, keen.email)
+  assert.equal(email.subject, 'A failure in Acme Staffing')
+  assert.match(email.text!, /WhatsApp messages fail: .+\nhttp\S+\/live\/channels/)
+  assert.doesNotMatch(email.text!, /Person 1|\+9198/)
+  const header = (name: string) => email.headers.find(({ key }) => key === name)?.value
+  assert.equal(header('list-unsubscribe-post'), 'List-Unsubscribe=One-Click')
+
+  await partner.enrol(campaign.campaign_id, [aCandidate(2)])
+  await contactNow(app.context)
+  await emailNotifications(app.context)
+  assert.equal((await listEmails(app, keen)).length, 1)
+
+  const { pathname } = new URL(/https?:\/\/\S+\/unsubscribe\/\S+/.exec(email.text!)![0])
+  assert.equal(
+    (
+      await app.fetch(pathname, {
+        method: 'POST',
+        body: 'List-Unsubscribe=One-Click',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
+    ).status,
+    200,
+  )
+  const { data } = (await keen.get(`/orgs/${partner.orgId}/notification-settings`)).body
+  assert.deepEqual([data.digest, data.immediate_failures], ['off', false])
+  app.clock.advance(DAY)
+  await partner.enrol(campaign.campaign_id, [aCandidate(3)])
+  await contactNow(app.context)
+  await emailNotifications(app.context)
+  assert.equal((await listEmails(app, keen)).length, 1)
+})
+
+test('the hour of the digest is that of the chosen time zone, also when clocks change', () => {
+  const next = (now: string, hour: number, zone: string) =>
+    new Date(nextDigestTime(Date.parse(now), hour, zone)).toISOString()
+  assert.equal(next('2026-03-11T03:29:59Z', 9, 'Asia/Kolkata'), '2026-03-11T03:30:00.000Z')
+  assert.equal(next('2026-03-11T03:30:00Z', 9, 'Asia/Kolkata'), '2026-03-12T03:30:00.000Z')
+  assert.equal(next('2026-03-28T12:00:00Z', 9, 'Europe/Berlin'), '2026-03-29T07:00:00.000Z')
+  assert.equal(next('2026-03-28T12:00:00Z', 2, 'Europe/Berlin'), '2026-03-30T00:00:00.000Z', 'the 29th has no hour 2')
+  assert.equal(next('2026-03-11T12:00:00Z', 0, 'Asia/Kathmandu'), '2026-03-11T18:15:00.000Z')
+  assert.ok(nextDigestTime(0, 5, 'UTC') === 5 * HOUR)
+})
+
+test('settings with an unknown time zone or kind are rejected', async () => {
+  const app = await getApp()
+  const { orgId } = await app.fixtures.createOrg()
+  const viewer = await signInMember(app, orgId, 'viewer')
+  const path = `/orgs/${orgId}/notification-settings`
+  const rejected = await viewer.put(path, { ...DAILY, time_zone: 'Mars/Base' })
+  assert.equal(rejected.status, 400)
+  assert.match(JSON.stringify(rejected.body), /time_zone.*must be the name of a time zone/)
+  assert.equal((await viewer.put(path, { ...DAILY, kinds: ['everything'] })).status, 400)
+  assert.equal((await viewer.put(path, { ...DAILY, digest_hour: 24 })).status, 400)
+  assert.equal((await viewer.get(path)).body.data.digest, 'off')
+})
