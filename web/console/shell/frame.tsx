@@ -8,6 +8,7 @@ import { deleteAllDrafts } from '../shared/form-draft.tsx'
 import { api } from './api.ts'
 import { CommandPalette, useCommandPalette } from './command-palette.tsx'
 import { useData } from './loading.ts'
+import { NotificationBell } from './notification-bell.tsx'
 import { Link, navigate } from './router.tsx'
 import { isEntryOf, navigation, operatorNavigation } from './routes.ts'
 import type { OrgContext } from './session.ts'
@@ -60,6 +61,9 @@ export function Frame({ session, context, section, path, onSignedOut, children }
           Attestry
         </Link>
         {section === 'organisation' && context && <ModeBanner mode={context.mode} />}
+        {section === 'organisation' && context && !context.org.provider_required && context.org.role !== 'operator' && (
+          <NotificationBell context={context} isCurrent={path === '/notifications'} />
+        )}
       </header>
       <aside id="navigation" class={`side ${isOperator ? 'operator' : ''} ${open ? 'open' : ''}`}>
         {context && <OrganisationPicker session={session} context={context} />}
@@ -179,7 +183,9 @@ function ModeBanner({ mode }: { mode: Mode }) {
       Live<span class="mode-more">: real people, real credits</span>
     </span>
   ) : (
-    <span class="mode-band test">TEST: no real messages</span>
+    <span class="mode-band test">
+      TEST<span class="mode-detail">: no real messages</span>
+    </span>
   )
 }
 

@@ -48,6 +48,7 @@ export const pages: Record<string, LoadPage> = {
   '/branding': () => import('../branding/branding.tsx'),
   '/privacy': () => import('../privacy/privacy.tsx'),
   '/audit': () => import('../audit/audit.tsx'),
+  '/notifications': () => import('../notifications/notifications.tsx'),
 }
 
 /** The operator's pages, below /console/operator. */

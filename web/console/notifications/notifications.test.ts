@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkPage, getButton, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import { startConsoleWithResults } from '../../../test/browser/recruiter-console.ts'
+
+test('the bell leads to unread notifications, their links open the results, and emails can be chosen', async (t) => {
+  const { app, email } = await startConsoleWithResults(t)
+  const page = await openConsolePage(t, app, { email, timezoneId: 'Europe/Berlin' })
+  const bell = page.getByRole('banner').getByRole('link', { name: /^Notifications/ })
+  await page.getByRole('link', { name: 'Notifications 2 unread' }).click()
+  await waitForHeading(page, 'Notifications')
+  await page.getByRole('link', { name: '2 candidates qualified in “March intake”' }).waitFor()
+  await page.getByText('Unread ·').first().waitFor()
+  await checkPage(page, 'notifications')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.setViewportSize({ width: 360, height: 640 })
+  await checkPage(page, 'notifications-360-dark')
+  await page.setViewportSize({ width: 320, height: 640 })
+  await checkPage(page, 'notifications-320')
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 1280, height: 800 })
+
+  await getButton(page, 'Mark all as read').click()
+  await getButton(page, 'Mark all as read').waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'Notifications', exact: true }).waitFor()
+  assert.equal(await page.getByText('Unread ·').count(), 0)
+
+  await page.getByLabel(/^Results/).uncheck()
+  await page.getByLabel('Email failures immediately').check()
+  await page.getByLabel('Email a summary every day').check()
+  await page.getByLabel('Hour').selectOption('08:00')
+  assert.equal(await page.getByLabel('Time zone').inputValue(), 'Europe/Berlin')
+  await checkPage(page, 'notifications-settings')
+  await getButton(page, 'Save choice').click()
+  await page.getByText('Saved.').waitFor()
+  await page.getByText(/^No notifications\./).waitFor()
+  await page.reload()
+  assert.equal(await page.getByLabel('Hour').inputValue(), '8')
+  assert.equal(await page.getByLabel(/^Results/).isChecked(), false)
+  await page.getByLabel(/^Results/).check()
+  await getButton(page, 'Save choice').click()
+  await page.getByRole('link', { name: '2 candidates qualified in “March intake”' }).click()
+  await waitForHeading(page, 'Results')
+  await page.getByText('2 candidates', { exact: true }).waitFor()
+  await bell.waitFor()
+})

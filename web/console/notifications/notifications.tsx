@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks'
+import type { ConsoleNotification, NotificationList } from '../../api-types/console.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { Time } from '../../ui/time.tsx'
+import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { refreshBell } from '../shell/notification-bell.tsx'
+import { Link } from '../shell/router.tsx'
+import { useOrgContext } from '../shell/session.ts'
+import { KIND_NAMES } from './kind-names.ts'
+import { SettingsForm } from './settings-form.tsx'
+import './notifications.css'
+
+const POLL_INTERVAL_MS = 60_000
+
+/** The latest notifications of the member in this mode, and the choice which to get. */
+export default function Notifications() {
+  const context = useOrgContext()
+  const list = useData<NotificationList>(context.apiPath('/notifications'), { pollMs: POLL_INTERVAL_MS })
+  const [error, setError] = useState<ApiError>()
+  const shownError = error ?? list.error
+  return (
+    <>
+      <div class="page-head">
+        <h1>Notifications</h1>
+        {list.data && list.data.unread > 0 && (
+          <button type="button" onClick={() => void markAllRead()}>
+            Mark all as read
+          </button>
+        )}
+      </div>
+      {shownError && <Notice kind="bad">{shownError.message}</Notice>}
+      {list.data?.items.length === 0 && (
+        <p class="soft">
+          No notifications. Results, failures, low credits and decided skill requests appear here for 90 days.
+        </p>
+      )}
+      {!list.data && !shownError && <p class="waiting">Notifications</p>}
+      {list.data && list.data.items.length > 0 && (
+        <ul class="plain-list card notification-list">
+          {list.data.items.map((notification) => (
+            <Item key={notification.notification_id} notification={notification} />
+          ))}
+        </ul>
+      )}
+      <h2>What you get</h2>
+      <SettingsForm
+        onSaved={() => {
+          void list.reload()
+          refreshBell()
+        }}
+      />
+    </>
+  )
+
+  async function markAllRead() {
+    const response = await api(context.apiPath('/notifications/read'), { method: 'POST' })
+    setError(response.ok ? undefined : response.error)
+    await list.reload()
+    refreshBell()
+  }
+}
+
+function Item({ notification: { text, path, kind, updated_at, is_unread } }: { notification: ConsoleNotification }) {
+  const context = useOrgContext()
+  return (
+    <li class={is_unread ? 'unread' : ''}>
+      <Link to={context.pagePath(path)}>{text}</Link>
+      <span class="soft small">
+        {is_unread && <strong>Unread · </strong>}
+        {KIND_NAMES[kind]} · <Time at={updated_at} />
+      </span>
+    </li>
+  )
+}
