@@ -179,8 +179,9 @@ export const skillApproved =
   defineHook<[tx: Tx, skill: ApprovedSkillData, clock: Clock]>('skillApproved').handledBy('mandates')
 
 /** Hook: runs for every request that is approved or rejected, in the same transaction. */
-export const skillRequestResolved =
-  defineHook<[tx: Tx, request: SkillRequest, clock: Clock]>('skillRequestResolved').handledBy('mandates', 'console')
+export const skillRequestResolved = defineHook<[tx: Tx, request: SkillRequest, clock: Clock]>(
+  'skillRequestResolved',
+).handledBy('mandates', 'console')
 
 export interface SkillApproval {
   subNumber: number

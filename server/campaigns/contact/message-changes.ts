@@ -23,7 +23,9 @@ export interface MessageChange {
 }
 
 /** Runs in the transaction of every change to the delivery of LIVE messages. */
-export const messagesChanged = defineHook<[tx: Tx, changes: MessageChange[], clock: Clock]>('messagesChanged').handledBy('analytics', 'console')
+export const messagesChanged = defineHook<[tx: Tx, changes: MessageChange[], clock: Clock]>(
+  'messagesChanged',
+).handledBy('analytics', 'console')
 
 interface ChangedMessage {
   org_id: string

@@ -25,7 +25,7 @@ const KIND_OF_TYPE = {
   skill_request_approved: 'skill_requests',
   skill_request_rejected: 'skill_requests',
 } as const satisfies Record<string, NotificationKind>
-export type NotificationType = keyof typeof KIND_OF_TYPE
+type NotificationType = keyof typeof KIND_OF_TYPE
 
 export interface NewNotification {
   type: NotificationType

@@ -6,7 +6,7 @@ import { notificationKinds } from './notifications.ts'
 const text = Type.String()
 const Kind = named('NotificationKind', Type.Enum([...notificationKinds]))
 
-export const NotificationRecord = named(
+const NotificationRecord = named(
   'ConsoleNotification',
   Type.Object({
     notification_id: text,
