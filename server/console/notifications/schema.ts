@@ -29,7 +29,11 @@ export const NotificationSettingsRecord = named(
   'NotificationSettings',
   Type.Object(
     {
-      kinds: Type.Array(Kind, { uniqueItems: true, description: 'The kinds that the member gets.' }),
+      kinds: Type.Array(Kind, {
+        uniqueItems: true,
+        maxItems: notificationKinds.length,
+        description: 'The kinds that the member gets.',
+      }),
       digest: Type.Enum(['off', 'daily']),
       digest_hour: Type.Integer({ minimum: 0, maximum: 23, description: 'The hour of the daily email.' }),
       time_zone: Type.String({ maxLength: 60, description: 'The time zone of the hour, such as Asia/Kolkata.' }),
