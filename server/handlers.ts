@@ -28,8 +28,8 @@ import {
   notifyOfResults,
   notifyOfSkillRequest,
 } from './console/notifications/sources.ts'
-import { revokeWithdrawn, scheduleIssueForCandidates, scheduleIssueForSession } from './credentials/consents.ts'
 import { findCredentialsOfSession } from './credentials/credentials.ts'
+import { revokeWithdrawn, scheduleIssueForCandidates, scheduleIssueForSession } from './credentials/holders/consents.ts'
 import { exportCredentials, revokeCredentialsOfPerson } from './credentials/people.ts'
 import { revokeMiskeyed } from './credentials/revocation.ts'
 import { itemRetired } from './items/item-status.ts'

@@ -19,7 +19,7 @@ import { checkCredential } from './check/check.ts'
 import { MAX_CREDENTIAL_BYTES } from './check/credential-text.ts'
 import { createDocumentFetcher } from './check/fetch-document.ts'
 import { findPublicCredential, isCredentialId } from './credentials.ts'
-import { localIssuer } from './local-issuer.ts'
+import { localIssuer } from './issuers/local-issuer.ts'
 import { HolderCheckBody } from './schema.ts'
 
 const CHECK_RULE: Rule = { name: 'credential-checks', kind: 'fixed', limit: 30, seconds: 60 }

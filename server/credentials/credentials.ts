@@ -7,7 +7,7 @@ import type { Queries } from '../platform/database/database.ts'
 import { isJsonObject, type JsonObject } from '../platform/json.ts'
 import type { IssuedCredential } from '../verification/schema.ts'
 import type { Facts, SourceKind } from './facts.ts'
-import { baseUrl, type UrlConfig } from './issuers.ts'
+import { baseUrl, type UrlConfig } from './issuers/issuers.ts'
 import { type CredentialValues, openCredential } from './personal-values.ts'
 
 export const credentialStatuses = ['active', 'expired', 'revoked'] as const

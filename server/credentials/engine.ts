@@ -11,8 +11,8 @@ import {
 } from '../platform/jobs/dead-letters.ts'
 import { startDuePoller } from '../platform/jobs/due-poller.ts'
 import type { BackgroundActivity } from '../platform/jobs/queue.ts'
-import { CREDENTIALS_DUE, findConsent } from './consents.ts'
 import type { SourceKind } from './facts.ts'
+import { CREDENTIALS_DUE, findConsent } from './holders/consents.ts'
 import { issueCredentials } from './issue.ts'
 import { findSource } from './sources.ts'
 

@@ -6,7 +6,7 @@ import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { formatWait } from '../platform/clock.ts'
 import type { App } from '../platform/http/server.ts'
-import { findDidDocument, type Issuer, isOrganisationId, openSigningKey } from './issuers.ts'
+import { findDidDocument, type Issuer, isOrganisationId, openSigningKey } from './issuers/issuers.ts'
 import { findStatusList, isStatusListId } from './status-lists.ts'
 
 /** A visitor of a credential's page loads the page, the DID document, the status list and a picture. */

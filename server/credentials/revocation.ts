@@ -17,7 +17,7 @@ import {
   type RevocationReason,
 } from './credentials.ts'
 import type { ScoredResponse } from './facts.ts'
-import { lockHoldersWithContact } from './holders.ts'
+import { lockHoldersWithContact } from './holders/holders.ts'
 import { lockItemsForRetirement } from './miskeyed-items.ts'
 import { changeStatusLists } from './status-lists.ts'
 

@@ -3,7 +3,7 @@ import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
 import { credentialStatuses, organisationRevocationReasons, revocationReasons } from './credentials.ts'
 import { methods } from './facts.ts'
-import { keyStatuses } from './issuers.ts'
+import { keyStatuses } from './issuers/issuers.ts'
 import { MAX_VALIDITY_MONTHS } from './policies.ts'
 
 const closed = { additionalProperties: false }

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
-import { baseUrl, didOf, openSigningKey, type UrlConfig } from './issuers.ts'
+import { baseUrl, didOf, openSigningKey, type UrlConfig } from './issuers/issuers.ts'
 import { signAsJwt, signCredential } from './proof/sign.ts'
 import { buildStatusListCredential, createStatusList, MIN_STATUS_LIST_SIZE, setStatus } from './proof/status-list.ts'
 

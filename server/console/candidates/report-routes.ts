@@ -11,7 +11,7 @@ import {
 } from '../../reports/report-links.ts'
 import { openReportView } from '../../reports/report-view.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
-import { getCandidate } from '../organisation/phone.ts'
+import { getCandidate } from '../phone/phone.ts'
 import { successResponse } from '../schema.ts'
 import { NewReportLink, ReportLink, ReportLinkInput } from './schema.ts'
 

@@ -7,8 +7,8 @@ import type { Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
 import { defineJob } from '../../platform/jobs/queue.ts'
 import type { Language } from '../../platform/text/languages.ts'
-import { createHolderLink, type Holder } from '../holders.ts'
-import { emailManageLink } from '../manage-link-email.ts'
+import { createHolderLink, type Holder } from '../holders/holders.ts'
+import { emailManageLink } from '../holders/manage-link-email.ts'
 
 /** Emails a person new links to their credentials, if the address has any. */
 export const emailHolderLinks = defineJob<{ request_id: string }>('email-holder-links', { retries: 20 })

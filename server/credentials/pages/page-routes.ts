@@ -10,7 +10,7 @@ import { acceptedLanguage, type Language } from '../../platform/text/languages.t
 import { jsonBlock, type Pages } from '../../web-assets/assets.ts'
 import { bakeCredential } from '../check/baked-image.ts'
 import { findProfile, findPublicCredential } from '../credentials.ts'
-import { baseUrl } from '../issuers.ts'
+import { baseUrl } from '../issuers/issuers.ts'
 import { renderCredentialPage, renderMessagePage, renderTop } from './credential-html.ts'
 import { Drawings } from './drawings.ts'
 import { renderProfilePage } from './profile-html.ts'

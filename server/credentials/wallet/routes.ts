@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../platf
 import { acceptedLanguage } from '../../platform/text/languages.ts'
 import type { Pages } from '../../web-assets/assets.ts'
 import { findPublicCredential, type PublicCredential } from '../credentials.ts'
-import { baseUrl } from '../issuers.ts'
+import { baseUrl } from '../issuers/issuers.ts'
 import { renderMessagePage } from '../pages/credential-html.ts'
 import { credentialState } from '../pages/credential-state.ts'
 import { languageParameter, translator } from '../pages/texts.ts'

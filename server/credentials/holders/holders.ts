@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import type { OrgScope } from '../access/caller.ts'
-import type { Context } from '../context.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Queries, Tx } from '../platform/database/database.ts'
-import { newId, randomCode, randomToken } from '../platform/ids.ts'
-import { hashToken } from '../platform/token-hash.ts'
-import type { Contact } from './build-credential.ts'
-import { baseUrl, type UrlConfig } from './issuers.ts'
+import type { OrgScope } from '../../access/caller.ts'
+import type { Context } from '../../context.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Queries, Tx } from '../../platform/database/database.ts'
+import { newId, randomCode, randomToken } from '../../platform/ids.ts'
+import { hashToken } from '../../platform/token-hash.ts'
+import type { Contact } from '../build-credential.ts'
+import { baseUrl, type UrlConfig } from '../issuers/issuers.ts'
 
 /** A person to whom an organisation issues credentials. The address is stored as a keyed hash only. */
 export interface Holder {

@@ -8,8 +8,8 @@ import { readRawBody } from '../../platform/http/body.ts'
 import { success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
+import { ItemSources } from '../organisation/schema.ts'
 import { successResponse } from '../schema.ts'
-import { ItemSources } from './schema.ts'
 
 const MAX_ITEM_FILE_BYTES = 8 * 1024 * 1024
 

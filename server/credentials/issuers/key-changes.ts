@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import type { OrgScope } from '../access/caller.ts'
-import type { Clock } from '../platform/clock.ts'
-import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
-import { CREDENTIALS_DUE } from './consents.ts'
+import type { OrgScope } from '../../access/caller.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { notifyAfterCommit, type Tx } from '../../platform/database/database.ts'
+import { CREDENTIALS_DUE } from '../holders/consents.ts'
+import { revokeCredentials } from '../revocation.ts'
+import { changeStatusListsOf } from '../status-lists.ts'
 import { type IssuerKey, revokeIssuerKey, rotateIssuerKey } from './issuers.ts'
-import { revokeCredentials } from './revocation.ts'
-import { changeStatusListsOf } from './status-lists.ts'
 
 /** Replaces the key of an organisation and mode. The status lists are signed with the new key from now on. */
 export async function rotateKey(tx: Tx, clock: Clock, scope: OrgScope): Promise<IssuerKey> {

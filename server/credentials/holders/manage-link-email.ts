@@ -1,11 +1,11 @@
-import type { OrgScope } from '../access/caller.ts'
-import { findEmailBrand } from '../branding/email-brand.ts'
-import { brandEmail, buttonHtml, emailHtml, linkHtml, paragraphHtml, smallHtml } from '../mail/email-html.ts'
-import { type EmailDeps, type NewEmail, queueEmail } from '../mail/mail.ts'
-import type { PersonKey } from '../people/identity/person-key.ts'
-import type { Tx } from '../platform/database/database.ts'
-import { LANGUAGES } from '../platform/text/languages.ts'
-import { translator } from './pages/texts.ts'
+import type { OrgScope } from '../../access/caller.ts'
+import { findEmailBrand } from '../../branding/email-brand.ts'
+import { brandEmail, buttonHtml, emailHtml, linkHtml, paragraphHtml, smallHtml } from '../../mail/email-html.ts'
+import { type EmailDeps, type NewEmail, queueEmail } from '../../mail/mail.ts'
+import type { PersonKey } from '../../people/identity/person-key.ts'
+import type { Tx } from '../../platform/database/database.ts'
+import { LANGUAGES } from '../../platform/text/languages.ts'
+import { translator } from '../pages/texts.ts'
 
 interface ManageLink {
   scope: OrgScope

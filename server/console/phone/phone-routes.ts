@@ -11,10 +11,10 @@ import type { Tx } from '../../platform/database/database.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
+import { CandidateConversation, SimulatorPhone } from '../organisation/schema.ts'
 import { paginate } from '../paginate.ts'
 import { closed, successResponse } from '../schema.ts'
 import { candidateRecord, getCandidate, simulatorPhoneRecord, withPrivateTexts } from './phone.ts'
-import { CandidateConversation, SimulatorPhone } from './schema.ts'
 import { listSimulatorPhones, type PhonePosition } from './simulator-phones.ts'
 
 const CandidateParams = Type.Object({ candidate_id: Type.String({ pattern: '^CD_[A-Z0-9]{10,40}$' }) })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { candidatePage, inviteCandidate, keyIndex } from '../../test/support/candidate.ts'
-import { signInMember } from '../../test/support/console.ts'
+import { candidatePage, inviteCandidate, keyIndex } from '../../../test/support/candidate.ts'
+import { signInMember } from '../../../test/support/console.ts'
 import {
   checkOverHttp,
   decide,
@@ -13,15 +13,15 @@ import {
   issueCredential,
   passAssessment,
   readPublic,
-} from '../../test/support/issued-credentials.ts'
-import { learnerRecordErrors } from '../../test/support/open-badge-schema.ts'
-import { createPartner } from '../../test/support/partners.ts'
-import { BRICKLAYING, expectOk, outcomeOf, sharedVerification, WIRING } from '../../test/support/verification.ts'
+} from '../../../test/support/issued-credentials.ts'
+import { learnerRecordErrors } from '../../../test/support/open-badge-schema.ts'
+import { createPartner } from '../../../test/support/partners.ts'
+import { BRICKLAYING, expectOk, outcomeOf, sharedVerification, WIRING } from '../../../test/support/verification.ts'
+import { findProfile } from '../credentials.ts'
+import { issueDueCredentials } from '../engine.ts'
+import { revokeCredentialsOfHolder } from '../revocation.ts'
+import { findSource } from '../sources.ts'
 import { decideCredentials } from './consents.ts'
-import { findProfile } from './credentials.ts'
-import { issueDueCredentials } from './engine.ts'
-import { revokeCredentialsOfHolder } from './revocation.ts'
-import { findSource } from './sources.ts'
 
 const setUp = sharedVerification()
 

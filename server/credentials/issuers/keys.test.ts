@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { signIn, signInMember } from '../../test/support/console.ts'
+import { signIn, signInMember } from '../../../test/support/console.ts'
 import {
   checkOverHttp,
   decide,
@@ -11,12 +11,12 @@ import {
   issueCredential,
   passAssessment,
   readPublic,
-} from '../../test/support/issued-credentials.ts'
-import { aStudent, expectOk, sharedVerification, type VerificationCalls } from '../../test/support/verification.ts'
-import { decideCredentials } from './consents.ts'
-import { issueDueCredentials } from './engine.ts'
+} from '../../../test/support/issued-credentials.ts'
+import { aStudent, expectOk, sharedVerification, type VerificationCalls } from '../../../test/support/verification.ts'
+import { issueDueCredentials } from '../engine.ts'
+import { decideCredentials } from '../holders/consents.ts'
+import { findSource } from '../sources.ts'
 import { issuerOfDid } from './issuers.ts'
-import { findSource } from './sources.ts'
 
 const setUp = sharedVerification()
 

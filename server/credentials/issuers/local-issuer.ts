@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts'
-import type { LocalIssuer } from './check/issuers.ts'
+import type { Context } from '../../context.ts'
+import type { LocalIssuer } from '../check/issuers.ts'
+import { findStatusList, isStatusListId } from '../status-lists.ts'
 import { baseUrl, findDidDocument, issuerOfDid, modeOfIssuer, type UrlConfig } from './issuers.ts'
-import { findStatusList, isStatusListId } from './status-lists.ts'
 
 /** Returns the documents of this deployment's issuers from the database. */
 export function localIssuer(context: Pick<Context, 'db' | 'clock'> & { config: UrlConfig }): LocalIssuer {

@@ -12,8 +12,13 @@ import type { Queries } from '../../platform/database/database.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import type { OrgAccess } from '../auth/guards.ts'
 import { isAtLeast, mayEditOwnQuestions } from '../auth/roles.ts'
+import {
+  findPrivateTexts,
+  hidePrivateContent,
+  hidePrivatePrompt,
+  type PrivateTexts,
+} from '../questions/private-questions.ts'
 import { type PreviewContext, previewMessages } from './message-preview.ts'
-import { findPrivateTexts, hidePrivateContent, hidePrivatePrompt, type PrivateTexts } from './private-questions.ts'
 import { findNextContactTime, type SimulatorPhoneRow } from './simulator-phones.ts'
 
 interface PhoneToShow extends SimulatorPhoneRow {
