@@ -181,7 +181,7 @@ export function ChannelForm({ path, channel, onClose, onSaved }: Props) {
             ) : (
               <input
                 {...attributes}
-                type={isSecret ? 'password' : 'text'}
+                {...(isSecret ? { type: 'password' as const } : { type: 'text' as const })}
                 autoComplete="off"
                 value={values[name] ?? ''}
                 onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
