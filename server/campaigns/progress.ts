@@ -122,9 +122,11 @@ export async function recordTransitions(
 async function settleEndedCandidates(tx: Tx, clock: Clock, ended: CandidateTransition[]): Promise<Campaign[]> {
   const ids = ended.map(({ before }) => before.candidate_id)
   await sql`delete from contacts where candidate_id = any (${ids})`.execute(tx)
-  // Drop queued contacts, but still send responses to the last reply.
+  const stoppedIds = ended.filter(({ end }) => end!.reason === 'stopped').map(({ before }) => before.candidate_id)
+  // Drop queued contacts, but still send responses to the last reply. After an opt-out, earlier responses are dropped, too.
   await sql`update messages set state = 'dropped', updated_at = ${new Date(clock.now())}
-    where candidate_id = any (${ids}) and state = 'queued' and contact_step is not null`.execute(tx)
+    where candidate_id = any (${ids}) and state = 'queued'
+      and (contact_step is not null or (not is_code and candidate_id = any (${stoppedIds})))`.execute(tx)
   const endedByCampaign = Map.groupBy(ended, ({ before }) => before.campaign_id)
   // Lock order: campaigns by ID, then the balance, as in enrolment.
   const completedCampaigns: Campaign[] = []

@@ -21,6 +21,7 @@ import {
   WHATSAPP,
 } from '../../test/support/provider.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
+import { until } from '../../test/support/until.ts'
 import { readLink, yourDataCalls } from '../../test/support/your-data.ts'
 import { findCandidacy } from '../campaigns/candidacy.ts'
 import { candidatePageUrl } from '../campaigns/candidate-page/links.ts'
@@ -616,6 +617,62 @@ test('STOP of an unknown WhatsApp user takes effect when a status report links t
   clock.advance(2 * HOUR)
   await contactNow(context)
   assert.equal(provider.received.length, 1)
+})
+
+test('a message that was claimed before an opt-out or a restriction is not sent after it', async (t) => {
+  const { context, provider, enrolCandidates, textMessage } = await setUp()
+  const { pool } = context.db
+  /** Claims the messages, and runs a change before they are sent. */
+  async function changeAfterClaim(orgId: string, change: () => Promise<unknown>) {
+    const client = await pool.connect()
+    t.after(() => client.release())
+    // The sender waits for this row, to which it adds the cost of the message.
+    await client.query('begin')
+    await client.query(`insert into daily_spending (org_id, mode, day, spent) values ($1, 'live', '2026-03-11', 0)`, [
+      orgId,
+    ])
+    const sending = contactNow(context)
+    await until(async () => {
+      const { rowCount } = await pool.query(`select from messages where org_id = $1 and state = 'sending'`, [orgId])
+      return rowCount === 1
+    })
+    await change()
+    await client.query('rollback')
+    await sending
+    await contactNow(context)
+  }
+  const optedOut = await enrolCandidates({ channels: ['whatsapp'] })
+  await changeAfterClaim(optedOut.orgId, () => optedOut.whatsapp({ messages: [textMessage(optedOut.phone, 'STOP')] }))
+  assert.deepEqual(pick(await optedOut.result()), { status: 'declined', reason: 'stopped' })
+  assert.equal(provider.received.length, 1, 'only the response to STOP is sent')
+  assert.equal(provider.received[0]!.body.type, 'text')
+  const { rows } = await pool.query(
+    `select state, coalesce(cost, 0)::int as cost from messages where org_id = $1 and contact_step = 0`,
+    [optedOut.orgId],
+  )
+  assert.deepEqual(rows, [{ state: 'dropped', cost: 0 }])
+
+  const restricted = await enrolCandidates({ channels: ['whatsapp'] })
+  const { person_id } = await restricted.candidate()
+  await changeAfterClaim(restricted.orgId, () => restricted.post(`/people/${person_id}/restrict`, {}))
+  assert.equal(provider.received.length, 0)
+  assert.equal((await restricted.post(`/people/${person_id}/unrestrict`, {})).status, 200)
+  await contactNow(context)
+  assert.equal(provider.received.length, 1)
+})
+
+test('a response that was queued before an opt-out is not sent after it', async () => {
+  const { context, provider, enrolCandidates, textMessage } = await setUp()
+  const partner = await enrolCandidates({ channels: ['whatsapp'] }, 2)
+  await contactNow(context)
+  const { campaign_id } = await partner.candidate()
+  await partner.post(`/campaigns/${campaign_id}/pause`)
+  await partner.whatsapp({ messages: [textMessage(partner.phone, 'yes')] })
+  await partner.whatsapp({ messages: [textMessage(partner.phone, 'STOP')] })
+  await partner.post(`/campaigns/${campaign_id}/resume`)
+  await contactNow(context)
+  const texts = provider.received.filter(({ body }) => body.to === partner.phone.slice(1) && body.type !== 'template')
+  assert.equal(texts.length, 1, 'only the response to STOP is sent')
 })
 
 test('erasing a person deletes the link of their WhatsApp user ID, and a later STOP is stored without it', async () => {

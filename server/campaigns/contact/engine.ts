@@ -18,6 +18,7 @@ import {
   type ClaimedMessage,
   claimSends,
   completeSend,
+  confirmSend,
   deliverOnTestClock,
   dropSend,
   findSendTime,
@@ -227,6 +228,7 @@ function createSender(context: Context, onCapacity: () => void) {
     const sendTime = await findSendTime(context, message, candidate)
     if (sendTime > context.clock.now()) return db.transaction((tx) => postponeSend(tx, message, sendTime))
     if (!(await reserveSendCost(context, message, candidate))) return
+    if (!(await confirmSend(context, message, candidate))) return
     const outcome = await sendMessage(context, message, candidate)
     await db.transaction((tx) => completeSend(tx, context, message, outcome))
   }

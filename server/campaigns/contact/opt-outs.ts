@@ -50,17 +50,20 @@ export async function lockCandidatesWithSameAddress(
 }
 
 /** Returns the people who have opted out. */
-export async function findOptedOut<Person extends AddressedPerson>(tx: Tx, people: Person[]): Promise<Person[]> {
+export async function findOptedOut<Person extends AddressedPerson>(
+  queries: Queries,
+  people: Person[],
+): Promise<Person[]> {
   if (people.length === 0) return []
   const hashedPeople = people.map((person) => ({
     person,
-    addresses: addressesOf(tx, person).map((address) => address.toString('hex')),
+    addresses: addressesOf(queries, person).map((address) => address.toString('hex')),
   }))
   // The hashes of different organisations and modes differ.
   const { rows } = await sql<{ address: Buffer }>`
     select address from opt_outs
     where address = any (${hashedPeople.flatMap(({ addresses }) => addresses).map((hex) => Buffer.from(hex, 'hex'))}::bytea[])
-      and org_id = any (${[...new Set(people.map(({ org_id }) => org_id))]})`.execute(tx)
+      and org_id = any (${[...new Set(people.map(({ org_id }) => org_id))]})`.execute(queries)
   if (rows.length === 0) return []
   const optedOutAddresses = new Set(rows.map(({ address }) => address.toString('hex')))
   return hashedPeople

@@ -31,7 +31,7 @@ import { type ContactDeps, contactCandidates, declineOptedOut, recordContacts, s
 import { nextContactTime, nextSendTime } from './contact-hours.ts'
 import { publishMessageEvents } from './message-changes.ts'
 import { type MessageState, scheduleTestReplies } from './messages.ts'
-import { lockCandidatesWithSameAddress, recordOptOut } from './opt-outs.ts'
+import { findOptedOut, lockCandidatesWithSameAddress, recordOptOut } from './opt-outs.ts'
 
 /** A message being sent to a provider. */
 export interface ClaimedMessage {
@@ -371,7 +371,40 @@ async function callProvider(
   }
 }
 
-/** Drops a claimed message that must not be sent, because the person was erased. */
+/**
+ * Returns whether a claimed LIVE message may still be sent, immediately before it is sent. If the candidate has opted out or the conversation
+ * has ended since the claim, drops the message. If the person was restricted, the campaign or the organisation was paused, or the lease has
+ * expired, returns the message to the queue.
+ */
+export async function confirmSend(
+  context: Pick<Context, 'db' | 'clock' | 'config' | 'mailboxes' | 'keyring'>,
+  message: ClaimedMessage,
+  candidate: Candidacy,
+): Promise<boolean> {
+  if (candidate.mode === 'test') return true
+  const { db, clock, keyring } = context
+  const { message_id, candidate_id, contact_step } = message
+  const now = clock.now()
+  const { rows } = await sql<{ may_send: boolean; status: string }>`
+    select m.leased_until > ${new Date(now)} and ${maySend(keyring.pausedOrganisations(), now)} as may_send, p.status
+    from messages m join campaigns g using (campaign_id) join candidate_progress p using (candidate_id)
+    where m.message_id = ${message_id} and m.state = 'sending'`.execute(db.queries)
+  const isContact = contact_step !== null
+  const isOptedOut = isContact && (await findOptedOut(db.queries, [candidate])).length > 0
+  const mustDrop = isOptedOut || (isContact && rows[0]?.status !== 'pending')
+  if (rows[0]?.may_send && !mustDrop) return true
+  await db.transaction(async (tx) => {
+    const lockedCandidate = (await lockCandidacy(tx, candidate_id))!
+    await releaseCost(tx, clock, message_id)
+    if (!mustDrop) return postponeSend(tx, message, now)
+    await dropSend(tx, context, message)
+    if (isOptedOut && lockedCandidate.status === 'pending')
+      await recordTransitions(tx, clock, [declineOptedOut(lockedCandidate)])
+  })
+  return false
+}
+
+/** Drops a claimed message that must not be sent. */
 export async function dropSend(tx: Tx, { clock }: ContactDeps, { message_id }: ClaimedMessage): Promise<void> {
   await sql`update messages set state = 'dropped', leased_until = null, updated_at = ${new Date(clock.now())}
     where message_id = ${message_id} and state = 'sending'`.execute(tx)
