@@ -351,6 +351,30 @@ test('a message that the operator would refuse is refused before it is sent, wit
   t.diagnostic(`${violations.length} violations`)
 })
 
+test('an SMS is sent in the hours of the category of its registered text', async (t) => {
+  const { context, clock, enrol } = await setUp()
+  const { pool } = context.db
+  const { promotional } = templateRule('sms').categories
+  const { start } = promotional!
+  t.after(() => Object.assign(promotional!, { start }))
+  promotional!.start = '12:00'
+  clock.set('2026-03-21T05:30:00.000Z') // 11:00 in India
+  const partner = await enrol({ channels: ['sms'] }, 1)
+  await pool.query(`update message_templates set category = 'promotional', header = '600001' where org_id = $1`, [
+    partner.orgId,
+  ])
+  const isQueued = async () => {
+    await contactNow(context)
+    const { rows } = await pool.query('select state from messages where org_id = $1', [partner.orgId])
+    return rows[0].state === 'queued'
+  }
+  assert.equal(await isQueued(), true)
+  clock.set('2026-03-21T06:29:59.000Z')
+  assert.equal(await isQueued(), true)
+  clock.set('2026-03-21T06:30:00.000Z')
+  assert.equal(await isQueued(), false)
+})
+
 test('a template in the channel settings is used until a text of the register is approved', async () => {
   const { app, context, clock, india } = await setUp()
   clock.set('2026-03-18T06:30:00.000Z')

@@ -2,18 +2,30 @@ import { type OutgoingMessage, SendError } from './channel.ts'
 import { smsTextFor } from './invitation.ts'
 import { rulesFor } from './rules.ts'
 import type { ExotelSettings, GupshupSettings } from './settings.ts'
-import { renderSms } from './templates/render.ts'
+import { renderSms, type TemplatedSms } from './templates/render.ts'
 
 /** UTF-16 code units per message, over all its segments. */
 export const MAX_SMS_LENGTH = 1600
 
 /** Returns the text of an SMS as the provider of the organisation sends it; undefined if it is refused before it is sent. */
 export function sentSmsText(message: OutgoingMessage, credentials: unknown): string | undefined {
+  return isIndianProvider(credentials) ? renderedSms(message, credentials)?.text : smsTextFor(message, MAX_SMS_LENGTH)
+}
+
+/** Returns the category of the registered text that an SMS is sent with; undefined if it has none, or if it is refused before it is sent. */
+export function sentSmsCategory(message: OutgoingMessage, credentials: unknown): string | undefined {
+  return isIndianProvider(credentials) ? renderedSms(message, credentials)?.category : undefined
+}
+
+function isIndianProvider(credentials: unknown): credentials is ExotelSettings | GupshupSettings {
   const { provider } = (credentials ?? {}) as { provider?: string }
-  if (provider !== 'exotel' && provider !== 'gupshup') return smsTextFor(message, MAX_SMS_LENGTH)
+  return provider === 'exotel' || provider === 'gupshup'
+}
+
+function renderedSms(message: OutgoingMessage, settings: ExotelSettings | GupshupSettings): TemplatedSms | undefined {
   if (rulesFor(message.to).country !== 'IN') return undefined
   try {
-    return renderSms(message, credentials as ExotelSettings | GupshupSettings).text
+    return renderSms(message, settings)
   } catch (error) {
     if (error instanceof SendError) return undefined
     throw error

@@ -10,6 +10,7 @@ import {
 } from '../../channels/channel.ts'
 import { findCredentials, sendRates } from '../../channels/credentials.ts'
 import { isSlotValid, listPauses, pauseUntil, releaseUnusedSlots, reserveSlots } from '../../channels/send-rate.ts'
+import { sentSmsCategory } from '../../channels/sms-text.ts'
 import { lockMessagingLimits } from '../../channels/whatsapp/limits.ts'
 import type { Context } from '../../context.ts'
 import { estimateMinutes, type RenderedPrompt } from '../../conversation/render.ts'
@@ -230,17 +231,24 @@ export type SendOutcome =
       isUnknownAddress?: boolean
     }
 
-/** Returns when a claimed message may be sent by the rules of the recipient's country, which may be now. */
+/**
+ * Returns when a claimed message may be sent by the rules of the recipient's country, which may be now. The category of an SMS is that of its
+ * registered text.
+ */
 export async function findSendTime(
-  { db, vault, clock }: Pick<Context, 'db' | 'vault' | 'clock'>,
-  { org_id, channel, contact_step, is_code }: ClaimedMessage,
+  context: Pick<Context, 'db' | 'vault' | 'clock' | 'config'>,
+  message: ClaimedMessage,
   candidate: Candidacy,
 ): Promise<number> {
+  const { db, vault, clock } = context
+  const { org_id, channel, contact_step, is_code } = message
   const now = clock.now()
   if (candidate.mode === 'test') return now
-  const settings = (await findCredentials(db.queries, vault, org_id, channel)) as { category?: string } | undefined
-  const kind = { channel, isResponse: contact_step === null, isCode: is_code, category: settings?.category }
-  return nextSendTime(candidate, kind, now)
+  const settings = await findCredentials(db.queries, vault, org_id, channel)
+  const textCategory =
+    channel === 'sms' ? sentSmsCategory(toOutgoingMessage(context, message, candidate), settings) : undefined
+  const category = textCategory ?? (settings as { category?: string } | undefined)?.category
+  return nextSendTime(candidate, { channel, isResponse: contact_step === null, isCode: is_code, category }, now)
 }
 
 /** Returns a claimed message to the queue until a later time. Nothing was sent. */
