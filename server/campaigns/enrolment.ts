@@ -4,6 +4,7 @@ import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
 import { checkChannel } from '../channels/check.ts'
 import { availableChannels, listAccounts } from '../channels/credentials.ts'
+import { rulesFor } from '../channels/rules.ts'
 import type { TestScript } from '../channels/simulator/test-script.ts'
 import type { Context } from '../context.ts'
 import { startConversation } from '../conversation/conversation.ts'
@@ -103,16 +104,19 @@ export async function enrolInCampaign(
       'The mandate of this campaign is archived; candidates can no longer be enrolled. Create a mandate, and a campaign of it.',
     )
   const flow_version = mandate!.status === 'ready' ? mandate!.flow_version : campaign.flow_version
-  if (!options.allowEmailOnly) await requireChannelCredentials(tx, caller, deps, campaign)
+  if (!options.allowEmailOnly) await requireChannelCredentials(tx, caller, deps, campaign, candidates)
   return enrolCandidates(tx, caller, deps, { ...campaign, flow_version }, candidates, options)
 }
 
-/** Requires at least one channel of a LIVE campaign that has credentials and can send messages; TEST uses the simulator. */
+/**
+ * Requires at least one channel of a LIVE campaign that has credentials and can send messages to the candidates; TEST uses the simulator.
+ */
 export async function requireChannelCredentials(
   tx: Tx,
   caller: Pick<Caller, 'orgId' | 'mode'>,
   { config, vault }: Pick<EnrolmentDeps, 'config' | 'vault'>,
   { workflow_id }: Pick<Campaign, 'workflow_id'>,
+  candidates: Pick<CandidateInput, 'phone'>[],
 ): Promise<void> {
   const { orgId, mode } = caller
   if (mode === 'test') return
@@ -124,10 +128,12 @@ export async function requireChannelCredentials(
       `The organisation has no credentials for any channel of the workflow (${channels.join(', ')}). Ask the operator to set one up.`,
     )
   const usedChannels = channels.filter((channel) => configuredChannels.has(channel))
+  const areAllInIndia =
+    candidates.length > 0 && candidates.every(({ phone }) => rulesFor(phone ?? null).country === 'IN')
   const refusals = (await listAccounts(tx, vault, orgId))
     .filter(({ channel }) => usedChannels.includes(channel))
     .flatMap((account) => checkChannel(account, config.publicUrl))
-    .filter(({ severity }) => severity === 'refused')
+    .filter(({ severity, isRefusedInIndia }) => severity === 'refused' || (isRefusedInIndia && areAllInIndia))
   if (usedChannels.every((name) => refusals.some(({ channel }) => channel === name)))
     throw problem(
       'CONFLICT',

@@ -66,7 +66,7 @@ export function campaignRoutes(app: App, context: Context): void {
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const { candidates, ...input } = request.body
         const created = await createCampaign(tx, caller, clock, input, caller.via)
-        await requireChannelCredentials(tx, caller, context, created)
+        await requireChannelCredentials(tx, caller, context, created, candidates ?? [])
         if (!candidates) return { status: 202, body: await enrolmentResponse(tx, 'Campaign created', created) }
         const { campaign, enrolment } = await enrolCandidates(tx, caller, context, created, candidates)
         return { status: 202, body: await enrolmentResponse(tx, 'Campaign created', campaign, enrolment) }

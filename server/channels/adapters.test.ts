@@ -258,9 +258,9 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
   assert.equal(received[2]!.body.From, undefined)
 
   const voice = openVoice({ config })
-  await voice.send(outgoingMessage(), credentials, tenSecondTimeout())
+  await voice.send(outgoingMessage(foreignNumber), credentials, tenSecondTimeout())
   assert.deepEqual(received[3]!.body, {
-    To: '+919812345678',
+    To: '+447700900123',
     From: '+14155550100',
     Url: 'https://verify.example.com/hooks/twilio/CH_1/voice/MS_01J00000000000000000000000',
     Method: 'POST',
@@ -288,12 +288,13 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
   for (const channel of [sms, voice]) {
     for (const [behaviour, reason, retryAfter] of cases) {
       nextBehaviours.push(behaviour)
-      const outcome = await trySend(channel, credentials)
+      const outcome = await trySend(channel, credentials, tenSecondTimeout(), outgoingMessage(foreignNumber))
       assert.deepEqual([outcome.reason, outcome.retryAfter], [reason, retryAfter], JSON.stringify(behaviour))
       assert.ok(!outcome.message!.includes(TWILIO.auth_token))
     }
     nextBehaviours.push('hang')
-    assert.equal((await trySend(channel, credentials, AbortSignal.timeout(150))).reason, 'unknown')
+    const timeout = AbortSignal.timeout(150)
+    assert.equal((await trySend(channel, credentials, timeout, outgoingMessage(foreignNumber))).reason, 'unknown')
   }
   assert.equal(
     (await trySend(sms, credentials, tenSecondTimeout(), outgoingMessage({ to: '+91' }))).reason,

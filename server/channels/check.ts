@@ -2,7 +2,7 @@ import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import type { ChannelName } from './channel.ts'
 import type { TemplatedAccount } from './credentials.ts'
 import { spokenLanguages } from './exotel/voice.ts'
-import { type ChannelRule, callCategoryOf, rulesFor } from './rules.ts'
+import { type ChannelRule, mayCallFrom, rulesFor } from './rules.ts'
 import {
   type RegisteredTemplate,
   type TemplateChannel,
@@ -18,6 +18,8 @@ export interface ChannelFinding {
   severity: 'refused' | 'warning'
   problem: string
   remedy: string
+  /** Whether messages to India are refused, although messages to other countries can be sent. */
+  isRefusedInIndia?: true
 }
 
 const INDIAN_PREFIX = '+91'
@@ -44,7 +46,7 @@ export function checkChannel(
         'Add the host to the whitelist of the DLT portal and to listed_hosts.',
       )
     checkTemplates('sms', templates, add, credentials.from as string)
-  } else if (channel === 'sms')
+  } else if (channel === 'sms' && !rulesFor(INDIAN_PREFIX).channels.sms.sender_kinds.includes('number'))
     add(
       'warning',
       'Twilio delivers SMS to India from changing foreign numbers, without a registered header; mobile operators may block them.',
@@ -54,14 +56,20 @@ export function checkChannel(
     const { from, provider } = credentials as { from: string; provider?: string }
     const isExotel = provider === 'exotel'
     const rules = rulesFor(INDIAN_PREFIX)
-    if (callCategoryOf(from, rules) === undefined)
+    if (!mayCallFrom(from, rules) && isExotel)
       add(
-        isExotel ? 'refused' : 'warning',
+        'refused',
         `Calls to India from ${from} break the numbering rules; ${seriesText(rules.channels.voice)}.`,
-        isExotel
-          ? 'Ask Exotel for a number of such a series and enter it as from.'
-          : 'Set up Exotel for calls to India, or leave voice out of workflows for India.',
+        'Ask Exotel for a number of such a series and enter it as from.',
       )
+    else if (!mayCallFrom(from, rules))
+      findings.push({
+        channel,
+        severity: 'warning',
+        problem: `Calls to India are refused, because ${from} breaks the numbering rules; ${seriesText(rules.channels.voice)}.`,
+        remedy: 'Set up Exotel for calls to India, or leave voice out of workflows for India.',
+        isRefusedInIndia: true,
+      })
     if (isExotel) {
       const { languages } = credentials as { languages?: Language[] }
       const missing = LANGUAGES.filter((language) => !spokenLanguages({ languages }).includes(language))

@@ -79,7 +79,7 @@ const setUp = oncePerFile(async (t) => {
     email: { smtp_url: smtp.url, from: 'Metro <jobs@metro.example>' },
     whatsapp: { ...WHATSAPP, base_url: provider.url },
     sms: { ...TWILIO, from: '+14155550100', base_url: provider.url },
-    voice: { ...TWILIO, from: '+14155550100', base_url: provider.url, per_second: 100 },
+    voice: { ...TWILIO, from: '+911409123456', base_url: provider.url, per_second: 100 },
   }
   let nextPerson = 100
 
@@ -1044,6 +1044,32 @@ test('a call ends after repeated replies that are not understood', async () => {
   twiml = (await partner.twilio(path, { CallSid: 'CA1', SpeechResult: 'umm' })).body
   assert.match(twiml, /<Response><Say[^>]*>Thank you. Goodbye.<\/Say><Hangup\/><\/Response>/)
   assert.equal((await partner.candidate()).status, 'pending')
+})
+
+test('nobody in India is called from a foreign number', async () => {
+  const { app, context, clock, provider, enrolCandidates } = await setUp()
+  const { db, vault } = context
+  const partner = await enrolCandidates({ channels: ['voice', 'sms'] }, 1, { from: '+14155550100' })
+  for (let round = 0; round < 2; round++) await contactNow(context)
+  assert.deepEqual(
+    provider.received.map(({ path }) => path.split('/').at(-1)),
+    ['Messages.json'],
+  )
+  const call = (await partner.messages()).find(({ channel }) => channel === 'voice')!
+  assert.match(call.error!, /is of no series for calls to India/)
+
+  const callsOnly = await createCampaignPartner(app, { mode: 'live' })
+  const settings = { ...TWILIO, from: '+14155550100', base_url: provider.url }
+  await db.transaction((tx) => saveCredentials(tx, vault, clock, callsOnly.orgId, 'voice', settings))
+  const { mandate_id } = await callsOnly.createMandate({ channels: ['voice'] })
+  const enrol = (phone: string) => {
+    const body = { mandate_id, candidates: [aCandidate(1, { phone })] }
+    return callsOnly.post('/campaigns', body, { idempotencyKey: true })
+  }
+  const refused = await enrol('+919812345678')
+  assert.equal(refused.status, 409)
+  assert.match(refused.body.error.message, /This campaign can reach nobody\. voice: Calls to India are refused/)
+  assert.equal((await enrol('+14155550123')).status, 202)
 })
 
 test('after an unanswered call, the next channel or the next follow-up is used', async () => {

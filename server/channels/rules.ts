@@ -134,6 +134,12 @@ export function callCategoryOf(from: string, { calling_code, channels }: Country
   )?.[0]
 }
 
+/** Returns whether the rules of a country allow calls from a number: those without number series allow every number. */
+export function mayCallFrom(from: string, rules: CountryRules): boolean {
+  const hasSeries = Object.values(rules.channels.voice.categories).some(({ number_prefixes }) => number_prefixes)
+  return !hasSeries || callCategoryOf(from, rules) !== undefined
+}
+
 /** Returns `time` if a message of the category may then be sent to the phone number, else the next time at which it may. */
 export function nextAllowedTime(
   phone: string | null,

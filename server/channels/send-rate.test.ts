@@ -35,7 +35,7 @@ const setUp = oncePerFile(async (t) => {
   async function enrol(channel: ChannelName, count: number, perSecond?: number) {
     clock.set(NOON)
     const partner = await createCampaignPartner(app, { mode: 'live' })
-    const settings = { from: '+14155550100', ...(perSecond ? { per_second: perSecond } : {}) }
+    const settings = { from: '+911409123456', ...(perSecond ? { per_second: perSecond } : {}) }
     await context.db.transaction((tx) => saveCredentials(tx, context.vault, clock, partner.orgId, channel, settings))
     const { mandate_id: mandateId } = await partner.createMandate({ channels: [channel] })
     const { campaign } = await partner.createCampaign(

@@ -28,7 +28,7 @@ const setUp = oncePerFile(async (t) => {
   const provider = await startProvider(t)
   const settings = {
     whatsapp: { ...WHATSAPP, base_url: provider.url },
-    twilio: { ...TWILIO, from: '+14155550100', base_url: provider.url },
+    twilio: { ...TWILIO, from: '+911409123456', base_url: provider.url },
     exotel: { ...EXOTEL, base_url: provider.url },
   }
   let nextPerson = 1
