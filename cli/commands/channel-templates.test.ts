@@ -26,7 +26,9 @@ test('SMS texts are created, exported for a DLT portal, and approved by importin
   await json('channels', 'set', '--org', org_id, '--channel', 'sms', '--data', JSON.stringify(settings))
   const findings = async () =>
     (await json('channels', 'check', '--org', org_id)).findings.map((each: any) => each.problem)
-  assert.ok((await findings()).some((problem: string) => problem.startsWith('No template for invitation is approved')))
+  assert.ok(
+    (await findings()).some((problem: string) => problem.startsWith('No template for the invitation is approved')),
+  )
 
   const created = JSON.parse((await templates('create', '--channel', 'sms')).stdout)
   assert.equal(created.length, SMS_PURPOSES * SMS_LANGUAGES)

@@ -125,8 +125,8 @@ function checkTemplates(
       add(
         purpose === 'invitation' ? 'refused' : 'warning',
         purpose === 'invitation'
-          ? `No template for ${purpose} is approved, so that no first message can be sent.`
-          : 'No template for code is approved, so that people cannot confirm requests about their data by SMS.',
+          ? `No template for the ${purpose} is approved, so no first message can be sent.`
+          : 'No template for codes is approved, so people cannot confirm requests about their data by SMS.',
         `Create the texts with "attestry channels templates create", register them at ${registry}, and import their IDs or status.`,
       )
   for (const purpose of templatePurposes) {

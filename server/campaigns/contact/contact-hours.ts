@@ -49,7 +49,7 @@ export interface SendKind {
   category?: string | undefined
 }
 
-/** Rounds until two daily periods that overlap agree on a time. */
+/** Rounds after which the contact hours and the hours of the rules have a common time, if their daily periods overlap. */
 const MAX_ROUNDS = 4
 
 /**
