@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { SubmitButton } from './submit-button.tsx'
 
 export interface Column<T> {
@@ -36,9 +37,14 @@ const EMPTY_CELL = '–'
 
 /** A table. On phones each row becomes a card whose cells show their column's name. */
 export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loading, selection }: Props<T>) {
+  const { wrapper, isScrollable } = useScrollable()
   if (rows?.length === 0) return <div class="empty card">{empty}</div>
   return (
-    <div class="table-wrap">
+    <div
+      class="table-wrap"
+      ref={wrapper}
+      {...(isScrollable ? { role: 'region', tabIndex: 0, 'aria-label': caption } : {})}
+    >
       <table class="table" aria-busy={rows === undefined || loading}>
         <caption class="hidden-text">{caption}</caption>
         <thead>
@@ -103,6 +109,21 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
       )}
     </div>
   )
+}
+
+/** Tells whether an element is too narrow for its content, so that the keyboard must be able to scroll it. */
+function useScrollable() {
+  const wrapper = useRef<HTMLDivElement>(null)
+  const [isScrollable, setIsScrollable] = useState(false)
+  useEffect(() => {
+    const element = wrapper.current
+    if (!element) return
+    const observer = new ResizeObserver(() => setIsScrollable(element.scrollWidth > element.clientWidth))
+    observer.observe(element)
+    observer.observe(element.firstElementChild!)
+    return () => observer.disconnect()
+  })
+  return { wrapper, isScrollable }
 }
 
 function selectRow<T>({ keys, onChange }: Selection<T>, key: string, isSelected: boolean) {
