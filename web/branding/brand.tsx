@@ -24,7 +24,7 @@ export function BrandName({ brand }: BrandProps) {
 export function BrandFooter({ brand }: BrandProps) {
   if (!brand?.footer && !brand?.homepage) return null
   return (
-    <div class="brand-footer small soft">
+    <div class="brand-footer after-content small soft">
       {brand.footer && <p dir="auto">{brand.footer}</p>}
       {brand.homepage && (
         <a href={brand.homepage} rel="noopener noreferrer nofollow">

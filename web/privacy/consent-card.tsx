@@ -36,9 +36,13 @@ export function ConsentCard({ kind, token, language, onAgreed, describeError, re
           {retryLabel}
         </button>
       </section>
-    ) : null
+    ) : (
+      <section class="card first-load" aria-hidden="true">
+        <h1 class="waiting">Your data and your rights</h1>
+      </section>
+    )
   return (
-    <section class="card stack" aria-labelledby="notice-title">
+    <section class="card stack" key="notice" aria-labelledby="notice-title">
       <h1 id="notice-title" lang={view.language}>
         {view.texts.title}
       </h1>

@@ -309,7 +309,7 @@ function LoadError({ text, retry, onRetry }: { text: string; retry: string; onRe
 /** Placeholder layout while loading, to avoid layout shifts. */
 function Skeleton() {
   return (
-    <div class="stack" aria-hidden="true">
+    <div class="stack first-load" aria-hidden="true">
       <h1 class="waiting">Confirm skills</h1>
       <div class="card stack-tight">
         <p class="waiting">Work experience</p>

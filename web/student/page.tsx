@@ -63,7 +63,7 @@ export function StudentPage({ token }: { token: string }) {
                 retryLabel={pageTexts.retry}
               />
             )}
-            <p>
+            <p class="after-content">
               <YourDataLink kind="session" token={token} label={pageTexts.yourData} />
             </p>
           </>
@@ -295,7 +295,7 @@ function Ending({ title, text, pageTexts, good = false, returnUrl, children }: E
 
 function Skeleton() {
   return (
-    <div class="stack" aria-hidden="true">
+    <div class="stack first-load" aria-hidden="true">
       <h1 class="waiting">Which skills do you want verified?</h1>
       <div class="card">
         <p class="waiting">Search for a skill</p>

@@ -23,7 +23,7 @@ export function YourDataPage({ kind, token }: { kind: string; token: string }) {
 
   if (!view) {
     return (
-      <div class="sheet">
+      <div class="sheet" key="first-load">
         <main class="stack">
           {error ? (
             <section class="card" role="alert">

@@ -11,6 +11,7 @@ import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
 import { pngImage } from '../../../test/support/images.ts'
+import { until } from '../../../test/support/until.ts'
 import { verificationCalls } from '../../../test/support/verification.ts'
 import { contactTestCandidate } from '../../../test/support/your-data.ts'
 
@@ -37,7 +38,7 @@ async function checkBrandedPage(t: TestContext, url: string, name: string, isRea
     await page.goto(url)
     await isReady(page)
     const logo = page.locator('img.brand-logo')
-    await page.waitForFunction(`document.querySelector('img.brand-logo')?.complete`)
+    await until(() => page.evaluate<boolean>(`document.querySelector('img.brand-logo')?.complete ?? false`))
     assert.equal(await logo.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth), 320)
     assert.deepEqual(await logo.evaluate((image: any) => [image.width, image.height]), [96, 24])
     assert.match((await page.locator('link[rel=icon]').getAttribute('href'))!, /^\/brand\/ORG_\w+\/logo\//)
