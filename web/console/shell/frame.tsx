@@ -95,7 +95,7 @@ export function Frame({ session, context, section, path, onSignedOut, children }
           {isOperator && <OperatorNav path={section === 'operator' ? path : ''} alerts={alertCount} />}
         </nav>
         <div class="side-foot small">
-          <p>
+          <p class="email" title={session.email}>
             <Link to="/account" current={section === 'account'}>
               {session.email}
               <span class="hidden-text">, your sessions</span>
