@@ -6,7 +6,7 @@ import { fromStoredState, type StoredState } from '../conversation/earlier-forma
 import type { ConversationState } from '../conversation/state.ts'
 import { type Flow, getFlow } from '../mandates/flow.ts'
 import type { ContactConsent } from '../notices/contact-basis.ts'
-import { openPersonKey, type PersonKey } from '../people/identity/person-key.ts'
+import { openPersonKey, openPersonKeys, type PersonKey } from '../people/identity/person-key.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { vaultOf } from '../platform/database/database-vault.ts'
@@ -63,21 +63,52 @@ export interface Candidacy {
   test_script: TestScript | null
 }
 
-type CandidacyRow = Omit<
+/** What a result shows of a candidacy. */
+export type ResultCandidacy = Pick<
   Candidacy,
-  'state' | 'flow' | 'person_key' | 'is_restricted' | 'name' | 'phone' | 'email' | 'metadata' | 'consent'
-> & {
+  | 'candidate_id'
+  | 'campaign_id'
+  | 'org_id'
+  | 'mode'
+  | 'mandate_id'
+  | 'job_id'
+  | 'result_id'
+  | 'external_candidate_id'
+  | 'person_key'
+  | 'name'
+  | 'phone'
+  | 'email'
+  | 'metadata'
+  | 'status'
+  | 'reason'
+  | 'flow_version'
+  | 'state'
+  | 'flow'
+  | 'channel'
+  | 'started_at'
+  | 'completed_at'
+  | 'version'
+  | 'created_at'
+  | 'updated_at'
+>
+
+/** The columns from which the values of a candidacy are decrypted. */
+interface SealedCandidacy {
   conversation: string
   sealed_key: Buffer | null
-  restricted_at: Date | null
   personal: Buffer | null
   answers: Buffer | null
 }
 
-const columns = sql`p.candidate_id, p.campaign_id, p.org_id, p.mode, p.mandate_id, g.workflow_id, g.job_id, p.result_id,
-  c.external_candidate_id, c.person_id, c.personal, o.sealed_key, o.restricted_at, c.token, p.status, p.reason, p.flow_version, p.conversation, p.personal as answers,
-  p.stages, p.contact_step, p.channel, p.started_at, p.completed_at, p.version, p.created_at, p.updated_at, g.hold,
-  g.test_clock_id, c.test_script`
+type OpenedValues = 'state' | 'flow' | 'person_key' | 'name' | 'phone' | 'email' | 'metadata' | 'consent'
+type ResultRow = Omit<ResultCandidacy, OpenedValues> & SealedCandidacy
+type CandidacyRow = Omit<Candidacy, OpenedValues | 'is_restricted'> & SealedCandidacy & { restricted_at: Date | null }
+
+const resultColumns = sql`p.candidate_id, p.campaign_id, p.org_id, p.mode, p.mandate_id, g.job_id, p.result_id, c.external_candidate_id,
+  c.personal, o.sealed_key, p.status, p.reason, p.flow_version, p.conversation, p.personal as answers, p.channel, p.started_at,
+  p.completed_at, p.version, p.created_at, p.updated_at`
+const columns = sql`${resultColumns}, g.workflow_id, c.person_id, o.restricted_at, c.token, p.stages, p.contact_step, g.hold, g.test_clock_id,
+  c.test_script`
 const joinedTables = sql`candidate_progress p join candidates c using (candidate_id) join campaigns g on g.campaign_id = p.campaign_id
   join people o on o.person_id = c.person_id`
 
@@ -117,7 +148,7 @@ export async function findCandidacies(tx: Queries, candidateIds: string[]): Prom
 }
 
 /** A candidacy with its position in the list of results. */
-export interface ListedCandidacy extends Candidacy {
+export interface ListedCandidacy extends ResultCandidacy {
   listed_at: Date
   /** Whether the candidacy has changed since it got its position. */
   moved: boolean
@@ -133,65 +164,101 @@ export async function selectCandidacies(
   where: ReturnType<typeof sql>,
   order: ReturnType<typeof sql>,
 ): Promise<ListedCandidacy[]> {
-  const { rows } = await sql<CandidacyRow & Pick<ListedCandidacy, 'listed_at' | 'moved'>>`
+  const { rows } = await sql<ResultRow & Pick<ListedCandidacy, 'listed_at' | 'moved'>>`
     with page as materialized (select * from candidate_progress p where ${where} ${order})
-    select ${columns}, p.listed_at, p.moved from page p join candidates c using (candidate_id)
+    select ${resultColumns}, p.listed_at, p.moved from page p join candidates c using (candidate_id)
       join campaigns g on g.campaign_id = p.campaign_id join people o on o.person_id = c.person_id ${order}`.execute(tx)
-  const candidacies = await toCandidacies(tx, rows)
-  return candidacies.map((candidacy, index) => {
-    const { listed_at, moved } = rows[index]!
-    return Object.assign(candidacy, { listed_at, moved })
-  })
+  // All columns are listed, because copying an object of this size with a spread takes longer than decrypting the values.
+  return openCandidacies(tx, rows, (row, { person_key, flow, state, name, phone, email, metadata }) => ({
+    candidate_id: row.candidate_id,
+    campaign_id: row.campaign_id,
+    org_id: row.org_id,
+    mode: row.mode,
+    mandate_id: row.mandate_id,
+    job_id: row.job_id,
+    result_id: row.result_id,
+    external_candidate_id: row.external_candidate_id,
+    person_key,
+    name,
+    phone,
+    email,
+    metadata,
+    status: row.status,
+    reason: row.reason,
+    flow_version: row.flow_version,
+    state,
+    flow,
+    channel: row.channel,
+    started_at: row.started_at,
+    completed_at: row.completed_at,
+    version: row.version,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    listed_at: row.listed_at,
+    moved: row.moved,
+  }))
 }
 
-async function toCandidacies(tx: Queries, rows: CandidacyRow[]): Promise<Candidacy[]> {
-  const candidacies: Candidacy[] = []
-  const vault = vaultOf(tx)
-  for (const row of rows) {
-    const { candidate_id, org_id, mode, mandate_id, flow_version, person_id } = row
-    const flow = await flowOf(tx, { orgId: org_id, mode }, mandate_id, flow_version)
-    const person_key = openPersonKey(vault, person_id, row.sealed_key)
+function toCandidacies(tx: Queries, rows: CandidacyRow[]): Promise<Candidacy[]> {
+  return openCandidacies(tx, rows, (row, { person_key, flow, state, name, phone, email, metadata, consent }) => ({
+    candidate_id: row.candidate_id,
+    campaign_id: row.campaign_id,
+    org_id: row.org_id,
+    mode: row.mode,
+    mandate_id: row.mandate_id,
+    workflow_id: row.workflow_id,
+    job_id: row.job_id,
+    result_id: row.result_id,
+    external_candidate_id: row.external_candidate_id,
+    person_id: row.person_id,
+    person_key,
+    is_restricted: row.restricted_at !== null,
+    name,
+    phone,
+    email,
+    metadata,
+    consent,
+    token: row.token,
+    status: row.status,
+    reason: row.reason,
+    flow_version: row.flow_version,
+    state,
+    flow,
+    stages: row.stages,
+    contact_step: row.contact_step,
+    channel: row.channel,
+    started_at: row.started_at,
+    completed_at: row.completed_at,
+    version: row.version,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    hold: row.hold,
+    test_clock_id: row.test_clock_id,
+    test_script: row.test_script,
+  }))
+}
+
+/** Decrypts the values of candidacies, and builds an object of each row. */
+async function openCandidacies<Row extends ResultRow, Opened>(
+  tx: Queries,
+  rows: Row[],
+  build: (row: Row, values: Pick<Candidacy, OpenedValues>) => Opened,
+): Promise<Opened[]> {
+  const flows = new Map<string, Flow>()
+  for (const { org_id, mode, mandate_id, flow_version } of rows) {
+    const key = flowKey(mandate_id, flow_version)
+    if (!flows.has(key)) flows.set(key, await flowOf(tx, { orgId: org_id, mode }, mandate_id, flow_version))
+  }
+  const personKeys = openPersonKeys(vaultOf(tx), rows)
+  return rows.map((row, index) => {
+    const { candidate_id, mandate_id, flow_version } = row
+    const flow = flows.get(flowKey(mandate_id, flow_version))!
+    const person_key = personKeys[index] ?? null
     const { name, phone, email, metadata, consent } = openCandidate(person_key, candidate_id, row.personal)
     const storedState = fromStoredState(JSON.parse(row.conversation) as StoredState, flow)
-    // All columns are listed, because copying an object of this size with a spread takes longer than decrypting the values.
-    candidacies.push({
-      candidate_id,
-      campaign_id: row.campaign_id,
-      org_id,
-      mode,
-      mandate_id,
-      workflow_id: row.workflow_id,
-      job_id: row.job_id,
-      result_id: row.result_id,
-      external_candidate_id: row.external_candidate_id,
-      person_id,
-      person_key,
-      is_restricted: row.restricted_at !== null,
-      name,
-      phone,
-      email,
-      metadata,
-      consent,
-      token: row.token,
-      status: row.status,
-      reason: row.reason,
-      flow_version,
-      state: joinConversation(person_key, candidate_id, storedState, row.answers),
-      flow,
-      stages: row.stages,
-      contact_step: row.contact_step,
-      channel: row.channel,
-      started_at: row.started_at,
-      completed_at: row.completed_at,
-      version: row.version,
-      created_at: row.created_at,
-      updated_at: row.updated_at,
-      hold: row.hold,
-      test_clock_id: row.test_clock_id,
-      test_script: row.test_script,
-    })
-  }
-  return candidacies
+    const state = joinConversation(person_key, candidate_id, storedState, row.answers)
+    return build(row, { person_key, flow, state, name, phone, email, metadata, consent })
+  })
 }
 
 // Each version of a flow is immutable, except that items are retired.
@@ -199,8 +266,12 @@ const MAX_CACHED_FLOWS = 200
 const FLOW_VALID_MS = 60_000
 const flowCache = new BoundedMap<string, { flow: Flow; expiresAt: number }>(MAX_CACHED_FLOWS)
 
+function flowKey(mandateId: string, version: number): string {
+  return `${mandateId} ${version}`
+}
+
 export async function flowOf(tx: Queries, scope: OrgScope, mandateId: string, version: number): Promise<Flow> {
-  const key = `${mandateId} ${version}`
+  const key = flowKey(mandateId, version)
   const cached = flowCache.get(key)
   if (cached && cached.expiresAt > performance.now()) return cached.flow
   const flow = await getFlow(tx, scope, mandateId, version)

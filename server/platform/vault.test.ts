@@ -37,6 +37,14 @@ test('a sealed text opens only for its purpose, and only if it was not changed',
   assert.notDeepEqual(vault.seal('same', 'x'), vault.seal('same', 'x'))
 })
 
+test('many texts are opened together, whatever their lengths', async (t) => {
+  const vault = await openVault(await openTestDatabase(t), keySource(), clock)
+  const texts = ['a', '0123456789abcdef', '0123456789abcdef0', '', 'é'.repeat(50), randomBytes(32).toString('base64')]
+  const sealed = texts.map((text, index) => vault.seal(text, `text ${index}`))
+  assert.deepEqual(vault.openUnverified(sealed).map(String), texts)
+  assert.deepEqual(vault.openUnverified([]), [])
+})
+
 test('processes that open an empty database together share one data key', async (t) => {
   const db = await openTestDatabase(t)
   const masterKey = randomBytes(32)

@@ -26,6 +26,11 @@ export interface Vault {
   seal(text: string, purpose: string): Buffer
   /** Decrypts a text. Throws if it was sealed for another purpose, or changed. */
   open(sealed: Uint8Array, purpose: string): string
+  /**
+   * Decrypts many texts in a small part of the time that `open` takes, but does not notice that a text was changed or sealed for another
+   * purpose. Use it only for keys of values that are authenticated themselves, which a wrong key cannot decrypt.
+   */
+  openUnverified(sealed: readonly Uint8Array[]): Buffer[]
   /** Returns a message authentication code: a short proof that the text was created here for this purpose. */
   mac(text: string, purpose: string): Buffer
   /** Returns whether `mac` returned this code for the text and purpose, also before a recent rotation of the data key. */
@@ -57,7 +62,8 @@ type CipherKey = KeyObject | Buffer
 function encrypt(key: CipherKey, plain: Uint8Array, purpose: string, label: Uint8Array = Buffer.alloc(0)): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose))
-  const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()])
+  const ciphertext = cipher.update(plain)
+  cipher.final()
   return Buffer.concat([label, nonce, cipher.getAuthTag(), ciphertext])
 }
 
@@ -65,7 +71,39 @@ function decrypt(key: CipherKey, sealed: Uint8Array, purpose: string): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(purpose))
     .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
-  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
+  const plain = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES))
+  decipher.final() // throws if the text, the key or the purpose is a different one
+  return plain
+}
+
+const BLOCK_BYTES = 16
+/** AES-GCM encrypts the first block with this counter. */
+const FIRST_COUNTER = 2
+
+/**
+ * Decrypts texts without checking their tags. AES-GCM encrypts in counter mode: each block is combined with the encryption of the nonce
+ * and a counter. The counters of all texts are encrypted in one call, because the cost of a call does not depend on the length.
+ */
+function decryptUnverified(key: KeyObject, texts: readonly Uint8Array[]): Buffer[] {
+  const textStart = NONCE_BYTES + TAG_BYTES
+  const paddedLengths = texts.map((text) => Math.ceil((text.length - textStart) / BLOCK_BYTES) * BLOCK_BYTES)
+  const counters = Buffer.allocUnsafe(paddedLengths.reduce((total, length) => total + length, 0))
+  let offset = 0
+  texts.forEach((text, index) => {
+    const end = offset + paddedLengths[index]!
+    for (let counter = FIRST_COUNTER; offset < end; counter++, offset += BLOCK_BYTES) {
+      counters.set(text.subarray(0, NONCE_BYTES), offset)
+      counters.writeUInt32BE(counter, offset + NONCE_BYTES)
+    }
+  })
+  const stream = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false).update(counters)
+  let start = 0
+  return texts.map((text, index) => {
+    const plain = stream.subarray(start, start + text.length - textStart)
+    for (let byte = 0; byte < plain.length; byte++) plain[byte]! ^= text[textStart + byte]!
+    start += paddedLengths[index]!
+    return plain
+  })
 }
 
 /** Returns an identifier of a master key that does not reveal the key. */
@@ -139,12 +177,20 @@ export async function openVault(db: Database, readMasterKey: ReadMasterKey, cloc
       return encrypt(key, Buffer.from(text), purpose, label)
     },
     open(sealed, purpose) {
-      const knownKeys = deletedKeys.length === 0 ? keys.dataKeys : [...keys.dataKeys, ...deletedKeys]
-      const labelledKey = knownKeys.find(({ label }) => label.length > 0 && startsWith(sealed, label))
-      if (labelledKey) return decrypt(labelledKey.key, sealed.subarray(LABEL_BYTES), purpose).toString()
-      const unlabelledKey = knownKeys.find(({ label }) => label.length === 0)
-      if (!unlabelledKey || startsWith(sealed, LABEL_MARK)) throw new UnknownDataKeyError(purpose)
-      return decrypt(unlabelledKey.key, sealed, purpose).toString()
+      const { key, label } = dataKeyOf(sealed, purpose)
+      return decrypt(key, sealed.subarray(label.length), purpose).toString()
+    },
+    openUnverified(sealed) {
+      const opened: Buffer[] = []
+      const dataKeys = sealed.map((text) => dataKeyOf(text, 'key'))
+      for (const dataKey of new Set(dataKeys)) {
+        const indexes = [...sealed.keys()].filter((index) => dataKeys[index] === dataKey)
+        const texts = indexes.map((index) => sealed[index]!.subarray(dataKey.label.length))
+        decryptUnverified(dataKey.key, texts).forEach((plain, index) => {
+          opened[indexes[index]!] = plain
+        })
+      }
+      return opened
     },
     mac: (text, purpose) => computeMac(keys.dataKeys[0]!.macKey, text, purpose),
     verifyMac(mac, text, purpose) {
@@ -161,6 +207,16 @@ export async function openVault(db: Database, readMasterKey: ReadMasterKey, cloc
     },
     reload,
     onReload: (listener) => void reloadListeners.push(listener),
+  }
+
+  /** Returns the data key with which a text was sealed. */
+  function dataKeyOf(sealed: Uint8Array, purpose: string): DataKey {
+    const knownKeys = deletedKeys.length === 0 ? keys.dataKeys : [...keys.dataKeys, ...deletedKeys]
+    const labelledKey = knownKeys.find(({ label }) => label.length > 0 && startsWith(sealed, label))
+    if (labelledKey) return labelledKey
+    const unlabelledKey = knownKeys.find(({ label }) => label.length === 0)
+    if (!unlabelledKey || startsWith(sealed, LABEL_MARK)) throw new UnknownDataKeyError(purpose)
+    return unlabelledKey
   }
 
   function keepDeletedKeys(deleted: DataKey[]) {

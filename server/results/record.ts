@@ -1,11 +1,11 @@
-import type { Candidacy } from '../campaigns/candidacy.ts'
+import type { ResultCandidacy } from '../campaigns/candidacy.ts'
 import { inLanguage } from '../conversation/flow.ts'
 import { isQualified, qualificationReasons, verdictsOf } from '../conversation/verdicts.ts'
 import { findCredentialLinks } from '../credentials/credentials.ts'
 import type { Queries } from '../platform/database/database.ts'
 
 /** Builds a result for responses and events. */
-export function resultRecord(candidacy: Candidacy) {
+export function resultRecord(candidacy: ResultCandidacy) {
   const { candidate_id, external_candidate_id, name, metadata } = candidacy
   return {
     result_id: candidacy.result_id,
@@ -26,7 +26,7 @@ export function resultRecord(candidacy: Candidacy) {
 }
 
 /** Builds results with the credentials that the candidates have. */
-export async function recordsWithCredentials(queries: Queries, candidacies: Candidacy[]) {
+export async function recordsWithCredentials(queries: Queries, candidacies: ResultCandidacy[]) {
   const links = await findCredentialLinks(
     queries,
     'candidate',
@@ -49,7 +49,7 @@ export function resultOutput({
   flow,
   channel,
   status,
-}: Pick<Candidacy, 'state' | 'flow' | 'channel' | 'status'>) {
+}: Pick<ResultCandidacy, 'state' | 'flow' | 'channel' | 'status'>) {
   const hasMethod = (method: (typeof flow.methods)[number]) => flow.methods.includes(method)
   return {
     qualified: status === 'completed' ? isQualified(state, flow) : null,
@@ -63,7 +63,7 @@ export function resultOutput({
 }
 
 /** Returns the question to which the candidate gave a knockout answer, in English if available, and the answer. */
-export function knockoutOf({ state, flow }: Pick<Candidacy, 'state' | 'flow'>) {
+export function knockoutOf({ state, flow }: Pick<ResultCandidacy, 'state' | 'flow'>) {
   const index = state.enrichment.findIndex(
     (answer, question) => answer !== null && answer === flow.enrichment[question]!.knockout,
   )
@@ -73,7 +73,7 @@ export function knockoutOf({ state, flow }: Pick<Candidacy, 'state' | 'flow'>) {
 }
 
 /** Returns the answers by the partner's keys, without unasked and skipped questions. */
-function enrichmentOf({ state, flow }: Pick<Candidacy, 'state' | 'flow'>) {
+function enrichmentOf({ state, flow }: Pick<ResultCandidacy, 'state' | 'flow'>) {
   return Object.fromEntries(
     state.enrichment.flatMap((answer, index) => {
       const { key, type, knockout } = flow.enrichment[index]!

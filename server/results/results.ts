@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
-import { type Candidacy, type ListedCandidacy, type ResultStatus, selectCandidacies } from '../campaigns/candidacy.ts'
+import { type ListedCandidacy, type ResultStatus, selectCandidacies } from '../campaigns/candidacy.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Queries, Tx } from '../platform/database/database.ts'
 
 /** Returns a result. Call `assignListPositions` first, so that `updated_at` is the same as in the list. */
-export async function getResult(tx: Queries, { orgId, mode }: OrgScope, id: string): Promise<Candidacy> {
+export async function getResult(tx: Queries, { orgId, mode }: OrgScope, id: string): Promise<ListedCandidacy> {
   const condition = sql`p.result_id = ${id} and p.org_id = ${orgId} and p.mode = ${mode}`
   const [candidacy] = await selectCandidacies(tx, condition, sql``)
   if (!candidacy) throw problem('NOT_FOUND', `Result ${id} not found.`)

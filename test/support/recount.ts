@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../../server/access/caller.ts'
-import { selectCandidacies } from '../../server/campaigns/candidacy.ts'
+import { findCandidacies } from '../../server/campaigns/candidacy.ts'
 import { stagesIn } from '../../server/campaigns/stages.ts'
 import type { Database } from '../../server/platform/database/database.ts'
 import { indianDate } from '../../server/platform/india-time.ts'
@@ -27,10 +27,13 @@ interface RecordedMessage {
 
 /** Computes the counts of an analytics overview directly from the results and messages, as a reference for tests. */
 export async function recountOverview(db: Database, scope: OrgScope, filter: RecountFilter) {
-  const allCandidacies = await selectCandidacies(
+  const { rows: enrolled } = await sql<{ candidate_id: string }>`
+    select candidate_id from candidate_progress where org_id = ${scope.orgId} and mode = ${scope.mode}`.execute(
     db.queries,
-    sql`p.org_id = ${scope.orgId} and p.mode = ${scope.mode}`,
-    sql``,
+  )
+  const allCandidacies = await findCandidacies(
+    db.queries,
+    enrolled.map(({ candidate_id }) => candidate_id),
   )
   const { rows: messages } = await sql<RecordedMessage>`
     select candidate_id, direction, channel, state, contact_step, requested,

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { OrgScope } from '../../access/caller.ts'
-import { type Candidacy, type ResultStatus, selectCandidacies } from '../../campaigns/candidacy.ts'
+import { type ResultCandidacy, type ResultStatus, selectCandidacies } from '../../campaigns/candidacy.ts'
 import type { Context } from '../../context.ts'
 import { openPersonKey, sealPersonal } from '../../people/identity/person-key.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
@@ -121,7 +121,7 @@ export interface CandidatePosition {
 }
 
 export interface ListedRow {
-  candidacy: Candidacy
+  candidacy: ResultCandidacy
   listed_at: Date
   decision: Decision | null
   note: Buffer | null
@@ -175,7 +175,7 @@ export async function listCandidateRows(
   })
 }
 
-async function findCandidacies(queries: Queries, ids: string[]): Promise<Candidacy[]> {
+async function findCandidacies(queries: Queries, ids: string[]): Promise<ResultCandidacy[]> {
   return ids.length === 0 ? [] : selectCandidacies(queries, sql`p.candidate_id = any (${ids}::text[])`, sql``)
 }
 
@@ -287,7 +287,7 @@ export async function replaceTokens(
   tx: Tx,
   mailboxes: Context['mailboxes'],
   scope: OrgScope,
-  candidacies: Candidacy[],
+  candidacies: ResultCandidacy[],
 ): Promise<void> {
   for (const candidacy of candidacies)
     await sql`update candidate_list set tokens = ${`{${tokensOf(mailboxes, scope, candidacy).join(',')}}`}::bigint[]

@@ -1,4 +1,4 @@
-import type { Candidacy } from '../../campaigns/candidacy.ts'
+import type { ResultCandidacy } from '../../campaigns/candidacy.ts'
 import { knockoutOf, resultRecord } from '../../results/record.ts'
 
 const verdicts = ['qualified', 'not_qualified', 'undecided'] as const
@@ -7,7 +7,7 @@ export const verdictFilters = ['to_call', ...verdicts] as const
 export type VerdictFilter = (typeof verdictFilters)[number]
 
 /** Returns a result with the contact details of its candidate and the text of a knockout question. */
-export function recruiterResult(candidacy: Candidacy) {
+export function recruiterResult(candidacy: ResultCandidacy) {
   const { candidate, ...result } = resultRecord(candidacy)
   return {
     ...result,

@@ -42,6 +42,18 @@ export function openPersonKey(vault: Vault, personId: string, sealedKey: Uint8Ar
   return sealedKey === null ? null : Buffer.from(vault.open(sealedKey, keyPurpose(personId)), 'base64')
 }
 
+/**
+ * Decrypts the stored keys of many people, in the order of the rows. A key that was changed in the database is not noticed here, but when
+ * a value is decrypted with it. Use these keys therefore only for values that are decrypted as well.
+ */
+export function openPersonKeys(vault: Vault, rows: readonly { sealed_key: Uint8Array | null }[]): PersonKey[] {
+  const sealedKeys = rows.flatMap(({ sealed_key }) => (sealed_key === null ? [] : [sealed_key]))
+  const keys = vault.openUnverified(sealedKeys).values()
+  return rows.map(({ sealed_key }) =>
+    sealed_key === null ? null : Buffer.from(keys.next().value!.toString('latin1'), 'base64'),
+  )
+}
+
 /** Encrypts personal values. `purpose` binds the result to its row: copied to another row, it cannot be decrypted. */
 export function sealPersonal(key: Buffer, value: unknown, purpose: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
@@ -58,10 +70,11 @@ export function openPersonal<T>(key: PersonKey, sealed: Uint8Array | null, purpo
   if (sealed[0] !== FORMAT) throw new Error(`the personal values of ${purpose} have an unknown format`)
   const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
   const tag = sealed.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', createSecretKey(key), nonce, { authTagLength: TAG_BYTES })
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(purpose))
     .setAuthTag(tag)
-  const text = Buffer.concat([decipher.update(sealed.subarray(1 + NONCE_BYTES + TAG_BYTES)), decipher.final()])
+  const text = decipher.update(sealed.subarray(1 + NONCE_BYTES + TAG_BYTES))
+  decipher.final() // throws if the value, the key or the purpose is a different one
   return JSON.parse(text.toString()) as T
 }
 
