@@ -17,13 +17,17 @@ export async function addCounts(tx: Tx, changes: CandidateChange[]): Promise<voi
   const campaignCounts = sumCountsBy(counts, ({ campaignId }) => campaignId)
   const candidateCounts = sumCountsBy(counts, ({ candidateId }) => candidateId)
   if (candidateCounts.length === 0) return
+  // New candidates have no counts to add to.
+  const addToCounts = changes.every(({ enrolled }) => enrolled)
+    ? sql``
+    : sql`on conflict (counter, campaign_id, day, candidate_id) do update set amount = c.amount + excluded.amount`
   await sql`
     with listed as (
       insert into analytics_candidates as c (campaign_id, counter, day, candidate_id, amount)
       select * from unnest(${candidateCounts.map(({ change }) => change.campaignId)}::text[], ${candidateCounts.map(({ counter }) => counter)}::text[],
         ${candidateCounts.map(({ day }) => day)}::date[], ${candidateCounts.map(({ change }) => change.candidateId)}::text[],
         ${candidateCounts.map(({ amount }) => amount)}::int[])
-      on conflict (counter, campaign_id, day, candidate_id) do update set amount = c.amount + excluded.amount
+      ${addToCounts}
     )
     insert into analytics_changes (org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, amount)
     select * from unnest(${campaignCounts.map(({ change }) => change.orgId)}::text[], ${campaignCounts.map(({ change }) => change.mode)}::text[],

@@ -42,13 +42,17 @@ async function countPeople(
   // Lock the counter row first, so that concurrent requests are counted one after the other.
   await sql`insert into people_days (key_id, org_id, mode, day, people) values (${keyId}, ${orgId}, ${mode}, ${day}, 0)
     on conflict (key_id, day) do update set people = people_days.people`.execute(tx)
+  const { rows: counted } = await sql<{ person: Buffer }>`
+    select person from people_enrolled
+    where key_id = ${keyId} and day = ${day} and person = any (${personHashes}::bytea[])`.execute(tx)
+  const countedHashes = new Set(counted.map(({ person }) => person.toString('hex')))
+  const newHashes = personHashes.filter((person) => !countedHashes.has(person.toString('hex')))
   const { rows } = await sql<{ people: number }>`
     with added as (
       insert into people_enrolled (key_id, org_id, mode, day, person)
-      select ${keyId}, ${orgId}, ${mode}, ${day}, person from unnest(${personHashes}::bytea[]) as person
-      on conflict do nothing returning 1
+      select ${keyId}, ${orgId}, ${mode}, ${day}, person from unnest(${newHashes}::bytea[]) as person
     )
-    update people_days set people = people + (select count(*) from added)::int
+    update people_days set people = people + ${newHashes.length}
     where key_id = ${keyId} and day = ${day} returning people`.execute(tx)
   return rows[0]!.people
 }

@@ -13,9 +13,9 @@ import { shareLockMandate } from '../mandates/mandate-rows.ts'
 import { type ContactBasis, type ContactConsent, declaredConsent } from '../notices/contact-basis.ts'
 import { getPrivacySettings } from '../notices/settings.ts'
 import { blindIndexOf } from '../people/identity/blind-index.ts'
-import { deleteUnusedPeople, identifyPeople } from '../people/identity/people.ts'
+import { identifyPeople } from '../people/identity/people.ts'
 import type { SealedColumn } from '../platform/data-key-rotation.ts'
-import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
+import { notifyAfterCommit, type Queries, RepeatTransactionError, type Tx } from '../platform/database/database.ts'
 import { newId, randomToken } from '../platform/ids.ts'
 import { indianDate } from '../platform/india-time.ts'
 import { LANGUAGES, type Language } from '../platform/text/languages.ts'
@@ -160,7 +160,10 @@ export async function enrolCandidates(
   ]
   if (errors.length > 0) throw invalid(errors)
   const { keptIndexes, repeats } = findRepeats(candidates)
-  const rows = keptIndexes.map((index) => candidates[index]!)
+  const earlierRows = await findInCampaign(tx, campaign, candidates, keptIndexes)
+  const rows = keptIndexes.filter((index) => !earlierRows.has(index)).map((index) => candidates[index]!)
+  const acceptedCount = rows.length
+  requireCampaignCapacity(campaign, acceptedCount, caller.key.limits.scale)
   const now = clock.now()
   const flow = await flowOf(tx, caller, campaign.mandate_id, campaign.flow_version)
   const scriptErrors = testScriptErrors(candidates, flow, campaign.test_clock_id !== null)
@@ -178,7 +181,7 @@ export async function enrolCandidates(
   const enrolledAt = new Date(now)
   const hasDndCheck = caller.mode === 'live' && (await shareLockDndCheck(tx, caller.orgId))
   const people = await identifyPeople(tx, caller, now, rows)
-  const { rows: addedRows } = await sql<{ candidate_id: string }>`
+  await sql`
     with input as (
       select * from unnest(${candidateIds}::text[], ${resultIds}::text[],
         ${rows.map((row) => row.external_candidate_id)}::text[], ${people.map(({ personId }) => personId)}::text[],
@@ -187,57 +190,40 @@ export async function enrolCandidates(
         ${people.map(({ isRestricted }) => isRestricted)}::bool[], ${rows.map((row) => row.language ?? null)}::text[],
         ${tokens.map(hashToken)}::bytea[], ${sealedTokens}::bytea[],
         ${conversations.map((conversation) => JSON.stringify(conversation))}::text[],
-        ${rows.map(() => firstContactTime)}::timestamptz[],
         ${rows.map(({ test_script }) => (test_script ? JSON.stringify(test_script) : null))}::text[])
         as n (candidate_id, result_id, external_candidate_id, person_id, personal, phone_index, email_index, restricted, language, token_hash,
-          token, conversation, due_at, test_script)
+          token, conversation, test_script)
     ), added as (
       insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, person_id, personal, phone_index,
         email_index, language, token_hash, token, enrolled_at, test_script)
       select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, external_candidate_id, person_id, personal,
         phone_index, email_index, language, token_hash, token, ${enrolledAt}, test_script::jsonb from input
-      on conflict do nothing returning candidate_id
     ), progress as (
       insert into candidate_progress (candidate_id, campaign_id, org_id, mode, mandate_id, result_id, status, flow_version, conversation,
         created_at, updated_at)
       select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, ${campaign.mandate_id}, result_id, 'pending',
-        ${campaign.flow_version}, conversation, ${enrolledAt}, ${enrolledAt} from input join added using (candidate_id)
-    ), due as (
-      insert into contacts (candidate_id, campaign_id, kind, step, due_at, held, restricted, dnd_check_at)
-      select candidate_id, ${campaign.campaign_id}, 'contact', 0, due_at, ${campaign.hold === 'paused' || campaign.test_clock_id !== null}, restricted,
-        case when ${hasDndCheck} and phone_index is not null then ${enrolledAt}::timestamptz end
-      from input join added using (candidate_id)
+        ${campaign.flow_version}, conversation, ${enrolledAt}, ${enrolledAt} from input
     )
-    select candidate_id from added`.execute(tx)
+    insert into contacts (candidate_id, campaign_id, kind, step, due_at, held, restricted, dnd_check_at)
+    select candidate_id, ${campaign.campaign_id}, 'contact', 0, ${firstContactTime}, ${campaign.hold === 'paused' || campaign.test_clock_id !== null}, restricted,
+      case when ${hasDndCheck} and phone_index is not null then ${enrolledAt}::timestamptz end
+    from input`
+    .execute(tx)
+    .catch(retryAfterCorrection)
 
-  const addedIds = new Set(addedRows.map(({ candidate_id }) => candidate_id))
-  const isAdded = (_: unknown, index: number) => addedIds.has(candidateIds[index]!)
-  const addedCandidates = rows.map(newCandidacy).filter(isAdded)
-  const acceptedCount = addedCandidates.length
-  const storedPersonIds = new Set(people.filter(isAdded).map(({ personId }) => personId))
-  await deleteUnusedPeople(
-    tx,
-    people.filter(({ personId, isNew }) => isNew && !storedPersonIds.has(personId)).map(({ personId }) => personId),
-  )
-  requireCampaignCapacity(campaign, acceptedCount, caller.key.limits.scale)
+  const addedCandidates = rows.map(newCandidacy)
   await countDailyPeople(
     tx,
     deps.clock,
     caller,
-    people.filter(isAdded).map(({ phoneIndex, emailIndex }) => (phoneIndex ?? emailIndex)!),
+    people.map(({ phoneIndex, emailIndex }) => (phoneIndex ?? emailIndex)!),
   )
   const updatedCampaign = await addToCampaignCounts(tx, campaign, acceptedCount, enrolledAt)
   const creditsLeft = await spendCredits(tx, caller, clock, campaign.campaign_id, acceptedCount)
   const enrolment = {
     accepted: acceptedCount,
     duplicates: candidates.length - acceptedCount,
-    duplicate_rows: await listDuplicateRows(
-      tx,
-      campaign,
-      candidates,
-      repeats,
-      keptIndexes.filter((_, position) => !addedIds.has(candidateIds[position]!)),
-    ),
+    duplicate_rows: listDuplicateRows(candidates, repeats, earlierRows),
     credits_spent: acceptedCount,
     credits_left: creditsLeft,
   }
@@ -431,34 +417,31 @@ function findRepeats(rows: CandidateInput[]): { keptIndexes: number[]; repeats: 
 }
 
 /** Lists the skipped rows by index: those that repeat a row of the request, and those of candidates who were in the campaign before. */
-async function listDuplicateRows(
-  tx: Tx,
-  { campaign_id, org_id, mode }: Pick<Campaign, 'campaign_id' | 'org_id' | 'mode'>,
+function listDuplicateRows(
   candidates: CandidateInput[],
   repeats: Repeat[],
-  enrolledBefore: number[],
-): Promise<DuplicateRow[]> {
-  const rowsInCampaign = await findInCampaign(tx, { orgId: org_id, mode }, campaign_id, candidates, enrolledBefore)
+  earlierRows: Map<number, DuplicateRow>,
+): DuplicateRow[] {
   const rowsInRequest = repeats.map(({ index, reason, keptIndex }): DuplicateRow => {
     const { external_candidate_id } = candidates[index]!
     // The first of the equal rows may have been skipped too.
-    const kept_candidate_id = rowsInCampaign.get(keptIndex)?.kept_candidate_id
+    const kept_candidate_id = earlierRows.get(keptIndex)?.kept_candidate_id
     const kept = kept_candidate_id === undefined ? { kept_index: keptIndex } : { kept_candidate_id }
     return { index, external_candidate_id, reason, ...kept }
   })
-  return [...rowsInCampaign.values(), ...rowsInRequest].sort((a, b) => a.index - b.index)
+  return [...earlierRows.values(), ...rowsInRequest].sort((a, b) => a.index - b.index)
 }
 
-/** Finds the candidates of the campaign who have the external ID or the phone number of the rows with these indexes. */
+/** Finds which of the rows have the external ID or the phone number of a candidate who is already in the campaign. */
 async function findInCampaign(
   tx: Tx,
-  scope: OrgScope,
-  campaignId: string,
+  campaign: Campaign,
   candidates: CandidateInput[],
   indexes: number[],
 ): Promise<Map<number, DuplicateRow>> {
   const duplicates = new Map<number, DuplicateRow>()
-  if (indexes.length === 0) return duplicates
+  if (campaign.candidates === 0) return duplicates
+  const scope = { orgId: campaign.org_id, mode: campaign.mode }
   const rows = indexes.map((index) => candidates[index]!)
   const phoneIndexes = new Map(
     rows.flatMap(({ phone }) => (phone === undefined ? [] : [[phone, blindIndexOf(tx).phone(scope, phone)]])),
@@ -469,23 +452,31 @@ async function findInCampaign(
     phone_index: Buffer | null
   }>`
     select candidate_id, external_candidate_id, phone_index from candidates
-    where campaign_id = ${campaignId} and external_candidate_id = any(${rows.map((row) => row.external_candidate_id)}::text[])
+    where campaign_id = ${campaign.campaign_id} and external_candidate_id = any(${rows.map((row) => row.external_candidate_id)}::text[])
     union
     select candidate_id, external_candidate_id, phone_index from candidates
-    where campaign_id = ${campaignId} and phone_index = any(${[...phoneIndexes.values()]}::bytea[])`.execute(tx)
+    where campaign_id = ${campaign.campaign_id} and phone_index = any(${[...phoneIndexes.values()]}::bytea[])`.execute(
+    tx,
+  )
   const idsByExternalId = new Map(existing.map((row) => [row.external_candidate_id, row.candidate_id]))
   const idsByPhone = new Map(existing.map((row) => [row.phone_index?.toString('hex'), row.candidate_id]))
   for (const index of indexes) {
     const { external_candidate_id, phone = '' } = candidates[index]!
     const sameExternalId = idsByExternalId.get(external_candidate_id)
-    duplicates.set(index, {
-      index,
-      external_candidate_id,
-      reason: sameExternalId === undefined ? 'phone' : 'external_candidate_id',
-      kept_candidate_id: sameExternalId ?? idsByPhone.get(phoneIndexes.get(phone)?.toString('hex'))!,
-    })
+    const kept_candidate_id = sameExternalId ?? idsByPhone.get(phoneIndexes.get(phone)?.toString('hex'))
+    if (kept_candidate_id === undefined) continue
+    const reason = sameExternalId === undefined ? 'phone' : 'external_candidate_id'
+    duplicates.set(index, { index, external_candidate_id, reason, kept_candidate_id })
   }
   return duplicates
+}
+
+/**
+ * The campaign is locked, so only the correction of a phone number can create a duplicate after `findInCampaign`. The transaction is then
+ * run again, and finds it.
+ */
+function retryAfterCorrection(error: Error & { constraint?: string }): never {
+  throw error.constraint === 'candidates_phone' ? new RepeatTransactionError({ cause: error }) : error
 }
 
 function requireCampaignCapacity({ candidates }: Campaign, acceptedCount: number, scale: 'test' | 'live') {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { startApp } from '../../test/support/app.ts'
 import { inviteCandidates } from '../../test/support/candidate.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { aCandidate, createCampaignPartner } from '../../test/support/partners.ts'
+import { until } from '../../test/support/until.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
+import { correctPerson } from './correction.ts'
 
 const startSharedApp = oncePerFile((t) => startApp(t))
 const ERASURE = { basis: 'GDPR Article 17', requested_by: 'data subject, ticket 4711' }
@@ -143,6 +146,42 @@ test('a corrected person is found by the new values', async () => {
     const { status, body } = await partner.patch(`/people/${person_id}`, wrong)
     assert.deepEqual([status, body.error?.details?.[0]?.path], [400, path], JSON.stringify(wrong))
   }
+})
+
+test('a phone number that becomes a duplicate during an enrolment is reported as one', async () => {
+  const { app, partner, mandate_id } = await setUp()
+  const [invited] = await inviteCandidates(app, partner, mandate_id, [aCandidate(1)])
+  const { campaign_id } = await invited!.getResult()
+  const [person] = (await partner.get('/people?phone=%2B919810000001')).body.data.items
+  const { context } = app
+  const { promise: enrolmentWaits, resolve: continueCorrection } = Promise.withResolvers<void>()
+  const { promise: correctionLocks, resolve: startEnrolment } = Promise.withResolvers<void>()
+  const correction = context.db.transaction(async (tx) => {
+    await correctPerson(tx, context, partner.scope, person.person_id, { phone: '+919810000002' })
+    startEnrolment()
+    await enrolmentWaits
+  })
+  await correctionLocks
+  const enrolment = partner.enrol(campaign_id, [aCandidate(2)])
+  await until(async () => {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into person_addresses%'`.execute(
+      context.db.queries,
+    )
+    return rows.length > 0
+  })
+  continueCorrection()
+  await correction
+  const { status, body } = await enrolment
+  assert.equal(status, 202)
+  assert.deepEqual(body.data.enrolment.duplicate_rows, [
+    {
+      index: 0,
+      external_candidate_id: 'ext-2',
+      reason: 'phone',
+      kept_candidate_id: person.candidates[0].candidate_id,
+    },
+  ])
 })
 
 test('a restricted person is neither contacted nor processed until the restriction is lifted', async () => {

@@ -19,15 +19,12 @@ export interface IdentifiedPerson {
   phoneIndex: Buffer | null
   emailIndex: Buffer | null
   isRestricted: boolean
-  /** Whether this call created the person. */
-  isNew: boolean
 }
 
 interface KnownPerson {
   personId: string
   key: Buffer
   isRestricted: boolean
-  isNew: boolean
 }
 
 /**
@@ -91,7 +88,7 @@ export async function identifyPeople(
     const vault = vaultOf(tx)
     for (const { address, person_id: personId, sealed_key, restricted_at } of rows) {
       const key = openPersonKey(vault, personId, sealed_key)
-      if (key) known.set(address.toString('hex'), { personId, key, isRestricted: restricted_at !== null, isNew: false })
+      if (key) known.set(address.toString('hex'), { personId, key, isRestricted: restricted_at !== null })
     }
   }
 
@@ -110,7 +107,7 @@ export async function identifyPeople(
         select ${orgId}, ${mode}, address, person_id, kind, true
         from unnest(${created.map(({ keyAddress }) => keyAddress)}::bytea[], ${created.map(({ personId }) => personId)}::text[],
           ${created.map(({ kind }) => kind)}::text[]) as n (address, person_id, kind)
-        on conflict do nothing returning person_id
+        on conflict (org_id, mode, address) where is_key do nothing returning person_id
       )
       insert into people (person_id, org_id, mode, sealed_key, created_at, updated_at)
       select person_id, ${orgId}, ${mode}, sealed_key, ${new Date(now)}, ${new Date(now)}
@@ -119,7 +116,7 @@ export async function identifyPeople(
       returning person_id`.execute(tx)
     const addedIds = new Set(rows.map(({ person_id }) => person_id))
     for (const { hex, personId, key } of created)
-      if (addedIds.has(personId)) known.set(hex, { personId, key, isRestricted: false, isNew: true })
+      if (addedIds.has(personId)) known.set(hex, { personId, key, isRestricted: false })
   }
 }
 
@@ -148,13 +145,6 @@ async function addContactAddresses(
     from unnest(${ordered.map(({ address }) => address)}::bytea[], ${ordered.map(({ personId }) => personId)}::text[],
       ${ordered.map(({ kind }) => kind)}::text[]) as n (address, person_id, kind)
     on conflict do nothing`.execute(tx)
-}
-
-/** Deletes people who were created by this transaction and for whom nothing was stored. */
-export async function deleteUnusedPeople(tx: Tx, personIds: string[]): Promise<void> {
-  if (personIds.length === 0) return
-  await sql`delete from person_addresses where person_id = any (${personIds})`.execute(tx)
-  await sql`delete from people where person_id = any (${personIds})`.execute(tx)
 }
 
 /** Returns the IDs of the people who have this address, verified or not. */

@@ -218,6 +218,15 @@ const MAX_ATTEMPTS = 5
 /** serialization_failure and deadlock_detected */
 const RETRYABLE_CODES = new Set(['40001', '40P01'])
 
+/** Ends a transaction that has met a concurrent change; it is run again from its start. */
+export class RepeatTransactionError extends Error {
+  readonly code = '40001'
+
+  constructor(options: ErrorOptions) {
+    super('the transaction met a concurrent change', options)
+  }
+}
+
 async function withRetries<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
