@@ -95,6 +95,7 @@ export const consoleErrorCodes = {
   SECOND_FACTOR_REQUIRED: 401,
   IDENTITY_PROVIDER_REQUIRED: 403,
   IDENTITY_PROVIDER_FAILED: 502,
+  TRANSLATION_FAILED: 502,
 } as const
 
 type ConsoleErrorCode = keyof typeof consoleErrorCodes

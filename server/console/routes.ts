@@ -34,7 +34,9 @@ import { phoneRoutes } from './phone/phone-routes.ts'
 import { offboardingRoutes } from './privacy/offboarding-routes.ts'
 import { privacyRoutes } from './privacy/privacy-routes.ts'
 import { itemBankRoutes } from './questions/item-bank-routes.ts'
+import { mandateQuestionRoutes } from './questions/mandate-question-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
+import { translationRoutes } from './questions/translation-routes.ts'
 import { encodeResponses } from './response-encoding.ts'
 import { searchRoutes } from './search/routes.ts'
 import { secondFactorRoutes } from './second-factors/routes.ts'
@@ -76,6 +78,8 @@ export function consoleRoutes(
   credentialSettingsRoutes(app, context)
   itemBankRoutes(app, context)
   questionRoutes(app, context)
+  mandateQuestionRoutes(app, context)
+  translationRoutes(app, context)
   operatorRoutes(app, context)
   operatorAccountRoutes(app, context)
   catalogueRoutes(app, context)

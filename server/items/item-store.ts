@@ -13,6 +13,13 @@ export interface ItemSet {
 
 export type ItemStatus = 'pilot' | 'active' | 'retired'
 
+/**
+ * `proven`: able people chose the key more often than others. `unproven`: too few people have answered the item to know. `weak`: able
+ * people do not choose the key more often than others.
+ */
+export const ITEM_QUALITIES = ['proven', 'unproven', 'weak'] as const
+export type ItemQuality = (typeof ITEM_QUALITIES)[number]
+
 export function skillItemPurpose(itemId: string): string {
   return `skill item ${itemId}`
 }
@@ -26,6 +33,12 @@ export const sealedSkillItems: SealedColumn = {
 
 /** An item is piloted after this many LIVE responses, if able people choose its key more often than others. */
 const MIN_PILOT_RESPONSES = 30
+
+/** Returns what the LIVE responses to an item say about it. */
+export function qualityOf(statistics: { responses: number; discrimination: number } | null): ItemQuality {
+  if (hasPassedPilot(statistics)) return 'proven'
+  return (statistics?.responses ?? 0) < MIN_PILOT_RESPONSES ? 'unproven' : 'weak'
+}
 
 /** Returns whether the statistics of an item show that it measures. */
 export function hasPassedPilot(statistics: { responses: number; discrimination: number } | null): boolean {

@@ -10,9 +10,15 @@ import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Language } from '../platform/text/languages.ts'
 import type { QuestionWriter, SkillToAsk } from '../questions/questions.ts'
 import { distractorCount, languagesOf, type SkillItem, showItem } from '../questions/skill-items.ts'
+import type { CreatedVia } from '../workflows/enums.ts'
 import { type MandateBody, skillsToVerify } from './body.ts'
 import type { ExampleItem, StoredFlow, StoredFlowSkill } from './flow.ts'
-import { type MissingLanguages, missingSkillLanguages, missingTranslations } from './languages.ts'
+import {
+  type MissingLanguages,
+  missingSkillLanguages,
+  missingTranslations,
+  translatesUnconfirmed,
+} from './languages.ts'
 
 /** Number of items that partners see as examples. */
 const EXAMPLE_ITEMS = 3
@@ -21,6 +27,7 @@ const MAX_CACHED_SKILLS = 500
 export interface FlowRequest {
   orgId: string
   body: MandateBody
+  createdVia: CreatedVia
   /** The loaded skills to verify. */
   skills: LoadedSkills<SkillToAsk>
   /** Languages of the workflow. */
@@ -142,10 +149,13 @@ function authorDifficulty({ difficulty }: SkillItem): number {
   return distances.indexOf(Math.min(...distances)) + 1
 }
 
-/** Writes the enrichment questions in the languages of the workflow: the partner's texts first, then those of the writer. */
+/**
+ * Writes the enrichment questions in the languages of the workflow: the partner's texts first, then those of the writer if nobody has to
+ * confirm them.
+ */
 async function writeEnrichment(
   writer: QuestionWriter,
-  { body, languages, signal }: FlowRequest,
+  { body, createdVia, languages, signal }: FlowRequest,
 ): Promise<StoredFlow['enrichment']> {
   const questions = body.enrichment_questions ?? []
   const otherLanguages = languages.filter((language) => language !== 'en')
@@ -159,7 +169,9 @@ async function writeEnrichment(
     missing.some(({ languages }) => languages.includes(language)),
   )
   const written =
-    texts.length > 0 ? await writer.translate({ texts, from: 'en', to: missingLanguages, signal }) : undefined
+    texts.length > 0 && translatesUnconfirmed(createdVia)
+      ? await writer.translate({ texts, from: 'en', to: missingLanguages, signal })
+      : undefined
   return questions.map(({ key, type, text, translations, knockout, required }) => {
     const translatedTexts = otherLanguages.flatMap((language) => {
       const wording = translations?.[language] ?? written?.[language]?.[missingKeys.indexOf(key)]

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import { skillNumber } from '../catalogue/ids.ts'
@@ -45,6 +46,11 @@ export async function getFlow(
     .selectFrom('mandate_flows')
     .innerJoin('mandates', 'mandates.mandate_id', 'mandate_flows.mandate_id')
     .select('flow')
+    .select(
+      sql<string[]>`array(select item_id from excluded_questions e where e.mandate_id = mandate_flows.mandate_id)`.as(
+        'excluded',
+      ),
+    )
     .where('mandates.org_id', '=', orgId)
     .where('mandates.mode', '=', mode)
     .where('mandate_flows.mandate_id', '=', mandateId)
@@ -55,7 +61,7 @@ export async function getFlow(
   const stored = JSON.parse(row.flow) as StoredFlow
   const skills: FlowSkill[] = []
   for (const skill of stored.skills) skills.push(await loadFlowSkill(tx, orgId, skill, stored.languages))
-  return { ...stored, skills: await markRetiredItems(tx, skills) }
+  return { ...stored, skills: await markRetiredItems(tx, skills, row.excluded) }
 }
 
 async function loadFlowSkill(
@@ -69,13 +75,18 @@ async function loadFlowSkill(
   return { skill_id, name, source, languages, items: await loadItemSet(tx, { orgId, setId: set_id, source }) }
 }
 
-/** Marks the items that were retired after the mandate was prepared, so that they are not drawn any more. */
-async function markRetiredItems(tx: Queries, skills: FlowSkill[]): Promise<FlowSkill[]> {
+/** Marks the items that were retired, or excluded from the mandate, after it was prepared, so that they are not drawn any more. */
+async function markRetiredItems(
+  tx: Queries,
+  skills: FlowSkill[],
+  excludedItems: readonly string[],
+): Promise<FlowSkill[]> {
   if (skills.length === 0) return skills
   const retiredItems = await findRetiredItems(
     tx,
     skills.map(({ skill_id }) => skillNumber(skill_id)!),
   )
+  for (const id of excludedItems) retiredItems.add(id)
   if (retiredItems.size === 0) return skills
   return skills.map((skill) => ({
     ...skill,

@@ -1,6 +1,7 @@
 import type { Language } from '../platform/text/languages.ts'
 import type { QuestionWriter } from '../questions/questions.ts'
 import { type ItemSource, MIN_ACTIVE_ITEMS } from '../questions/skill-items.ts'
+import type { CreatedVia } from '../workflows/enums.ts'
 import { type MandateBody, skillsToVerify } from './body.ts'
 import type { VerifiableSkills } from './rules.ts'
 
@@ -38,15 +39,25 @@ export interface LanguagePredictionDeps {
   bankLanguagesOf?: ((skillNumber: number) => readonly Language[] | undefined) | undefined
 }
 
+/**
+ * Returns whether the AI writer translates the enrichment questions of a mandate while it is prepared. It does so for partners, who
+ * cannot read its translations first. In the console, it only suggests translations, and candidates get those that a person confirmed.
+ */
+export function translatesUnconfirmed(createdVia: CreatedVia): boolean {
+  return createdVia === 'api'
+}
+
 /** Predicts the missing languages before the questions are written. */
 export function predictMissingLanguages(
   { methods, skills, enrichment_questions: questions = [] }: MandateBody,
   languages: readonly Language[],
+  createdVia: CreatedVia,
   { writer, skills: loadedSkills, bankLanguagesOf }: LanguagePredictionDeps,
 ): MissingLanguages {
-  if (writer.kind === 'ai') return { enrichment: [], skills: [] }
-  const askedQuestions = methods.includes('data_enrichment') ? questions : []
-  const verifiedSkills = methods.includes('skill_verification') ? skillsToVerify(skills) : []
+  const isTranslated = writer.kind === 'ai' && translatesUnconfirmed(createdVia)
+  const askedQuestions = methods.includes('data_enrichment') && !isTranslated ? questions : []
+  const isBankUsed = methods.includes('skill_verification') && writer.kind !== 'ai'
+  const verifiedSkills = isBankUsed ? skillsToVerify(skills) : []
   const bankSkills = verifiedSkills.flatMap((id) => {
     const { number, name } = loadedSkills.byId(id)!
     const bankLanguages = bankLanguagesOf?.(number)

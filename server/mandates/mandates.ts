@@ -108,7 +108,7 @@ export function newMandateRow(
     job_id: job_id ?? null,
     created_via: via,
     created_at: new Date(now),
-    ...bodyColumns(body, input, languages, deps, now),
+    ...bodyColumns(body, input, languages, via, deps, now),
   }
 }
 
@@ -155,7 +155,7 @@ export async function replaceMandate(
     )
   }
   const mandate = await updateMandate(tx, id, {
-    ...bodyColumns(body, input, workflow.languages, deps, now),
+    ...bodyColumns(body, input, workflow.languages, current.created_via, deps, now),
     flow_version: current.flow_version + 1,
     accepted_body: null,
     failure: null,
@@ -202,6 +202,7 @@ function bodyColumns(
   body: MandateBody,
   input: MandateReplacement,
   languages: Language[],
+  createdVia: CreatedVia,
   deps: LanguagePredictionDeps,
   now: number,
 ) {
@@ -210,7 +211,7 @@ function bodyColumns(
     methods: body.methods,
     body: storedText(body, input),
     warnings: warningsOf(body),
-    language_warnings: languageWarnings(predictMissingLanguages(body, languages, deps)),
+    language_warnings: languageWarnings(predictMissingLanguages(body, languages, createdVia, deps)),
     pending_skills: pendingSkillNames(body.skills).map(nameKey),
     prepare_at: new Date(now),
     attempts: 0,

@@ -196,11 +196,12 @@ export function openPreparer(deps: PreparationDeps, { slowBatchMs = SLOW_BATCH_M
     const { mandate, languages } = claimed
     try {
       stopController.signal.throwIfAborted() // it may have been claimed during shutdown
-      const { org_id: orgId, body } = mandate
+      const { org_id: orgId, body, created_via: createdVia } = mandate
       const skills = await catalogue.load({ ids: skillsToVerify(body.skills) })
       const result = await flowWriter.write({
         orgId,
         body,
+        createdVia,
         skills,
         languages,
         signal: stopController.signal,

@@ -1,13 +1,16 @@
 import { grantCredits } from '../../server/campaigns/credits.ts'
-import { startApp } from '../support/app.ts'
+import { type StartAppOptions, startApp } from '../support/app.ts'
 import type { Cleanup } from '../support/cleanup.ts'
 import { runClock } from '../support/clock.ts'
 import { signInMember } from '../support/console.ts'
 import { aTestNumberCandidate, createCampaignPartner, passTime } from '../support/partners.ts'
 
 /** Starts a server with background jobs and an organisation. `consoleUrl` returns the URL of a console page in TEST mode. */
-export async function startRecruiterConsole(t: Cleanup, { credits = 200 } = {}) {
-  const app = await startApp(t, { worker: true })
+export async function startRecruiterConsole(
+  t: Cleanup,
+  { credits = 200, config = {} }: { credits?: number; config?: NonNullable<StartAppOptions['config']> } = {},
+) {
+  const app = await startApp(t, { worker: true, config })
   runClock(t, app.clock)
   const { orgId } = await app.fixtures.createOrg()
   if (credits > 0)

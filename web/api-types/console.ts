@@ -859,6 +859,38 @@ export interface LoggedRequestCountedList {
   is_complete?: boolean
 }
 
+export interface MandateQuestion {
+  item_id: string
+  kind: string
+  /** Null if the caller may not see the text. */
+  stem: string | null
+  languages: Language[]
+  status: 'pilot' | 'active' | 'retired'
+  quality: 'proven' | 'unproven' | 'weak'
+  difficulty: number
+  responses: number
+  correct_share: number | null
+  discrimination: number | null
+  /** Whether the question is excluded from this mandate. */
+  excluded: boolean
+}
+
+export interface MandateQuestions {
+  mandate_id: string
+  /** Whether the caller may exclude questions. */
+  may_change: boolean
+  skills: {
+    skill_id: string
+    name: string
+    source: 'bank' | 'private' | 'ai'
+    /** Languages in which candidates are asked about the skill. */
+    languages: Language[]
+    /** Number of questions that must remain in each language. */
+    min_questions: number
+    items: MandateQuestion[]
+  }[]
+}
+
 export interface Member {
   member_id: string
   email: string
@@ -1599,6 +1631,16 @@ export interface SubSkillChoiceList {
   next_cursor: string | null
 }
 
+export interface SuggestedTranslations {
+  translations: {
+    language: Language
+    /** In the order of the request. */
+    texts: string[]
+  }[]
+  /** Languages for which the AI writer returned no usable translation. */
+  missing: Language[]
+}
+
 export interface Suppression {
   suppression_id: string
   /** The role in which the person gets no more emails. */
@@ -1632,6 +1674,11 @@ export interface TestMessageResult {
   accepted: boolean
   error: string | null
   remedy: string | null
+}
+
+export interface TranslationService {
+  /** Whether an AI writer can suggest translations. */
+  available: boolean
 }
 
 export interface UnreadCount {

@@ -1,7 +1,9 @@
 import { type TSchema, Type } from 'typebox'
 import { retirementReasons } from '../../items/item-status.ts'
+import { ITEM_QUALITIES } from '../../items/item-store.ts'
 import { named } from '../../platform/http/named-schemas.ts'
 import { ITEM_SOURCES } from '../../questions/skill-items.ts'
+import { Language } from '../../workflows/schema.ts'
 
 /** Schemas of the responses of the routes for question statistics. */
 
@@ -91,5 +93,55 @@ export const QuestionDetails = named(
     statistics: orNull(QuestionStatistics),
     expected: Type.Array(Type.Object({ ability: number, correct_share: number })),
     may_change: Type.Boolean({ description: 'Whether the caller may retire and restore the question.' }),
+  }),
+)
+
+export const TranslationService = named(
+  'TranslationService',
+  Type.Object({ available: Type.Boolean({ description: 'Whether an AI writer can suggest translations.' }) }),
+)
+
+export const SuggestedTranslations = named(
+  'SuggestedTranslations',
+  Type.Object({
+    translations: Type.Array(
+      Type.Object({ language: Language, texts: Type.Array(text, { description: 'In the order of the request.' }) }),
+    ),
+    missing: Type.Array(Language, { description: 'Languages for which the AI writer returned no usable translation.' }),
+  }),
+)
+
+const MandateQuestion = named(
+  'MandateQuestion',
+  Type.Object({
+    item_id: text,
+    kind: text,
+    stem: Type.Union([text, Type.Null()], { description: 'Null if the caller may not see the text.' }),
+    languages: Type.Array(Language),
+    status: Type.Enum(['pilot', 'active', 'retired']),
+    quality: Type.Enum([...ITEM_QUALITIES]),
+    difficulty: number,
+    responses: count,
+    correct_share: orNull(number),
+    discrimination: orNull(number),
+    excluded: Type.Boolean({ description: 'Whether the question is excluded from this mandate.' }),
+  }),
+)
+
+export const MandateQuestions = named(
+  'MandateQuestions',
+  Type.Object({
+    mandate_id: text,
+    may_change: Type.Boolean({ description: 'Whether the caller may exclude questions.' }),
+    skills: Type.Array(
+      Type.Object({
+        skill_id: text,
+        name: text,
+        source: SourceSchema,
+        languages: Type.Array(Language, { description: 'Languages in which candidates are asked about the skill.' }),
+        min_questions: Type.Integer({ description: 'Number of questions that must remain in each language.' }),
+        items: Type.Array(MandateQuestion),
+      }),
+    ),
   }),
 )

@@ -61,6 +61,8 @@ const ACTION_TEXTS: Record<string, string> = {
   'items.import': 'Imported questions',
   'items.export': 'Exported questions',
   'item.retire': 'Retired a question',
+  'question.exclude': 'Excluded a question from a mandate',
+  'question.include': 'Included a question in a mandate again',
   'item.restore': 'Restored a question',
   'view.save': 'Saved a view',
   'view.delete': 'Deleted a view',

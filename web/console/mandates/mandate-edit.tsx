@@ -186,6 +186,8 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
         {methods.includes('data_enrichment') && (
           <QuestionsEditor
             questions={draft.questions}
+            existing={existing}
+            languages={workflow?.languages ?? []}
             errorAt={errorAt}
             onChange={(questions) => change({ questions })}
           />

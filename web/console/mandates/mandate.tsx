@@ -130,9 +130,10 @@ export default function MandatePage({ params }: { params: Params }) {
       </DescriptionList>
       {data.questions && (
         <PreparedQuestions
+          mandate={data}
           questions={data.questions}
           languages={workflow.data?.languages ?? ['en']}
-          knockouts={new Map(data.enrichment_questions?.map(({ key, knockout }) => [key, knockout]))}
+          editPath={editable ? context.pagePath(`/mandates/${data.mandate_id}/edit`) : undefined}
         />
       )}
       {archiving && (

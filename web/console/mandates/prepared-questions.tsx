@@ -1,20 +1,31 @@
 import { useState } from 'preact/hooks'
 import { describeItemSource } from '../../../sdk/verdict-texts.ts'
-import type { Language, PreparedQuestions as Questions, TextByLanguage } from '../../api-types/partner.ts'
+import type {
+  EnrichmentQuestion,
+  Language,
+  Mandate,
+  PreparedQuestions as Questions,
+  TextByLanguage,
+} from '../../api-types/partner.ts'
 import { LANGUAGE_NAMES, languageName } from '../shared/labels.ts'
+import { Link } from '../shell/router.tsx'
+import { MandateSkillQuestions } from './mandate-skill-questions.tsx'
+import { confirmedTranslation, isTranslatedLanguage } from './translations.ts'
 import './prepared-questions.css'
 
 interface Props {
+  mandate: Mandate
   questions: Questions
   /** The workflow's languages, in order. */
   languages: Language[]
-  /** The disqualifying answers, by question key. */
-  knockouts: Map<string, 'yes' | 'no' | undefined>
+  /** Path of the page that edits the questions; undefined if the user may not. */
+  editPath: string | undefined
 }
 
 /** All questions as candidates see them, in one language at a time. */
-export function PreparedQuestions({ questions, languages, knockouts }: Props) {
+export function PreparedQuestions({ mandate, questions, languages, editPath }: Props) {
   const shownLanguages: Language[] = languages.length > 0 ? languages : ['en']
+  const inputs = new Map(mandate.enrichment_questions?.map((question) => [question.key, question]))
   const [selected, setSelected] = useState<Language>()
   const language = selected ?? shownLanguages[0]!
   const { enrichment, skills, interest } = questions
@@ -41,14 +52,24 @@ export function PreparedQuestions({ questions, languages, knockouts }: Props) {
       </div>
       {enrichment.length > 0 && (
         <div class="card stack-tight">
-          <h3>Your questions</h3>
+          <div class="row between">
+            <h3>Your questions</h3>
+            {editPath && (
+              <Link class="button small-button" to={editPath}>
+                Edit and translate
+              </Link>
+            )}
+          </div>
+          <MissingTranslations enrichment={enrichment} languages={shownLanguages} />
           <ol class="question-list">
             {enrichment.map(({ key, type, required, text }) => (
               <li key={key}>
                 <QuestionText texts={text} language={language} />{' '}
+                <TextOrigin question={inputs.get(key)} texts={text} language={language} />
+                <br />
                 <span class="soft small">
                   {type === 'yes_no' ? 'yes or no' : 'open answer'}
-                  {knockouts.get(key) && `, “${knockouts.get(key)}” disqualifies`}
+                  {inputs.get(key)?.knockout && `, “${inputs.get(key)!.knockout}” disqualifies`}
                   {required ? '' : ', optional'} · <code>{key}</code>
                 </span>
               </li>
@@ -57,7 +78,7 @@ export function PreparedQuestions({ questions, languages, knockouts }: Props) {
         </div>
       )}
       {skills.map((skill) => (
-        <SkillQuestions key={skill.skill_id} skill={skill} language={language} />
+        <SkillQuestions key={skill.skill_id} mandateId={mandate.mandate_id} skill={skill} language={language} />
       ))}
       {interest && (
         <div class="card stack-tight">
@@ -66,15 +87,56 @@ export function PreparedQuestions({ questions, languages, knockouts }: Props) {
         </div>
       )}
       <p class="soft small">
-        Correct answers are never shown, so that they cannot be passed on. Candidates see each question in their
-        language. If skill questions do not exist in it, they choose another language.
+        Correct answers are not shown here, so that they cannot be passed on. Candidates see each question in their
+        language. If one of your questions has no translation, they see it in English. If skill questions do not exist
+        in their language, they choose another one.
       </p>
     </section>
   )
 }
 
+/** Names the languages in which questions are missing, so that candidates are asked in English. */
+function MissingTranslations({
+  enrichment,
+  languages,
+}: {
+  enrichment: Questions['enrichment']
+  languages: Language[]
+}) {
+  const missing = languages
+    .map((language) => ({ language, count: enrichment.filter(({ text }) => !(language in text)).length }))
+    .filter(({ count }) => count > 0)
+  if (missing.length === 0) return null
+  return (
+    <p class="aside-note small">
+      Asked in English, because a translation is missing:{' '}
+      {missing.map(({ language, count }) => `${languageName(language)} (${count} of ${enrichment.length})`).join(', ')}.
+    </p>
+  )
+}
+
+interface TextOriginProps {
+  /** The question as the organisation wrote it. */
+  question: EnrichmentQuestion | undefined
+  texts: TextByLanguage
+  language: Language
+}
+
+/** Who wrote the text of a question in a language: the organisation, or the AI writer. */
+function TextOrigin({ question, texts, language }: TextOriginProps) {
+  if (!question || !(language in texts)) return null
+  const isOwn = !isTranslatedLanguage(language) || confirmedTranslation(question, language) !== undefined
+  return <span class="tag">{isOwn ? 'your text' : 'AI translation, not confirmed'}</span>
+}
+
+interface SkillQuestionsProps {
+  mandateId: string
+  skill: Questions['skills'][number]
+  language: Language
+}
+
 /** The questions about a skill: where they come from, how many are asked, and examples. */
-function SkillQuestions({ skill, language }: { skill: Questions['skills'][number]; language: Language }) {
+function SkillQuestions({ mandateId, skill, language }: SkillQuestionsProps) {
   const { name, item_source, item_count, items_per_candidate, items } = skill
   return (
     <div class="card stack-tight">
@@ -108,6 +170,7 @@ function SkillQuestions({ skill, language }: { skill: Questions['skills'][number
           })}
         </ol>
       )}
+      {item_source && <MandateSkillQuestions mandateId={mandateId} skillId={skill.skill_id} count={item_count} />}
     </div>
   )
 }

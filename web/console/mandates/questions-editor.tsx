@@ -1,17 +1,35 @@
-import type { EnrichmentQuestion } from '../../api-types/partner.ts'
+import { useState } from 'preact/hooks'
+import type { EnrichmentQuestion, Language, Mandate } from '../../api-types/partner.ts'
 import { Field } from '../../ui/field.tsx'
 import { FieldError } from '../shared/field-error.tsx'
+import { languageName } from '../shared/labels.ts'
+import { QuestionTranslations } from './question-translations.tsx'
+import { SuggestTranslations } from './suggest-translations.tsx'
+import { countMissing, isTranslatedLanguage, preparedSuggestions, type Suggestions } from './translations.ts'
 
 interface Props {
   questions: EnrichmentQuestion[]
+  /** The mandate as it is stored; undefined for a new one. */
+  existing: Mandate | undefined
+  /** The languages of the workflow. */
+  languages: Language[]
   errorAt: (path: string) => string | undefined
   onChange: (questions: EnrichmentQuestion[]) => void
 }
 
-/** Editor of the organisation's own questions. The API field name of a question is derived from its text until it is edited. */
-export function QuestionsEditor({ questions, errorAt, onChange }: Props) {
+/**
+ * Editor of the organisation's own questions in the languages of the workflow. The API field name of a question is derived from its text
+ * until it is edited or stored.
+ */
+export function QuestionsEditor({ questions, existing, languages, errorAt, onChange }: Props) {
+  const storedQuestions = existing?.enrichment_questions ?? []
+  const translatedLanguages = languages.filter(isTranslatedLanguage)
+  const [suggestions, setSuggestions] = useState<Suggestions>(() =>
+    preparedSuggestions(storedQuestions, existing?.questions?.enrichment ?? []),
+  )
+  const missing = countMissing(questions, translatedLanguages)
   return (
-    <fieldset class="card stack">
+    <fieldset class="card stack" id="your-questions">
       <legend class="card-legend">Your questions</legend>
       {questions.map((question, index) => {
         const path = `enrichment_questions[${index}]`
@@ -29,6 +47,19 @@ export function QuestionsEditor({ questions, errorAt, onChange }: Props) {
                 />
               )}
             </Field>
+            {translatedLanguages.length > 0 && (
+              <QuestionTranslations
+                id={id}
+                number={index + 1}
+                question={question}
+                stored={storedQuestions.find(({ key }) => key === question.key)}
+                languages={translatedLanguages}
+                suggestions={suggestions}
+                errorAt={(language) => errorAt(`${path}.translations.${language}`)}
+                onChange={(changed) => onChange(questions.map((each, at) => (at === index ? changed : each)))}
+                onDiscard={(key) => setSuggestions(({ [key]: _, ...others }) => others)}
+              />
+            )}
             <div class="pair">
               <Field id={`${id}-type`} label="Answer type" error={errorAt(`${path}.type`)}>
                 {(attributes) => (
@@ -89,6 +120,21 @@ export function QuestionsEditor({ questions, errorAt, onChange }: Props) {
           </div>
         )
       })}
+      {missing.length > 0 && (
+        <p class="aside-note small" role="status">
+          Missing translations:{' '}
+          {missing
+            .map(({ language, questions: count }) => `${languageName(language)} (${count} of ${questions.length})`)
+            .join(', ')}
+          . Candidates who chose one of these languages are asked these questions in English.
+        </p>
+      )}
+      <SuggestTranslations
+        questions={questions}
+        languages={translatedLanguages}
+        suggestions={suggestions}
+        onSuggest={(added) => setSuggestions((previous) => ({ ...previous, ...added }))}
+      />
       <p>
         <button
           type="button"
@@ -115,7 +161,8 @@ export function QuestionsEditor({ questions, errorAt, onChange }: Props) {
 
   function setText(index: number, text: string) {
     const { key, text: previousText } = questions[index]!
-    change(index, key === fieldNameFrom(previousText) ? { text, key: fieldNameFrom(text) } : { text })
+    const isStored = storedQuestions.some((stored) => stored.key === key) // results already use the key
+    change(index, !isStored && key === fieldNameFrom(previousText) ? { text, key: fieldNameFrom(text) } : { text })
   }
 
   function setType(index: number, type: EnrichmentQuestion['type']) {

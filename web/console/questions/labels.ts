@@ -1,4 +1,4 @@
-import type { QuestionItem } from '../../api-types/console.ts'
+import type { MandateQuestion, QuestionItem } from '../../api-types/console.ts'
 
 type Source = QuestionItem['source']
 
@@ -34,4 +34,10 @@ export function decimal(value: number | null, digits = 2): string {
 
 export function seconds(value: number | null): string {
   return value === null ? '–' : `${Math.round(value)} s`
+}
+
+export const QUALITY_TEXTS: Record<MandateQuestion['quality'], string> = {
+  proven: 'Proven',
+  unproven: 'Not proven yet',
+  weak: 'Weak: able people do not do better',
 }

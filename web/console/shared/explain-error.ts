@@ -37,9 +37,12 @@ export function explainError(path: string, message: string): string {
 
 /** Rewrites a warning of the API about a mandate. */
 export function explainWarning(warning: string): string {
-  return warning.startsWith('data_enrichment is enabled')
-    ? '“Questions” is selected, but you have not written any questions.'
-    : warning
+  if (warning.startsWith('data_enrichment is enabled'))
+    return '“Questions” is selected, but you have not written any questions.'
+  const untranslated = /^Enrichment questions without a translation are asked in English: (.*)\. Send /.exec(
+    warning,
+  )?.[1]
+  return untranslated ? `Some of your questions lack a translation and are asked in English: ${untranslated}.` : warning
 }
 
 /** Returns the message above a form: the number of invalid fields, or the error itself if it concerns no field. */

@@ -20,8 +20,9 @@ export const LANGUAGE_NAMES: Record<string, string> = {
 
 const englishNames = new Intl.DisplayNames('en', { type: 'language' })
 
+/** Returns the English name. Browsers have other names for some of the languages, such as Bangla. */
 export function languageName(code: string): string {
-  return englishNames.of(code) ?? code
+  return LANGUAGE_NAMES[code]?.split(' · ').at(-1) ?? englishNames.of(code) ?? code
 }
 
 export const CHANNEL_NAMES: Record<Channel, string> = {
