@@ -35,6 +35,7 @@ import { offboardingRoutes } from './privacy/offboarding-routes.ts'
 import { privacyRoutes } from './privacy/privacy-routes.ts'
 import { itemBankRoutes } from './questions/item-bank-routes.ts'
 import { mandateQuestionRoutes } from './questions/mandate-question-routes.ts'
+import { ownQuestionRoutes } from './questions/own-question-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
 import { translationRoutes } from './questions/translation-routes.ts'
 import { encodeResponses } from './response-encoding.ts'
@@ -78,6 +79,7 @@ export function consoleRoutes(
   credentialSettingsRoutes(app, context)
   itemBankRoutes(app, context)
   questionRoutes(app, context)
+  ownQuestionRoutes(app, context)
   mandateQuestionRoutes(app, context)
   translationRoutes(app, context)
   operatorRoutes(app, context)

@@ -173,7 +173,8 @@ export async function exportItems(
     : { fileName: 'items.zip', mediaType: 'application/zip', content: writeQtiPackage(items), items: items.length }
 }
 
-function authorDifficulty(difficulty: number): AuthorDifficulty {
+/** Returns the author's difficulty of an item, from 1 (easy) to 3. */
+export function authorDifficulty(difficulty: number): AuthorDifficulty {
   const closest = Object.entries(PRIOR_DIFFICULTIES).toSorted(
     ([, first], [, second]) => Math.abs(first - difficulty) - Math.abs(second - difficulty),
   )[0]!

@@ -1209,6 +1209,8 @@ export interface QuestionDetails {
         options: string[]
       }[]
     | null
+  /** The difficulty that the author stated, from 1 (easy) to 3. */
+  author_difficulty: number
   statistics: QuestionStatistics | null
   expected: {
     ability: number
@@ -1216,6 +1218,8 @@ export interface QuestionDetails {
   }[]
   /** Whether the caller may retire and restore the question. */
   may_change: boolean
+  /** Whether the caller may change the text of the question. */
+  may_edit: boolean
 }
 
 export interface QuestionItem {
@@ -1617,6 +1621,15 @@ export interface SkillRequestForOperatorList {
   items: SkillRequestForOperator[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+}
+
+export interface StoredQuestion {
+  /** The ID of the question. A question whose text has changed has a new one. */
+  item_id: string
+  warnings: {
+    path: string
+    message: string
+  }[]
 }
 
 export interface SubSkillChoice {

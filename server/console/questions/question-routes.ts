@@ -16,6 +16,7 @@ import {
   showTexts,
 } from '../../items/item-reports.ts'
 import { getItemRef, type ItemRef, restoreItem, retireItem } from '../../items/item-status.ts'
+import { authorDifficulty } from '../../items/items.ts'
 import { exportResponses } from '../../items/response-export.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { runForAllOrganisations } from '../../platform/database/tenant-scope.ts'
@@ -161,6 +162,8 @@ export function questionRoutes(app: App, context: Context): void {
       texts: maySeeTexts(request, report) ? showTexts(report.item) : null,
       statistics: report.statistics,
       expected: expectedCurve(report.difficulty),
+      author_difficulty: authorDifficulty(report.item.difficulty),
+      may_edit: report.source === 'private' && report.status !== 'retired' && mayEditOwnQuestions(request.orgAccess),
       may_change: report.source === 'bank' ? request.session.isOperator : isAtLeast(request.orgAccess.role, 'owner'),
     }
   }

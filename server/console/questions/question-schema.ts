@@ -90,9 +90,19 @@ export const QuestionDetails = named(
     skill_name: text,
     is_calculation: Type.Boolean(),
     texts: orNull(Type.Array(Type.Object({ language: text, stem: text, options: Type.Array(text) }))),
+    author_difficulty: Type.Integer({ description: 'The difficulty that the author stated, from 1 (easy) to 3.' }),
     statistics: orNull(QuestionStatistics),
     expected: Type.Array(Type.Object({ ability: number, correct_share: number })),
     may_change: Type.Boolean({ description: 'Whether the caller may retire and restore the question.' }),
+    may_edit: Type.Boolean({ description: 'Whether the caller may change the text of the question.' }),
+  }),
+)
+
+export const StoredQuestion = named(
+  'StoredQuestion',
+  Type.Object({
+    item_id: Type.String({ description: 'The ID of the question. A question whose text has changed has a new one.' }),
+    warnings: Type.Array(Type.Object({ path: text, message: text })),
   }),
 )
 

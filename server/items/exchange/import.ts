@@ -1,9 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { skillId, skillNumber } from '../../catalogue/ids.ts'
-import { nameKey } from '../../catalogue/names.ts'
+import { nameKey, normaliseText } from '../../catalogue/names.ts'
 import { readSkills } from '../../catalogue/snapshot.ts'
-import { PRIOR_DIFFICULTIES } from '../../measurement/model.ts'
+import { type AuthorDifficulty, PRIOR_DIFFICULTIES } from '../../measurement/model.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { unstorableReason } from '../../platform/http/json.ts'
@@ -51,7 +51,46 @@ export interface CheckedFile {
  */
 export async function readItemFile(queries: Queries, { name, bytes, skill }: ItemFile): Promise<CheckedFile> {
   const findings = new Findings()
-  const drafts = await readDrafts(bytes, name, skill, findings)
+  return checkDrafts(queries, await readDrafts(bytes, name, skill, findings), skill, findings)
+}
+
+/** A question that was typed into a form. */
+export interface TypedItem {
+  /** The ID of the item that it replaces. */
+  itemId: string | undefined
+  skillId: string
+  kind: string
+  difficulty: AuthorDifficulty
+  texts: { language: Language; stem: string; options: string[] }[]
+}
+
+/** Checks a typed question like an item of a file. Errors name its properties, such as `texts[0].stem`. */
+export function checkTypedItem(queries: Queries, { itemId, skillId: skill, texts, ...item }: TypedItem) {
+  const indexOf = (language: Language) => texts.findIndex((text) => text.language === language)
+  const draft: ItemDraft = {
+    ...item,
+    path: 'texts',
+    skill,
+    externalId: itemId,
+    texts: Object.fromEntries(
+      texts.map(({ language, stem, options }) => [
+        language,
+        { stem: normaliseText(stem), options: options.map(normaliseText) },
+      ]),
+    ),
+    errors: [],
+    locate: (language, part) => `texts[${indexOf(language)}].${part === 'stem' ? 'stem' : `options[${part}]`}`,
+    locateField: (field) => (field === 'skill' ? 'skill_id' : field),
+  }
+  return checkDrafts(queries, [draft], undefined, new Findings('question'))
+}
+
+async function checkDrafts(
+  queries: Queries,
+  drafts: ItemDraft[],
+  skill: string | undefined,
+  findings: Findings,
+): Promise<CheckedFile> {
   const skills = await findSkills(
     queries,
     drafts.map((draft) => draft.skill ?? skill),
@@ -197,13 +236,34 @@ interface ImportDeps {
 /** Stores the items of a file for an organisation: all of them or none. With `dryRun`, only returns what would change. */
 export async function importItems(
   tx: Tx,
+  deps: ImportDeps,
+  orgId: string,
+  file: CheckedFile,
+  options: { dryRun: boolean },
+): Promise<ImportSummary> {
+  return (await storeItems(tx, deps, orgId, file, options)).summary
+}
+
+/** Stores a typed question, and returns its item ID, which is new if its text has changed. */
+export async function storeTypedItem(
+  tx: Tx,
+  deps: ImportDeps,
+  orgId: string,
+  checked: CheckedFile,
+): Promise<{ itemId: string; warnings: ImportSummary['warnings'] }> {
+  const { summary, itemIds } = await storeItems(tx, deps, orgId, checked, { dryRun: false })
+  return { itemId: itemIds[0]!, warnings: summary.warnings }
+}
+
+async function storeItems(
+  tx: Tx,
   { vault, clock }: ImportDeps,
   orgId: string,
   file: CheckedFile,
   { dryRun }: { dryRun: boolean },
-): Promise<ImportSummary> {
+): Promise<{ summary: ImportSummary; itemIds: string[] }> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`skill items of ${orgId}`}, 0))`.execute(tx)
-  const findings = new Findings()
+  const findings = new Findings(file.findings.noun)
   findings.warnings.push(...file.findings.warnings)
   const stored = await listStoredItems(tx, vault, orgId, file.items)
   const planned = planItems(file.items, stored)
@@ -222,7 +282,7 @@ export async function importItems(
   findings.throwIfInvalid()
   if (!dryRun) await writeRows(tx, planned, rows, new Date(clock.now()))
   const count = (change: Change) => planned.filter((plan) => plan.change === change).length
-  return {
+  const summary = {
     items: planned.length,
     added: count('added'),
     replaced: count('replaced'),
@@ -232,6 +292,7 @@ export async function importItems(
     skills,
     warnings: findings.warnings.slice(0, MAX_WARNINGS),
   }
+  return { summary, itemIds: [...rows.map(({ row }) => row.item_id), ...unchanged.map(({ row }) => row.item_id)] }
 }
 
 /** Returns the stored items of the same skills, or with the same IDs, and locks them. */

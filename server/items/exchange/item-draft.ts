@@ -38,8 +38,14 @@ const MAX_LISTED_ERRORS = 100
 
 /** Collects what is wrong with a file. Messages never repeat text of an item: they are stored and logged in plain text. */
 export class Findings {
+  /** What was checked, for messages. */
+  readonly noun: string
   readonly errors: Detail[] = []
   readonly warnings: Detail[] = []
+
+  constructor(noun = 'file') {
+    this.noun = noun
+  }
 
   /** Adds an error. Throws a problem with the errors so far if there are many. */
   error(path: string, message: string): void {
@@ -54,7 +60,7 @@ export class Findings {
     if (errors.length === 0) return
     const count = errors.length >= MAX_ERRORS ? `at least ${MAX_ERRORS}` : errors.length
     const part = errors.length > MAX_LISTED_ERRORS ? `, of which the first ${MAX_LISTED_ERRORS} are listed` : ''
-    throw problem('VALIDATION_FAILED', `The file has ${count} errors${part}; see \`details\`.`, {
+    throw problem('VALIDATION_FAILED', `The ${this.noun} has ${count} errors${part}; see \`details\`.`, {
       details: errors.slice(0, MAX_LISTED_ERRORS),
     })
   }

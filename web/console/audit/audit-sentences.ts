@@ -60,6 +60,8 @@ const ACTION_TEXTS: Record<string, string> = {
   'responses.export': 'Exported responses to questions',
   'items.import': 'Imported questions',
   'items.export': 'Exported questions',
+  'item.add': 'Added a question',
+  'item.change': 'Changed a question',
   'item.retire': 'Retired a question',
   'question.exclude': 'Excluded a question from a mandate',
   'question.include': 'Included a question in a mandate again',

@@ -41,11 +41,18 @@ export default function Question({ params }: { params: Params }) {
         <h1>
           Question <Badge state={data.status} />
         </h1>
-        {data.may_change && (
-          <button type="button" onClick={() => setIsConfirming(true)}>
-            {change === 'restore' ? 'Restore' : 'Retire'}
-          </button>
-        )}
+        <div class="row">
+          {data.may_edit && (
+            <Link class="button" to={context.pagePath(`/questions/${data.skill_id}/${data.item_id}/edit`)}>
+              Edit and translate
+            </Link>
+          )}
+          {data.may_change && (
+            <button type="button" onClick={() => setIsConfirming(true)}>
+              {change === 'restore' ? 'Restore' : 'Retire'}
+            </button>
+          )}
+        </div>
       </div>
       {data.retirement_reason && (
         <Notice kind="wait">

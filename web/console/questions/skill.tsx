@@ -21,7 +21,14 @@ export default function SkillQuestions({ params }: { params: Params }) {
       <p>
         <Link to={context.pagePath('/questions')}>Questions</Link>
       </p>
-      <h1 class={data ? '' : 'waiting'}>{data?.name ?? 'Skill'}</h1>
+      <div class="page-head">
+        <h1 class={data ? '' : 'waiting'}>{data?.name ?? 'Skill'}</h1>
+        {context.can('owner') && (
+          <Link class="button" to={context.pagePath(`/questions/${params.skill_id}/new`)}>
+            Add your own question
+          </Link>
+        )}
+      </div>
       {data && !hasResponses && (
         <Notice kind="wait">
           No LIVE responses yet. Numbers appear within an hour after the first candidates or students have answered

@@ -7,6 +7,8 @@ const REQUIRED_FIELD_MESSAGES: Record<string, string> = {
   name: 'Enter a name',
   city: 'Enter a city',
   text: 'Enter a question',
+  stem: 'Enter a question',
+  options: 'Enter an answer',
   key: 'Enter a field name',
   email: 'Enter an email address',
   external_candidate_id: 'Enter an ID',
@@ -26,7 +28,7 @@ const INVALID_EMAIL = 'not an email address'
 
 /** Rewrites a validation message of the API for people who do not know the API. */
 export function explainError(path: string, message: string): string {
-  const field = path.split('.').at(-1) ?? ''
+  const field = (path.split('.').at(-1) ?? '').replace(/\[\d+\]$/, '')
   if (/^must (have at least 1 character|not be blank)$/.test(message) && REQUIRED_FIELD_MESSAGES[field])
     return REQUIRED_FIELD_MESSAGES[field]
   if (field === 'after_hours') return INVALID_FOLLOW_UP

@@ -1,0 +1,336 @@
+import { useEffect, useState } from 'preact/hooks'
+import type {
+  QuestionDetails,
+  QuestionsOfSkill,
+  StoredQuestion,
+  SuggestedTranslations,
+  TranslationService,
+} from '../../api-types/console.ts'
+import type { Language } from '../../api-types/partner.ts'
+import { Field } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { explainError, formErrorText } from '../shared/explain-error.ts'
+import { LANGUAGE_NAMES, languageName } from '../shared/labels.ts'
+import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { Link, navigate, type Params } from '../shell/router.tsx'
+import { useOrgContext } from '../shell/session.ts'
+import '../shared/forms.css'
+
+const MIN_OPTIONS = 4
+const MAX_OPTIONS = 6
+const KINDS = 'unspecified fault tool material setting order safety quality rule measure situation term'.split(' ')
+
+interface Text {
+  language: Language
+  stem: string
+  /** The right answer, and then the wrong ones. */
+  options: string[]
+}
+
+interface Draft {
+  kind: string
+  difficulty: number
+  texts: Text[]
+}
+
+/** Adds a question to the organisation's own bank, or changes and translates one. */
+export default function QuestionEdit({ params }: { params: Params }) {
+  const context = useOrgContext()
+  const { skill_id: skillId, item_id: itemId } = params
+  const question = useData<QuestionDetails>(itemId && context.apiPath(`/questions/${skillId}/${itemId}`))
+  const skill = useData<QuestionsOfSkill>(itemId ? undefined : context.apiPath(`/questions/${skillId}`))
+  const error = question.error ?? skill.error
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  const skillName = question.data?.skill_name ?? skill.data?.name
+  if (!skillName) return <h1 class="waiting">Question</h1>
+  if (question.data && !question.data.may_edit)
+    return <Notice kind="wait">Only owners can change questions, and only those of the organisation's own bank.</Notice>
+  const initial: Draft = question.data
+    ? {
+        kind: question.data.kind,
+        difficulty: question.data.author_difficulty,
+        texts: question.data.texts as Text[],
+      }
+    : { kind: 'unspecified', difficulty: 2, texts: [emptyText('en', MIN_OPTIONS)] }
+  return <Form initial={initial} skillId={skillId!} skillName={skillName} itemId={itemId} />
+}
+
+function emptyText(language: Language, optionCount: number): Text {
+  return { language, stem: '', options: Array.from({ length: optionCount }, () => '') }
+}
+
+interface FormProps {
+  initial: Draft
+  skillId: string
+  skillName: string
+  itemId: string | undefined
+}
+
+function Form({ initial, skillId, skillName, itemId }: FormProps) {
+  const context = useOrgContext()
+  const [draft, setDraft] = useState(initial)
+  const [submitError, setSubmitError] = useState<ApiError>()
+  const [busy, setBusy] = useState(false)
+  const service = useData<TranslationService>(context.apiPath('/question-translations'))
+  const optionCount = draft.texts[0]!.options.length
+  const unused = (Object.keys(LANGUAGE_NAMES) as Language[]).filter(
+    (language) => !draft.texts.some((text) => text.language === language),
+  )
+  const errorAt = (path: string) => {
+    const message = submitError?.details.find((detail) => detail.path === path)?.message
+    return message && explainError(path, message)
+  }
+  useEffect(() => {
+    if (submitError) document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [submitError])
+  return (
+    <>
+      <p>
+        <Link to={context.pagePath('/questions')}>Questions</Link> ·{' '}
+        <Link to={context.pagePath(`/questions/${skillId}`)}>{skillName}</Link>
+      </p>
+      <h1>{itemId ? 'Edit question' : `New question about ${skillName}`}</h1>
+      {itemId && (
+        <p class="soft">
+          A question whose text changes starts without statistics, and mandates ask it after they are changed. Adding a
+          language keeps the statistics.
+        </p>
+      )}
+      <form class="stack narrow" noValidate onSubmit={(event) => void save(event)}>
+        {submitError && <Notice kind="bad">{formErrorText(submitError)}</Notice>}
+        {errorAt('texts') && <Notice kind="bad">{errorAt('texts')}</Notice>}
+        <section class="card stack">
+          <div class="pair">
+            <Field id="kind" label="Kind" error={errorAt('kind')}>
+              {(attributes) => (
+                <select
+                  {...attributes}
+                  value={draft.kind}
+                  onChange={(event) => change({ kind: event.currentTarget.value })}
+                >
+                  {KINDS.map((kind) => (
+                    <option key={kind} value={kind}>
+                      {kind}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+            <Field id="difficulty" label="Difficulty" error={errorAt('difficulty')}>
+              {(attributes) => (
+                <select
+                  {...attributes}
+                  value={draft.difficulty}
+                  onChange={(event) => change({ difficulty: Number(event.currentTarget.value) })}
+                >
+                  <option value={1}>Easy</option>
+                  <option value={2}>Medium</option>
+                  <option value={3}>Difficult</option>
+                </select>
+              )}
+            </Field>
+          </div>
+        </section>
+        {draft.texts.map((text, index) => (
+          <TextFields
+            key={text.language}
+            text={text}
+            original={index > 0 && service.data?.available ? draft.texts[0] : undefined}
+            errorAt={(path) => errorAt(`texts[${index}].${path}`)}
+            onChange={(changed) => change({ texts: draft.texts.map((each, at) => (at === index ? changed : each)) })}
+            onRemove={
+              draft.texts.length > 1 ? () => change({ texts: draft.texts.filter((_, at) => at !== index) }) : undefined
+            }
+          />
+        ))}
+        <div class="row">
+          <label>
+            Add a language{' '}
+            <select
+              value=""
+              onChange={(event) => {
+                const language = event.currentTarget.value as Language
+                if (language) change({ texts: [...draft.texts, emptyText(language, optionCount)] })
+              }}
+            >
+              <option value="">Choose</option>
+              {unused.map((language) => (
+                <option key={language} value={language}>
+                  {LANGUAGE_NAMES[language]}
+                </option>
+              ))}
+            </select>
+          </label>
+          {optionCount < MAX_OPTIONS && (
+            <button type="button" class="small-button" onClick={() => setOptionCount(optionCount + 1)}>
+              Add a wrong answer
+            </button>
+          )}
+          {optionCount > MIN_OPTIONS && (
+            <button type="button" class="small-button" onClick={() => setOptionCount(optionCount - 1)}>
+              Remove the last wrong answer
+            </button>
+          )}
+        </div>
+        <div class="row">
+          <SubmitButton class="primary" busy={busy}>
+            {itemId ? 'Save question' : 'Add question'}
+          </SubmitButton>
+        </div>
+      </form>
+    </>
+  )
+
+  function change(part: Partial<Draft>) {
+    setSubmitError(undefined)
+    setDraft((previous) => ({ ...previous, ...part }))
+  }
+
+  /** All languages have the same answers, in the same order. */
+  function setOptionCount(count: number) {
+    change({
+      texts: draft.texts.map((text) => ({
+        ...text,
+        options: Array.from({ length: count }, (_, index) => text.options[index] ?? ''),
+      })),
+    })
+  }
+
+  async function save(event: Event) {
+    event.preventDefault()
+    setBusy(true)
+    const path = context.apiPath(`/questions/${skillId}${itemId ? `/${itemId}` : ''}`)
+    const response = await api<StoredQuestion>(path, { method: itemId ? 'PUT' : 'POST', body: draft })
+    setBusy(false)
+    if (!response.ok) return setSubmitError(response.error)
+    navigate(context.pagePath(`/questions/${skillId}/${response.data.item_id}`))
+  }
+}
+
+interface TextFieldsProps {
+  text: Text
+  /** The text to translate; undefined if nothing can be translated automatically. */
+  original: Text | undefined
+  errorAt: (path: string) => string | undefined
+  onChange: (text: Text) => void
+  onRemove: (() => void) | undefined
+}
+
+/** The question and its answers in one language. */
+function TextFields({ text, original, errorAt, onChange, onRemove }: TextFieldsProps) {
+  const { language, stem, options } = text
+  const name = languageName(language)
+  const input = (id: string, label: string, value: string, path: string, set: (value: string) => void) => (
+    <Field key={id} id={`${id}-${language}`} label={`${label}, in ${name}`} error={errorAt(path)}>
+      {(attributes) => (
+        <input
+          type="text"
+          {...attributes}
+          lang={language}
+          value={value}
+          onInput={(event) => set(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+  return (
+    <fieldset class="card stack">
+      <legend class="card-legend">{name}</legend>
+      {original && <Suggestion original={original} language={language} onUse={onChange} />}
+      {input('stem', 'Question', stem, 'stem', (value) => onChange({ ...text, stem: value }))}
+      {options.map((option, index) =>
+        input(
+          `option${index}`,
+          index === 0 ? 'Right answer' : `Wrong answer ${index}`,
+          option,
+          `options[${index}]`,
+          (value) => onChange({ ...text, options: options.map((each, at) => (at === index ? value : each)) }),
+        ),
+      )}
+      {onRemove && (
+        <p>
+          <button type="button" class="plain flush" onClick={onRemove}>
+            Remove {name}
+          </button>
+        </p>
+      )}
+    </fieldset>
+  )
+}
+
+interface SuggestionProps {
+  original: Text
+  language: Language
+  onUse: (text: Text) => void
+}
+
+/** Asks the AI writer for a translation, which is used when the owner confirms it. */
+function Suggestion({ original, language, onUse }: SuggestionProps) {
+  const context = useOrgContext()
+  const [busy, setBusy] = useState(false)
+  const [suggested, setSuggested] = useState<Text>()
+  const [failure, setFailure] = useState<string>()
+  const name = languageName(language)
+  const isComplete = [original.stem, ...original.options].every((each) => each.trim())
+  return (
+    <>
+      {failure && <Notice kind="bad">{failure}</Notice>}
+      {suggested ? (
+        <div class="suggestion">
+          <span class="soft small">Suggested by the AI writer, not confirmed</span>
+          <p lang={language}>{suggested.stem}</p>
+          <ol lang={language}>
+            {suggested.options.map((option) => (
+              <li key={option}>{option}</li>
+            ))}
+          </ol>
+          <div class="row">
+            <button
+              type="button"
+              class="small-button"
+              onClick={() => {
+                onUse(suggested)
+                setSuggested(undefined)
+                document.getElementById(`stem-${language}`)?.focus()
+              }}
+            >
+              Use this translation
+            </button>
+            <button type="button" class="plain flush" onClick={() => setSuggested(undefined)}>
+              Discard
+            </button>
+          </div>
+        </div>
+      ) : (
+        <p>
+          <SubmitButton
+            type="button"
+            class="small-button"
+            busy={busy}
+            ready={isComplete}
+            onClick={() => void suggest()}
+          >
+            Suggest a translation into {name}
+          </SubmitButton>
+        </p>
+      )}
+    </>
+  )
+
+  async function suggest() {
+    setBusy(true)
+    setFailure(undefined)
+    const response = await api<SuggestedTranslations>(context.apiPath('/question-translations'), {
+      method: 'POST',
+      body: { texts: [original.stem, ...original.options], from: original.language, to: [language] },
+    })
+    setBusy(false)
+    if (!response.ok) return setFailure(response.error.message)
+    const [translation] = response.data.translations
+    if (!translation) return setFailure(`The AI writer could not translate into ${name}. Write the texts yourself.`)
+    const [stem, ...options] = translation.texts
+    setSuggested({ language, stem: stem!, options })
+  }
+}
