@@ -53,6 +53,10 @@ test('channels check lists what would be refused in India, with the reason and w
     finding.problem.slice(0, 40),
   ])
   assert.deepEqual(new Set(problems.map(([channel]: string[]) => channel)), new Set(['sms', 'voice', 'whatsapp']))
+  assert.deepEqual(
+    problems.filter(([channel]: string[]) => channel === 'sms'),
+    [['sms', 'warning', 'SMS to India through Twilio are refused,']],
+  )
   const { webhooks } = await setUp('sms', { ...EXOTEL, listed_hosts: ['example.org'] })
   assert.deepEqual(webhooks, [], 'Exotel gets the callback URL with each message')
   const calls = await setUp('voice', { ...EXOTEL_VOICE, from: '08012345678' })

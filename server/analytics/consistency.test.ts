@@ -10,7 +10,7 @@ import {
   createCampaignPartner,
   passTime,
 } from '../../test/support/partners.ts'
-import { WHATSAPP } from '../../test/support/provider.ts'
+import { EXOTEL, WHATSAPP } from '../../test/support/provider.ts'
 import { countsInOverview, recountOverview } from '../../test/support/recount.ts'
 import { findCandidacy, lockCandidacy } from '../campaigns/candidacy.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
@@ -208,7 +208,7 @@ async function installRandomChannels(app: TestApp, { orgId, remove }: CampaignPa
   const { context, clock } = app
   for (const name of ['whatsapp', 'sms'] as ChannelName[]) {
     await context.db.transaction((tx) =>
-      saveCredentials(tx, context.vault, clock, orgId, name, { template: WHATSAPP.template }),
+      saveCredentials(tx, context.vault, clock, orgId, name, name === 'sms' ? EXOTEL : { template: WHATSAPP.template }),
     )
     context.channels[name] = {
       name,

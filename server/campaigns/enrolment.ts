@@ -3,7 +3,8 @@ import type { Caller, OrgScope } from '../access/caller.ts'
 import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
 import { checkChannel } from '../channels/check.ts'
-import { availableChannels, listAccounts } from '../channels/credentials.ts'
+import { findCountryRefusal } from '../channels/country-refusal.ts'
+import { availableChannels, type ChannelAccount, listAccounts } from '../channels/credentials.ts'
 import { rulesFor } from '../channels/rules.ts'
 import type { TestScript } from '../channels/simulator/test-script.ts'
 import type { Context } from '../context.ts'
@@ -128,17 +129,29 @@ export async function requireChannelCredentials(
       `The organisation has no credentials for any channel of the workflow (${channels.join(', ')}). Ask the operator to set one up.`,
     )
   const usedChannels = channels.filter((channel) => configuredChannels.has(channel))
-  const areAllInIndia =
-    candidates.length > 0 && candidates.every(({ phone }) => rulesFor(phone ?? null).country === 'IN')
+  const phones = onePhonePerCountry(candidates)
   const refusals = (await listAccounts(tx, vault, orgId))
     .filter(({ channel }) => usedChannels.includes(channel))
-    .flatMap((account) => checkChannel(account, config.publicUrl))
-    .filter(({ severity, isRefusedInIndia }) => severity === 'refused' || (isRefusedInIndia && areAllInIndia))
+    .flatMap((account) => {
+      const findings = checkChannel(account, config.publicUrl).filter(({ severity }) => severity === 'refused')
+      return findings.length > 0 ? findings : countryRefusals(account, phones)
+    })
   if (usedChannels.every((name) => refusals.some(({ channel }) => channel === name)))
     throw problem(
       'CONFLICT',
       `This campaign can reach nobody. ${refusals.map((each) => `${each.channel}: ${each.problem} ${each.remedy}`).join(' ')}`,
     )
+}
+
+function onePhonePerCountry(candidates: Pick<CandidateInput, 'phone'>[]): string[] {
+  const phones = candidates.flatMap(({ phone }) => (phone === undefined ? [] : [phone]))
+  return [...new Map(phones.map((phone) => [rulesFor(phone).country, phone])).values()]
+}
+
+/** Returns why a channel can reach none of the phone numbers; nothing if it can reach one. */
+function countryRefusals({ channel, credentials }: ChannelAccount, phones: string[]) {
+  const refusals = phones.map((phone) => findCountryRefusal(channel, credentials, phone))
+  return refusals.every((refusal) => refusal !== undefined) ? refusals.map((each) => ({ channel, ...each })) : []
 }
 
 /** Enrols all candidates or none. The campaign must be locked, or created in the same transaction. */

@@ -31,6 +31,7 @@ import {
   type SendErrorReason,
 } from './channel.ts'
 import { openEmail } from './email/email.ts'
+import { smsTextFor } from './invitation.ts'
 import { matchChoice, plainText } from './message-text.ts'
 import { closeProviderConnections } from './provider.ts'
 import { redactSecrets, validateSettings } from './settings.ts'
@@ -253,7 +254,7 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
     base_url: url,
     channel_id: 'CH_1',
   }
-  await sms.send(outgoingMessage(), serviceCredentials, tenSecondTimeout())
+  await sms.send(outgoingMessage(foreignNumber), serviceCredentials, tenSecondTimeout())
   assert.equal(received[2]!.body.MessagingServiceSid, serviceCredentials.messaging_service_sid)
   assert.equal(received[2]!.body.From, undefined)
 
@@ -297,10 +298,36 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
     assert.equal((await trySend(channel, credentials, timeout, outgoingMessage(foreignNumber))).reason, 'unknown')
   }
   assert.equal(
-    (await trySend(sms, credentials, tenSecondTimeout(), outgoingMessage({ to: '+91' }))).reason,
+    (await trySend(sms, credentials, tenSecondTimeout(), outgoingMessage({ to: '+44' }))).reason,
     'unreachable',
   )
-  assert.equal((await trySend(sms, { ...credentials, auth_token: 'wrong-token' })).reason, 'rejected')
+  const wrongToken = { ...credentials, auth_token: 'wrong-token' }
+  assert.equal(
+    (await trySend(sms, wrongToken, tenSecondTimeout(), outgoingMessage(foreignNumber))).message,
+    'HTTP 401, 20003, rejected',
+  )
+
+  const requestCount = received.length
+  for (const account of [credentials, serviceCredentials]) {
+    const { reason, message } = await trySend(sms, account)
+    assert.deepEqual(
+      [reason, message],
+      [
+        'rejected',
+        'SMS to India through Twilio are refused, because mobile operators require a registered header and a registered text. Set up Exotel or Gupshup for SMS to India, and register the texts.',
+      ],
+    )
+  }
+  assert.equal(received.length, requestCount, 'nothing was sent to India')
+})
+
+test('the text of an SMS that cannot be answered has the link and no question', () => {
+  assert.equal(smsTextFor(outgoingMessage({ asksConsent: false }), 1600), `Answer here: ${LINK}`)
+  const notice = { step: 0, kind: 'notice' as const, text: 'This is an automated message.', choices: [] }
+  assert.equal(
+    smsTextFor(outgoingMessage({ prompts: [notice, yesNoPrompt(1)], asksConsent: false }), 1600),
+    `This is an automated message.\n\nAnswer here: ${LINK}`,
+  )
 })
 
 test('Exotel: a call has the flow and a caller ID of an Indian series, and errors map to the right reason', async (t) => {
@@ -348,8 +375,8 @@ test('Exotel: a call has the flow and a caller ID of an Indian series, and error
 
   const requestCount = received.length
   for (const [settings, message, expected] of [
-    [{ from: '08012345678' }, {}, /the caller ID 08012345678 is of no series for calls to India/],
-    [{ from: '+912212345678' }, {}, /is of no series/],
+    [{ from: '08012345678' }, {}, /Calls to India from 08012345678 are refused, because of the numbering rules/],
+    [{ from: '+912212345678' }, {}, /numbering rules/],
     [{}, { language: 'hi' }, /no voice available for language hi/],
     [{}, { to: '+447700900123' }, /Exotel calls Indian numbers only/],
   ] as const) {

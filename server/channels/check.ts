@@ -1,8 +1,9 @@
 import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import type { ChannelName } from './channel.ts'
+import { findCountryRefusal } from './country-refusal.ts'
 import type { TemplatedAccount } from './credentials.ts'
 import { spokenLanguages } from './exotel/voice.ts'
-import { type ChannelRule, mayCallFrom, rulesFor } from './rules.ts'
+import { rulesFor } from './rules.ts'
 import {
   type RegisteredTemplate,
   type TemplateChannel,
@@ -18,8 +19,6 @@ export interface ChannelFinding {
   severity: 'refused' | 'warning'
   problem: string
   remedy: string
-  /** Whether messages to India are refused, although messages to other countries can be sent. */
-  isRefusedInIndia?: true
 }
 
 const INDIAN_PREFIX = '+91'
@@ -34,6 +33,9 @@ export function checkChannel(
   const findings: ChannelFinding[] = []
   const add = (severity: ChannelFinding['severity'], problem: string, remedy: string) =>
     findings.push({ channel, severity, problem, remedy })
+  const refusal = findCountryRefusal(channel, credentials, INDIAN_PREFIX)
+  // Messages to other countries can be sent through Twilio.
+  if (refusal) add(credentials.provider === undefined ? 'warning' : 'refused', refusal.problem, refusal.remedy)
   if (channel === 'sms' && hasDltRoute(credentials)) {
     const { listed_hosts } = credentials as { listed_hosts: string[] }
     const host = publicUrl && URL.canParse(publicUrl) ? new URL(publicUrl).hostname : undefined
@@ -46,30 +48,9 @@ export function checkChannel(
         'Add the host to the whitelist of the DLT portal and to listed_hosts.',
       )
     checkTemplates('sms', templates, add, credentials.from as string)
-  } else if (channel === 'sms' && !rulesFor(INDIAN_PREFIX).channels.sms.sender_kinds.includes('number'))
-    add(
-      'warning',
-      'Twilio delivers SMS to India from changing foreign numbers, without a registered header; mobile operators may block them.',
-      'Set up Exotel or Gupshup for SMS to India.',
-    )
+  }
   if (channel === 'voice') {
-    const { from, provider } = credentials as { from: string; provider?: string }
-    const isExotel = provider === 'exotel'
-    const rules = rulesFor(INDIAN_PREFIX)
-    if (!mayCallFrom(from, rules) && isExotel)
-      add(
-        'refused',
-        `Calls to India from ${from} break the numbering rules; ${seriesText(rules.channels.voice)}.`,
-        'Ask Exotel for a number of such a series and enter it as from.',
-      )
-    else if (!mayCallFrom(from, rules))
-      findings.push({
-        channel,
-        severity: 'warning',
-        problem: `Calls to India are refused, because ${from} breaks the numbering rules; ${seriesText(rules.channels.voice)}.`,
-        remedy: 'Set up Exotel for calls to India, or leave voice out of workflows for India.',
-        isRefusedInIndia: true,
-      })
+    const isExotel = credentials.provider === 'exotel'
     if (isExotel) {
       const { languages } = credentials as { languages?: Language[] }
       const missing = LANGUAGES.filter((language) => !spokenLanguages({ languages }).includes(language))
@@ -89,16 +70,6 @@ export function checkChannel(
   }
   if (channel === 'whatsapp') checkTemplates('whatsapp', templates, add)
   return findings
-}
-
-/** Returns which numbers the calls of each category need. */
-function seriesText({ categories }: ChannelRule): string {
-  return Object.entries(categories)
-    .map(
-      ([name, { number_prefixes = [] }]) =>
-        `${name} calls need a number that begins with ${number_prefixes.join(' or ')}`,
-    )
-    .join(', and ')
 }
 
 /** Whether SMS are sent through an Indian provider, which needs registered templates. */

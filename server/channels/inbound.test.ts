@@ -33,6 +33,7 @@ import { HOUR, MINUTE, SECOND } from '../platform/clock.ts'
 import type { WorkflowInput } from '../workflows/schema.ts'
 import type { ChannelName } from './channel.ts'
 import { removeCredentials, saveCredentials } from './credentials.ts'
+import { reasonOfFailure } from './failure-reasons.ts'
 
 /** Returns the part of a callback URL after https://host/hooks/twilio/CH_…/ */
 const pathAfterChannel = (url: string) => url.split('/').slice(6).join('/')
@@ -83,7 +84,10 @@ const setUp = oncePerFile(async (t) => {
   }
   let nextPerson = 100
 
-  /** Enrols candidates at noon, in a new organisation with these channels. */
+  /**
+   * Enrols candidates at noon, in a new organisation with these channels. They are in India, unless the organisation sends SMS through
+   * Twilio.
+   */
   async function enrolCandidates(
     workflow: Partial<WorkflowInput> & { channels: ChannelName[] },
     count = 1,
@@ -106,9 +110,12 @@ const setUp = oncePerFile(async (t) => {
       }
     })
     const mandate = await partner.createMandate(workflow)
-    const candidates = Array.from({ length: count }, () =>
-      aCandidate(nextPerson++, { email: `p${nextPerson}@example.com` }),
-    )
+    const hasTwilioSms = workflow.channels.includes('sms') && !('provider' in settingOverrides)
+    const candidates = Array.from({ length: count }, () => {
+      const number = nextPerson++
+      const phone = hasTwilioSms ? { phone: `+1415555${1000 + number}` } : {}
+      return aCandidate(number, { email: `p${number}@example.com`, ...phone })
+    })
     const { campaign } = await partner.createCampaign(mandate.mandate_id, candidates)
     const { rows } = await sql<{ candidate_id: string }>`
       select candidate_id from candidates where campaign_id = ${campaign.campaign_id} order by external_candidate_id collate "C"`.execute(
@@ -276,7 +283,7 @@ test('a WhatsApp conversation completes, with every webhook delivered twice', as
 
 test('an SMS to India is not sent before 10:00, neither at the first attempt nor after the provider was busy', async () => {
   const { context, clock, provider, enrolCandidates } = await setUp()
-  const partner = await enrolCandidates({ channels: ['sms'] })
+  const partner = await enrolCandidates({ channels: ['sms'] }, 1, EXOTEL)
   clock.set('2026-03-12T03:45:00.000Z') // 09:15 in India
   await contactNow(context)
   assert.equal(provider.received.length, 0)
@@ -284,7 +291,7 @@ test('an SMS to India is not sent before 10:00, neither at the first attempt nor
   clock.set('2026-03-12T04:29:59.000Z')
   await contactNow(context)
   assert.equal(provider.received.length, 0)
-  provider.nextBehaviours.push(twilioError(429, 20429))
+  provider.nextBehaviours.push({ status: 429 })
   clock.set('2026-03-12T04:30:00.000Z')
   await contactNow(context)
   assert.equal(provider.received.length, 1)
@@ -461,10 +468,10 @@ test('a candidate who cannot be reached on WhatsApp gets a text message, after a
     assert.match(String(response.body), /<Response><\/Response>/)
     await partner.twilio('sms', { From: partner.phone, MessageSid: 'SMin1', Body: ' 1 ' })
     await contactNow(context)
-    assert.match(provider.received[2]!.body.Body, /^Answer here: \S+$/)
+    assert.match(provider.received[2]!.body.Body, /^1\. Yes$/m)
     await partner.twilio('sms', { From: partner.phone, MessageSid: 'SMin2', Body: 'Yes' })
     await contactNow(context)
-    assert.match(provider.received[3]!.body.Body, /^Answer here: \S+$/)
+    assert.match(provider.received[3]!.body.Body, /^When can you start\?\nPlease answer in your own words\.$/m)
     await partner.twilio('sms', { From: partner.phone, MessageSid: 'SMin3', Body: 'skip' })
     await contactNow(context)
     assert.equal((await partner.candidate()).state.point.at, 'skills')
@@ -701,20 +708,16 @@ test('erasing a person deletes the link of their WhatsApp user ID, and a later S
 
 test('an SMS to India invites the candidate to the page and never asks for a reply', async () => {
   const { context, clock, provider, url, enrolCandidates } = await setUp()
-  const partner = await enrolCandidates({ channels: ['sms'], follow_ups: [{ after_hours: 1, channel: 'sms' }] })
+  await enrolCandidates({ channels: ['sms'], follow_ups: [{ after_hours: 1, channel: 'sms' }] }, 1, EXOTEL)
   await contactNow(context)
-  await partner.twilio('sms', { From: partner.phone, MessageSid: 'SM1', Body: 'yes' })
   clock.advance(90 * MINUTE)
   await contactNow(context)
-  clock.advance(2 * HOUR)
-  await contactNow(context)
   const texts = provider.received.map(({ body }) => body.Body as string)
-  assert.ok(texts.length >= 2)
+  assert.equal(texts.length, 2)
   for (const text of texts) {
     assert.match(text, new RegExp(`Answer here: ${url}/c/`))
     assert.doesNotMatch(text, /reply|STOP|^\d\./im, text)
   }
-  assert.match(texts[0]!, /^Hello .*This is an automated message on behalf of Metro Ltd/)
 })
 
 test('an SMS through Exotel has the DLT IDs and the registered text, and its callbacks update the message', async () => {
@@ -762,10 +765,7 @@ test('an SMS through Exotel has the DLT IDs and the registered text, and its cal
 
 test('an operator’s refusal is stored, and the next channel is used', async () => {
   const { app, context, provider, url, enrolCandidates } = await setUp()
-  const partner = await enrolCandidates({ channels: ['sms', 'whatsapp'] })
-  await context.db.transaction((tx) =>
-    saveCredentials(tx, context.vault, context.clock, partner.orgId, 'sms', { ...EXOTEL, base_url: provider.url }),
-  )
+  const partner = await enrolCandidates({ channels: ['sms', 'whatsapp'] }, 1, EXOTEL)
   await contactNow(context)
   const { body, id } = provider.received[0]!
   const form = { SmsSid: id, Status: 'failed', DetailedStatusCode: '23082', DetailedStatus: 'FAILED_DLT_TEMPLATE' }
@@ -1046,30 +1046,79 @@ test('a call ends after repeated replies that are not understood', async () => {
   assert.equal((await partner.candidate()).status, 'pending')
 })
 
-test('nobody in India is called from a foreign number', async () => {
+test('nobody in India gets a call from a foreign number or an SMS through Twilio', async () => {
   const { app, context, clock, provider, enrolCandidates } = await setUp()
   const { db, vault } = context
-  const partner = await enrolCandidates({ channels: ['voice', 'sms'] }, 1, { from: '+14155550100' })
-  for (let round = 0; round < 2; round++) await contactNow(context)
-  assert.deepEqual(
-    provider.received.map(({ path }) => path.split('/').at(-1)),
-    ['Messages.json'],
-  )
-  const call = (await partner.messages()).find(({ channel }) => channel === 'voice')!
-  assert.match(call.error!, /is of no series for calls to India/)
-
-  const callsOnly = await createCampaignPartner(app, { mode: 'live' })
-  const settings = { ...TWILIO, from: '+14155550100', base_url: provider.url }
-  await db.transaction((tx) => saveCredentials(tx, vault, clock, callsOnly.orgId, 'voice', settings))
-  const { mandate_id } = await callsOnly.createMandate({ channels: ['voice'] })
-  const enrol = (phone: string) => {
-    const body = { mandate_id, candidates: [aCandidate(1, { phone })] }
-    return callsOnly.post('/campaigns', body, { idempotencyKey: true })
+  const settings = { ...TWILIO, from: '+14155550100', base_url: provider.url, per_second: 100 }
+  const refusals = {
+    sms: /^SMS to India through Twilio are refused/,
+    voice: /^Calls to India from (\+14155550100|…) are refused/,
   }
-  const refused = await enrol('+919812345678')
-  assert.equal(refused.status, 409)
-  assert.match(refused.body.error.message, /This campaign can reach nobody\. voice: Calls to India are refused/)
-  assert.equal((await enrol('+14155550123')).status, 202)
+  for (const channel of ['sms', 'voice'] as const) {
+    const partner = await enrolCandidates({ channels: ['whatsapp'] })
+    await db.transaction((tx) => saveCredentials(tx, vault, clock, partner.orgId, channel, settings))
+    const enrol = async (channels: ChannelName[], phones: string[]) => {
+      const { mandate_id } = await partner.createMandate({ channels })
+      const candidates = phones.map((phone, index) => aCandidate(index, { phone }))
+      return partner.post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
+    }
+    const response = await enrol([channel], ['+919812345678', '+919812345679'])
+    assert.equal(response.status, 409)
+    const [, reason] = /^This campaign can reach nobody\. (?:sms|voice): (.*)$/.exec(response.body.error.message)!
+    assert.match(reason!, refusals[channel])
+    assert.match(reason!, /Set up Exotel/)
+    assert.equal((await enrol([channel], ['+919812345678', '+14155550123'])).status, 202)
+
+    const withNextChannel = await enrol([channel, 'whatsapp'], ['+919812345679'])
+    const { campaign_id } = withNextChannel.body.data.campaign
+    for (let round = 0; round < 2; round++) await contactNow(context)
+    const { rows } = await sql<{ channel: string; state: string; error: string | null }>`
+      select m.channel, m.state, m.error from messages m where m.campaign_id = ${campaign_id} order by m.message_id`.execute(
+      db.queries,
+    )
+    assert.deepEqual(
+      rows.map(({ channel, state }) => [channel, state]),
+      [
+        [channel, 'failed'],
+        ['whatsapp', 'sent'],
+      ],
+    )
+    assert.match(rows[0]!.error!, refusals[channel])
+    assert.equal(reasonOfFailure(channel, rows[0]!.error!), 'country')
+    assert.deepEqual(
+      provider.requestsOfKind(channel === 'sms' ? 'Messages' : 'Calls').map(({ body }) => body.To),
+      ['+14155550123'],
+    )
+  }
+})
+
+test('a campaign whose candidates are all outside India is rejected if its provider is Exotel', async () => {
+  const { enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['sms'] }, 1, EXOTEL)
+  const { mandate_id } = await partner.createMandate({ channels: ['sms'] })
+  const body = { mandate_id, candidates: [aCandidate(1, { phone: '+14155550123' })] }
+  const response = await partner.post('/campaigns', body, { idempotencyKey: true })
+  assert.equal(response.status, 409)
+  assert.equal(
+    response.body.error.message,
+    'This campaign can reach nobody. sms: Exotel sends SMS to Indian numbers only. Set up Twilio for other countries.',
+  )
+})
+
+test('a code is sent by WhatsApp if the SMS provider cannot reach the country', async () => {
+  const { app, context, provider, enrolCandidates, textMessage } = await setUp()
+  const { db, vault, clock } = context
+  const partner = await enrolCandidates({ channels: ['whatsapp'] })
+  await db.transaction((tx) =>
+    saveCredentials(tx, vault, clock, partner.orgId, 'sms', { ...TWILIO, from: '+14155550100' }),
+  )
+  await contactNow(context)
+  const calls = yourDataCalls(app, 'candidate', (await readLink(app, partner.candidateId)).split('/').at(-1)!)
+  assert.equal((await calls.start('export', 'phone')).status, 403)
+  await partner.whatsapp({ messages: [textMessage(partner.phone, 'Yes')] })
+  assert.equal((await calls.start('export', 'phone')).status, 200)
+  await contactNow(context)
+  assert.match(JSON.stringify(provider.requestsOfKind('messages').at(-1)!.body), /\b\d{6}\b/)
 })
 
 test('after an unanswered call, the next channel or the next follow-up is used', async () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { aCandidate, createCampaignPartner } from '../../test/support/partners.ts'
+import { EXOTEL, EXOTEL_VOICE } from '../../test/support/provider.ts'
 import { nextSendTime } from '../campaigns/contact/contact-hours.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { MINUTE, SECOND } from '../platform/clock.ts'
@@ -35,7 +36,7 @@ const setUp = oncePerFile(async (t) => {
   async function enrol(channel: ChannelName, count: number, perSecond?: number) {
     clock.set(NOON)
     const partner = await createCampaignPartner(app, { mode: 'live' })
-    const settings = { from: '+911409123456', ...(perSecond ? { per_second: perSecond } : {}) }
+    const settings = { ...(channel === 'sms' ? EXOTEL : EXOTEL_VOICE), ...(perSecond ? { per_second: perSecond } : {}) }
     await context.db.transaction((tx) => saveCredentials(tx, context.vault, clock, partner.orgId, channel, settings))
     const { mandate_id: mandateId } = await partner.createMandate({ channels: [channel] })
     const { campaign } = await partner.createCampaign(

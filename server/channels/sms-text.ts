@@ -1,6 +1,6 @@
 import { type OutgoingMessage, SendError } from './channel.ts'
+import { findCountryRefusal } from './country-refusal.ts'
 import { smsTextFor } from './invitation.ts'
-import { rulesFor } from './rules.ts'
 import type { ExotelSettings, GupshupSettings } from './settings.ts'
 import { renderSms, type TemplatedSms } from './templates/render.ts'
 
@@ -9,7 +9,8 @@ export const MAX_SMS_LENGTH = 1600
 
 /** Returns the text of an SMS as the provider of the organisation sends it; undefined if it is refused before it is sent. */
 export function sentSmsText(message: OutgoingMessage, credentials: unknown): string | undefined {
-  return isIndianProvider(credentials) ? renderedSms(message, credentials)?.text : smsTextFor(message, MAX_SMS_LENGTH)
+  if (isIndianProvider(credentials)) return renderedSms(message, credentials)?.text
+  return findCountryRefusal('sms', credentials, message.to) ? undefined : smsTextFor(message, MAX_SMS_LENGTH)
 }
 
 /** Returns the category of the registered text that an SMS is sent with; undefined if it has none, or if it is refused before it is sent. */
@@ -23,7 +24,7 @@ function isIndianProvider(credentials: unknown): credentials is ExotelSettings |
 }
 
 function renderedSms(message: OutgoingMessage, settings: ExotelSettings | GupshupSettings): TemplatedSms | undefined {
-  if (rulesFor(message.to).country !== 'IN') return undefined
+  if (findCountryRefusal('sms', settings, message.to)) return undefined
   try {
     return renderSms(message, settings)
   } catch (error) {

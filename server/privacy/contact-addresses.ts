@@ -3,7 +3,8 @@ import { findEmailBrand } from '../branding/email-brand.ts'
 import { findCandidacy } from '../campaigns/candidacy.ts'
 import { queueMessages } from '../campaigns/contact/messages.ts'
 import type { ChannelName } from '../channels/channel.ts'
-import { availableChannels } from '../channels/credentials.ts'
+import { findCountryRefusal } from '../channels/country-refusal.ts'
+import { availableChannels, findCredentials } from '../channels/credentials.ts'
 import type { Context } from '../context.ts'
 import { type EmailDeps, queueEmail } from '../mail/mail.ts'
 import { plainEmail } from '../mail/plain-email.ts'
@@ -44,7 +45,7 @@ export async function listContactAddresses(
   const { phone, email } = (await findCandidacy(queries, subject.id))!
   if (phone) {
     // The email address of a candidate with a phone number is not verified: it may belong to another person.
-    const channel = await findPhoneChannel(queries, deps, subject)
+    const channel = await findPhoneChannel(queries, deps, subject, phone)
     return channel ? [{ kind: 'phone', address: phone, channel }] : []
   }
   return email ? [{ kind: 'email', address: email }] : []
@@ -53,12 +54,16 @@ export async function listContactAddresses(
 /** Returns the channel that can deliver free text to the phone of a candidate now. In TEST mode, the simulator delivers it. */
 async function findPhoneChannel(
   queries: Queries,
-  { clock }: AddressDeps,
+  { clock, vault }: AddressDeps,
   { id, scope }: Subject,
+  phone: string,
 ): Promise<ChannelName | undefined> {
   if (scope.mode === 'test') return 'sms'
   const channels = await availableChannels(queries, scope.orgId, false)
-  if (channels.has('sms')) return 'sms'
+  if (channels.has('sms')) {
+    const credentials = await findCredentials(queries, vault, scope.orgId, 'sms')
+    if (!findCountryRefusal('sms', credentials, phone)) return 'sms'
+  }
   if (!channels.has('whatsapp')) return undefined
   const { rows } = await sql`
     select 1 from messages where candidate_id = ${id} and direction = 'in' and channel = 'whatsapp'

@@ -10,6 +10,7 @@ import {
   type CampaignPartner,
   createCampaignPartner,
 } from '../../../test/support/partners.ts'
+import { EXOTEL, EXOTEL_VOICE } from '../../../test/support/provider.ts'
 import { until } from '../../../test/support/until.ts'
 import {
   type ChannelName,
@@ -83,8 +84,8 @@ const setUp = oncePerFile(async (t) => {
     for (const name of Object.keys(sendErrors)) delete sendErrors[name as ChannelName]
     const partner = await createCampaignPartner(app, { mode: 'live' })
     await db.transaction(async (tx) => {
-      for (const channel of ['sms', 'voice', 'email'] as const)
-        await saveCredentials(tx, context.vault, clock, partner.orgId, channel, { from: '+14155550100' })
+      for (const [channel, settings] of Object.entries({ sms: EXOTEL, voice: EXOTEL_VOICE, email: {} }))
+        await saveCredentials(tx, context.vault, clock, partner.orgId, channel as ChannelName, settings)
     })
     const { mandate_id } = await partner.createMandate(workflow)
     const { campaign } = await partner.createCampaign(

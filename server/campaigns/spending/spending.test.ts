@@ -62,7 +62,11 @@ const setUp = oncePerFile(async (t) => {
       channelId,
       async createCampaignOf(count: number, fields: object = {}) {
         const mandate = await partner.createMandate({ channels: [channel] })
-        const candidates = Array.from({ length: count }, () => aCandidate(nextPerson++))
+        const candidates = Array.from({ length: count }, () => {
+          const number = nextPerson++
+          const isTwilioSms = provision === 'twilio' && channel === 'sms'
+          return aCandidate(number, isTwilioSms ? { phone: `+1415555${1000 + number}` } : {})
+        })
         const { campaign } = await partner.createCampaign(mandate.mandate_id, candidates, fields)
         return campaign.campaign_id as string
       },

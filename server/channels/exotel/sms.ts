@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
-import { type ChannelAdapter, SendError } from '../channel.ts'
+import type { ChannelAdapter } from '../channel.ts'
+import { requireAllowedCountry } from '../country-refusal.ts'
 import type { InboundStatus } from '../inbound.ts'
 import { isAsciiText, toStorableText } from '../message-text.ts'
 import { readCost } from '../provider-cost.ts'
-import { rulesFor } from '../rules.ts'
 import type { ExotelSettings } from '../settings.ts'
 import { renderSms } from '../templates/render.ts'
 import { postToExotel, statusCallbackUrl } from './exotel.ts'
@@ -20,9 +20,7 @@ export function openExotelSms({ config }: Pick<Context, 'config'>): Pick<Channel
   return {
     async send(message, credentials, signal) {
       const settings = credentials as ExotelSettings
-      const { country } = rulesFor(message.to)
-      if (country !== 'IN')
-        throw new SendError('rejected', 'Exotel sends SMS to Indian numbers only; use Twilio for other countries')
+      requireAllowedCountry('sms', settings, message.to)
       const { text, templateId, header, category } = renderSms(message, settings)
       const body = await postToExotel(
         settings as ExotelSettings & { base_url?: string },

@@ -272,7 +272,7 @@ test('a caller ID of no Indian series is refused before a call, and calls wait f
     [
       [
         'refused',
-        'Calls to India from 08012345678 break the numbering rules; promotional calls need a number that begins with 140, and service calls need a number that ',
+        'Calls to India from 08012345678 are refused, because of the numbering rules: promotional calls need a number that begins with 140, and service calls n',
       ],
       ['warning', 'Candidates in hi, bn, ta, te, mr, gu, kn, ml, pa, or, as are not called.'],
     ],

@@ -4,6 +4,7 @@ import { prompt } from '../../questions/prompts.ts'
 import { keyInstructions, maxKeys, spokenQuestion } from '../call-keys.ts'
 import { callReport } from '../call-report.ts'
 import { type ChannelAdapter, SendError } from '../channel.ts'
+import { requireAllowedCountry } from '../country-refusal.ts'
 import type { CallTurn, InboundStatus, KeypadAnswer } from '../inbound.ts'
 import { questionIn } from '../message-text.ts'
 import { callCategoryOf, rulesFor } from '../rules.ts'
@@ -20,16 +21,11 @@ export function openExotelVoice({ config }: Pick<Context, 'config'>): Pick<Chann
   return {
     async send(message, credentials, signal) {
       const settings = credentials as ExotelVoiceSettings
-      const rules = rulesFor(message.to)
-      if (rules.country !== 'IN')
-        throw new SendError('rejected', 'Exotel calls Indian numbers only; use Twilio for other countries')
+      requireAllowedCountry('voice', settings, message.to)
       if (!config.publicUrl) throw new SendError('rejected', 'PUBLIC_URL is not set, so Exotel cannot call back')
       const { account_sid, app_id, from, ring_seconds = DEFAULT_RING_SECONDS } = settings
       if (!spokenLanguages(settings).includes(message.language))
         throw new SendError('rejected', `no voice available for language ${message.language}`)
-      const category = callCategoryOf(from, rules)
-      if (category === undefined)
-        throw new SendError('rejected', `the caller ID ${from} is of no series for calls to India; run channels check`)
       const body = await postToExotel(
         settings,
         'Calls/connect.json',
@@ -38,7 +34,7 @@ export function openExotelVoice({ config }: Pick<Context, 'config'>): Pick<Chann
           CallerId: from,
           Url: `http://my.exotel.com/${account_sid}/exoml/start_voice/${app_id}`,
           // The only documented type.
-          ...(category === 'service' ? { CallType: 'trans' } : {}),
+          ...(callCategoryOf(from, rulesFor(message.to)) === 'service' ? { CallType: 'trans' } : {}),
           TimeOut: String(ring_seconds),
           TimeLimit: String(MAX_CALL_SECONDS),
           StatusCallback: statusCallbackUrl(config.publicUrl, settings, message.message_id),

@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto'
 import { parseJsonOrUndefined } from '../../platform/json.ts'
 import { secretsEqual } from '../../platform/secret-comparison.ts'
 import { type ChannelAdapter, SendError, type SendErrorReason } from '../channel.ts'
+import { requireAllowedCountry } from '../country-refusal.ts'
 import type { InboundStatus } from '../inbound.ts'
 import { isAsciiText, toStorableText } from '../message-text.ts'
 import { DEFAULT_PAUSE_SECONDS, type ProviderResponse, postTo } from '../provider.ts'
-import { rulesFor } from '../rules.ts'
 import type { GupshupSettings } from '../settings.ts'
 import { renderSms } from '../templates/render.ts'
 
@@ -16,8 +16,7 @@ const MAX_REPORTS = 100
 export const gupshupSms: Pick<ChannelAdapter, 'send'> = {
   async send(message, credentials, signal) {
     const settings = credentials as GupshupSettings
-    if (rulesFor(message.to).country !== 'IN')
-      throw new SendError('rejected', 'Gupshup sends SMS to Indian numbers only; use Twilio for other countries')
+    requireAllowedCountry('sms', settings, message.to)
     const { text, templateId, header } = renderSms(message, settings)
     const { user_id, password, dlt_entity_id, base_url = API_URL } = settings
     const response = await postTo(

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type ChannelAdapter, type OutgoingMessage, SendError } from '../channel.ts'
+import { requireAllowedCountry } from '../country-refusal.ts'
 import type { InboundReply, InboundStatus } from '../inbound.ts'
 import { smsTextFor } from '../invitation.ts'
 import { plainText, toStorableText } from '../message-text.ts'
@@ -14,6 +15,7 @@ export function openTwilioSms({ config }: Pick<Context, 'config'>): Pick<Channel
     async send(message, credentials, signal) {
       const settings = credentials as SmsSettings | undefined
       if (!settings?.account_sid) throw new SendError('rejected', 'SMS is not configured for the organisation')
+      requireAllowedCountry('sms', settings, message.to)
       const { from, messaging_service_sid, channel_id } = settings
       return createResource(
         settings as SmsSettings & { base_url?: string },

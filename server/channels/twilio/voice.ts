@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
 import { callReport } from '../call-report.ts'
 import { type ChannelAdapter, SendError } from '../channel.ts'
+import { requireAllowedCountry } from '../country-refusal.ts'
 import type { CallAnswer, InboundStatus } from '../inbound.ts'
 import { toStorableText } from '../message-text.ts'
-import { mayCallFrom, rulesFor } from '../rules.ts'
 import type { VoiceSettings } from '../settings.ts'
 import { createResource, readSid, twilioCallbackUrl } from './twilio.ts'
 import { hasVoice, TWILIO_LANGUAGES } from './twiml.ts'
@@ -20,8 +20,7 @@ export function openTwilioVoice({ config }: Pick<Context, 'config'>): Pick<Chann
       if (!hasVoice(message.language))
         throw new SendError('rejected', `no voice available for language ${message.language}`)
       const { channel_id, ring_seconds = DEFAULT_RING_SECONDS, from } = settings
-      if (!mayCallFrom(from, rulesFor(message.to)))
-        throw new SendError('rejected', `the caller ID ${from} is of no series for calls to India; run channels check`)
+      requireAllowedCountry('voice', settings, message.to)
       const callbackUrl = (path: string) =>
         twilioCallbackUrl(config.publicUrl!, channel_id, `${path}/${message.message_id}`)
       return createResource(
