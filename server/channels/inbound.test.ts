@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import PostalMime from 'postal-mime'
 import { startApp } from '../../test/support/app.ts'
@@ -29,6 +29,7 @@ import { contactNow } from '../campaigns/contact/engine.ts'
 import { listMessages } from '../campaigns/contact/messages.ts'
 import { type CandidateChange, candidatesChanged } from '../campaigns/progress.ts'
 import { hasReached } from '../campaigns/stages.ts'
+import type { Context } from '../context.ts'
 import { HOUR, MINUTE, SECOND } from '../platform/clock.ts'
 import type { WorkflowInput } from '../workflows/schema.ts'
 import type { ChannelName } from './channel.ts'
@@ -626,30 +627,71 @@ test('STOP of an unknown WhatsApp user takes effect when a status report links t
   assert.equal(provider.received.length, 1)
 })
 
+/** Claims the message of an organisation, and runs a change before it is sent. */
+async function changeAfterClaim(t: TestContext, context: Context, orgId: string, change: () => Promise<unknown>) {
+  const { pool } = context.db
+  const client = await pool.connect()
+  t.after(() => client.release())
+  // The sender waits for this row, to which it adds the cost of the message.
+  await client.query('begin')
+  await client.query(`insert into daily_spending (org_id, mode, day, spent) values ($1, 'live', '2026-03-11', 0)`, [
+    orgId,
+  ])
+  const sending = contactNow(context)
+  await until(async () => {
+    const { rowCount } = await pool.query(`select from messages where org_id = $1 and state = 'sending'`, [orgId])
+    return rowCount === 1
+  })
+  await change()
+  await client.query('rollback')
+  await sending
+}
+
+test('a message that was claimed before a pause of its campaign is sent when the campaign resumes', async (t) => {
+  const { context, provider, enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['whatsapp'] })
+  const { campaign_id } = await partner.candidate()
+  const spent = async () => (await partner.get(`/campaigns/${campaign_id}/spending`)).body.data.spent
+  await changeAfterClaim(t, context, partner.orgId, async () =>
+    assert.equal((await partner.post(`/campaigns/${campaign_id}/pause`)).status, 200),
+  )
+  await contactNow(context)
+  assert.equal(provider.received.length, 0)
+  assert.deepEqual([(await partner.messages())[0]!.state, await spent()], ['queued', 0])
+  await partner.post(`/campaigns/${campaign_id}/resume`)
+  await contactNow(context)
+  assert.equal(provider.received.length, 1)
+  assert.equal((await partner.messages())[0]!.state, 'sent')
+  assert.ok((await spent()) > 0)
+})
+
+test('a message whose lease has expired is not sent under it', async (t) => {
+  const { context, clock, provider, enrolCandidates } = await setUp()
+  const slow = await enrolCandidates({ channels: ['whatsapp'] })
+  await changeAfterClaim(t, context, slow.orgId, async () => clock.advance(3 * MINUTE))
+  assert.equal(provider.received.length, 0)
+  assert.equal((await slow.messages())[0]!.state, 'queued')
+  await contactNow(context)
+  assert.equal(provider.received.length, 1, 'with a new lease')
+
+  const settled = await enrolCandidates({ channels: ['whatsapp'] })
+  await changeAfterClaim(t, context, settled.orgId, async () => {
+    clock.advance(3 * MINUTE)
+    await contactNow(context) // another process, which settles the lost send
+  })
+  await contactNow(context)
+  assert.equal(provider.received.length, 0)
+  assert.equal((await settled.messages())[0]!.state, 'unknown')
+})
+
 test('a message that was claimed before an opt-out or a restriction is not sent after it', async (t) => {
   const { context, provider, enrolCandidates, textMessage } = await setUp()
   const { pool } = context.db
-  /** Claims the messages, and runs a change before they are sent. */
-  async function changeAfterClaim(orgId: string, change: () => Promise<unknown>) {
-    const client = await pool.connect()
-    t.after(() => client.release())
-    // The sender waits for this row, to which it adds the cost of the message.
-    await client.query('begin')
-    await client.query(`insert into daily_spending (org_id, mode, day, spent) values ($1, 'live', '2026-03-11', 0)`, [
-      orgId,
-    ])
-    const sending = contactNow(context)
-    await until(async () => {
-      const { rowCount } = await pool.query(`select from messages where org_id = $1 and state = 'sending'`, [orgId])
-      return rowCount === 1
-    })
-    await change()
-    await client.query('rollback')
-    await sending
-    await contactNow(context)
-  }
   const optedOut = await enrolCandidates({ channels: ['whatsapp'] })
-  await changeAfterClaim(optedOut.orgId, () => optedOut.whatsapp({ messages: [textMessage(optedOut.phone, 'STOP')] }))
+  await changeAfterClaim(t, context, optedOut.orgId, () =>
+    optedOut.whatsapp({ messages: [textMessage(optedOut.phone, 'STOP')] }),
+  )
+  await contactNow(context)
   assert.deepEqual(pick(await optedOut.result()), { status: 'declined', reason: 'stopped' })
   assert.equal(provider.received.length, 1, 'only the response to STOP is sent')
   assert.equal(provider.received[0]!.body.type, 'text')
@@ -661,7 +703,8 @@ test('a message that was claimed before an opt-out or a restriction is not sent 
 
   const restricted = await enrolCandidates({ channels: ['whatsapp'] })
   const { person_id } = await restricted.candidate()
-  await changeAfterClaim(restricted.orgId, () => restricted.post(`/people/${person_id}/restrict`, {}))
+  await changeAfterClaim(t, context, restricted.orgId, () => restricted.post(`/people/${person_id}/restrict`, {}))
+  await contactNow(context)
   assert.equal(provider.received.length, 0)
   assert.equal((await restricted.post(`/people/${person_id}/unrestrict`, {})).status, 200)
   await contactNow(context)
