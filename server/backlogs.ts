@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { Gauge } from 'prom-client'
+import { isPausedCampaign } from './campaigns/campaigns.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { coalesce } from './platform/coalesce.ts'
@@ -73,7 +74,7 @@ export async function readBacklogs(queries: Queries, now: number): Promise<Backl
     union all
     select 'sends', count(*)::int, min(due_at) from (
       select m.due_at from messages m join campaigns g using (campaign_id)
-      where m.state = 'queued' and m.due_at <= ${time} and g.hold is distinct from 'paused' and g.test_clock_id is null
+      where m.state = 'queued' and m.due_at <= ${time} and not ${isPausedCampaign} and g.test_clock_id is null
       order by m.due_at limit ${MAX_COUNTED_ROWS}
     ) as waiting
     union all

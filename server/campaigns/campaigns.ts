@@ -54,6 +54,9 @@ export function statusOf(campaign: Campaign, now: number): CampaignStatus {
   return campaign.starts_at.getTime() > now ? 'scheduled' : 'running'
 }
 
+/** Whether the campaign `g` is paused, as SQL. A campaign whose candidates have all ended is completed, also if it was paused before. */
+export const isPausedCampaign = sql`(g.hold is not distinct from 'paused' and (g.pending > 0 or g.candidates = 0))`
+
 /** Returns the API representation of a campaign, which is also the payload of its events. */
 export function campaignRecord(campaign: Campaign, now: number) {
   const { candidates, pending, completed, declined, failed } = campaign

@@ -711,6 +711,22 @@ test('a message that was claimed before an opt-out or a restriction is not sent 
   assert.equal(provider.received.length, 1)
 })
 
+test('the response to STOP of the last open candidate of a paused campaign is sent', async () => {
+  const { context, provider, enrolCandidates, textMessage } = await setUp()
+  const partner = await enrolCandidates({ channels: ['whatsapp'] })
+  await contactNow(context)
+  const { campaign_id } = await partner.candidate()
+  await partner.post(`/campaigns/${campaign_id}/pause`)
+  await partner.whatsapp({ messages: [textMessage(partner.phone, 'STOP')] })
+  await contactNow(context)
+  assert.equal((await partner.get(`/campaigns/${campaign_id}`)).body.data.status, 'completed')
+  assert.deepEqual(
+    provider.received.map(({ body }) => body.type),
+    ['template', 'text'],
+  )
+  assert.match(provider.received[1]!.body.text.body, /^You will not get any more messages from us\./)
+})
+
 test('a response that was queued before an opt-out is not sent after it', async () => {
   const { context, provider, enrolCandidates, textMessage } = await setUp()
   const partner = await enrolCandidates({ channels: ['whatsapp'] }, 2)

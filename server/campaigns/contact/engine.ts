@@ -8,6 +8,7 @@ import { startDuePoller } from '../../platform/jobs/due-poller.ts'
 import type { BackgroundActivity } from '../../platform/jobs/queue.ts'
 import type { TimedWork } from '../../test-clocks/runner.ts'
 import { withLockedClock } from '../../test-clocks/test-clocks.ts'
+import { isPausedCampaign } from '../campaigns.ts'
 import { findCandidacy } from '../candidacy.ts'
 import { nextDndCheckDue, runDndChecks } from '../dnd/run-checks.ts'
 import { resumeWithinCaps } from '../spending/spending.ts'
@@ -160,7 +161,7 @@ export const campaignTimedWork: TimedWork = {
     where t.test_clock_id is not null and g.hold is distinct from 'paused' and ${isNoDeadLetter('test-replies', sql`t.candidate_id`)}
     union all
     select g.test_clock_id, t.due_at from messages t join campaigns g using (campaign_id)
-    where g.test_clock_id is not null and g.hold is distinct from 'paused' and t.state = 'queued' and t.due_at is not null`,
+    where g.test_clock_id is not null and not ${isPausedCampaign} and t.state = 'queued' and t.due_at is not null`,
   async processDue(context, testClockId, isStopped) {
     const { clock, db, keyring } = context
     const paused = keyring.pausedOrganisations()

@@ -21,6 +21,7 @@ import type { Queries, Tx } from '../../platform/database/database.ts'
 import { type DueRow, isNoDeadLetter } from '../../platform/jobs/dead-letters.ts'
 import { redactAddresses } from '../../platform/text/redact-addresses.ts'
 import { getWorkflow } from '../../workflows/workflows.ts'
+import { isPausedCampaign } from '../campaigns.ts'
 import { type Candidacy, lockCandidacy } from '../candidacy.ts'
 import { candidatePageUrl, candidateUnsubscribeUrl } from '../candidate-page/links.ts'
 import { openMessage } from '../personal-values.ts'
@@ -68,7 +69,7 @@ const CODE_VALID_MS = 15 * MINUTE
  */
 function maySend(paused: PausedOrganisations, now: number) {
   return sql`case when m.is_code then m.created_at > ${new Date(now - CODE_VALID_MS)}
-    else g.hold is distinct from 'paused' and ${isNotPaused(sql`m.org_id`, paused)} end
+    else not ${isPausedCampaign} and ${isNotPaused(sql`m.org_id`, paused)} end
     and exists (select from candidates c join people o on o.person_id = c.person_id
       where c.candidate_id = m.candidate_id and o.erased_at is null and (m.is_code or o.restricted_at is null))`
 }
