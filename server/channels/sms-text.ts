@@ -13,11 +13,6 @@ export function sentSmsText(message: OutgoingMessage, credentials: unknown): str
   return findCountryRefusal('sms', credentials, message.to) ? undefined : smsTextFor(message, MAX_SMS_LENGTH)
 }
 
-/** Returns the category of the registered text that an SMS is sent with; undefined if it has none, or if it is refused before it is sent. */
-export function sentSmsCategory(message: OutgoingMessage, credentials: unknown): string | undefined {
-  return isIndianProvider(credentials) ? renderedSms(message, credentials)?.category : undefined
-}
-
 function isIndianProvider(credentials: unknown): credentials is ExotelSettings | GupshupSettings {
   const { provider } = (credentials ?? {}) as { provider?: string }
   return provider === 'exotel' || provider === 'gupshup'

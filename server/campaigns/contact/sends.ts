@@ -10,7 +10,7 @@ import {
 } from '../../channels/channel.ts'
 import { findCredentials, sendRates } from '../../channels/credentials.ts'
 import { isSlotValid, listPauses, pauseUntil, releaseUnusedSlots, reserveSlots } from '../../channels/send-rate.ts'
-import { sentSmsCategory } from '../../channels/sms-text.ts'
+import { categoryInSettings } from '../../channels/templates/render.ts'
 import { lockMessagingLimits } from '../../channels/whatsapp/limits.ts'
 import type { Context } from '../../context.ts'
 import { estimateMinutes, type RenderedPrompt } from '../../conversation/render.ts'
@@ -233,22 +233,19 @@ export type SendOutcome =
     }
 
 /**
- * Returns when a claimed message may be sent by the rules of the recipient's country, which may be now. The category of an SMS is that of its
- * registered text.
+ * Returns when a claimed message may be sent by the rules of the recipient's country, which may be now. The category of a message is that of
+ * its registered text.
  */
 export async function findSendTime(
-  context: Pick<Context, 'db' | 'vault' | 'clock' | 'config'>,
+  { db, vault, clock }: Pick<Context, 'db' | 'vault' | 'clock'>,
   message: ClaimedMessage,
   candidate: Candidacy,
 ): Promise<number> {
-  const { db, vault, clock } = context
   const { org_id, channel, contact_step, is_code } = message
   const now = clock.now()
   if (candidate.mode === 'test') return now
   const settings = await findCredentials(db.queries, vault, org_id, channel)
-  const textCategory =
-    channel === 'sms' ? sentSmsCategory(toOutgoingMessage(context, message, candidate), settings) : undefined
-  const category = textCategory ?? (settings as { category?: string } | undefined)?.category
+  const category = categoryInSettings(templateUse(message, candidate), settings)
   return nextSendTime(candidate, { channel, isResponse: contact_step === null, isCode: is_code, category }, now)
 }
 
@@ -309,18 +306,25 @@ function toOutgoingMessage(
     org_id: message.org_id,
     to: candidate[addressField[message.channel]]!,
     name: candidate.name,
-    language: candidate.state.language,
     prompts,
     link: candidatePageUrl(context, candidate),
     unsubscribeUrl: candidateUnsubscribeUrl(context, candidate),
     company: candidate.flow.company_name,
     title: candidate.flow.title,
     minutes: estimateMinutes(candidate.flow),
-    ...(message.contact_step === null ? {} : { followUpNumber: message.contact_step }),
-    isRequested: message.requested,
     asksConsent: candidate.state.point.at === 'consent',
-    isCode: message.is_code,
     ...(code === undefined ? {} : { code }),
+    ...templateUse(message, candidate),
+  }
+}
+
+/** Returns the fields of a message that its template depends on. */
+function templateUse({ contact_step, requested, is_code }: ClaimedMessage, { state }: Candidacy) {
+  return {
+    ...(contact_step === null ? {} : { followUpNumber: contact_step }),
+    isRequested: requested,
+    isCode: is_code,
+    language: state.language,
   }
 }
 

@@ -3,6 +3,7 @@ import { problem } from '../../api/problem.ts'
 import { addressField, type ChannelName, type OutgoingMessage, SendError } from '../../channels/channel.ts'
 import { findCredentials } from '../../channels/credentials.ts'
 import { loadMessageErrors, reasonOfFailure } from '../../channels/failure-reasons.ts'
+import { categoryInSettings } from '../../channels/templates/render.ts'
 import type { Context } from '../../context.ts'
 import { countEmail, secondsUntilReset, uncountEmail } from '../../mail/daily-limits.ts'
 import { findSuppression } from '../../mail/suppressions.ts'
@@ -43,7 +44,6 @@ export async function sendTestMessage(deps: TestMessageDeps, message: TestMessag
   const credentials = await findCredentials(db.queries, vault, orgId, channel)
   if (credentials === undefined && !(channel === 'email' && config.smtpUrl !== undefined))
     throw problem('CONFLICT', `The ${channel} channel is not set up. Set it up first.`)
-  const { category } = (credentials ?? {}) as { category?: string }
   const isEmail = addressField[channel] === 'email'
   const recipient = {
     org_id: orgId,
@@ -52,8 +52,8 @@ export async function sendTestMessage(deps: TestMessageDeps, message: TestMessag
     email: isEmail ? to : null,
     test_clock_id: null,
   }
-  await requireAllowed(deps, recipient, channel, category)
   const outgoingMessage = testMessage(deps, message)
+  await requireAllowed(deps, recipient, channel, categoryInSettings(outgoingMessage, credentials))
   const pricedMessage = { org_id: orgId, channel, contact_step: 0, is_code: false }
   const cost = await estimateMessageCost(deps, pricedMessage, recipient, outgoingMessage)
   const scope = { orgId, mode: 'live' as const }

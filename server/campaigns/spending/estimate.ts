@@ -1,8 +1,10 @@
 import type { OrgScope } from '../../access/caller.ts'
 import { invalid } from '../../api/invalid.ts'
 import { addressField, type ChannelName } from '../../channels/channel.ts'
+import { findCountryRefusal } from '../../channels/country-refusal.ts'
 import { availableChannels, listAccounts } from '../../channels/credentials.ts'
 import { categoryOf, rulesFor } from '../../channels/rules.ts'
+import { categoryInSettings } from '../../channels/templates/render.ts'
 import type { Context } from '../../context.ts'
 import { findMandate } from '../../mandates/mandate-rows.ts'
 import type { Queries } from '../../platform/database/database.ts'
@@ -61,25 +63,29 @@ export async function estimateCost(
         message: 'is not a mandate of this organisation and mode; find mandate IDs with GET /mandates',
       },
     ])
-  const { channels, follow_ups } = await getWorkflow(queries, scope, mandate.workflow_id)
+  const { channels, follow_ups, languages } = await getWorkflow(queries, scope, mandate.workflow_id)
   const { prices } = await getSpendingSettings(queries, scope)
   // TEST messages are not sent, so the estimate assumes that every channel is set up.
   const usableChannels =
     scope.mode === 'test' ? undefined : await availableChannels(queries, scope.orgId, config.smtpUrl !== undefined)
-  const categories = await categoriesOf(queries, vault, scope)
+  const settings = await settingsByChannel(queries, vault, scope)
   const lines = new Map<string, EstimateLine>()
   let unreachable = 0
   for (const group of recipients) {
     const isUsable = (channel: ChannelName) =>
-      (addressField[channel] === 'phone' ? group.phone_prefix !== undefined : group.has_email === true) &&
+      (addressField[channel] === 'phone'
+        ? group.phone_prefix !== undefined && mayReach(channel, group.phone_prefix)
+        : group.has_email === true) &&
       (usableChannels?.has(channel) ?? true)
     const firstChannel = channels.find(isUsable)
     if (!firstChannel) {
       unreachable += group.count
       continue
     }
-    addLine('first_message', firstChannel, group)
-    for (const { channel } of follow_ups) addLine('follow_up', isUsable(channel) ? channel : firstChannel, group)
+    addLine(0, firstChannel, group)
+    follow_ups.forEach(({ channel }, index) => {
+      addLine(index + 1, isUsable(channel) ? channel : firstChannel, group)
+    })
   }
   const allLines = [...lines.values()]
   const sum = (list: EstimateLine[]) => roundAmount(list.reduce((total, { amount }) => total + amount, 0))
@@ -91,10 +97,18 @@ export async function estimateCost(
     unreachable,
   }
 
-  function addLine(kind: EstimateLine['kind'], channel: ChannelName, { phone_prefix, count }: RecipientGroup) {
+  /** Whether the provider of a channel can send messages to the country. */
+  function mayReach(channel: ChannelName, phonePrefix: string): boolean {
+    const channelSettings = settings.get(channel)
+    return channelSettings === undefined || !findCountryRefusal(channel, channelSettings, phonePrefix)
+  }
+
+  function addLine(followUpNumber: number, channel: ChannelName, { phone_prefix, count }: RecipientGroup) {
+    const kind = followUpNumber === 0 ? 'first_message' : 'follow_up'
     const phone = addressField[channel] === 'phone' ? phone_prefix! : null
     const { calling_code, channels: rules } = rulesFor(phone)
-    const category = categoryOf(rules[channel], false, categories.get(channel))
+    const message = { followUpNumber, isCode: false, isRequested: false, language: languages[0]! }
+    const category = categoryOf(rules[channel], false, categoryInSettings(message, settings.get(channel)))
     const price = findPrice(prices, channel, phone, category)
     const units = loadDefaultPrices().estimated_units[channel]
     const key = `${kind} ${channel} ${calling_code} ${category} ${price}`
@@ -119,13 +133,18 @@ function roundAmount(amount: number): number {
   return Math.round(amount * 1e6) / 1e6
 }
 
-/** Returns the categories in the channel settings. */
-async function categoriesOf(
+/** Returns the settings of the channels with the registered templates; none in TEST mode, which has no settings. */
+async function settingsByChannel(
   queries: Queries,
   vault: Context['vault'],
   { orgId, mode }: OrgScope,
-): Promise<Map<ChannelName, string | undefined>> {
+): Promise<Map<ChannelName, object>> {
   if (mode === 'test') return new Map()
   const accounts = await listAccounts(queries, vault, orgId)
-  return new Map(accounts.map(({ channel, credentials }) => [channel, credentials.category as string | undefined]))
+  return new Map(
+    accounts.map(({ channel, credentials, templates }) => [
+      channel,
+      { ...credentials, registered_templates: templates },
+    ]),
+  )
 }

@@ -5,6 +5,8 @@ import type { InboundStatus } from '../../channels/inbound.ts'
 import { fetchMessageCost } from '../../channels/message-cost.ts'
 import { categoryOf, rulesFor } from '../../channels/rules.ts'
 import { sentSmsText } from '../../channels/sms-text.ts'
+import { categoryInSettings } from '../../channels/templates/render.ts'
+import type { RegisteredTemplate } from '../../channels/templates/template.ts'
 import type { Context } from '../../context.ts'
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
@@ -41,39 +43,38 @@ export async function estimateMessageCost(
   candidate: Pick<Candidacy, 'mode' | 'phone'>,
   outgoingMessage: OutgoingMessage,
 ): Promise<number> {
-  const unitPrice = await findUnitPrice(db.queries, vault, message, candidate)
+  const settings = await findCredentials(db.queries, vault, message.org_id, message.channel)
+  const category = categoryOfMessage(message, candidate.phone, categoryInSettings(outgoingMessage, settings))
+  const unitPrice = await findUnitPrice(db.queries, message, candidate, category)
   if (unitPrice === 0) return 0
   if (message.channel !== 'sms') return unitPrice * loadDefaultPrices().estimated_units[message.channel]
-  const text = sentSmsText(outgoingMessage, await findCredentials(db.queries, vault, message.org_id, 'sms'))
+  const text = sentSmsText(outgoingMessage, settings)
   return text === undefined ? 0 : unitPrice * countSegments(text)
 }
 
 async function findUnitPrice(
   queries: Queries,
-  vault: Context['vault'],
-  message: PricedMessage,
+  { org_id: orgId, channel }: PricedMessage,
   { mode, phone }: Pick<Candidacy, 'mode' | 'phone'>,
-  reportedCategory?: string,
+  category: string,
 ): Promise<number> {
-  const { org_id: orgId, channel } = message
   const { prices } = await getSpendingSettings(queries, { orgId, mode })
-  const category = reportedCategory ?? (await categoryOfMessage(queries, vault, message, phone))
   return findPrice(prices, channel, phone, category) ?? 0
 }
 
 /** Responses on WhatsApp are service messages, because they are sent within 24 hours of a reply. */
-async function categoryOfMessage(
-  queries: Queries,
-  vault: Context['vault'],
-  { org_id, channel, contact_step, is_code }: PricedMessage,
+function categoryOfMessage(
+  { channel, contact_step, is_code }: PricedMessage,
   phone: string | null,
-): Promise<string> {
+  category: string | undefined,
+): string {
   if (channel === 'whatsapp' && contact_step === null && !is_code) return 'service'
-  const settings = (await findCredentials(queries, vault, org_id, channel)) as { category?: string } | undefined
-  return categoryOf(rulesFor(phone).channels[channel], is_code, settings?.category)
+  return categoryOf(rulesFor(phone).channels[channel], is_code, category)
 }
 
 interface StoredMessage extends PricedMessage {
+  /** The registered ID of the text that the message was sent with. */
+  template_id: string | null
   message_id: string
   candidate_id: string
   provider_id: string | null
@@ -107,10 +108,28 @@ export async function recordReportedCost(tx: Tx, deps: CostDeps, orgId: string, 
   if (isFinal && message.cost_source !== 'reported' && (channel === 'sms' || channel === 'voice'))
     await enqueueFetch(tx, deps, message.message_id, 0)
 
-  async function priceOf(category?: string) {
-    const candidate = await findCandidacy(tx, message!.candidate_id)
-    return findUnitPrice(tx, vault, message!, candidate!, category)
+  async function priceOf(reportedCategory?: string) {
+    const candidate = (await findCandidacy(tx, message!.candidate_id))!
+    const category = reportedCategory ?? (await categoryOfSentMessage(tx, vault, message!, candidate.phone))
+    return findUnitPrice(tx, message!, candidate, category)
   }
+}
+
+async function categoryOfSentMessage(
+  tx: Tx,
+  vault: Context['vault'],
+  message: StoredMessage,
+  phone: string | null,
+): Promise<string> {
+  const settings = await findCredentials(tx, vault, message.org_id, message.channel)
+  const { registered_templates = [], category } = (settings ?? {}) as {
+    registered_templates?: RegisteredTemplate[]
+    category?: string
+  }
+  const template = registered_templates.find(
+    ({ registry_id }) => registry_id !== null && registry_id === message.template_id,
+  )
+  return categoryOfMessage(message, phone, template?.category ?? category)
 }
 
 async function findMessage(
@@ -127,7 +146,7 @@ async function findMessage(
   return rows[0]
 }
 
-const messageColumns = sql`message_id, candidate_id, org_id, mode, channel, contact_step, is_code, provider_id, cost_source`
+const messageColumns = sql`message_id, candidate_id, org_id, mode, channel, contact_step, is_code, provider_id, template_id, cost_source`
 
 /** Providers compute the cost some time after the delivery. After the last delay, the estimate remains. */
 const FETCH_DELAYS_MS = [MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, 24 * HOUR]

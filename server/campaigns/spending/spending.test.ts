@@ -18,6 +18,7 @@ import {
 import { until } from '../../../test/support/until.ts'
 import type { ChannelName } from '../../channels/channel.ts'
 import { saveCredentials } from '../../channels/credentials.ts'
+import { saveTemplates } from '../../channels/templates/register.ts'
 import { DAY } from '../../platform/clock.ts'
 import { contactNow, startContactEngine } from '../contact/engine.ts'
 import { countSegments, fetchCost } from './message-cost.ts'
@@ -421,6 +422,61 @@ test('the estimated cost of an SMS to India counts the segments of the registere
   await contactNow(context)
   assert.equal((await partner.spending(campaignId)).spent, 0)
   assert.equal((await partner.campaign(campaignId)).paused_by ?? null, null, 'a refused SMS does not reach the cap')
+})
+
+test('the price of an SMS to India is that of the category of its registered text', async () => {
+  const { app, context, clock, provider, createOrg } = await setUp()
+  const partner = await createOrg('exotel', 'sms')
+  const priceOf = (category: string, price: number) => ({ channel: 'sms', calling_code: '91', category, price })
+  const prices = [priceOf('service_explicit', 0.5), priceOf('promotional', 2)]
+  await partner.put('/spending/price-table', { currency: 'INR', prices, exchange_rates: [] })
+  await context.db.transaction((tx) =>
+    saveTemplates(tx, clock, partner.scope, [
+      {
+        channel: 'sms',
+        purpose: 'invitation',
+        language: 'en',
+        text: EXOTEL.templates[0]!.text,
+        category: 'promotional',
+        header: '600001',
+        registry_id: '1107000000000000009',
+        status: 'approved',
+      },
+    ]),
+  )
+  const { mandate_id } = await partner.createMandate({
+    channels: ['sms'],
+    follow_ups: [{ after_hours: 24, channel: 'sms' }],
+  })
+  const estimate = await partner.post('/spending/estimate', {
+    mandate_id,
+    recipients: [
+      { phone_prefix: '+91', count: 10 },
+      { phone_prefix: '+1', count: 2 },
+    ],
+  })
+  const { lines, unreachable } = estimate.body.data
+  assert.deepEqual(
+    lines.map((line: any) => [line.kind, line.calling_code, line.category, line.messages, line.price]),
+    [
+      ['first_message', '91', 'promotional', 10, 2],
+      ['follow_up', '91', 'service_explicit', 10, 0.5],
+    ],
+  )
+  assert.equal(unreachable, 2, 'Exotel sends SMS to India only')
+
+  provider.nextBehaviours.push({ status: 200, body: { SMSMessage: { Sid: 'sms-promotional' } } })
+  const campaignId = await partner.createCampaignOf(1)
+  await contactNow(context)
+  const [sms] = provider.received
+  assert.equal(sms!.body.From, '600001')
+  assert.equal((await partner.spending(campaignId)).spent, countSegments(sms!.body.Body) * 2)
+  await app.fetch(new URL(sms!.body.StatusCallback).pathname, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ SmsSid: 'sms-promotional', Status: 'delivered', SmsUnits: '3' }).toString(),
+  })
+  assert.equal((await partner.spending(campaignId)).spent, 6)
 })
 
 test('Exotel reports the segments of an SMS, and its price on request', async () => {

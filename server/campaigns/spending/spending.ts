@@ -44,14 +44,8 @@ export async function reserveCost(
     await transaction(async (tx) => {
       const { message_id, campaign_id, org_id, mode, is_code } = message
       const day = indianDate(clock.now())
-      const { rows: days } = await sql`
-        insert into daily_spending as d (org_id, mode, day, spent)
-        select ${org_id}, ${mode}, ${day}::date, ${cost}
-        where ${is_code} or coalesce(${dailyCap(org_id, mode)} >= ${cost}, true)
-        on conflict (org_id, mode, day) do update set spent = d.spent + excluded.spent
-        where ${is_code} or coalesce(${dailyCap(org_id, mode)} >= d.spent + excluded.spent, true)
-        returning 1`.execute(tx)
-      if (days.length === 0) throw new CapExceeded('daily_cap')
+      const scope = { orgId: org_id, mode }
+      if (!(await reserveDailyCost(tx, scope, { day, cost }, is_code))) throw new CapExceeded('daily_cap')
       const { rows: campaigns } = await sql`
         insert into campaign_spending as c (campaign_id, org_id, mode, spent)
         select ${campaign_id}, ${org_id}, ${mode}, ${cost}
@@ -68,6 +62,29 @@ export async function reserveCost(
     if (error instanceof CapExceeded) return error.cap
     throw error
   }
+}
+
+/** A cost in millionths, as part of the amount spent on a day in India. */
+export interface DailyCost {
+  day: string
+  cost: number
+}
+
+/** Adds a cost to the amount spent on a day. Returns false if that would exceed the daily cap, unless the cost is not limited. */
+export async function reserveDailyCost(
+  tx: Tx,
+  { orgId, mode }: OrgScope,
+  { day, cost }: DailyCost,
+  isUnlimited = false,
+): Promise<boolean> {
+  const { rows } = await sql`
+    insert into daily_spending as d (org_id, mode, day, spent)
+    select ${orgId}, ${mode}, ${day}::date, ${cost}
+    where ${isUnlimited} or coalesce(${dailyCap(orgId, mode)} >= ${cost}, true)
+    on conflict (org_id, mode, day) do update set spent = d.spent + excluded.spent
+    where ${isUnlimited} or coalesce(${dailyCap(orgId, mode)} >= d.spent + excluded.spent, true)
+    returning 1`.execute(tx)
+  return rows.length > 0
 }
 
 // The arguments of these functions are values or columns.

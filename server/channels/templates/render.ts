@@ -88,11 +88,8 @@ function selectTemplate(
   rule: ChannelRule,
 ): RegisteredTemplate {
   const purpose = purposeOf(message)
-  const known = purposeChain(purpose).flatMap((each) => templates.filter((template) => template.purpose === each))
-  for (const each of purposeChain(purpose)) {
-    const approved = known.filter((template) => template.purpose === each && template.status === 'approved')
-    const template = approved.find(({ language }) => language === message.language) ?? approved[0]
-    if (!template) continue
+  const template = findApprovedTemplate(templates, purpose, message.language)
+  if (template) {
     const violation = template.is_from_settings ? undefined : templateViolations(template, rule)[0]
     if (violation)
       throw refusal(
@@ -100,6 +97,7 @@ function selectTemplate(
       )
     return template
   }
+  const known = purposeChain(purpose).flatMap((each) => templates.filter((template) => template.purpose === each))
   const registry = channel === 'sms' ? 'DLT' : 'WhatsApp'
   if (known.length === 0)
     throw refusal(
@@ -112,7 +110,33 @@ function selectTemplate(
   throw refusal(`no approved ${registry} template for ${purpose}: ${states.slice(0, 3).join('; ')}`)
 }
 
-function purposeOf({ followUpNumber, isCode, isRequested }: OutgoingMessage): TemplatePurpose {
+/** Returns the approved template for a purpose: in the language, or else the first one. */
+function findApprovedTemplate(
+  templates: RegisteredTemplate[],
+  purpose: TemplatePurpose,
+  language: string,
+): RegisteredTemplate | undefined {
+  for (const each of purposeChain(purpose)) {
+    const approved = templates.filter((template) => template.purpose === each && template.status === 'approved')
+    const template = approved.find((candidate) => candidate.language === language) ?? approved[0]
+    if (template) return template
+  }
+  return undefined
+}
+
+/** The fields of a message that its template depends on. */
+type TemplateUse = Pick<OutgoingMessage, 'followUpNumber' | 'isCode' | 'isRequested' | 'language'>
+
+/** Returns the category of a message: that of its approved template, or else that of the channel settings. */
+export function categoryInSettings(message: TemplateUse, credentials: unknown): string | undefined {
+  const { registered_templates = [], category } = (credentials ?? {}) as {
+    registered_templates?: RegisteredTemplate[]
+    category?: string
+  }
+  return findApprovedTemplate(registered_templates, purposeOf(message), message.language)?.category ?? category
+}
+
+function purposeOf({ followUpNumber, isCode, isRequested }: TemplateUse): TemplatePurpose {
   if (isCode) return 'code'
   if (followUpNumber === 0) return 'invitation'
   if (followUpNumber === undefined) return 'follow_up'
