@@ -1106,7 +1106,7 @@ test('a call ends after repeated replies that are not understood', async () => {
 })
 
 test('nobody in India gets a call from a foreign number or an SMS through Twilio', async () => {
-  const { app, context, clock, provider, enrolCandidates } = await setUp()
+  const { context, clock, provider, enrolCandidates } = await setUp()
   const { db, vault } = context
   const settings = { ...TWILIO, from: '+14155550100', base_url: provider.url, per_second: 100 }
   const refusals = {
