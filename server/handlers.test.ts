@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { serviceResumed } from './access/service-switch.ts'
 import { reportFailed } from './ats/reports/reports.ts'
+import { campaignHoldChanged } from './campaigns/campaigns.ts'
 import { messagesChanged } from './campaigns/contact/message-changes.ts'
 import { creditsSpent } from './campaigns/credits.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
@@ -40,6 +41,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
     hook: candidatesChanged,
     modules: ['results', 'analytics', 'credentials', 'ats', 'privacy', 'console'],
   },
+  campaignHoldChanged: { hook: campaignHoldChanged, modules: ['ats'] },
   messagesChanged: { hook: messagesChanged, modules: ['analytics', 'console'] },
   creditsSpent: { hook: creditsSpent, modules: ['console'] },
   reportFailed: { hook: reportFailed, modules: ['console'] },

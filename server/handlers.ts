@@ -1,10 +1,10 @@
 import { serviceResumed } from './access/service-switch.ts'
 import { addMessageChanges } from './analytics/message-figures.ts'
 import { addCounts } from './analytics/rollups.ts'
-import { recordOrderChanges } from './ats/order-changes.ts'
+import { recordOrderChanges, reportHold } from './ats/order-changes.ts'
 import { exportOrders } from './ats/people.ts'
 import { reportFailed } from './ats/reports/reports.ts'
-import { requireNoOpenCampaign } from './campaigns/campaigns.ts'
+import { campaignHoldChanged, requireNoOpenCampaign } from './campaigns/campaigns.ts'
 import { resumeContacts } from './campaigns/contact/contact.ts'
 import { messagesChanged } from './campaigns/contact/message-changes.ts'
 import { creditsSpent } from './campaigns/credits.ts'
@@ -84,6 +84,7 @@ export function registerHandlers(): void {
     privacy: recordCandidateConsents,
     console: notifyOfResults,
   })
+  campaignHoldChanged.register({ ats: reportHold })
   messagesChanged.register({ analytics: addMessageChanges, console: notifyOfFailedMessages })
   creditsSpent.register({ console: notifyOfCredits })
   reportFailed.register({ console: notifyOfFailedReport })

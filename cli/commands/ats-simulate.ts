@@ -171,7 +171,7 @@ async function listTests(ats: SimulatedAts): Promise<{ id: string }[] | ListReje
 }
 
 function isOpen({ state }: SimulatedOrder): boolean {
-  return state === 'ordered' || state === 'started'
+  return ['ordered', 'started', 'pending'].includes(state)
 }
 
 function describeResult(title: string, { assessment_id, state, message, result }: OrderSummary): string {

@@ -102,6 +102,8 @@ export async function simulateWorkable(options: SimulatedAtsOptions): Promise<Si
       connector.violations.push(`PUT ${path}: results_url is required`)
       return { status: 422 }
     }
+    if (body.status === 'pending' && !['ordered', 'pending'].includes(order.state))
+      connector.violations.push(`PUT ${path}: an update follows the end`)
     order.reports++
     order.state = body.status
     order.result = body

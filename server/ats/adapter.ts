@@ -1,10 +1,11 @@
 import type { Mode } from '../access/keys.ts'
+import type { OrderState } from './order.ts'
 import type { Outcome } from './outcome.ts'
 
 export const adapterNames = ['greenhouse', 'ashby', 'workable'] as const
 export type AdapterName = (typeof adapterNames)[number]
 
-export const reportKinds = ['started', 'result', 'cancelled'] as const
+export const reportKinds = ['started', 'paused', 'resumed', 'result', 'cancelled'] as const
 export type ReportKind = (typeof reportKinds)[number]
 
 /** The parts of an order that a report needs. */
@@ -12,6 +13,9 @@ export interface ReportedOrder {
   order_id: string
   callback_url: string | null
   mode: Mode
+  state: OrderState
+  /** Whether the candidate is not contacted at the moment, because the campaign is paused. */
+  is_paused: boolean
   /** Null before the end. */
   outcome: Outcome | null
 }
@@ -59,9 +63,15 @@ export interface AtsAdapter {
   /** Whether the same identity may be ordered again after the end of the first order. */
   allowsReorder: boolean
   buildReport(order: ReportedOrder, context: ReportContext): ReportRequest
+  /** Returns what the ATS reads about an order with a call of its own. Undefined if its reports contain the result. */
+  buildStatus?(order: ReportedOrder, reportUrl: string): object
   /** Returns why the ATS rejected a report although it responded with a 2xx status. `text` may be cut off. */
   findRejection?(text: string): string | undefined
 }
+
+/** The status that recruiters see in the ATS while the campaign of an order is paused. */
+export const PAUSED_TEXT =
+  'Waiting: the campaign is paused in Attestry. It continues when a recruiter resumes the campaign there.'
 
 export function basicAuthorization(userName: string): string {
   return `Basic ${Buffer.from(`${userName}:`).toString('base64')}`

@@ -7,10 +7,12 @@ import { type Detail, problem } from '../api/problem.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { findMandateIds } from '../mandates/mandate-rows.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { describePattern } from '../platform/http/validation.ts'
 import { newId, randomToken } from '../platform/ids.ts'
+import { redactAddresses } from '../platform/text/redact-addresses.ts'
 import type { Vault } from '../platform/vault.ts'
 import type { AdapterName, AtsAdapter } from './adapter.ts'
 import { adapters } from './adapters.ts'
@@ -31,6 +33,9 @@ export interface AtsConnection {
   consent_basis: string
   /** The mandates that are offered as tests; null for all mandates that are ready. */
   mandate_ids: string[] | null
+  /** The last error that belongs to no order; null if there was none. */
+  last_error: string | null
+  last_error_at: Date | null
   created_at: Date
   updated_at: Date
 }
@@ -59,6 +64,7 @@ const MAX_CONNECTIONS = 20
 export const MAX_LISTED_MANDATES = 1000
 export const MAX_CONSENT_BASIS_LENGTH = 500
 export const MAX_TOKEN_LENGTH = 1000
+const MAX_ERROR_LENGTH = 2000
 
 /** A credential is sent in a header, which takes neither spaces nor letters outside ASCII. */
 export const TOKEN_PATTERN = describePattern('^[\\x21-\\x7e]+$', 'must be ASCII characters without spaces')
@@ -138,7 +144,8 @@ async function mandateErrors(tx: Tx, scope: OrgScope, mandateIds: string[]): Pro
   )
 }
 
-const columns = sql`connection_id, org_id, mode, adapter, name, state, api_url, country, consent_basis, mandate_ids, created_at, updated_at`
+const columns = sql`connection_id, org_id, mode, adapter, name, state, api_url, country, consent_basis, mandate_ids,
+  last_error, last_error_at, created_at, updated_at`
 
 async function findConnection(
   queries: Queries,
@@ -242,6 +249,12 @@ export async function disconnect(
       credentials = ${vault.seal(JSON.stringify(credentials), credentialsPurpose(id))}
     where connection_id = ${id} returning ${columns}`.execute(tx)
   return rows[0]!
+}
+
+/** Stores the last error of a connection that belongs to no order, for the console. It may repeat values of a candidate. */
+export async function recordConnectionError(tx: Tx, clock: Clock, id: string, error: string): Promise<void> {
+  await sql`update ats_connections set last_error = ${redactAddresses(error).slice(0, MAX_ERROR_LENGTH)},
+    last_error_at = ${new Date(clock.now())} where connection_id = ${id}`.execute(tx)
 }
 
 async function lockConnection(

@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
+import type { Campaign } from '../campaigns/campaigns.ts'
 import type { CandidateChange } from '../campaigns/progress.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
-import type { AdapterName, ReportKind } from './adapter.ts'
+import { type AdapterName, adapterNames, type ReportKind } from './adapter.ts'
 import { adapters } from './adapters.ts'
 import type { OrderState } from './order.ts'
 import { ORDER_METADATA_KEY } from './orders.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
-import { queueReport } from './reports/reports.ts'
+import { type NewReport, queueReport } from './reports/reports.ts'
 
 interface OrderRow {
   order_id: string
@@ -55,6 +56,19 @@ async function recordOrderChange(tx: Tx, clock: Clock, orderId: string, change: 
     if (!reports.has(kind) || order!.connection_state !== 'active') return
     await queueReport(tx, clock, { ...order!, kind, version: candidate.version })
   }
+}
+
+/** Tells the systems whose orders are open that their campaign was paused or resumed. Archiving it ends the orders. */
+export async function reportHold(tx: Tx, clock: Clock, { campaign_id, hold }: Campaign): Promise<void> {
+  if (hold === 'archived') return
+  const kind = hold === 'paused' ? 'paused' : 'resumed'
+  const { rows } = await sql<Omit<NewReport, 'kind'>>`
+    select order_id, o.org_id, o.mode, connection_id, p.version
+    from ats_orders o join ats_connections c using (connection_id) join candidate_progress p using (candidate_id)
+    where o.campaign_id = ${campaign_id} and o.state in ('ordered', 'started') and c.state = 'active'
+      and o.adapter = any (${adapterNames.filter((name) => adapters[name].reports.has(kind))}::text[])
+    order by order_id for update of o`.execute(tx)
+  for (const order of rows) await queueReport(tx, clock, { ...order, kind })
 }
 
 async function setState(tx: Tx, clock: Clock, order: OrderRow, state: OrderState, outcome: Outcome | null) {

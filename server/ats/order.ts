@@ -22,6 +22,8 @@ export interface AtsOrder {
   callback_url: string | null
   consent_basis: string
   state: OrderState
+  /** Whether the order is open and its campaign is paused. */
+  is_paused: boolean
   outcome: Outcome | null
   reported_version: number | null
   ats_errors: string[] | null

@@ -13,6 +13,7 @@ import { contactNow } from '../campaigns/contact/engine.ts'
 import { recordOptOut } from '../campaigns/contact/opt-outs.ts'
 import { changePrivacySettings } from '../notices/settings.ts'
 import { type AdapterName, adapterNames } from './adapter.ts'
+import { adapters } from './adapters.ts'
 import { findOrderById } from './orders.ts'
 
 const getApp = oncePerFile((t) => startApp(t))
@@ -298,6 +299,92 @@ test('errors that Greenhouse reports are stored with the order, without addresse
   const owner = await signInMember(app, partner.orgId, 'owner')
   const { body } = await owner.get(`/orgs/${partner.orgId}/test/ats/connections/${connectionId}/orders`)
   assert.deepEqual(body.data.items[0].ats_errors, ['No application of …'])
+})
+
+test('errors that Greenhouse reports about no known order are shown with the connection', async (t) => {
+  const app = await getApp()
+  const { partner, key, connectionId } = await startAts(t, app, 'greenhouse')
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const report = (body: object) =>
+    app.fetch('/ats/greenhouse/response_error', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const readError = async () => {
+    const { body } = await viewer.get(`/orgs/${partner.orgId}/test/ats/connections/${connectionId}`)
+    return [body.data.checks.ats_error, body.data.checks.ats_error_at]
+  }
+  assert.deepEqual(await readError(), [null, null])
+  await report({ api_call: 'list_tests', errors: ['partner_test_name is blank', 'Sent by asha@example.com'] })
+  const time = new Date(app.clock.now()).toISOString()
+  assert.deepEqual(await readError(), ['list_tests: partner_test_name is blank; Sent by …', time])
+  await report({ api_call: 'test_status', errors: ['Unknown'], partner_interview_id: 'AO_01ARZ3NDEKTSV4RRFFQ69G5FAV' })
+  assert.equal((await readError())[0], 'Unknown')
+})
+
+test('the console shows what Greenhouse reads about an order, without the signature of the link', async (t) => {
+  const app = await getApp()
+  startReports(t, app)
+  const { ats, partner, connectionId } = await startAts(t, app, 'greenhouse')
+  const { mandate_id } = await partner.createMandate()
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const readOrder = async () => {
+    const { body } = await viewer.get(`/orgs/${partner.orgId}/test/ats/connections/${connectionId}/orders`)
+    return body.data.items[0]
+  }
+  const order = await ats.order('order-1', mandate_id, aPerson(1))
+  assert.deepEqual((await readOrder()).status_read, { partner_status: 'sent' })
+  await passTime(app, 10_000)
+  await until(() => order.state === 'complete')
+  const { partner_profile_url, ...rest } = order.result as { partner_profile_url: string }
+  const { partner_profile_url: shownUrl, ...shown } = (await readOrder()).status_read
+  assert.deepEqual(shown, rest)
+  assert.equal(shownUrl, `${partner_profile_url.split('.').slice(0, -2).join('.')}…`)
+})
+
+for (const adapter of adapterNames)
+  test(`${adapter}: recruiters are told that a campaign is paused, and orders continue when it is resumed`, async (t) => {
+    const app = await getApp()
+    startReports(t, app)
+    const { ats, partner, connectionId } = await startAts(t, app, adapter)
+    const { mandate_id } = await partner.createMandate()
+    const viewer = await signInMember(app, partner.orgId, 'viewer')
+    const path = `/orgs/${partner.orgId}/test/ats/connections/${connectionId}`
+    const readPaused = async () => {
+      const { items } = (await viewer.get(`${path}/orders`)).body.data
+      const { paused_campaigns } = (await viewer.get(path)).body.data.checks
+      return [items.map((each: { is_paused: boolean }) => each.is_paused), paused_campaigns]
+    }
+    const first = await ats.order('order-1', mandate_id, aPerson(1))
+    const { campaign_id } = (await findOrderById(app.context.db.queries, first.assessmentId!))!
+    assert.deepEqual(await readPaused(), [[false], []])
+    assert.equal((await partner.post(`/campaigns/${campaign_id}/pause`)).status, 200)
+    const second = await ats.order('order-2', mandate_id, aPerson(2))
+    const paused = [{ campaign_id, test_name: 'Electrician, Metro Ltd', orders: 2 }]
+    assert.deepEqual(await readPaused(), [[true, true], paused])
+
+    for (const order of [first, second])
+      if (adapters[adapter].reports.has('paused'))
+        await until(() => /campaign is paused in Attestry/.test(JSON.stringify(order.result) ?? ''))
+    assert.equal((await partner.post(`/campaigns/${campaign_id}/resume`)).status, 200)
+    assert.deepEqual(await readPaused(), [[false, false], []])
+    await passTime(app, 10_000)
+    await until(() => [first, second].every(({ state }) => state.startsWith('complete')))
+    assert.deepEqual(ats.violations, [])
+  })
+
+test('test_status says that the campaign of an order is paused', async (t) => {
+  const app = await getApp()
+  const { ats, partner, key } = await startAts(t, app, 'greenhouse')
+  const { mandate_id } = await partner.createMandate()
+  const { assessmentId } = await ats.order('order-1', mandate_id, aPerson(1, 6))
+  const { campaign_id } = (await findOrderById(app.context.db.queries, assessmentId!))!
+  await partner.post(`/campaigns/${campaign_id}/pause`)
+  const { body } = await app.fetch(`/ats/greenhouse/test_status?partner_interview_id=${assessmentId}`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  assert.deepEqual(body, { partner_status: 'paused' })
 })
 
 test('candidates with a phone number are contacted on the channels of the workflow', async (t) => {

@@ -20,11 +20,12 @@ import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import { redactAddresses } from '../platform/text/redact-addresses.ts'
 import { getWorkflow } from '../workflows/workflows.ts'
 import { adapters } from './adapters.ts'
-import { type AtsConnection, lockActiveConnection } from './connections.ts'
+import { type AtsConnection, lockActiveConnection, recordConnectionError } from './connections.ts'
 import { isOffered } from './offered-mandates.ts'
 import type { AtsOrder, OrderState } from './order.ts'
 import { openOrders, type StoredOrder, sealOrder } from './personal-values.ts'
 import { normalisePhone } from './phone.ts'
+import { queueReport } from './reports/reports.ts'
 
 const OPEN_STATES: readonly OrderState[] = ['ordered', 'started']
 
@@ -77,7 +78,10 @@ export async function placeOrder(tx: Tx, deps: OrderDeps, key: AtsKey, input: Ne
       ${await sealOrder(tx, candidateId, orderId, { candidate_name: candidate.name, profile_url: input.candidate.profileUrl ?? null })},
       ${input.callbackUrl}, ${connection.consent_basis}, ${now}, ${now})
     returning ${columns}`.execute(tx)
-  return (await openOrders(tx, rows))[0]!
+  const order = (await openOrders(tx, rows))[0]!
+  if (order.is_paused && adapters[order.adapter].reports.has('paused'))
+    await queueReport(tx, deps.clock, { ...order, kind: 'paused', version: 1 })
+  return order
 }
 
 async function getOrderableMandate(
@@ -343,16 +347,21 @@ export async function findOrderById(queries: Queries, orderId: string): Promise<
   return (await openOrders(queries, rows))[0]
 }
 
-/** Stores errors that the ATS reported, for the console. They may repeat values of the candidate. */
+/**
+ * Stores errors that the ATS reported, for the console: with the order that they are about or, if they name none of the connection's,
+ * with the connection. They may repeat values of the candidate.
+ */
 export async function recordAtsErrors(
   tx: Tx,
   { clock }: Pick<Context, 'clock'>,
   { connectionId }: Pick<AtsKey, 'connectionId'>,
-  orderId: string,
+  orderId: string | undefined,
   errors: string[],
 ): Promise<void> {
-  await sql`update ats_orders set ats_errors = ${JSON.stringify(errors.map(redactAddresses))}::jsonb, updated_at = ${new Date(clock.now())}
-    where order_id = ${orderId} and connection_id = ${connectionId}`.execute(tx)
+  const { numAffectedRows } = await sql`
+    update ats_orders set ats_errors = ${JSON.stringify(errors.map(redactAddresses))}::jsonb, updated_at = ${new Date(clock.now())}
+    where order_id = ${orderId ?? null} and connection_id = ${connectionId}`.execute(tx)
+  if (numAffectedRows === 0n) await recordConnectionError(tx, clock, connectionId, errors.join('; '))
 }
 
 /** Serialises concurrent calls about the same subject until the transaction ends. */
@@ -361,4 +370,6 @@ async function lockName(tx: Tx, name: string): Promise<void> {
 }
 
 const columns = sql`order_id, connection_id, org_id, mode, adapter, key_id, identity, mandate_id, campaign_id, candidate_id,
-  personal, (select person_id from candidates c where c.candidate_id = ats_orders.candidate_id) as person_id, callback_url, consent_basis, state, outcome, reported_version, ats_errors, created_at, updated_at`
+  personal, (select person_id from candidates c where c.candidate_id = ats_orders.candidate_id) as person_id, callback_url, consent_basis, state,
+  state in ('ordered', 'started') and exists (
+    select from campaigns c where c.campaign_id = ats_orders.campaign_id and c.hold = 'paused') as is_paused, outcome, reported_version, ats_errors, created_at, updated_at`

@@ -7,6 +7,7 @@ import { type Mandate, shareLockMandate } from '../mandates/mandate-rows.ts'
 import { MAX_PREPARATION_SECONDS } from '../mandates/mandates.ts'
 import { type Clock, DAY, parseTimestamp } from '../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
+import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
 import { attachTestClock, lockClock, TEST_CLOCK_DUE } from '../test-clocks/test-clocks.ts'
 import type { CreatedVia } from '../workflows/enums.ts'
@@ -204,6 +205,10 @@ interface CapPause {
   cost: number
 }
 
+/** Runs in the transaction that pauses, resumes or archives a campaign. */
+export const campaignHoldChanged =
+  defineHook<[tx: Tx, clock: Clock, campaign: Campaign]>('campaignHoldChanged').handledBy('ats')
+
 export async function setHold(
   tx: Tx,
   clock: Clock,
@@ -215,6 +220,7 @@ export async function setHold(
     update campaigns set hold = ${hold}, paused_by = ${capPause?.cap ?? null}, paused_on = ${capPause?.day ?? null}::date,
       paused_cost = ${capPause?.cost ?? null}, version = version + 1, updated_at = ${new Date(clock.now())}
     where campaign_id = ${id} returning *`.execute(tx)
+  await campaignHoldChanged.run(tx, clock, rows[0]!)
   return rows[0]!
 }
 

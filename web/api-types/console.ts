@@ -98,6 +98,15 @@ export interface AtsConnection {
     reported_at: string | null
     /** Why the last report was not accepted; null if it was, or if none was sent yet. */
     report_error: string | null
+    /** The last error that the ATS reported about no known order; null if there was none. */
+    ats_error: string | null
+    ats_error_at: string | null
+    /** Paused campaigns, with the number of open orders that wait for each. */
+    paused_campaigns: {
+      campaign_id: string
+      test_name: string
+      orders: number
+    }[]
   }
 }
 
@@ -126,7 +135,11 @@ export interface AtsOrder {
   profile_url: string | null
   consent_basis: string
   state: 'ordered' | 'started' | 'completed' | 'declined' | 'failed' | 'cancelled'
+  /** Whether the order is open and its campaign is paused. */
+  is_paused: boolean
   summary: string | null
+  /** What the ATS reads about the order with a call of its own. Null if its reports contain the result. */
+  status_read: Record<string, unknown> | null
   ats_errors: string[]
   reports: AtsReport[]
   created_at: string
@@ -141,7 +154,7 @@ export interface AtsOrderList {
 
 export interface AtsReport {
   number: number
-  kind: 'started' | 'result' | 'cancelled'
+  kind: 'started' | 'paused' | 'resumed' | 'result' | 'cancelled'
   state: 'pending' | 'delivered' | 'failed'
   attempts: number
   next_attempt_at: string | null
@@ -412,6 +425,15 @@ export interface CreatedAtsConnection {
     reported_at: string | null
     /** Why the last report was not accepted; null if it was, or if none was sent yet. */
     report_error: string | null
+    /** The last error that the ATS reported about no known order; null if there was none. */
+    ats_error: string | null
+    ats_error_at: string | null
+    /** Paused campaigns, with the number of open orders that wait for each. */
+    paused_campaigns: {
+      campaign_id: string
+      test_name: string
+      orders: number
+    }[]
   }
   /** The key. It is not returned again. */
   key: string

@@ -1,4 +1,4 @@
-import { type AtsAdapter, basicAuthorization, type ReportContext, type ReportedOrder } from '../adapter.ts'
+import { type AtsAdapter, basicAuthorization, PAUSED_TEXT, type ReportContext, type ReportedOrder } from '../adapter.ts'
 import { type Outcome, skillVerdictText } from '../outcome.ts'
 
 /** A value in the form that Ashby displays. Identifiers are unique within an update. */
@@ -21,7 +21,7 @@ export const ashby: AtsAdapter = {
     help: 'create an API key with the permission candidatesWrite in Ashby, under Admin, API keys',
   },
   endpoints: [{ name: 'Base URL', path: '' }],
-  reports: new Set(['started', 'result', 'cancelled']),
+  reports: new Set(['started', 'paused', 'resumed', 'result', 'cancelled']),
   allowsReorder: true,
   buildReport: (order, context) => ({
     method: 'POST',
@@ -43,7 +43,10 @@ function findRejection(text: string): string | undefined {
   return `Ashby rejected the report${message === undefined ? '' : `: ${message}`}`
 }
 
-function updateFields({ outcome }: ReportedOrder, { kind, reportUrl }: ReportContext) {
+function updateFields({ outcome, state }: ReportedOrder, { kind, reportUrl }: ReportContext) {
+  if (kind === 'paused') return { assessment_status: text('status', 'Status', PAUSED_TEXT) }
+  if (kind === 'resumed')
+    return { assessment_status: text('status', 'Status', state === 'ordered' ? 'Sent' : 'Started') }
   // The order may have ended since the start was queued, but the updates are sent one after the other.
   if (kind === 'started' || !outcome) return { assessment_status: text('status', 'Status', 'Started') }
   if (outcome.status !== 'completed')

@@ -1,4 +1,5 @@
-import { type AtsAdapter, basicAuthorization } from '../adapter.ts'
+import { type AtsAdapter, basicAuthorization, type ReportedOrder } from '../adapter.ts'
+import { skillVerdictText } from '../outcome.ts'
 
 /**
  * Greenhouse's Assessment Partner API. A report has no body: Greenhouse then reads the result with test_status. It knows no other status
@@ -21,4 +22,22 @@ export const greenhouse: AtsAdapter = {
     url: callback_url!,
     authorization: basicAuthorization(credential),
   }),
+  buildStatus: testStatus,
+}
+
+/** Returns the response to test_status. */
+export function testStatus({ state, is_paused, outcome }: ReportedOrder, reportUrl: string) {
+  if (!outcome) return { partner_status: is_paused ? 'paused' : state === 'started' ? 'in_progress' : 'sent' }
+  return {
+    partner_status: 'complete',
+    partner_profile_url: reportUrl,
+    ...(outcome.score === null ? {} : { partner_score: outcome.score }),
+    metadata: {
+      outcome: outcome.status,
+      summary: outcome.summary,
+      ...(outcome.qualified === null ? {} : { qualified: outcome.qualified }),
+      ...(outcome.duration_minutes === null ? {} : { duration_minutes: outcome.duration_minutes }),
+      ...Object.fromEntries(outcome.skills.map((skill) => [`skill: ${skill.name}`, skillVerdictText(skill)])),
+    },
+  }
 }

@@ -5,10 +5,9 @@ import { guardAtsRoutes, type RenderError } from '../guards.ts'
 import { requireReportUrl } from '../hosts.ts'
 import { listTests } from '../offered-mandates.ts'
 import { getOrderOfConnection, placeOrder, recordAtsErrors } from '../orders.ts'
-import { skillVerdictText } from '../outcome.ts'
 import { personName } from '../person-name.ts'
 import { reportLinkExpiry, reportUrl } from '../reports/links.ts'
-import { greenhouse } from './adapter.ts'
+import { greenhouse, testStatus } from './adapter.ts'
 import { ResponseError, SendTest, TestStatusQuery } from './schema.ts'
 
 /** Greenhouse shows the errors of a response that is not 2xx to the recruiter. */
@@ -46,32 +45,16 @@ export function greenhouseRoutes(app: App, context: Context): void {
 
   app.get('/test_status', { schema: { querystring: TestStatusQuery } }, async ({ atsKey, query }) => {
     const order = await getOrderOfConnection(db.queries, atsKey, query.partner_interview_id)
-    const { outcome } = order
-    if (!outcome) return { partner_status: order.state === 'started' ? 'in_progress' : 'sent' }
     const { linkKey } = await openCredentials(db.queries, vault, order.connection_id)
-    return {
-      partner_status: 'complete',
-      partner_profile_url: reportUrl(context, {
-        orderId: order.order_id,
-        linkKey,
-        expiresAt: reportLinkExpiry(clock.now()),
-      }),
-      ...(outcome.score === null ? {} : { partner_score: outcome.score }),
-      metadata: {
-        outcome: outcome.status,
-        summary: outcome.summary,
-        ...(outcome.qualified === null ? {} : { qualified: outcome.qualified }),
-        ...(outcome.duration_minutes === null ? {} : { duration_minutes: outcome.duration_minutes }),
-        ...Object.fromEntries(outcome.skills.map((skill) => [`skill: ${skill.name}`, skillVerdictText(skill)])),
-      },
-    }
+    const { order_id: orderId } = order
+    return testStatus(order, reportUrl(context, { orderId, linkKey, expiresAt: reportLinkExpiry(clock.now()) }))
   })
 
   app.post('/response_error', { schema: { body: ResponseError } }, async ({ atsKey, body, log }) => {
     const { partner_interview_id, errors = [], api_call } = body
     log.warn({ connection_id: atsKey.connectionId, api_call, errors }, 'Greenhouse rejected a response')
-    if (partner_interview_id)
-      await db.transaction((tx) => recordAtsErrors(tx, context, atsKey, partner_interview_id, errors))
+    const texts = partner_interview_id ? errors : [`${api_call ? `${api_call}: ` : ''}${errors.join('; ')}`]
+    await db.transaction((tx) => recordAtsErrors(tx, context, atsKey, partner_interview_id ?? undefined, texts))
     return {}
   })
 }

@@ -1,4 +1,4 @@
-import type { AtsAdapter } from '../adapter.ts'
+import { type AtsAdapter, PAUSED_TEXT, type ReportContext, type ReportedOrder } from '../adapter.ts'
 import { type Outcome, skillVerdictText } from '../outcome.ts'
 
 /** Workable's assessment providers. Results are sent to the callback URL of the order, with a token that Workable issued. */
@@ -8,24 +8,31 @@ export const workable: AtsAdapter = {
   domains: ['workable.com'],
   credential: { label: 'Workable token', help: 'Workable issues the token when the integration is created' },
   endpoints: [{ name: 'Base URL', path: '' }],
-  reports: new Set(['result', 'cancelled']),
+  reports: new Set(['paused', 'resumed', 'result', 'cancelled']),
   allowsReorder: false,
-  buildReport: ({ callback_url, outcome }, { credential, reportUrl }) => ({
+  buildReport: (order, context) => ({
     method: 'PUT',
-    url: callback_url!,
-    authorization: `Bearer ${credential}`,
-    body: {
-      status: statusOf(outcome!),
-      results_url: reportUrl,
-      assessment: {
-        ...(outcome!.score === null ? {} : { score: outcome!.score }),
-        ...gradeOf(outcome!),
-        summary: outcome!.summary,
-        details: outcome!.skills.map((skill) => `${skill.name}: ${skillVerdictText(skill)}`).join('\n'),
-        ...(outcome!.duration_minutes === null ? {} : { duration: `${outcome!.duration_minutes} min` }),
-      },
-    },
+    url: order.callback_url!,
+    authorization: `Bearer ${context.credential}`,
+    body: bodyOf(order, context),
   }),
+}
+
+function bodyOf({ outcome }: ReportedOrder, { kind, reportUrl }: ReportContext) {
+  if (kind === 'paused') return { status: 'pending', assessment: { summary: PAUSED_TEXT } }
+  if (kind === 'resumed') return { status: 'pending', assessment: { summary: 'The campaign was resumed in Attestry.' } }
+  const { score, summary, skills, duration_minutes } = outcome!
+  return {
+    status: statusOf(outcome!),
+    results_url: reportUrl,
+    assessment: {
+      ...(score === null ? {} : { score }),
+      ...gradeOf(outcome!),
+      summary,
+      details: skills.map((skill) => `${skill.name}: ${skillVerdictText(skill)}`).join('\n'),
+      ...(duration_minutes === null ? {} : { duration: `${duration_minutes} min` }),
+    },
+  }
 }
 
 /** Workable has no failed status: a candidate who did not respond in time has an expired assessment. */

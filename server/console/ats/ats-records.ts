@@ -6,6 +6,7 @@ import type { AtsConnection } from '../../ats/connections.ts'
 import { listTests, testName } from '../../ats/offered-mandates.ts'
 import type { AtsOrder } from '../../ats/order.ts'
 import { type AtsReport, listReports } from '../../ats/reports/reports.ts'
+import type { Context } from '../../context.ts'
 import { findMandateTitles } from '../../mandates/mandate-rows.ts'
 import type { Queries } from '../../platform/database/database.ts'
 
@@ -39,8 +40,28 @@ export async function connectionRecord(queries: Queries, scope: OrgScope, connec
       tests: (await listTests(queries, scope, connection_id)).length,
       called_at: calledAt.at(-1) ?? null,
       ...checks,
+      ats_error: connection.last_error,
+      ats_error_at: connection.last_error_at?.toISOString() ?? null,
+      paused_campaigns: await pausedCampaigns(queries, connection_id),
     },
   }
+}
+
+/** Returns the paused campaigns that open orders of the connection wait for. */
+async function pausedCampaigns(queries: Queries, connectionId: string) {
+  const { rows } = await sql<{ campaign_id: string; mandate_id: string; orders: number }>`
+    select campaign_id, o.mandate_id, count(*)::int as orders from ats_orders o join campaigns c using (campaign_id)
+    where o.connection_id = ${connectionId} and o.state in ('ordered', 'started') and c.hold = 'paused'
+    group by campaign_id, o.mandate_id order by campaign_id`.execute(queries)
+  const titles = await findMandateTitles(
+    queries,
+    rows.map(({ mandate_id }) => mandate_id),
+  )
+  return rows.map(({ campaign_id, mandate_id, orders }) => ({
+    campaign_id,
+    test_name: testName(titles.get(mandate_id)!),
+    orders,
+  }))
 }
 
 async function orderChecks(queries: Queries, connectionId: string) {
@@ -59,7 +80,7 @@ async function orderChecks(queries: Queries, connectionId: string) {
 }
 
 /** Returns orders with their reports. */
-export async function orderRecords(queries: Queries, orders: AtsOrder[]) {
+export async function orderRecords({ config }: Pick<Context, 'config'>, queries: Queries, orders: AtsOrder[]) {
   const reports = await listReports(
     queries,
     orders.map(({ order_id }) => order_id),
@@ -81,7 +102,11 @@ export async function orderRecords(queries: Queries, orders: AtsOrder[]) {
     profile_url: order.profile_url,
     consent_basis: order.consent_basis,
     state: order.state,
+    is_paused: order.is_paused,
     summary: order.outcome?.summary ?? null,
+    // The link without its signature, as in the stored reports.
+    status_read:
+      adapters[order.adapter].buildStatus?.(order, `${config.publicUrl ?? ''}/reports/${order.order_id}…`) ?? null,
     ats_errors: order.ats_errors ?? [],
     reports: (reportsByOrder.get(order.order_id) ?? []).map(reportRecord),
     created_at: order.created_at.toISOString(),

@@ -160,7 +160,7 @@ export function atsConsoleRoutes(app: App, context: Context): void {
         ({ order_id }) => order_id,
         (order) => order,
       )
-      return successResponse('Orders', { items: await orderRecords(db.queries, orders), next_cursor })
+      return successResponse('Orders', { items: await orderRecords(context, db.queries, orders), next_cursor })
     },
   )
 
@@ -175,7 +175,7 @@ export function atsConsoleRoutes(app: App, context: Context): void {
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const order = await getOrder(tx, caller, order_id)
         await replayReport(tx, clock, caller, order_id)
-        const [record] = await orderRecords(tx, [order])
+        const [record] = await orderRecords(context, tx, [order])
         return { status: 200, body: successResponse('The last report is sent again', record!) }
       })
     },

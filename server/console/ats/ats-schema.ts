@@ -66,6 +66,13 @@ const connectionFields = {
       report_error: Type.Union([text, Type.Null()], {
         description: 'Why the last report was not accepted; null if it was, or if none was sent yet.',
       }),
+      ats_error: Type.Union([text, Type.Null()], {
+        description: 'The last error that the ATS reported about no known order; null if there was none.',
+      }),
+      ats_error_at: orNull(text),
+      paused_campaigns: Type.Array(Type.Object({ campaign_id: text, test_name: text, orders: Type.Integer() }), {
+        description: 'Paused campaigns, with the number of open orders that wait for each.',
+      }),
     },
     {
       description:
@@ -110,7 +117,11 @@ export const AtsOrderRecord = named(
     profile_url: orNull(text),
     consent_basis: text,
     state: Type.Enum([...orderStates]),
+    is_paused: Type.Boolean({ description: 'Whether the order is open and its campaign is paused.' }),
     summary: orNull(text),
+    status_read: Type.Union([Type.Unsafe<unknown>(Type.Record(Type.String(), Type.Unknown())), Type.Null()], {
+      description: 'What the ATS reads about the order with a call of its own. Null if its reports contain the result.',
+    }),
     ats_errors: Type.Array(text),
     reports: Type.Array(AtsReportRecord),
     created_at: text,

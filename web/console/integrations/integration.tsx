@@ -56,6 +56,17 @@ export default function Integration({ params }: { params: Params }) {
         )}
       </div>
       {problem && <Notice kind="bad">{problem}</Notice>}
+      {data.checks.paused_campaigns.map(({ campaign_id, test_name, orders }) => (
+        <Notice key={campaign_id} kind="wait">
+          {orders} {orders === 1 ? 'order waits' : 'orders wait'}, because the campaign of {test_name} is paused.{' '}
+          <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>Open the campaign</Link> and choose Resume.
+        </Notice>
+      ))}
+      {data.checks.ats_error && data.checks.ats_error_at && (
+        <Notice kind="bad">
+          Last error, <Time at={data.checks.ats_error_at} />: {data.checks.ats_error}
+        </Notice>
+      )}
       {isActive && (
         <section class="stack" aria-label="Setup">
           <h2>Setup</h2>

@@ -73,6 +73,7 @@ function nextStep({ state, checks, title }: AtsConnection): string {
   if (state === 'disconnected') return '–'
   if (!checks.called_at) return `Enter the key in ${title}`
   if (!checks.ordered_at) return 'Send a test to a candidate'
+  if (checks.paused_campaigns.length > 0) return 'Resume the paused campaign'
   if (checks.report_error) return 'Check why the last report was not accepted'
   return checks.reported_at ? 'Setup complete' : 'Wait for the first report'
 }

@@ -46,7 +46,19 @@ export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolea
               <Link to={context.pagePath(`/mandates/${mandate_id}`)}>{test_name}</Link>
             ),
           },
-          { name: 'Status', cell: ({ state }) => <Badge state={state} /> },
+          {
+            name: 'Status',
+            cell: ({ state, is_paused, campaign_id }) => (
+              <>
+                <Badge state={state} />
+                {is_paused && (
+                  <div class="small">
+                    Waiting: <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>the campaign is paused</Link>
+                  </div>
+                )}
+              </>
+            ),
+          },
           {
             name: 'Last report',
             cell: ({ reports }) => {
@@ -90,10 +102,22 @@ export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolea
               The ATS reported: {text}
             </Notice>
           ))}
+          {shown.is_paused && (
+            <Notice kind="wait">
+              The campaign of this order is paused, so the candidate is not contacted.{' '}
+              <Link to={context.pagePath(`/campaigns/${shown.campaign_id}`)}>Open the campaign</Link> and choose Resume.
+            </Notice>
+          )}
           {shown.reports.length === 0 && <p class="soft">No reports yet: the candidate has not started.</p>}
           {shown.reports.map((report) => (
             <ReportDetails key={report.number} report={report} />
           ))}
+          {shown.status_read !== null && (
+            <section class="stack">
+              <h3>What the ATS reads about this order</h3>
+              <Json value={shown.status_read} />
+            </section>
+          )}
         </Dialog>
       )}
     </section>
@@ -105,6 +129,15 @@ export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolea
     setNotice({ kind: 'good', text: 'The last report is sent again.' })
     void list.reload()
   }
+}
+
+function Json({ value }: { value: unknown }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable with the keyboard
+    <pre class="json" tabIndex={0}>
+      {JSON.stringify(value, null, 2)}
+    </pre>
+  )
 }
 
 function ReportState({ report }: { report: AtsReport }) {
@@ -136,12 +169,7 @@ function ReportDetails({ report }: { report: AtsReport }) {
           </>
         )}
       </p>
-      {last_request !== null && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable with the keyboard
-        <pre class="json" tabIndex={0}>
-          {JSON.stringify(last_request, null, 2)}
-        </pre>
-      )}
+      {last_request !== null && <Json value={last_request} />}
       {last_status !== null && (
         <p class="small">
           Response {last_status} {last_response}
