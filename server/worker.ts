@@ -1,6 +1,7 @@
 import { accessJobs, handleAccessJobs } from './access/jobs.ts'
 import { startAggregationWorker } from './analytics/aggregation-worker.ts'
 import { startReporter } from './ats/reports/reporter.ts'
+import { startTestLists } from './ats/test-lists.ts'
 import { watchBacklogs } from './backlogs.ts'
 import { backupJobs, handleBackupJobs } from './backup/jobs.ts'
 import { campaignTimedWork, startContactEngine } from './campaigns/contact/engine.ts'
@@ -63,5 +64,6 @@ export function registerWork(worker: Worker, context: Context): void {
   worker.run(() => startTestClocks(context, timedWorks))
   worker.run(() => startAggregationWorker(context))
   worker.run(() => startReporter(context))
+  worker.run(() => startTestLists(context))
   worker.run(() => watchBacklogs(context))
 }

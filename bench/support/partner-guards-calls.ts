@@ -38,6 +38,7 @@ const keyring: Keyring = {
   partnerKey: (keyId) => (keyId === key.keyId ? key : undefined),
   sessionKey: () => undefined,
   atsKey: () => undefined,
+  atsKeyOfConnection: () => undefined,
   limitFactor: () => 3,
   isServiceDisabled: () => false,
   isServicePaused: () => false,

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Argument, Command } from 'commander'
-import { createAtsKey, revokeAtsKeys } from '../../server/access/ats-keys.ts'
+import { revokeAtsKeys } from '../../server/access/ats-keys.ts'
 import type { OrgScope } from '../../server/access/caller.ts'
 import { readDemoKeys } from '../../server/access/demo-files.ts'
 import { getOrganisation } from '../../server/access/organisations.ts'
 import { problem } from '../../server/api/problem.ts'
 import { type AdapterName, adapterNames } from '../../server/ats/adapter.ts'
 import { adapters } from '../../server/ats/adapters.ts'
-import { createConnection, listConnections } from '../../server/ats/connections.ts'
+import {
+  createConnection,
+  createConnectionKey,
+  listConnections,
+  requestTestList,
+} from '../../server/ats/connections.ts'
 import { balanceOf, grantCredits } from '../../server/campaigns/credits.ts'
 import { skillId } from '../../server/catalogue/ids.ts'
 import { LoadedSkills } from '../../server/catalogue/loaded-skills.ts'
@@ -42,6 +47,7 @@ interface SimulateOptions {
 const DEFAULT_PORT = 8091
 /** The credential that the simulated ATS issues. */
 const SIMULATED_TOKEN = 'token-of-the-simulated-ats'
+const SIMULATED_ACCOUNT = 'sandbox:simulated'
 const POLL_INTERVAL_MS = 200
 const LIST_INTERVAL_MS = 2000
 /** How long a new key may be rejected. */
@@ -92,15 +98,31 @@ function describePersonas(): string {
 
 async function simulate(adapter: AdapterName, options: SimulateOptions, command: Command) {
   const serverUrl = options.url ?? (await serverAddress(readConfig(process.env)))
-  const token = options.key ? options.token : SIMULATED_TOKEN
-  const key = options.key ?? (await createSimulatedConnection(adapter, options))
-  if (!key.startsWith('VAT_TEST_'))
+  const { title, verifySignature, buildTestList } = adapters[adapter]
+  if (options.key !== undefined && verifySignature)
+    throw problem('VALIDATION_FAILED', `${title} signs its calls and has no key; leave out --key.`)
+  if (options.key !== undefined && !options.key.startsWith('VAT_TEST_'))
     throw problem('VALIDATION_FAILED', 'Simulated orders need a TEST key, VAT_TEST_…: the candidates do not exist.')
-  const ats = await openSimulation(adapter, { serverUrl, key, token, port: options.port })
+  const { key, connectionId } =
+    options.key === undefined
+      ? await createSimulatedConnection(adapter, options)
+      : { key: options.key, connectionId: undefined }
+  const ats = await openSimulation(adapter, {
+    serverUrl,
+    key,
+    connectionId,
+    token: options.key ? options.token : SIMULATED_TOKEN,
+    accountId: SIMULATED_ACCOUNT,
+    signingSecret: SIMULATED_TOKEN,
+    port: options.port,
+  })
   ats.log = (line) => console.error(line)
   try {
+    // Now that the simulated ATS can receive it.
+    if (buildTestList && connectionId !== undefined)
+      await withStore(({ db, clock }) => db.transaction((tx) => requestTestList(tx, clock, connectionId)))
     const result = await simulateOrder(ats, options)
-    print(command, result, () => describeResult(adapters[adapter].title, result))
+    print(command, result, () => describeResult(title, result))
     if (ats.violations.length > 0)
       throw new Error(`Attestry sent messages in a wrong format:\n  ${ats.violations.join('\n  ')}`)
   } finally {
@@ -180,8 +202,11 @@ function describeResult(title: string, { assessment_id, state, message, result }
   return [`${title} shows the state "${state}".`, ...(reportUrl ? [`Report: ${reportUrl}`] : [])].join('\n')
 }
 
-/** Creates a TEST connection, or a new key of the one that an earlier simulation created, and returns the key. */
-async function createSimulatedConnection(adapter: AdapterName, { org, port }: SimulateOptions): Promise<string> {
+/** Creates a TEST connection, or a new key of the one that an earlier simulation created. */
+async function createSimulatedConnection(
+  adapter: AdapterName,
+  { org, port }: SimulateOptions,
+): Promise<{ key: string; connectionId: string }> {
   return withStore(async (store) => {
     const orgId = org ?? (await readDemoKeys(store.config.dataDir))?.org_id
     if (orgId === undefined)
@@ -189,27 +214,29 @@ async function createSimulatedConnection(adapter: AdapterName, { org, port }: Si
     const scope: OrgScope = { orgId, mode: 'test' }
     return store.db.transaction(async (tx) => {
       await getOrganisation(tx, orgId)
-      const { credential, defaultApiUrl, title } = adapters[adapter]
+      const { credentials, defaultApiUrl, title } = adapters[adapter]
       const name = `Simulated ${title}`
       const apiUrl = defaultApiUrl && `http://127.0.0.1:${port}`
       const existing = (await listConnections(tx, scope)).find(
         (each) => each.name === name && each.state === 'active' && each.api_url === (apiUrl ?? null),
       )
       if (existing) await revokeAtsKeys(tx, store.clock, existing.connection_id)
-      const { connection_id: connectionId } =
+      const values = { token: SIMULATED_TOKEN, account_id: SIMULATED_ACCOUNT, signing_secret: SIMULATED_TOKEN }
+      const connection =
         existing ??
         (await createConnection(tx, store, scope, {
           adapter,
           name,
           country: 'IN',
           consent_basis: 'Simulated candidates.',
-          ...(credential ? { token: SIMULATED_TOKEN } : {}),
+          ...Object.fromEntries(credentials.map(({ name }) => [name, values[name]])),
           ...(apiUrl ? { api_url: apiUrl } : {}),
         }))
       await prepareOrganisation(store, tx, scope)
-      const { key } = await createAtsKey(tx, store, { ...scope, connectionId, adapter, isStored: !credential })
+      const { key } = await createConnectionKey(tx, store, connection)
+      const { connection_id: connectionId } = connection
       await recordCliChange(tx, store.clock, { ...scope, action: 'ats.simulate', subject: connectionId })
-      return key
+      return { key: key ?? '', connectionId }
     })
   })
 }

@@ -1,15 +1,15 @@
 import { Argument, Command } from 'commander'
-import { createAtsKey, listAtsKeys, revokeAtsKey } from '../../server/access/ats-keys.ts'
+import { listAtsKeys, revokeAtsKey } from '../../server/access/ats-keys.ts'
 import type { Mode } from '../../server/access/keys.ts'
 import { getOrganisation } from '../../server/access/organisations.ts'
 import { problem } from '../../server/api/problem.ts'
 import { type AdapterName, adapterNames } from '../../server/ats/adapter.ts'
 import { adapters, endpointUrls } from '../../server/ats/adapters.ts'
 import {
-  type AtsConnection,
+  addConnectionKey,
   createConnection,
+  createConnectionKey,
   disconnect,
-  getConnection,
   getConnectionScope,
   listConnections,
 } from '../../server/ats/connections.ts'
@@ -31,6 +31,8 @@ interface ConnectOptions {
   country: string
   consentBasis: string
   token?: string
+  accountId?: string
+  signingSecret?: string
   mandates?: string[]
   apiUrl?: string
 }
@@ -59,18 +61,25 @@ export function atsCommand(): Command {
       'why your organisation may contact the candidates; stored with every order',
       'The candidate agreed to be contacted when they applied.',
     )
-    .option('--token <token>', `credential that the ATS issued (Ashby, Workable); ${DATA_SOURCES}`, readToken)
+    .option('--token <token>', `credential that the ATS issued (Ashby, Workable, Kombo); ${DATA_SOURCES}`, readToken)
+    .option('--account-id <id>', 'ID of the account in the ATS (Kombo: the integration ID)')
+    .option(
+      '--signing-secret <secret>',
+      `secret with which the ATS signs its calls (Kombo); can be entered later in the console; ${DATA_SOURCES}`,
+      readToken,
+    )
     .option(
       '--mandates <list>',
       'offer only these mandates, as a comma-separated list (default: all that are ready)',
       parseList,
     )
-    .option('--api-url <url>', 'TEST only: another base URL of the API of the ATS')
+    .option('--api-url <url>', 'another base URL of the API of the ATS, such as that of a region')
     .addHelpText(
       ...examples(
         'ats connect greenhouse --org ORG_… --mode live',
         'ats connect ashby --org ORG_… --mode live --token @ashby-key.txt',
         'ats connect workable --org ORG_… --mode live --token - --mandates JM_…,JM_…',
+        'ats connect kombo --org ORG_… --mode live --token @kombo-key.txt --account-id workday:…',
       ),
     )
     .action(connect)
@@ -194,15 +203,12 @@ async function connect(adapter: AdapterName, options: ConnectOptions, command: C
         consent_basis: options.consentBasis,
         mandate_ids: options.mandates,
         token: options.token,
+        account_id: options.accountId,
+        signing_secret: options.signingSecret,
         api_url: options.apiUrl,
       })
       const { connection_id: connectionId } = connection
-      const key = await createAtsKey(tx, store, {
-        ...scope,
-        connectionId,
-        adapter,
-        isStored: !adapters[adapter].credential,
-      })
+      const key = await createConnectionKey(tx, store, connection)
       await recordCliChange(tx, store.clock, {
         ...scope,
         action: 'ats.connect',
@@ -213,17 +219,19 @@ async function connect(adapter: AdapterName, options: ConnectOptions, command: C
     })
     return { ...created, address: await serverAddress(store.config) }
   })
-  const urls = endpointUrls(adapter, address)
+  const urls = endpointUrls(adapter, connection.connection_id, address)
   const record = { ...connection, key_id: key.keyId, key: key.key, endpoints: urls }
   print(command, record, () =>
     [
       fieldList([
         ['Connection', connection.connection_id],
-        ['Key', key.key],
+        ...(key.key === null ? [] : [['Key', key.key] as [string, string]]),
         ...urls.map(({ name, url }) => [name, url] as [string, string]),
       ]),
       '',
-      `Enter the key and the ${urls.length === 1 ? 'address' : 'addresses'} in ${adapters[adapter].title}. The key is not shown again.`,
+      key.key === null
+        ? `Enter the address in ${adapters[adapter].title}, and the secret with which it signs its calls in the console.`
+        : `Enter the key and the ${urls.length === 1 ? 'address' : 'addresses'} in ${adapters[adapter].title}. The key is not shown again.`,
     ].join('\n'),
   )
 }
@@ -234,8 +242,7 @@ async function changeKeys(id: string, options: { create?: boolean; revoke?: stri
   const { keys, created } = await withStore((store) =>
     store.db.transaction(async (tx) => {
       const scope = await getConnectionScope(tx, id)
-      const connection = await getConnection(tx, scope, id)
-      const created = options.create ? await createKey(connection) : undefined
+      const created = options.create ? await addConnectionKey(tx, store, scope, id) : undefined
       if (options.revoke) await revokeAtsKey(tx, store.clock, id, options.revoke)
       if (options.create || options.revoke)
         await recordCliChange(tx, store.clock, {
@@ -244,12 +251,6 @@ async function changeKeys(id: string, options: { create?: boolean; revoke?: stri
           subject: created?.keyId ?? options.revoke!,
         })
       return { keys: await listAtsKeys(tx, id), created }
-
-      async function createKey({ adapter, state }: AtsConnection) {
-        if (state === 'disconnected') throw problem('CONFLICT', `${id} is disconnected; create a new connection.`)
-        const isStored = !adapters[adapter].credential
-        return createAtsKey(tx, store, { ...scope, connectionId: id, adapter, isStored })
-      }
     }),
   )
   print(command, created ? { keys, key_id: created.keyId, key: created.key } : { keys }, () => {

@@ -83,12 +83,18 @@ export class ListRejection extends Error {
 export interface SimulatedAtsOptions {
   /** Address of the Attestry server. */
   serverUrl: string
-  /** The ATS key. */
+  /** The ATS key; empty if the ATS signs its calls. */
   key: string
-  /** The credential that the ATS issued, if it issues one. */
+  connectionId?: string | undefined
+  /** The values that the ATS issued, if it issues them. */
   token?: string | undefined
+  accountId?: string | undefined
+  signingSecret?: string | undefined
   port?: number | undefined
 }
+
+/** The value of the header Authorization, or a function that returns the headers that sign a body. */
+type Authentication = string | ((body: string) => Record<string, string>)
 
 /** The parts that all simulated systems share. */
 export interface AtsConnector {
@@ -100,7 +106,7 @@ export interface AtsConnector {
   call<Body = object>(
     method: string,
     path: string,
-    authorization: string,
+    authentication: Authentication,
     body: object | undefined,
     format: TSchema,
   ): Promise<CallResult<Body>>
@@ -108,7 +114,7 @@ export interface AtsConnector {
   callForTests<Body>(
     method: string,
     path: string,
-    authorization: string,
+    authentication: Authentication,
     body: object | undefined,
     format: TSchema,
   ): Promise<Body>
@@ -157,16 +163,24 @@ export async function openConnector(
     violations: [],
     react: () => undefined,
     log: () => {},
-    async call<Body>(method: string, path: string, authorization: string, body: object | undefined, format: TSchema) {
+    async call<Body>(
+      method: string,
+      path: string,
+      authentication: Authentication,
+      body: object | undefined,
+      format: TSchema,
+    ) {
+      const sentText = body === undefined ? '' : JSON.stringify(body)
       const response = await fetch(`${serverUrl}/ats/${name}${path}`, {
         method,
-        headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: {
+          ...(typeof authentication === 'string' ? { authorization: authentication } : authentication(sentText)),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: sentText }),
       })
       const text = await response.text()
-      connector.log(
-        `→ ${method} ${path} ${shorten(body === undefined ? '' : JSON.stringify(body))} ← ${response.status} ${shorten(text)}`,
-      )
+      connector.log(`→ ${method} ${path} ${shorten(sentText)} ← ${response.status} ${shorten(text)}`)
       const responseBody = parseBody(text)
       if (response.ok) connector.check(`response to ${method} ${path}`, format, responseBody)
       return { status: response.status, body: (responseBody ?? {}) as CallResult<Body>['body'] }

@@ -1,6 +1,7 @@
 import type { AdapterName } from '../../server/ats/adapter.ts'
 import { simulateAshby } from './ashby.ts'
 import { simulateGreenhouse } from './greenhouse.ts'
+import { simulateKombo } from './kombo.ts'
 import type { SimulatedAts, SimulatedAtsOptions } from './simulated-ats.ts'
 import { simulateWorkable } from './workable.ts'
 
@@ -9,4 +10,5 @@ export const simulations: Record<AdapterName, (options: SimulatedAtsOptions) => 
   greenhouse: simulateGreenhouse,
   ashby: simulateAshby,
   workable: simulateWorkable,
+  kombo: simulateKombo,
 }

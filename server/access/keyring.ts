@@ -60,6 +60,8 @@ export interface Keyring {
   partnerKey(keyId: string): PartnerKey | undefined
   sessionKey(key: string): SessionKey | undefined
   atsKey(key: string): AtsKey | undefined
+  /** Returns an active key of a connection whose ATS signs its calls, and thus sends no key. */
+  atsKeyOfConnection(connectionId: string): AtsKey | undefined
   /** Multiple of the limits of one key that all keys of the organisation and mode have together. */
   limitFactor(orgId: string): number
   /** Whether the operator disabled the partner API, for all organisations or for this one. */
@@ -91,6 +93,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
   const partnerKeys = new Map<string, PartnerKey>()
   const sessionKeys = new Map<string, SessionKey>()
   const atsKeys = new Map<string, AtsKey>()
+  const atsKeysByConnection = new Map<string, Map<string, AtsKey>>()
   const disabledOrganisations = new Set<string>()
   /** The keys of each organisation and mode, by `sharedLimitsId`, and the factors that operators set for organisations. */
   const keyGroups = new Map<string, Map<string, PartnerKey>>()
@@ -121,6 +124,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
     partnerKey: (keyId) => partnerKeys.get(keyId),
     sessionKey: (key) => sessionKeys.get(hashToken(key).toString('base64')),
     atsKey: (key) => atsKeys.get(hashToken(key).toString('base64')),
+    atsKeyOfConnection: (id) => [...(atsKeysByConnection.get(id)?.values() ?? [])].find(({ revoked }) => !revoked),
     limitFactor: (orgId) => limitFactors.get(orgId) ?? DEFAULT_LIMIT_FACTOR,
     isServiceDisabled: (orgId) => allDisabled || disabledOrganisations.has(orgId),
     isServicePaused: (orgId) => allPaused || pausedOrganisations.has(orgId),
@@ -183,7 +187,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
       })
     }
     for (const row of ats) {
-      atsKeys.set(row.hash.toString('base64'), {
+      const key: AtsKey = {
         keyId: row.key_id,
         orgId: row.org_id,
         mode: row.mode as Mode,
@@ -191,7 +195,10 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
         connectionId: row.connection_id,
         limits: limitsFor(row.mode as Mode, row.limits as KeyOverrides),
         revoked: row.revoked_at !== null,
-      })
+      }
+      atsKeys.set(row.hash.toString('base64'), key)
+      const keysOfConnection = atsKeysByConnection.get(key.connectionId) ?? new Map<string, AtsKey>()
+      atsKeysByConnection.set(key.connectionId, keysOfConnection.set(key.keyId, key))
     }
     let isPauseChanged = allPaused !== (service.paused_since !== null)
     for (const row of organisations) {

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { revokeAtsKeys } from '../access/ats-keys.ts'
+import { createAtsKey, revokeAtsKeys } from '../access/ats-keys.ts'
 import type { OrgScope } from '../access/caller.ts'
 import type { Mode } from '../access/keys.ts'
+import type { LimitPreset } from '../access/limits/table.ts'
 import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
 import type { Config } from '../config.ts'
@@ -9,16 +10,19 @@ import type { Context } from '../context.ts'
 import { findMandateIds } from '../mandates/mandate-rows.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { SealedColumn } from '../platform/data-key-rotation.ts'
-import type { Queries, Tx } from '../platform/database/database.ts'
+import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { describePattern } from '../platform/http/validation.ts'
 import { newId, randomToken } from '../platform/ids.ts'
 import { redactAddresses } from '../platform/text/redact-addresses.ts'
 import type { Vault } from '../platform/vault.ts'
-import type { AdapterName, AtsAdapter } from './adapter.ts'
+import { type AdapterName, type AtsAdapter, type CredentialName, credentialNames, expectsKey } from './adapter.ts'
 import { adapters } from './adapters.ts'
 import { reportUrlError } from './hosts.ts'
 import { callingCodeOf } from './phone.ts'
 import { failPendingReports } from './reports/reports.ts'
+
+/** Notification topic: the list of tests of a connection may have to be sent. */
+export const TESTS_DUE = 'ats tests due'
 
 export interface AtsConnection {
   connection_id: string
@@ -36,6 +40,9 @@ export interface AtsConnection {
   /** The last error that belongs to no order; null if there was none. */
   last_error: string | null
   last_error_at: Date | null
+  /** When the ATS last accepted the list of tests, and why it did not accept a later one. Null if the ATS calls for the list. */
+  tests_sent_at: Date | null
+  tests_error: string | null
   created_at: Date
   updated_at: Date
 }
@@ -44,19 +51,21 @@ export interface AtsConnection {
 export interface AtsCredentials {
   /** Signs the links to report pages. */
   linkKey: string
-  /** The credential that the ATS issued; undefined if it expects its ATS key. */
   token?: string
+  account_id?: string
+  signing_secret?: string
 }
 
-export interface ConnectionInput {
+/** The values that the ATS issued. */
+export type CredentialInput = Partial<Record<CredentialName, string | undefined>>
+
+export interface ConnectionInput extends CredentialInput {
   adapter: AdapterName
   name: string
   country: string
   consent_basis: string
   mandate_ids?: string[] | null | undefined
-  /** The credential that the ATS issued. */
-  token?: string | undefined
-  /** For tests of an integration: another base URL than the public one of the ATS. */
+  /** Another base URL than the default one of the ATS. */
   api_url?: string | undefined
 }
 
@@ -90,31 +99,25 @@ export async function createConnection(
   const connectionId = newId('AC_', now)
   const credentials: AtsCredentials = {
     linkKey: randomToken(32),
-    ...(input.token === undefined ? {} : { token: input.token }),
+    ...enteredCredentials(input),
   }
+  const testsDueAt = adapters[input.adapter].buildTestList ? new Date(now) : null
   const { rows } = await sql<AtsConnection>`
     insert into ats_connections (connection_id, org_id, mode, adapter, name, credentials, api_url, country, consent_basis,
-      mandate_ids, created_at, updated_at)
+      mandate_ids, tests_due_at, created_at, updated_at)
     values (${connectionId}, ${scope.orgId}, ${scope.mode}, ${input.adapter}, ${input.name},
       ${vault.seal(JSON.stringify(credentials), credentialsPurpose(connectionId))}, ${input.api_url ?? null},
-      ${input.country.toUpperCase()}, ${input.consent_basis}, ${input.mandate_ids ?? null}::text[], ${new Date(now)}, ${new Date(now)})
+      ${input.country.toUpperCase()}, ${input.consent_basis}, ${input.mandate_ids ?? null}::text[], ${testsDueAt}, ${new Date(now)}, ${new Date(now)})
     returning ${columns}`.execute(tx)
+  notifyAfterCommit(tx, TESTS_DUE)
   return rows[0]!
 }
 
 async function connectionErrors(tx: Tx, config: Config, scope: OrgScope, input: ConnectionInput): Promise<Detail[]> {
   const adapter = adapters[input.adapter]
-  const { credential, title } = adapter
-  const errors: Detail[] = []
-  if (credential && !input.token)
-    errors.push({ path: 'token', message: `is required for ${title}: ${credential.help}` })
-  if (!credential && input.token !== undefined)
-    errors.push({ path: 'token', message: `is not used by ${title}, which expects its ATS key` })
-  if (input.token && (input.token.length > MAX_TOKEN_LENGTH || !new RegExp(TOKEN_PATTERN).test(input.token)))
-    errors.push({
-      path: 'token',
-      message: `must have 1 to ${MAX_TOKEN_LENGTH} ASCII characters without spaces`,
-    })
+  const errors = credentialErrors(adapter, input)
+  for (const { name, help, isLater } of adapter.credentials)
+    if (!input[name] && !isLater) errors.push({ path: name, message: `is required for ${adapter.title}: ${help}` })
   if (!input.consent_basis.trim() || [...input.consent_basis].length > MAX_CONSENT_BASIS_LENGTH)
     errors.push({
       path: 'consent_basis',
@@ -127,10 +130,24 @@ async function connectionErrors(tx: Tx, config: Config, scope: OrgScope, input: 
   return errors
 }
 
+function credentialErrors({ credentials, title }: AtsAdapter, input: CredentialInput): Detail[] {
+  return credentialNames.flatMap((path) => {
+    const value = input[path]
+    if (value === undefined) return []
+    if (credentials.every(({ name }) => name !== path)) return [{ path, message: `is not used by ${title}` }]
+    if (value.length <= MAX_TOKEN_LENGTH && new RegExp(TOKEN_PATTERN).test(value)) return []
+    return [{ path, message: `must have 1 to ${MAX_TOKEN_LENGTH} ASCII characters without spaces` }]
+  })
+}
+
+function enteredCredentials(input: CredentialInput): Omit<AtsCredentials, 'linkKey'> {
+  return Object.fromEntries(credentialNames.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]]])))
+}
+
 function apiUrlErrors(url: string, adapter: AtsAdapter, mode: Mode, config: Config): Detail[] {
   const message =
-    adapter.defaultApiUrl === undefined || mode === 'live'
-      ? 'is for TEST connections to an ATS with an API of its own, such as Ashby'
+    adapter.defaultApiUrl === undefined
+      ? 'is for an ATS with an API of its own, such as Ashby'
       : reportUrlError(url, adapter, mode, config)
   return message === undefined ? [] : [{ path: 'api_url', message }]
 }
@@ -145,7 +162,7 @@ async function mandateErrors(tx: Tx, scope: OrgScope, mandateIds: string[]): Pro
 }
 
 const columns = sql`connection_id, org_id, mode, adapter, name, state, api_url, country, consent_basis, mandate_ids,
-  last_error, last_error_at, created_at, updated_at`
+  last_error, last_error_at, tests_sent_at, tests_error, created_at, updated_at`
 
 async function findConnection(
   queries: Queries,
@@ -163,6 +180,37 @@ export async function getConnection(queries: Queries, scope: OrgScope, id: strin
   const connection = await findConnection(queries, scope, id)
   if (!connection) throw problem('NOT_FOUND', `Connection ${id} not found.`)
   return connection
+}
+
+/**
+ * Creates a key of a connection. An ATS that signs its calls does not get its key, which only has the rate limits and the last use: it is
+ * not returned.
+ */
+export async function createConnectionKey(
+  tx: Tx,
+  deps: Pick<Context, 'vault' | 'clock'>,
+  { connection_id: connectionId, org_id: orgId, mode, adapter }: AtsConnection,
+  preset?: LimitPreset,
+): Promise<{ keyId: string; key: string | null }> {
+  const isStored = expectsKey(adapters[adapter])
+  const { keyId, key } = await createAtsKey(tx, deps, { orgId, mode, connectionId, adapter, isStored, preset })
+  return { keyId, key: adapters[adapter].verifySignature ? null : key }
+}
+
+/** Creates another key, so that the first can be replaced. */
+export async function addConnectionKey(
+  tx: Tx,
+  deps: Pick<Context, 'vault' | 'clock'>,
+  scope: OrgScope,
+  id: string,
+): Promise<{ connection: AtsConnection; keyId: string; key: string | null }> {
+  const connection = await lockActiveConnection(tx, scope, id)
+  if (adapters[connection.adapter].verifySignature)
+    throw problem(
+      'CONFLICT',
+      `${adapters[connection.adapter].title} signs its calls and has no keys. Change the signing secret of the connection instead.`,
+    )
+  return { connection, ...(await createConnectionKey(tx, deps, connection)) }
 }
 
 /** Lists the connections of an organisation, oldest first. */
@@ -188,12 +236,11 @@ export async function openCredentials(queries: Queries, vault: Vault, connection
   return JSON.parse(vault.open(rows[0]!.credentials, credentialsPurpose(connectionId))) as AtsCredentials
 }
 
-export interface ConnectionChange {
+export interface ConnectionChange extends CredentialInput {
   name?: string | undefined
   country?: string | undefined
   consent_basis?: string | undefined
   mandate_ids?: string[] | null | undefined
-  token?: string | undefined
 }
 
 /** Changes the given fields of an active connection. */
@@ -206,16 +253,14 @@ export async function changeConnection(
 ): Promise<AtsConnection> {
   const current = await lockConnection(tx, scope, id)
   if (current.state === 'disconnected') throw problem('CONFLICT', `${id} is disconnected; create a new connection.`)
-  const { credential, title } = adapters[current.adapter]
-  const errors: Detail[] = []
+  const errors = credentialErrors(adapters[current.adapter], change)
   if (change.country !== undefined && callingCodeOf(change.country) === undefined)
     errors.push({ path: 'country', message: 'must be a country code of ISO 3166-1, such as IN' })
-  if (change.token !== undefined && !credential)
-    errors.push({ path: 'token', message: `is not used by ${title}, which expects its ATS key` })
   if (change.mandate_ids) errors.push(...(await mandateErrors(tx, scope, change.mandate_ids)))
   if (errors.length > 0) throw invalid(errors)
-  if (change.token !== undefined) {
-    const credentials = { ...(await openCredentials(tx, vault, id)), token: change.token }
+  const newCredentials = enteredCredentials(change)
+  if (Object.keys(newCredentials).length > 0) {
+    const credentials = { ...(await openCredentials(tx, vault, id)), ...newCredentials }
     await sql`update ats_connections set credentials = ${vault.seal(JSON.stringify(credentials), credentialsPurpose(id))}
       where connection_id = ${id}`.execute(tx)
   }
@@ -225,7 +270,15 @@ export async function changeConnection(
       consent_basis = ${change.consent_basis ?? current.consent_basis}, mandate_ids = ${mandateIds}::text[],
       updated_at = ${new Date(clock.now())}
     where connection_id = ${id} returning ${columns}`.execute(tx)
+  await requestTestList(tx, clock, id)
   return rows[0]!
+}
+
+/** Sends the list of tests again, if the ATS expects Attestry to send it. */
+export async function requestTestList(tx: Tx, clock: Clock, id: string): Promise<void> {
+  await sql`update ats_connections set tests_due_at = ${new Date(clock.now())}, tests_digest = null
+    where connection_id = ${id} and tests_due_at is not null`.execute(tx)
+  notifyAfterCommit(tx, TESTS_DUE)
 }
 
 /**
@@ -245,7 +298,7 @@ export async function disconnect(
   // A new signing key makes the old links invalid; the credential of the customer is deleted.
   const credentials: AtsCredentials = { linkKey: randomToken(32) }
   const { rows } = await sql<AtsConnection>`
-    update ats_connections set state = 'disconnected', updated_at = ${new Date(clock.now())},
+    update ats_connections set state = 'disconnected', tests_due_at = null, updated_at = ${new Date(clock.now())},
       credentials = ${vault.seal(JSON.stringify(credentials), credentialsPurpose(id))}
     where connection_id = ${id} returning ${columns}`.execute(tx)
   return rows[0]!

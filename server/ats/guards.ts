@@ -6,10 +6,12 @@ import { serviceDisabledProblem } from '../access/service-switch.ts'
 import { type Problem, partnerErrorCodes, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { formatSeconds } from '../platform/clock.ts'
+import { runForAllOrganisations } from '../platform/database/tenant-scope.ts'
 import { readBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import { type App, toProblem, validateRequest } from '../platform/http/server.ts'
-import type { AdapterName } from './adapter.ts'
+import type { AtsAdapter } from './adapter.ts'
+import { openCredentials } from './connections.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,17 +32,22 @@ export type RenderError = (status: number, message: string, code: Problem['code'
 const KEY_RATE_LIMIT: Rule = { name: 'ats-key', kind: 'tokens', limit: 50, seconds: 1 }
 
 /**
- * Checks, in this order: the key, which must be of this adapter, the service switch, the rate limit, and the body. Renders errors in the
- * shape of the ATS.
+ * Checks, in this order: the key, which must be of this adapter, or the signature, then the service switch, the rate limit, and the body.
+ * Renders errors in the shape of the ATS. The routes of an ATS that signs its calls have the parameter `connection_id`.
  */
-export function guardAtsRoutes(app: App, context: Context, adapter: AdapterName, renderError: RenderError): void {
+export function guardAtsRoutes(app: App, context: Context, adapter: AtsAdapter, renderError: RenderError): void {
   app.decorateRequest('atsKey', null as never)
   app.addHook('preParsing', async (request, reply) => {
     if (request.is404) return
-    request.atsKey = await authenticate(context, request, reply, adapter)
+    if (adapter.verifySignature) {
+      // The signature covers the body. The calls of others must not use up the rate of the connection.
+      request.rawBody = await readBody(request.raw)
+      request.atsKey = await authenticateSigned(context, request, adapter)
+    } else request.atsKey = await authenticate(context, request, reply, adapter)
     request.tenant.scope = request.atsKey
+    context.keyUses.record(request.atsKey.keyId, context.clock.now())
     await requireWithinRate(context, request.atsKey)
-    request.rawBody = await readBody(request.raw)
+    if (!adapter.verifySignature) request.rawBody = await readBody(request.raw)
   })
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.is404) return done()
@@ -71,14 +78,14 @@ async function authenticate(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  adapter: AdapterName,
+  { name }: AtsAdapter,
 ): Promise<AtsKey> {
-  const { keyring, keyUses, clock } = context
+  const { keyring } = context
   await keyring.refreshIfStale()
   const sentKey = readKey(request.headers.authorization ?? '')
   const key = sentKey === undefined ? undefined : keyring.atsKey(sentKey)
   // A key of another ATS is rejected like an unknown key.
-  if (!key || key.revoked || key.adapter !== adapter) {
+  if (!key || key.revoked || key.adapter !== name) {
     await countFailedAuthentication(context, request.ip)
     reply.header('www-authenticate', 'Basic realm="Attestry"')
     throw problem(
@@ -86,9 +93,32 @@ async function authenticate(
       'The API key is missing, invalid or revoked. Send a key that was created for this integration, as the user name of Basic authentication or as a Bearer token.',
     )
   }
-  if (keyring.isServiceDisabled(key.orgId)) throw serviceDisabledProblem(keyring.isServicePaused(key.orgId))
-  keyUses.record(key.keyId, clock.now())
+  requireService(context, key)
   return key
+}
+
+async function authenticateSigned(context: Context, request: FastifyRequest, adapter: AtsAdapter): Promise<AtsKey> {
+  const { keyring, db, vault } = context
+  await keyring.refreshIfStale()
+  const { connection_id } = request.params as { connection_id: string }
+  const key = keyring.atsKeyOfConnection(connection_id)
+  const credentials =
+    key?.adapter === adapter.name &&
+    (await runForAllOrganisations(() => openCredentials(db.queries, vault, key.connectionId)))
+  const secret = credentials ? credentials.signing_secret : undefined
+  if (!key || secret === undefined || !adapter.verifySignature!(request.rawBody, request.headers, secret)) {
+    await countFailedAuthentication(context, request.ip)
+    throw problem(
+      'UNAUTHORIZED',
+      `The connection does not exist, or the signature is missing or wrong. Check the address of the webhook, and the signing secret of the connection in Attestry.`,
+    )
+  }
+  requireService(context, key)
+  return key
+}
+
+function requireService({ keyring }: Context, { orgId }: AtsKey): void {
+  if (keyring.isServiceDisabled(orgId)) throw serviceDisabledProblem(keyring.isServicePaused(orgId))
 }
 
 /** Returns the user name of Basic authentication, whose password is empty, or the Bearer token. */

@@ -1,14 +1,8 @@
 import type { OrgScope } from '../access/caller.ts'
 import { listReadyMandates, type MandateTitle } from '../mandates/mandate-rows.ts'
 import type { Queries } from '../platform/database/database.ts'
+import type { AtsTest } from './adapter.ts'
 import { type AtsConnection, getConnection, MAX_LISTED_MANDATES } from './connections.ts'
-
-/** A mandate as recruiters choose it in the ATS. */
-export interface AtsTest {
-  id: string
-  name: string
-  description: string
-}
 
 /** Returns the name of a test: title and company, because an agency has the same title for several companies. */
 export function testName({ title, company_name }: Pick<MandateTitle, 'title' | 'company_name'>): string {

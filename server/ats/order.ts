@@ -2,7 +2,7 @@ import type { Mode } from '../access/keys.ts'
 import type { AdapterName } from './adapter.ts'
 import type { Outcome } from './outcome.ts'
 
-export const orderStates = ['ordered', 'started', 'completed', 'declined', 'failed', 'cancelled'] as const
+export const orderStates = ['ordered', 'started', 'completed', 'declined', 'failed', 'cancelled', 'rejected'] as const
 export type OrderState = (typeof orderStates)[number]
 
 /** One candidate's assessment that an ATS ordered. */
@@ -14,8 +14,10 @@ export interface AtsOrder {
   adapter: AdapterName
   key_id: string
   identity: string
-  mandate_id: string
-  campaign_id: string
+  /** Null if the order was rejected because its test is unknown. */
+  mandate_id: string | null
+  /** Null if the order was rejected. */
+  campaign_id: string | null
   candidate_id: string | null
   candidate_name: string
   profile_url: string | null

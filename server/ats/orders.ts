@@ -12,7 +12,7 @@ import { isEmailAddress } from '../campaigns/schema.ts'
 import { withdrawCandidate } from '../campaigns/withdrawal.ts'
 import { availableChannels } from '../channels/credentials.ts'
 import type { Context } from '../context.ts'
-import { type Mandate, shareLockMandate } from '../mandates/mandate-rows.ts'
+import { findMandateIds, type Mandate, shareLockMandate } from '../mandates/mandate-rows.ts'
 import { blindIndexOf } from '../people/identity/blind-index.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
@@ -23,6 +23,7 @@ import { adapters } from './adapters.ts'
 import { type AtsConnection, lockActiveConnection, recordConnectionError } from './connections.ts'
 import { isOffered } from './offered-mandates.ts'
 import type { AtsOrder, OrderState } from './order.ts'
+import { rejectedOutcome } from './outcome.ts'
 import { openOrders, type StoredOrder, sealOrder } from './personal-values.ts'
 import { normalisePhone } from './phone.ts'
 import { queueReport } from './reports/reports.ts'
@@ -82,6 +83,55 @@ export async function placeOrder(tx: Tx, deps: OrderDeps, key: AtsKey, input: Ne
   if (order.is_paused && adapters[order.adapter].reports.has('paused'))
     await queueReport(tx, deps.clock, { ...order, kind: 'paused', version: 1 })
   return order
+}
+
+/**
+ * Places an order of an ATS that does not show the response to the recruiter. An order that is rejected is stored, and the rejection is
+ * reported as its result.
+ */
+export async function placeOrReject(
+  context: OrderDeps & Pick<Context, 'db'>,
+  key: AtsKey,
+  input: NewOrder,
+): Promise<AtsOrder> {
+  try {
+    return await context.db.transaction((tx) => placeOrder(tx, context, key, input))
+  } catch (error) {
+    if (!(error instanceof Problem) || (error.code !== 'CONFLICT' && error.code !== 'VALIDATION_FAILED')) throw error
+    return context.db.transaction((tx) => recordRejectedOrder(tx, context, key, input, error.message))
+  }
+}
+
+async function recordRejectedOrder(
+  tx: Tx,
+  { clock }: OrderDeps,
+  { orgId, mode, connectionId, keyId }: AtsKey,
+  { identity, testId, callbackUrl }: NewOrder,
+  summary: string,
+): Promise<AtsOrder> {
+  const scope = { orgId, mode }
+  const connection = await lockActiveConnection(tx, scope, connectionId)
+  await lockName(tx, `ATS order ${connectionId} ${identity}`)
+  const existingOrder = await findOrderByIdentity(tx, connectionId, identity)
+  if (existingOrder) return existingOrder
+  const orderId = newId('AO_', clock.now())
+  const now = new Date(clock.now())
+  const isOwnMandate = (await findMandateIds(tx, scope, [testId])).has(testId)
+  await sql`
+    insert into ats_orders (order_id, connection_id, org_id, mode, adapter, key_id, identity, mandate_id, callback_url, consent_basis,
+      state, outcome, created_at, updated_at)
+    values (${orderId}, ${connectionId}, ${orgId}, ${mode}, ${connection.adapter}, ${keyId}, ${identity},
+      ${isOwnMandate ? testId : null}, ${callbackUrl}, ${connection.consent_basis}, 'rejected',
+      ${JSON.stringify(rejectedOutcome(summary, now))}::jsonb, ${now}, ${now})`.execute(tx)
+  await queueReport(tx, clock, {
+    order_id: orderId,
+    org_id: orgId,
+    mode,
+    connection_id: connectionId,
+    kind: 'result',
+    version: 1,
+  })
+  return getOrder(tx, scope, orderId)
 }
 
 async function getOrderableMandate(

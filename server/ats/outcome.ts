@@ -31,6 +31,20 @@ export function skillVerdictText({ verdict, evidence }: Outcome['skills'][number
   return verdict === evidence ? verdict : `${verdict} (${evidence})`
 }
 
+/** Returns the outcome of an order that was rejected. */
+export function rejectedOutcome(summary: string, endedAt: Date): Outcome {
+  return {
+    status: 'failed',
+    reason: null,
+    qualified: null,
+    score: null,
+    summary,
+    skills: [],
+    duration_minutes: null,
+    ended_at: endedAt.toISOString(),
+  }
+}
+
 /** Returns the outcome of a candidate whose conversation has ended. */
 export function outcomeOf(candidate: Candidacy, isCancelled: boolean): Outcome {
   const output = resultOutput(candidate)

@@ -36,7 +36,9 @@ export async function openOrders(queries: Queries, rows: StoredOrder[]): Promise
   return rows.map(({ personal, person_id, ...row }) => {
     const key = keys.get(person_id ?? '') ?? null
     const values = openPersonal<OrderValues>(key, personal, orderPurpose(row.order_id))
-    return { ...row, candidate_name: values?.candidate_name ?? ERASED, profile_url: values?.profile_url ?? null }
+    // Without a candidate, the values of a rejected order are not stored.
+    const nameIfMissing = row.state === 'rejected' ? `Order ${row.identity}` : ERASED
+    return { ...row, candidate_name: values?.candidate_name ?? nameIfMissing, profile_url: values?.profile_url ?? null }
   })
 }
 

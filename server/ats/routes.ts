@@ -3,6 +3,7 @@ import type { App } from '../platform/http/server.ts'
 import type { AdapterName } from './adapter.ts'
 import { ashbyRoutes } from './ashby/routes.ts'
 import { greenhouseRoutes } from './greenhouse/routes.ts'
+import { komboRoutes } from './kombo/routes.ts'
 import { workableRoutes } from './workable/routes.ts'
 
 /** The path below which an ATS calls us, such as /ats/greenhouse. */
@@ -15,4 +16,5 @@ export const atsRoutes: Record<AdapterName, (app: App, context: Context) => void
   greenhouse: greenhouseRoutes,
   ashby: ashbyRoutes,
   workable: workableRoutes,
+  kombo: komboRoutes,
 }

@@ -79,7 +79,7 @@ export interface ApprovedSkill {
 export interface AtsConnection {
   connection_id: string
   mode: Mode
-  adapter: 'greenhouse' | 'ashby' | 'workable'
+  adapter: 'greenhouse' | 'ashby' | 'workable' | 'kombo'
   title: string
   name: string
   state: 'active' | 'disconnected'
@@ -87,6 +87,15 @@ export interface AtsConnection {
   consent_basis: string
   /** The mandates that are offered as tests. Null: all mandates that are ready. */
   mandate_ids: string[] | null
+  /** The addresses to enter in the ATS. */
+  endpoints: {
+    name: string
+    url: string
+  }[]
+  /** Whether the ATS signs its calls. It then has no key. */
+  signs_calls: boolean
+  /** Labels of the credentials that are still to be entered. */
+  missing_credentials: string[]
   created_at: string
   keys: AtsKey[]
   /** The last call of the ATS, its last order and the last report, so that an owner sees which steps work. */
@@ -98,6 +107,10 @@ export interface AtsConnection {
     reported_at: string | null
     /** Why the last report was not accepted; null if it was, or if none was sent yet. */
     report_error: string | null
+    /** When the ATS last accepted the list of tests. Null if it calls for the list. */
+    tests_sent_at: string | null
+    /** Why the ATS did not accept the current list of tests; null if it did. */
+    tests_error: string | null
     /** The last error that the ATS reported about no known order; null if there was none. */
     ats_error: string | null
     ats_error_at: string | null
@@ -125,16 +138,16 @@ export interface AtsKey {
 export interface AtsOrder {
   order_id: string
   connection_id: string
-  adapter: 'greenhouse' | 'ashby' | 'workable'
-  mandate_id: string
+  adapter: 'greenhouse' | 'ashby' | 'workable' | 'kombo'
+  mandate_id: string | null
   /** The name of the test in the ATS: title and company of the mandate. */
   test_name: string
-  campaign_id: string
+  campaign_id: string | null
   candidate_id: string | null
   candidate_name: string
   profile_url: string | null
   consent_basis: string
-  state: 'ordered' | 'started' | 'completed' | 'declined' | 'failed' | 'cancelled'
+  state: 'ordered' | 'started' | 'completed' | 'declined' | 'failed' | 'cancelled' | 'rejected'
   /** Whether the order is open and its campaign is paused. */
   is_paused: boolean
   summary: string | null
@@ -167,17 +180,15 @@ export interface AtsReport {
 }
 
 export interface AtsSystem {
-  adapter: 'greenhouse' | 'ashby' | 'workable'
+  adapter: 'greenhouse' | 'ashby' | 'workable' | 'kombo'
   title: string
-  /** The credential that the ATS issues. Null if it needs none. */
-  credential: {
+  /** The values that the ATS issues. */
+  credentials: {
+    name: 'token' | 'account_id' | 'signing_secret'
     label: string
     help: string
-  } | null
-  /** The addresses to enter in the ATS. */
-  endpoints: {
-    name: string
-    url: string
+    /** Whether it is needed to create a connection. */
+    required: boolean
   }[]
 }
 
@@ -406,7 +417,7 @@ export interface CreatedApiKey {
 export interface CreatedAtsConnection {
   connection_id: string
   mode: Mode
-  adapter: 'greenhouse' | 'ashby' | 'workable'
+  adapter: 'greenhouse' | 'ashby' | 'workable' | 'kombo'
   title: string
   name: string
   state: 'active' | 'disconnected'
@@ -414,6 +425,15 @@ export interface CreatedAtsConnection {
   consent_basis: string
   /** The mandates that are offered as tests. Null: all mandates that are ready. */
   mandate_ids: string[] | null
+  /** The addresses to enter in the ATS. */
+  endpoints: {
+    name: string
+    url: string
+  }[]
+  /** Whether the ATS signs its calls. It then has no key. */
+  signs_calls: boolean
+  /** Labels of the credentials that are still to be entered. */
+  missing_credentials: string[]
   created_at: string
   keys: AtsKey[]
   /** The last call of the ATS, its last order and the last report, so that an owner sees which steps work. */
@@ -425,6 +445,10 @@ export interface CreatedAtsConnection {
     reported_at: string | null
     /** Why the last report was not accepted; null if it was, or if none was sent yet. */
     report_error: string | null
+    /** When the ATS last accepted the list of tests. Null if it calls for the list. */
+    tests_sent_at: string | null
+    /** Why the ATS did not accept the current list of tests; null if it did. */
+    tests_error: string | null
     /** The last error that the ATS reported about no known order; null if there was none. */
     ats_error: string | null
     ats_error_at: string | null
@@ -435,8 +459,8 @@ export interface CreatedAtsConnection {
       orders: number
     }[]
   }
-  /** The key. It is not returned again. */
-  key: string
+  /** The key. It is not returned again. Null if the ATS signs its calls. */
+  key: string | null
 }
 
 export interface CredentialKey {

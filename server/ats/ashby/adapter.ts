@@ -16,10 +16,13 @@ export const ashby: AtsAdapter = {
   title: 'Ashby',
   domains: ['ashbyhq.com'],
   defaultApiUrl: 'https://api.ashbyhq.com',
-  credential: {
-    label: 'Ashby API key',
-    help: 'create an API key with the permission candidatesWrite in Ashby, under Admin, API keys',
-  },
+  credentials: [
+    {
+      name: 'token',
+      label: 'Ashby API key',
+      help: 'create an API key with the permission candidatesWrite in Ashby, under Admin, API keys',
+    },
+  ],
   endpoints: [{ name: 'Base URL', path: '' }],
   reports: new Set(['started', 'paused', 'resumed', 'result', 'cancelled']),
   allowsReorder: true,

@@ -17,7 +17,7 @@ const renderError: RenderError = (status, message, code) => {
 /** The endpoints that Ashby calls. */
 export function ashbyRoutes(app: App, context: Context): void {
   const { db } = context
-  guardAtsRoutes(app, context, ashby.name, renderError)
+  guardAtsRoutes(app, context, ashby, renderError)
 
   app.post('/assessment.list', async ({ atsKey }) => {
     const tests = await listTests(db.queries, atsKey, atsKey.connectionId)

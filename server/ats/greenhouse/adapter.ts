@@ -9,6 +9,7 @@ export const greenhouse: AtsAdapter = {
   name: 'greenhouse',
   title: 'Greenhouse',
   domains: ['greenhouse.io'],
+  credentials: [],
   endpoints: [
     { name: 'list_tests', path: '/list_tests' },
     { name: 'send_test', path: '/send_test' },

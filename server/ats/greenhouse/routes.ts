@@ -16,7 +16,7 @@ const renderError: RenderError = (status, message) => ({ status, body: { message
 /** The endpoints that Greenhouse calls. */
 export function greenhouseRoutes(app: App, context: Context): void {
   const { db, config, vault, clock } = context
-  guardAtsRoutes(app, context, greenhouse.name, renderError)
+  guardAtsRoutes(app, context, greenhouse, renderError)
 
   app.get('/list_tests', async ({ atsKey }) => {
     const tests = await listTests(db.queries, atsKey, atsKey.connectionId)

@@ -6,7 +6,9 @@ export const workable: AtsAdapter = {
   name: 'workable',
   title: 'Workable',
   domains: ['workable.com'],
-  credential: { label: 'Workable token', help: 'Workable issues the token when the integration is created' },
+  credentials: [
+    { name: 'token', label: 'Workable token', help: 'Workable issues the token when the integration is created' },
+  ],
   endpoints: [{ name: 'Base URL', path: '' }],
   reports: new Set(['paused', 'resumed', 'result', 'cancelled']),
   allowsReorder: false,

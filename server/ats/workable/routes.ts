@@ -20,7 +20,7 @@ const renderError: RenderError = (status, message) => ({ status, body: { status,
 /** The endpoints that Workable calls. */
 export function workableRoutes(app: App, context: Context): void {
   const { db, config, vault, clock } = context
-  guardAtsRoutes(app, context, workable.name, renderError)
+  guardAtsRoutes(app, context, workable, renderError)
 
   app.get('/tests', async ({ atsKey }) => {
     const tests = await listTests(db.queries, atsKey, atsKey.connectionId)

@@ -1,17 +1,23 @@
 import { sql } from 'kysely'
 import { listAtsKeys } from '../../access/ats-keys.ts'
 import type { OrgScope } from '../../access/caller.ts'
-import { adapters } from '../../ats/adapters.ts'
-import type { AtsConnection } from '../../ats/connections.ts'
+import { adapters, endpointUrls } from '../../ats/adapters.ts'
+import { type AtsConnection, openCredentials } from '../../ats/connections.ts'
 import { listTests, testName } from '../../ats/offered-mandates.ts'
 import type { AtsOrder } from '../../ats/order.ts'
 import { type AtsReport, listReports } from '../../ats/reports/reports.ts'
 import type { Context } from '../../context.ts'
 import { findMandateTitles } from '../../mandates/mandate-rows.ts'
 import type { Queries } from '../../platform/database/database.ts'
+import type { Vault } from '../../platform/vault.ts'
 
 /** Returns a connection with its keys, and with the checks of its setup. */
-export async function connectionRecord(queries: Queries, scope: OrgScope, connection: AtsConnection) {
+export async function connectionRecord(
+  { vault, config }: Pick<Context, 'vault' | 'config'>,
+  queries: Queries,
+  scope: OrgScope,
+  connection: AtsConnection,
+) {
   const { connection_id, mode, adapter, name, state, country, consent_basis, mandate_ids, created_at } = connection
   const keys = await listAtsKeys(queries, connection_id)
   const checks = await orderChecks(queries, connection_id)
@@ -29,6 +35,9 @@ export async function connectionRecord(queries: Queries, scope: OrgScope, connec
     country,
     consent_basis,
     mandate_ids,
+    endpoints: endpointUrls(adapter, connection_id, config.publicUrl ?? ''),
+    signs_calls: adapters[adapter].verifySignature !== undefined,
+    missing_credentials: await missingCredentials(queries, vault, connection),
     created_at: created_at.toISOString(),
     keys: keys.map(({ key_id, revoked_at, created_at: createdAt, last_used_at }) => ({
       key_id,
@@ -40,11 +49,21 @@ export async function connectionRecord(queries: Queries, scope: OrgScope, connec
       tests: (await listTests(queries, scope, connection_id)).length,
       called_at: calledAt.at(-1) ?? null,
       ...checks,
+      tests_sent_at: connection.tests_sent_at?.toISOString() ?? null,
+      tests_error: connection.tests_error,
       ats_error: connection.last_error,
       ats_error_at: connection.last_error_at?.toISOString() ?? null,
       paused_campaigns: await pausedCampaigns(queries, connection_id),
     },
   }
+}
+
+/** Returns the labels of the credentials that are still to be entered. */
+async function missingCredentials(queries: Queries, vault: Vault, { connection_id, adapter, state }: AtsConnection) {
+  const laterCredentials = adapters[adapter].credentials.filter(({ isLater }) => isLater)
+  if (laterCredentials.length === 0 || state === 'disconnected') return []
+  const credentials = await openCredentials(queries, vault, connection_id)
+  return laterCredentials.filter(({ name }) => credentials[name] === undefined).map(({ label }) => label)
 }
 
 /** Returns the paused campaigns that open orders of the connection wait for. */
@@ -88,14 +107,14 @@ export async function orderRecords({ config }: Pick<Context, 'config'>, queries:
   const reportsByOrder = Map.groupBy(reports, ({ order_id }) => order_id)
   const titles = await findMandateTitles(
     queries,
-    orders.map(({ mandate_id }) => mandate_id),
+    orders.flatMap(({ mandate_id }) => mandate_id ?? []),
   )
   return orders.map((order) => ({
     order_id: order.order_id,
     connection_id: order.connection_id,
     adapter: order.adapter,
     mandate_id: order.mandate_id,
-    test_name: testName(titles.get(order.mandate_id)!),
+    test_name: order.mandate_id === null ? 'Unknown test' : testName(titles.get(order.mandate_id)!),
     campaign_id: order.campaign_id,
     candidate_id: order.candidate_id,
     candidate_name: order.candidate_name,

@@ -1,21 +1,19 @@
-import { createAtsKey, revokeAtsKey } from '../../access/ats-keys.ts'
-import type { OrgScope } from '../../access/caller.ts'
+import { revokeAtsKey } from '../../access/ats-keys.ts'
 import { runIdempotent } from '../../access/idempotency.ts'
 import { adapterNames } from '../../ats/adapter.ts'
-import { adapters, endpointUrls } from '../../ats/adapters.ts'
+import { adapters } from '../../ats/adapters.ts'
 import {
-  type AtsConnection,
+  addConnectionKey,
   changeConnection,
   createConnection,
+  createConnectionKey,
   disconnect,
   getConnection,
   listConnections,
-  lockActiveConnection,
 } from '../../ats/connections.ts'
 import { getOrder, listOrders } from '../../ats/orders.ts'
 import { replayReport } from '../../ats/reports/reports.ts'
 import type { Context } from '../../context.ts'
-import type { Tx } from '../../platform/database/database.ts'
 import { NoBody } from '../../platform/http/body.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
@@ -37,7 +35,7 @@ import {
 
 /** Routes for the connections of an organisation to applicant tracking systems (ATS), their orders and reports. */
 export function atsConsoleRoutes(app: App, context: Context): void {
-  const { db, vault, clock, config } = context
+  const { db, vault, clock } = context
   const viewerConfig = { role: 'viewer' } as const
   const ownerConfig = { role: 'owner', idempotent: 'optional', recentSignIn: true } as const
 
@@ -48,8 +46,12 @@ export function atsConsoleRoutes(app: App, context: Context): void {
       const items = adapterNames.map((adapter) => ({
         adapter,
         title: adapters[adapter].title,
-        credential: adapters[adapter].credential ?? null,
-        endpoints: endpointUrls(adapter, config.publicUrl ?? ''),
+        credentials: adapters[adapter].credentials.map(({ name, label, help, isLater = false }) => ({
+          name,
+          label,
+          help,
+          required: !isLater,
+        })),
       }))
       return successResponse('Systems', { items })
     },
@@ -60,7 +62,7 @@ export function atsConsoleRoutes(app: App, context: Context): void {
     { config: viewerConfig, schema: { response: { 200: success(AtsConnectionList) } } },
     async ({ caller }) => {
       const connections = await listConnections(db.queries, caller)
-      const items = await Promise.all(connections.map((each) => connectionRecord(db.queries, caller, each)))
+      const items = await Promise.all(connections.map((each) => connectionRecord(context, db.queries, caller, each)))
       return successResponse('Connections', { items })
     },
   )
@@ -70,7 +72,7 @@ export function atsConsoleRoutes(app: App, context: Context): void {
     { config: viewerConfig, schema: { params: ConnectionParams, response: { 200: success(AtsConnectionRecord) } } },
     async ({ caller, params }) => {
       const connection = await getConnection(db.queries, caller, params.connection_id)
-      return successResponse('Connection', await connectionRecord(db.queries, caller, connection))
+      return successResponse('Connection', await connectionRecord(context, db.queries, caller, connection))
     },
   )
 
@@ -80,7 +82,9 @@ export function atsConsoleRoutes(app: App, context: Context): void {
     async (request, reply): Promise<void> => {
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const connection = await createConnection(tx, context, caller, request.body)
-        return { status: 201, body: await withNewKey(tx, caller, connection, 'Connection created'), secret: true }
+        const { key } = await createConnectionKey(tx, context, connection)
+        const record = { ...(await connectionRecord(context, tx, caller, connection)), key }
+        return { status: 201, body: successResponse('Connection created', record), secret: true }
       })
     },
   )
@@ -95,7 +99,7 @@ export function atsConsoleRoutes(app: App, context: Context): void {
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const { connection_id } = request.params
         const connection = await changeConnection(tx, context, caller, connection_id, request.body)
-        const record = await connectionRecord(tx, caller, connection)
+        const record = await connectionRecord(context, tx, caller, connection)
         return { status: 200, body: successResponse('Connection changed', record) }
       })
     },
@@ -109,8 +113,9 @@ export function atsConsoleRoutes(app: App, context: Context): void {
     },
     async (request, reply): Promise<void> => {
       await runIdempotent(context, request, reply, async (tx, caller) => {
-        const connection = await lockActiveConnection(tx, caller, request.params.connection_id)
-        return { status: 201, body: await withNewKey(tx, caller, connection, 'Key created'), secret: true }
+        const { connection, key } = await addConnectionKey(tx, context, caller, request.params.connection_id)
+        const record = { ...(await connectionRecord(context, tx, caller, connection)), key }
+        return { status: 201, body: successResponse('Key created', record), secret: true }
       })
     },
   )
@@ -126,7 +131,7 @@ export function atsConsoleRoutes(app: App, context: Context): void {
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const connection = await getConnection(tx, caller, connection_id)
         await revokeAtsKey(tx, clock, connection_id, key_id)
-        const record = await connectionRecord(tx, caller, connection)
+        const record = await connectionRecord(context, tx, caller, connection)
         return { status: 200, body: successResponse('Key revoked', record) }
       })
     },
@@ -138,7 +143,7 @@ export function atsConsoleRoutes(app: App, context: Context): void {
     async (request, reply): Promise<void> => {
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const connection = await disconnect(tx, context, caller, request.params.connection_id)
-        const record = await connectionRecord(tx, caller, connection)
+        const record = await connectionRecord(context, tx, caller, connection)
         return { status: 200, body: successResponse('Disconnected', record) }
       })
     },
@@ -180,17 +185,4 @@ export function atsConsoleRoutes(app: App, context: Context): void {
       })
     },
   )
-
-  async function withNewKey(tx: Tx, scope: OrgScope, connection: AtsConnection, message: string) {
-    const { connection_id: connectionId, adapter } = connection
-    const isStored = !adapters[adapter].credential
-    const { key } = await createAtsKey(tx, context, {
-      orgId: scope.orgId,
-      mode: scope.mode,
-      connectionId,
-      adapter,
-      isStored,
-    })
-    return successResponse(message, { ...(await connectionRecord(tx, scope, connection)), key })
-  }
 }

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { ModeSchema } from '../../access/schema.ts'
-import { adapterNames, reportKinds } from '../../ats/adapter.ts'
+import { adapterNames, credentialNames, reportKinds } from '../../ats/adapter.ts'
 import {
   MAX_CONSENT_BASIS_LENGTH,
   MAX_LISTED_MANDATES,
@@ -21,12 +21,15 @@ const AtsSystem = named(
   Type.Object({
     adapter: Adapter,
     title: text,
-    credential: Type.Union([Type.Object({ label: text, help: text }), Type.Null()], {
-      description: 'The credential that the ATS issues. Null if it needs none.',
-    }),
-    endpoints: Type.Array(Type.Object({ name: text, url: text }), {
-      description: 'The addresses to enter in the ATS.',
-    }),
+    credentials: Type.Array(
+      Type.Object({
+        name: Type.Enum([...credentialNames]),
+        label: text,
+        help: text,
+        required: Type.Boolean({ description: 'Whether it is needed to create a connection.' }),
+      }),
+      { description: 'The values that the ATS issues.' },
+    ),
   }),
 )
 export const AtsSystemList = named('AtsSystemList', Type.Object({ items: Type.Array(AtsSystem) }))
@@ -55,6 +58,9 @@ const connectionFields = {
   mandate_ids: Type.Union([Type.Array(text), Type.Null()], {
     description: 'The mandates that are offered as tests. Null: all mandates that are ready.',
   }),
+  endpoints: Type.Array(Type.Object({ name: text, url: text }), { description: 'The addresses to enter in the ATS.' }),
+  signs_calls: Type.Boolean({ description: 'Whether the ATS signs its calls. It then has no key.' }),
+  missing_credentials: Type.Array(text, { description: 'Labels of the credentials that are still to be entered.' }),
   created_at: text,
   keys: Type.Array(AtsKeyRecord),
   checks: Type.Object(
@@ -65,6 +71,12 @@ const connectionFields = {
       reported_at: orNull(text),
       report_error: Type.Union([text, Type.Null()], {
         description: 'Why the last report was not accepted; null if it was, or if none was sent yet.',
+      }),
+      tests_sent_at: Type.Union([text, Type.Null()], {
+        description: 'When the ATS last accepted the list of tests. Null if it calls for the list.',
+      }),
+      tests_error: Type.Union([text, Type.Null()], {
+        description: 'Why the ATS did not accept the current list of tests; null if it did.',
       }),
       ats_error: Type.Union([text, Type.Null()], {
         description: 'The last error that the ATS reported about no known order; null if there was none.',
@@ -84,7 +96,12 @@ export const AtsConnectionRecord = named('AtsConnection', Type.Object(connection
 export const AtsConnectionList = named('AtsConnectionList', Type.Object({ items: Type.Array(AtsConnectionRecord) }))
 export const CreatedAtsConnection = named(
   'CreatedAtsConnection',
-  Type.Object({ ...connectionFields, key: Type.String({ description: 'The key. It is not returned again.' }) }),
+  Type.Object({
+    ...connectionFields,
+    key: Type.Union([text, Type.Null()], {
+      description: 'The key. It is not returned again. Null if the ATS signs its calls.',
+    }),
+  }),
 )
 
 const AtsReportRecord = named(
@@ -109,9 +126,9 @@ export const AtsOrderRecord = named(
     order_id: text,
     connection_id: text,
     adapter: Adapter,
-    mandate_id: text,
+    mandate_id: orNull(text),
     test_name: Type.String({ description: 'The name of the test in the ATS: title and company of the mandate.' }),
-    campaign_id: text,
+    campaign_id: orNull(text),
     candidate_id: orNull(text),
     candidate_name: text,
     profile_url: orNull(text),
@@ -136,6 +153,11 @@ const mandate_ids = orNull(
   Type.Array(Type.String({ pattern: '^JM_[A-Z0-9]{10,40}$' }), { minItems: 1, maxItems: MAX_LISTED_MANDATES }),
 )
 const token = Type.String({ minLength: 1, maxLength: MAX_TOKEN_LENGTH, pattern: TOKEN_PATTERN })
+const credentialFields = {
+  token: Type.Optional(token),
+  account_id: Type.Optional(token),
+  signing_secret: Type.Optional(token),
+}
 
 export const ConnectBody = Type.Object(
   {
@@ -144,7 +166,7 @@ export const ConnectBody = Type.Object(
     country,
     consent_basis,
     mandate_ids: Type.Optional(mandate_ids),
-    token: Type.Optional(token),
+    ...credentialFields,
   },
   closed,
 )
@@ -154,7 +176,7 @@ export const ConnectionChangeBody = Type.Object(
     country: Type.Optional(country),
     consent_basis: Type.Optional(consent_basis),
     mandate_ids: Type.Optional(mandate_ids),
-    token: Type.Optional(token),
+    ...credentialFields,
   },
   closed,
 )

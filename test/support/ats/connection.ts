@@ -1,12 +1,12 @@
 import type { SimulatedAts } from '../../../cli/simulated-ats/simulated-ats.ts'
 import { simulations } from '../../../cli/simulated-ats/simulations.ts'
-import { createAtsKey } from '../../../server/access/ats-keys.ts'
 import type { OrgScope } from '../../../server/access/caller.ts'
 import type { LimitPreset } from '../../../server/access/limits/table.ts'
-import type { AdapterName } from '../../../server/ats/adapter.ts'
+import type { AdapterName, CredentialName } from '../../../server/ats/adapter.ts'
 import { adapters } from '../../../server/ats/adapters.ts'
-import { type ConnectionInput, createConnection } from '../../../server/ats/connections.ts'
+import { type ConnectionInput, createConnection, createConnectionKey } from '../../../server/ats/connections.ts'
 import { startReporter } from '../../../server/ats/reports/reporter.ts'
+import { startTestLists } from '../../../server/ats/test-lists.ts'
 import type { TestApp } from '../app.ts'
 import type { Cleanup } from '../cleanup.ts'
 import { findFreePort } from '../free-port.ts'
@@ -14,6 +14,12 @@ import { type CampaignPartner, type CampaignPartnerOptions, createCampaignPartne
 
 /** A token that the simulated ATS accepts. */
 export const ATS_TOKEN = 'token-that-the-ats-issued'
+
+export const ATS_CREDENTIALS: Record<CredentialName, string> = {
+  token: ATS_TOKEN,
+  account_id: 'sandbox:1',
+  signing_secret: 'secret-of-the-webhook',
+}
 
 export interface ConnectOptions {
   input?: Partial<ConnectionInput>
@@ -29,19 +35,19 @@ export async function connectAts(
   adapter: AdapterName,
   { input = {}, preset, apiUrl }: ConnectOptions = {},
 ) {
-  const { credential, defaultApiUrl } = adapters[adapter]
+  const { credentials, defaultApiUrl } = adapters[adapter]
   const created = await context.db.transaction(async (tx) => {
-    const { connection_id: connectionId } = await createConnection(tx, context, scope, {
+    const connection = await createConnection(tx, context, scope, {
       adapter,
       name: 'Head office',
       country: 'IN',
       consent_basis: 'The candidate agreed in the application form.',
-      ...(credential ? { token: ATS_TOKEN } : {}),
+      ...Object.fromEntries(credentials.map(({ name }) => [name, ATS_CREDENTIALS[name]])),
       ...(defaultApiUrl && apiUrl ? { api_url: apiUrl } : {}),
       ...input,
     })
-    const key = await createAtsKey(tx, context, { ...scope, connectionId, adapter, isStored: !credential, preset })
-    return { connectionId, ...key }
+    const { keyId, key } = await createConnectionKey(tx, context, connection, preset)
+    return { connectionId: connection.connection_id, keyId, key: key ?? '' }
   })
   await context.keyring.refresh()
   return created
@@ -66,15 +72,22 @@ export async function startAts(
   // The address of the ATS is part of the connection, and the key of the connection is needed to simulate the ATS.
   const port = await findFreePort()
   const connection = await connectAts(app, partner.scope, adapter, { apiUrl: `http://127.0.0.1:${port}`, ...options })
-  const ats = await simulations[adapter]({ serverUrl: app.url, key: connection.key, token: ATS_TOKEN, port })
+  const ats = await simulations[adapter]({
+    serverUrl: app.url,
+    key: connection.key,
+    connectionId: connection.connectionId,
+    token: ATS_CREDENTIALS.token,
+    accountId: ATS_CREDENTIALS.account_id,
+    signingSecret: ATS_CREDENTIALS.signing_secret,
+    port,
+  })
   t.after(() => ats.close())
   return { ats, partner, ...connection }
 }
 
-/** Sends reports until the test ends. */
+/** Sends reports and lists of tests until the test ends. */
 export function startReports(t: Cleanup, app: TestApp): void {
-  const reporter = startReporter(app.context)
-  t.after(() => reporter.stop())
+  for (const activity of [startReporter(app.context), startTestLists(app.context)]) t.after(() => activity.stop())
 }
 
 /** Returns a person with a test number, whose replies are automatic: 1 passes, 5 declines, and so on. */

@@ -11,6 +11,8 @@ import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
 import { MandatePicker } from './mandate-picker.tsx'
 
+type Credential = AtsSystem['credentials'][number]
+
 const DEFAULT_CONSENT_BASIS = 'The candidate agreed to be contacted when they applied.'
 
 interface ConnectProps {
@@ -26,7 +28,7 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
   const systems = useData<AtsSystemList>(context.apiPath('/ats/systems'))
   const [adapter, setAdapter] = useState<AtsSystem['adapter']>(connection?.adapter ?? 'greenhouse')
   const [name, setName] = useState(connection?.name ?? '')
-  const [token, setToken] = useState('')
+  const [credentials, setCredentials] = useState<Partial<Record<Credential['name'], string>>>({})
   const [country, setCountry] = useState(connection?.country ?? 'IN')
   const [consentBasis, setConsentBasis] = useState(connection?.consent_basis ?? DEFAULT_CONSENT_BASIS)
   const [mandateIds, setMandateIds] = useState<string[] | null>(connection?.mandate_ids ?? null)
@@ -34,8 +36,9 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
   const [busy, setBusy] = useState(false)
   const system = systems.data?.items.find((each) => each.adapter === adapter)
   const errorAt = (path: string) => error?.details.find((each) => each.path.startsWith(path))?.message
-  const hasCredential = Boolean(connection || !system?.credential || token.trim())
-  const isReady = Boolean(system && consentBasis.trim() && country.trim() && hasCredential && mandateIds?.length !== 0)
+  const hasCredentials =
+    connection || system?.credentials.every(({ name, required }) => !required || credentials[name]?.trim())
+  const isReady = Boolean(system && consentBasis.trim() && country.trim() && hasCredentials && mandateIds?.length !== 0)
   return (
     <Dialog title={connection ? 'Edit connection' : 'Connect an ATS'} onClose={onClose}>
       <form class="stack" noValidate onSubmit={(event) => void save(event)}>
@@ -58,24 +61,28 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
             </div>
           </fieldset>
         )}
-        {system?.credential && (
+        {system?.credentials.map((credential) => (
           <Field
-            id="ats-token"
-            label={system.credential.label}
-            hint={connection ? 'Leave empty to keep the current one.' : hintOf(system)}
-            error={errorAt('token')}
+            key={credential.name}
+            id={`ats-${credential.name}`}
+            label={credential.required || connection ? credential.label : `${credential.label} (can be entered later)`}
+            hint={connection ? `${hintOf(credential)} Leave empty to keep the current one.` : hintOf(credential)}
+            error={errorAt(credential.name)}
           >
             {(attributes) => (
               <input
                 {...attributes}
                 type="password"
                 autocomplete="off"
-                value={token}
-                onInput={(event) => change(() => setToken(event.currentTarget.value))}
+                value={credentials[credential.name] ?? ''}
+                onInput={(event) => {
+                  const { value } = event.currentTarget
+                  change(() => setCredentials({ ...credentials, [credential.name]: value }))
+                }}
               />
             )}
           </Field>
-        )}
+        ))}
         <Field id="ats-name" label="Name (optional)" hint="Distinguishes several connections." error={errorAt('name')}>
           {(attributes) => (
             <input {...attributes} type="text" value={name} onInput={(event) => setName(event.currentTarget.value)} />
@@ -140,7 +147,12 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
         name: name.trim() || system!.title,
         country: country.trim(),
         consent_basis: consentBasis.trim(),
-        ...(token.trim() ? { token: token.trim() } : {}),
+        ...Object.fromEntries(
+          system!.credentials.flatMap(({ name: field }) => {
+            const value = credentials[field]?.trim()
+            return value ? [[field, value]] : []
+          }),
+        ),
         mandate_ids: mandateIds,
       },
     })
@@ -150,13 +162,13 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
   }
 }
 
-function hintOf({ credential }: AtsSystem): string {
-  const { help } = credential!
+function hintOf({ help }: Credential): string {
   return `${help[0]!.toUpperCase()}${help.slice(1)}.`
 }
 
 /** Shows a new key, which cannot be read again later. */
 export function ConnectionKey({ connection, onClose }: { connection: CreatedAtsConnection; onClose: () => void }) {
+  if (connection.key === null) return null // the ATS signs its calls
   return (
     <Dialog title="Copy your key now" onClose={onClose}>
       <p>

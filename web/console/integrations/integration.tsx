@@ -1,7 +1,7 @@
 import '../shared/forms.css'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { AtsConnection, AtsSystemList, CreatedAtsConnection } from '../../api-types/console.ts'
+import type { AtsConnection, CreatedAtsConnection } from '../../api-types/console.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -25,7 +25,6 @@ export default function Integration({ params }: { params: Params }) {
   const context = useOrgContext()
   const path = context.apiPath(`/ats/connections/${params.connection_id}`)
   const { data, error, set, reload } = useData<AtsConnection>(path, { pollMs: POLL_INTERVAL_MS })
-  const systems = useData<AtsSystemList>(context.apiPath('/ats/systems'))
   const [dialog, setDialog] = useState<OpenDialog>()
   const [created, setCreated] = useState<CreatedAtsConnection>()
   const [problem, setProblem] = useState<string>()
@@ -34,7 +33,6 @@ export default function Integration({ params }: { params: Params }) {
   const isActive = data.state === 'active'
   const isOwner = context.can('owner')
   const close = () => setDialog(undefined)
-  const endpoints = systems.data?.items.find(({ adapter }) => adapter === data.adapter)?.endpoints ?? []
   return (
     <>
       <p>
@@ -71,13 +69,8 @@ export default function Integration({ params }: { params: Params }) {
         <section class="stack" aria-label="Setup">
           <h2>Setup</h2>
           <ol class="stack">
-            <Step
-              title={`Enter the key and the ${endpoints.length === 1 ? 'address' : 'addresses'} in ${data.title}`}
-              done={data.checks.called_at}
-              doneText="last call"
-              waitingText={`${data.title} has not called yet.`}
-            >
-              {endpoints.map(({ name, url }) => (
+            <Step {...firstStep(data)}>
+              {data.endpoints.map(({ name, url }) => (
                 <div key={name} class="stack">
                   <div class="soft small">{name}</div>
                   <CopyText text={url} label={name} />
@@ -120,43 +113,45 @@ export default function Integration({ params }: { params: Params }) {
           <code>{data.connection_id}</code>
         </DescriptionItem>
       </DescriptionList>
-      <section class="stack" aria-label="Keys">
-        <div class="page-head">
-          <h2>Keys</h2>
-          {isOwner && isActive && (
-            <button type="button" class="small-button" onClick={() => void createKey()}>
-              Create key
-            </button>
-          )}
-        </div>
-        <Table
-          caption="Keys of this connection"
-          rows={data.keys}
-          keyOf={({ key_id }) => key_id}
-          empty={<p class="soft">This connection has no keys.</p>}
-          columns={[
-            { name: 'Key', cell: ({ key_id }) => <code>{key_id}</code> },
-            { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
-            { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-            { name: 'Last used', cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never') },
-            {
-              name: 'Actions',
-              cell: ({ key_id, status }) =>
-                isOwner &&
-                status === 'active' && (
-                  <button
-                    type="button"
-                    class="plain flush"
-                    aria-label={`Revoke ${key_id}`}
-                    onClick={() => setDialog({ kind: 'revoke', keyId: key_id })}
-                  >
-                    Revoke
-                  </button>
-                ),
-            },
-          ]}
-        />
-      </section>
+      {!data.signs_calls && (
+        <section class="stack" aria-label="Keys">
+          <div class="page-head">
+            <h2>Keys</h2>
+            {isOwner && isActive && (
+              <button type="button" class="small-button" onClick={() => void createKey()}>
+                Create key
+              </button>
+            )}
+          </div>
+          <Table
+            caption="Keys of this connection"
+            rows={data.keys}
+            keyOf={({ key_id }) => key_id}
+            empty={<p class="soft">This connection has no keys.</p>}
+            columns={[
+              { name: 'Key', cell: ({ key_id }) => <code>{key_id}</code> },
+              { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+              { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+              { name: 'Last used', cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never') },
+              {
+                name: 'Actions',
+                cell: ({ key_id, status }) =>
+                  isOwner &&
+                  status === 'active' && (
+                    <button
+                      type="button"
+                      class="plain flush"
+                      aria-label={`Revoke ${key_id}`}
+                      onClick={() => setDialog({ kind: 'revoke', keyId: key_id })}
+                    >
+                      Revoke
+                    </button>
+                  ),
+              },
+            ]}
+          />
+        </section>
+      )}
       <AtsOrders path={`${path}/orders`} canReplay={isActive && context.can('recruiter')} />
       {dialog?.kind === 'edit' && (
         <ConnectForm
@@ -214,8 +209,29 @@ interface StepProps {
   doneText: string
   waitingText: string
   /** Why it does not work now, although it may have worked before. */
-  error?: string | null
+  error?: string | false | null
   children?: ComponentChildren
+}
+
+/** What to enter in the ATS, and how to see that it works: its first call or, if it signs its calls, its reply to the list of tests. */
+function firstStep({ title, endpoints, signs_calls, missing_credentials, checks }: AtsConnection): StepProps {
+  const addresses = endpoints.length === 1 ? 'address' : 'addresses'
+  if (!signs_calls)
+    return {
+      title: `Enter the key and the ${addresses} in ${title}`,
+      done: checks.called_at,
+      doneText: 'last call',
+      waitingText: `${title} has not called yet.`,
+    }
+  return {
+    title: `Enter the ${addresses} in ${title}`,
+    done: checks.tests_sent_at,
+    doneText: 'list of tests sent',
+    waitingText: 'The list of tests was not sent yet.',
+    error: checks.tests_error
+      ? `${title} did not accept the list of tests: ${checks.tests_error}.`
+      : missing_credentials.length > 0 && `Missing: ${missing_credentials.join(', ')}. Choose Edit to enter it.`,
+  }
 }
 
 function Step({ title, done, doneText, waitingText, error, children }: StepProps) {

@@ -6,7 +6,7 @@ import { assertAccessible } from '../../../test/browser/axe.ts'
 import { newPage } from '../../../test/browser/browser.ts'
 import { checkPage, getButton, getDialog, openConsolePage } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
-import { ATS_TOKEN, aPerson } from '../../../test/support/ats/connection.ts'
+import { ATS_TOKEN, aPerson, startAts } from '../../../test/support/ats/connection.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
 import { createCampaignPartner, passTime } from '../../../test/support/partners.ts'
@@ -110,4 +110,53 @@ test('an ATS is connected in three steps with checks; reports are shown, sent ag
   await page.getByText('disconnected', { exact: true }).waitFor()
   await app.context.keyring.refresh()
   assert.equal((await ats.order('order-3', mandate_id, aPerson(3))).status, 401)
+})
+
+test('the page of a connection shows waiting orders, errors and what Greenhouse reads; Kombo is connected without a key', async (t) => {
+  const app = await startApp(t)
+  const { ats, partner, connectionId, key } = await startAts(t, app, 'greenhouse')
+  const { mandate_id } = await partner.createMandate()
+  await ats.order('order-1', mandate_id, aPerson(1))
+  const [campaign] = (await partner.get('/campaigns')).body.data.items
+  await partner.post(`/campaigns/${campaign.campaign_id}/pause`)
+  await app.fetch('/ats/greenhouse/response_error', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ api_call: 'list_tests', errors: ['partner_test_name is blank'] }),
+  })
+  const page = await openConsolePage(t, app)
+  const list = `${app.url}/console/${partner.orgId}/test/integrations`
+  await page.goto(list)
+  await page.getByText('Resume the paused campaign').waitFor()
+  await page.goto(`${list}/${connectionId}`)
+  await page.getByText('1 order waits, because the campaign of Electrician, Metro Ltd is paused.').waitFor()
+  await page.getByText('list_tests: partner_test_name is blank').waitFor()
+  await page.getByRole('link', { name: 'the campaign is paused' }).waitFor()
+  await checkPage(page, 'integration-paused')
+  await getButton(page, 'Reports (0) about Person 1').click()
+  await getDialog(page).getByText('"partner_status": "paused"').waitFor()
+  await getDialog(page).getByText('so the candidate is not contacted').waitFor()
+  await checkPage(page, 'integration-paused-order')
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: 'Open the campaign' }).click()
+  await getButton(page, 'Resume').click()
+  await getButton(page, 'Pause').waitFor()
+
+  await page.goto(list)
+  await getButton(page, 'Connect an ATS').click()
+  await getDialog(page).getByLabel('Kombo').check()
+  await getDialog(page).getByLabel('Kombo API key').fill('key')
+  assert.ok(await getDialog(page).getByRole('button', { name: 'Connect' }).isDisabled())
+  await getDialog(page).getByLabel('Kombo integration ID').fill('sandbox:1')
+  await getDialog(page).getByRole('button', { name: 'Connect' }).click()
+  await page.getByText('Enter the Kombo webhook secret').waitFor()
+  await page.getByRole('link', { name: 'Kombo', exact: true }).click()
+  await page.getByText('Missing: Kombo webhook secret. Choose Edit to enter it.').waitFor()
+  await page.getByText(/\/ats\/kombo\/orders\/AC_/).waitFor()
+  assert.equal(await page.getByRole('heading', { name: 'Keys' }).count(), 0)
+  await checkPage(page, 'integration-kombo')
+  await getButton(page, 'Edit').click()
+  await getDialog(page).getByLabel('Kombo webhook secret').fill('secret')
+  await getDialog(page).getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The list of tests was not sent yet.').waitFor()
 })

@@ -69,8 +69,11 @@ export default function Integrations() {
   )
 }
 
-function nextStep({ state, checks, title }: AtsConnection): string {
+function nextStep({ state, checks, title, signs_calls, missing_credentials }: AtsConnection): string {
   if (state === 'disconnected') return '–'
+  if (missing_credentials.length > 0) return `Enter the ${missing_credentials.join(', ')}`
+  if (checks.tests_error) return 'Check why the list of tests was not accepted'
+  if (signs_calls && !checks.called_at) return `Enter the address in ${title}`
   if (!checks.called_at) return `Enter the key in ${title}`
   if (!checks.ordered_at) return 'Send a test to a candidate'
   if (checks.paused_campaigns.length > 0) return 'Resume the paused campaign'

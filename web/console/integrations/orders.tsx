@@ -42,9 +42,8 @@ export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolea
           },
           {
             name: 'Test',
-            cell: ({ mandate_id, test_name }) => (
-              <Link to={context.pagePath(`/mandates/${mandate_id}`)}>{test_name}</Link>
-            ),
+            cell: ({ mandate_id, test_name }) =>
+              mandate_id ? <Link to={context.pagePath(`/mandates/${mandate_id}`)}>{test_name}</Link> : test_name,
           },
           {
             name: 'Status',
