@@ -17,7 +17,7 @@ export const credentialNames = ['token', 'account_id', 'signing_secret'] as cons
 export type CredentialName = (typeof credentialNames)[number]
 
 /** A value that the customer gets from the ATS and enters in Attestry. */
-export interface CredentialField {
+interface CredentialField {
   name: CredentialName
   label: string
   help: string

@@ -57,7 +57,7 @@ export interface AtsCredentials {
 }
 
 /** The values that the ATS issued. */
-export type CredentialInput = Partial<Record<CredentialName, string | undefined>>
+type CredentialInput = Partial<Record<CredentialName, string | undefined>>
 
 export interface ConnectionInput extends CredentialInput {
   adapter: AdapterName
