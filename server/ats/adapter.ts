@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Mode } from '../access/keys.ts'
-import type { OrderState } from './order.ts'
+import type { OrderState } from './order-state.ts'
 import type { Outcome } from './outcome.ts'
 
 export const adapterNames = ['greenhouse', 'ashby', 'workable', 'kombo'] as const

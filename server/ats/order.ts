@@ -1,9 +1,7 @@
 import type { Mode } from '../access/keys.ts'
 import type { AdapterName } from './adapter.ts'
+import type { OrderState } from './order-state.ts'
 import type { Outcome } from './outcome.ts'
-
-export const orderStates = ['ordered', 'started', 'completed', 'declined', 'failed', 'cancelled', 'rejected'] as const
-export type OrderState = (typeof orderStates)[number]
 
 /** One candidate's assessment that an ATS ordered. */
 export interface AtsOrder {

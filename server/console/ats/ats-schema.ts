@@ -7,7 +7,7 @@ import {
   MAX_TOKEN_LENGTH,
   TOKEN_PATTERN,
 } from '../../ats/connections.ts'
-import { orderStates } from '../../ats/order.ts'
+import { orderStates } from '../../ats/order-state.ts'
 import { named } from '../../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../../platform/http/validation.ts'
 import { closed } from '../schema.ts'
