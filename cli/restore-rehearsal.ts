@@ -7,7 +7,7 @@ import { requireEmptyDatabase, restoreDatabase } from '../server/backup/restore.
 import { checkCreditSums, checkSecrets, compareTables, type ExpectedTable } from '../server/backup/verification.ts'
 import type { Config } from '../server/config.ts'
 import { systemClock } from '../server/platform/clock.ts'
-import type { ConnectionSettings } from '../server/platform/database/connection-settings.ts'
+import { type ConnectionSettings, connectionSettings } from '../server/platform/database/connection-settings.ts'
 import { openDatabase } from '../server/platform/database/database.ts'
 import { readMigrations } from '../server/platform/database/migrate.ts'
 import { createLog } from '../server/platform/log.ts'
@@ -36,7 +36,7 @@ export async function rehearseRestore(config: Config, address: string, databaseU
   opened.defer(() => void records.return(undefined))
   const manifest = await readManifest(records) // fails before a database is created
   const log = createLog('warn', { write: (line) => process.stderr.write(line) })
-  const connection: ConnectionSettings = databaseUrl ? { connectionString: databaseUrl } : await startScratchDatabase()
+  const connection: ConnectionSettings = databaseUrl ? connectionSettings(databaseUrl) : await startScratchDatabase()
   const owner = openDatabase({ connection, name: 'attestry rehearsal', onError: () => {} })
   opened.defer(() => owner.close())
   await requireEmptyDatabase(owner, 'of the rehearsal')

@@ -1,6 +1,7 @@
 import type { Config } from '../server/config.ts'
 import { readConfig } from '../server/config.ts'
 import { type Clock, systemClock } from '../server/platform/clock.ts'
+import { connectionSettings } from '../server/platform/database/connection-settings.ts'
 import { createLog } from '../server/platform/log.ts'
 import { clusterExists, clusterPaths } from '../server/platform/postgres/cluster.ts'
 import { openStore, type Store } from '../server/store.ts'
@@ -57,6 +58,8 @@ export function nameDatabase(config: Config): void {
 /** Returns the database of a deployment for messages, without user name and password. */
 export function describeDatabase({ databaseUrl, dataDir }: Config): string {
   if (!databaseUrl) return `embedded, ${dataDir}`
-  const url = URL.parse(databaseUrl)
-  return url ? `${url.host}${url.pathname}` : 'DATABASE_URL'
+  const { connectionString, hosts } = connectionSettings(databaseUrl)
+  const url = URL.parse(connectionString!)
+  if (!url) return 'DATABASE_URL'
+  return `${hosts ? hosts.map(({ host, port }) => `${host}:${port}`).join(',') : url.host}${url.pathname}`
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { connectionSettings, parseDatabaseUrl } from './platform/database/connection-settings.ts'
 import { readSecretFile } from './platform/secret-file.ts'
 import type { TelemetrySettings } from './platform/telemetry/trace.ts'
 
@@ -249,14 +250,15 @@ export function readConfig(environment: Environment, isTerminal = false): Config
   function readDatabaseUrl(name: string): string | undefined {
     const text = env[name]
     const source = env[`${name}_FILE`] ? `${name}_FILE` : name
-    if (text && namesSeveralHosts(text)) {
+    if (text && hasOtherHosts(text)) {
       errorLines.push(
-        `${source} (value not shown) names several hosts, which is not supported: set the one address that always points to the primary, such as that of a proxy or a virtual IP address`,
+        `${source} (value not shown) is not valid: write several hosts before the database, such as postgres://user:password@a:5432,b:5432/database`,
       )
       return undefined
     }
     const url = readSecret(name, parsePostgresUrl, 'a URL such as postgres://user:password@host:5432/database')
-    const sessionAttributes = url && new URL(url).searchParams.get('target_session_attrs')
+    const sessionAttributes =
+      url && new URL(connectionSettings(url).connectionString!).searchParams.get('target_session_attrs')
     if (sessionAttributes && !WRITABLE_SESSION_ATTRIBUTES.includes(sessionAttributes))
       errorLines.push(
         `${source} (value not shown) has target_session_attrs=${sessionAttributes}, but the server needs a database that accepts writes: remove the parameter, or set it to read-write`,
@@ -404,15 +406,16 @@ function redactUrl(text: string): string {
 /** Values of `target_session_attrs` that a primary fulfils. The server accepts no other databases, whether or not it is set. */
 const WRITABLE_SESSION_ATTRIBUTES = ['any', 'read-write', 'primary']
 
-/** Detects the lists of hosts that libpq accepts, `postgres://a,b/database` and `?host=a,b`, and several URLs separated by commas. */
-function namesSeveralHosts(text: string): boolean {
-  const [, authority = '', query = ''] = /^[a-z]+:\/\/([^/?#]*)[^?#]*(\?[^#]*)?/i.exec(text) ?? []
-  const hosts = [authority.slice(authority.lastIndexOf('@') + 1), ...new URLSearchParams(query).getAll('host')]
-  return hosts.some((host) => host.includes(',')) || /,postgres(ql)?:\/\//i.test(text)
+/** Detects lists of hosts that are not supported: libpq's `?host=a,b`, and several URLs separated by commas. */
+function hasOtherHosts(text: string): boolean {
+  const query = /\?[^#]*/.exec(text)?.[0] ?? ''
+  return (
+    new URLSearchParams(query).getAll('host').some((host) => host.includes(',')) || /,postgres(ql)?:\/\//i.test(text)
+  )
 }
 
 function parsePostgresUrl(text: string) {
-  return ['postgres:', 'postgresql:'].includes(URL.parse(text)?.protocol ?? '') ? text : undefined
+  return parseDatabaseUrl(text) && text
 }
 
 /** Accepts one URL, or several separated by commas (nodes of a Redis cluster). */

@@ -140,7 +140,9 @@ async function openAll(
     adminKey,
   }
   const queue = await openQueue({
-    ...(pooledConnection ? { connection: pooledConnection, listener } : { connection }),
+    connection: pooledConnection ?? connection,
+    isPooled: pooledConnection !== undefined,
+    ...(pooledConnection || connection.hosts ? { listener } : {}),
     db,
     clock,
     log,

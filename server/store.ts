@@ -5,7 +5,7 @@ import { type MailboxHasher, openMailboxHasher } from './mail/mailbox-hash.ts'
 import { openBlindIndex } from './people/identity/blind-index.ts'
 import { applyRestoredErasures } from './people/restored-erasures.ts'
 import type { Clock } from './platform/clock.ts'
-import type { ConnectionSettings } from './platform/database/connection-settings.ts'
+import { type ConnectionSettings, connectionSettings } from './platform/database/connection-settings.ts'
 import { type Database, openDatabase } from './platform/database/database.ts'
 import { setVault } from './platform/database/database-vault.ts'
 import { migrate, readMigrations } from './platform/database/migrate.ts'
@@ -119,9 +119,9 @@ export async function openStore(
     const { databaseUrl, databaseDirectUrl, databaseOwnerUrl } = config
     if (databaseUrl)
       return {
-        connection: { connectionString: databaseDirectUrl ?? databaseUrl },
-        pooledConnection: databaseDirectUrl ? { connectionString: databaseUrl } : undefined,
-        ...(databaseOwnerUrl ? { ownerConnection: { connectionString: databaseOwnerUrl } } : {}),
+        connection: connectionSettings(databaseDirectUrl ?? databaseUrl),
+        pooledConnection: databaseDirectUrl ? connectionSettings(databaseUrl) : undefined,
+        ...(databaseOwnerUrl ? { ownerConnection: connectionSettings(databaseOwnerUrl) } : {}),
       }
     const postgres = await startEmbeddedPostgres({
       dataDir: config.dataDir,

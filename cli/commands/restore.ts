@@ -10,7 +10,7 @@ import { holdWork } from '../../server/backup/held-work.ts'
 import { migrationsOf, requireEmptyDatabase, restoreDatabase } from '../../server/backup/restore.ts'
 import { type Config, readConfig } from '../../server/config.ts'
 import { createRestoredErasures, type Erasure, queueRestoredErasures } from '../../server/people/erasures.ts'
-import type { ConnectionSettings } from '../../server/platform/database/connection-settings.ts'
+import { type ConnectionSettings, connectionSettings } from '../../server/platform/database/connection-settings.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
 import { readMigrations } from '../../server/platform/database/migrate.ts'
 import { createPrivateFile } from '../../server/platform/local-secrets.ts'
@@ -114,7 +114,7 @@ async function runRestore(address: string, { hold }: { hold: boolean }, command:
     openedDatabase.defer(() => void process.off('SIGINT', onInterrupt))
     if (!config.databaseUrl) await writeSecrets(config, manifest, masterKey!)
     const connection: ConnectionSettings = config.databaseUrl
-      ? { connectionString: config.databaseOwnerUrl ?? config.databaseDirectUrl ?? config.databaseUrl }
+      ? connectionSettings(config.databaseOwnerUrl ?? config.databaseDirectUrl ?? config.databaseUrl)
       : await startEmbedded(openedDatabase)
     const owner = openDatabase({ connection, name: `attestry restore ${process.pid}`, onError: () => {} })
     openedDatabase.defer(() => owner.close())

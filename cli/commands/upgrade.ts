@@ -4,8 +4,9 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { readDiskSpace } from '../../server/backlogs.ts'
 import { type Config, readConfig } from '../../server/config.ts'
 import { formatWait } from '../../server/platform/clock.ts'
-import type { ConnectionSettings } from '../../server/platform/database/connection-settings.ts'
+import { type ConnectionSettings, connectionSettings } from '../../server/platform/database/connection-settings.ts'
 import { readMigrations, SchemaTooNewError } from '../../server/platform/database/migrate.ts'
+import { resolvePrimary } from '../../server/platform/database/primary.ts'
 import { readUpgradePlan, type UpgradePlan } from '../../server/platform/database/upgrade-plan.ts'
 import { errorText } from '../../server/platform/error-text.ts'
 import { createLog } from '../../server/platform/log.ts'
@@ -100,7 +101,7 @@ async function connect(config: Config, opened: AsyncDisposableStack): Promise<pg
 
 async function findConnection(config: Config, opened: AsyncDisposableStack): Promise<ConnectionSettings> {
   if (config.databaseUrl)
-    return { connectionString: config.databaseOwnerUrl ?? config.databaseDirectUrl ?? config.databaseUrl }
+    return resolvePrimary(connectionSettings(config.databaseOwnerUrl ?? config.databaseDirectUrl ?? config.databaseUrl))
   const log = createLog('warn', { write: (line) => process.stderr.write(line) })
   const postgres = await startEmbeddedPostgres({
     dataDir: config.dataDir,

@@ -1,4 +1,9 @@
 import pg from 'pg'
+import type { ConnectionSettings } from './connection-settings.ts'
+import { destroySocket } from './destroy-socket.ts'
+import { forgetPrimary, resolvePrimary } from './primary.ts'
+
+type ProbeSettings = pg.ClientConfig & ConnectionSettings
 
 /** How long a connection may be in use before the database is probed. */
 const STALLED_AFTER_MS = 8_000
@@ -8,7 +13,7 @@ export interface WatchdogOptions {
   stalledAfterMs?: number | undefined
   probeTimeoutMs?: number
   /** Settings of PostgreSQL itself, if the connections of the pool go through a pooler in transaction mode. */
-  direct?: pg.ClientConfig | undefined
+  direct?: ProbeSettings | undefined
 }
 
 /**
@@ -21,7 +26,7 @@ export interface WatchdogOptions {
  */
 export function destroyUnresponsiveConnections(
   pool: pg.Pool,
-  connection: pg.ClientConfig,
+  connection: ProbeSettings,
   {
     stalledAfterMs = STALLED_AFTER_MS,
     probeTimeoutMs = Math.min(stalledAfterMs, PROBE_TIMEOUT_MS),
@@ -60,22 +65,24 @@ export function destroyUnresponsiveConnections(
 }
 
 /** Probes the database on a new connection. An error from PostgreSQL itself, such as too many connections, is a response. */
-async function isUnresponsive(connection: pg.ClientConfig, timeoutMs: number, sendsQuery = true): Promise<boolean> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs })
+async function isUnresponsive(connection: ProbeSettings, timeoutMs: number, sendsQuery = true): Promise<boolean> {
+  let settings: ProbeSettings
+  try {
+    settings = await resolvePrimary(connection)
+  } catch {
+    return true
+  }
+  const client = new pg.Client({ ...settings, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs })
   client.on('error', () => {})
   try {
     await client.connect()
     if (sendsQuery) await client.query('select 1')
     return false
   } catch (error) {
-    return !(error instanceof pg.DatabaseError)
+    if (error instanceof pg.DatabaseError) return false
+    if (connection.hosts) forgetPrimary(connection.hosts)
+    return true
   } finally {
     destroySocket(client)
   }
-}
-
-/** Closes a connection without the usual handshake, which would wait for a response too. */
-export function destroySocket(client: pg.ClientBase): void {
-  const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection
-  stream.destroy()
 }

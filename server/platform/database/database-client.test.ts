@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { getPostgresUrl } from '../../../test/support/app.ts'
 import { until } from '../../../test/support/until.ts'
-import { DatabaseClient, ReadOnlyDatabaseError } from './database-client.ts'
+import { DatabaseClient } from './database-client.ts'
+import { ReadOnlyDatabaseError } from './read-only.ts'
 
 test('a connection to a read-only database is refused, and closed', async (t) => {
   const name = `read-only test ${process.pid}`

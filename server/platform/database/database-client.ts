@@ -1,6 +1,9 @@
 import pg from 'pg'
 import { withDeadline } from '../deadline.ts'
-import { destroySocket } from './connection-watchdog.ts'
+import type { ConnectionSettings, DatabaseHost } from './connection-settings.ts'
+import { destroySocket } from './destroy-socket.ts'
+import { findPrimary, forgetPrimary } from './primary.ts'
+import { READ_ONLY_SQL_TRANSACTION, ReadOnlyDatabaseError } from './read-only.ts'
 import { ALL } from './tenant-scope.ts'
 
 /**
@@ -17,27 +20,17 @@ const TCP_SETTINGS = {
 }
 const KEEPALIVE_DELAY_MS = 10_000
 const DEFAULT_SETUP_TIMEOUT_MS = 15_000
-const READ_ONLY_SQL_TRANSACTION = '25006'
-
-/** The database accepts no writes: it is a standby, or `default_transaction_read_only` is on. */
-export class ReadOnlyDatabaseError extends Error {
-  readonly code = READ_ONLY_SQL_TRANSACTION
-
-  constructor() {
-    super(
-      'the database is read-only, for example because it is a standby; connect to the primary, or turn off default_transaction_read_only',
-    )
-  }
-}
 
 /**
  * A connection to a database that accepts writes. It is refused if the database is read-only, and closed if that becomes known later:
- * after a failover, a connection to the former primary would otherwise be used for as long as it is busy.
+ * after a failover, a connection to the former primary would otherwise be used for as long as it is busy. If the settings name several
+ * servers, it connects to the primary.
  */
 export class DatabaseClient extends pg.Client {
   readonly #setupTimeoutMs: number
+  readonly #hosts: DatabaseHost[] | undefined
 
-  constructor(config?: string | pg.ClientConfig) {
+  constructor(config?: string | (pg.ClientConfig & Pick<ConnectionSettings, 'hosts'>)) {
     super({
       ...(typeof config === 'string' ? { connectionString: config } : config),
       // The pool makes the password not enumerable.
@@ -46,13 +39,16 @@ export class DatabaseClient extends pg.Client {
       keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
     })
     this.#setupTimeoutMs = (typeof config === 'object' && config.connectionTimeoutMillis) || DEFAULT_SETUP_TIMEOUT_MS
+    this.#hosts = typeof config === 'object' ? config.hosts : undefined
     // The `error` event of a lost connection would end the process. The query that is running rejects anyway.
     this.on('error', () => {})
     const { connection } = this as unknown as {
       connection: { on(event: 'errorMessage', listener: (message: { code?: string }) => void): void }
     }
     connection.on('errorMessage', ({ code }) => {
-      if (code === READ_ONLY_SQL_TRANSACTION) setImmediate(() => destroySocket(this))
+      if (code !== READ_ONLY_SQL_TRANSACTION) return
+      if (this.#hosts) forgetPrimary(this.#hosts)
+      setImmediate(() => destroySocket(this))
     })
   }
 
@@ -68,6 +64,19 @@ export class DatabaseClient extends pg.Client {
   }
 
   async #connectAndSetUp(): Promise<this> {
+    if (!this.#hosts) return this.#connectToHost()
+    const search = findPrimary(this.#hosts)
+    const { host, port } = await search
+    Object.assign(this, { host, port })
+    try {
+      return await this.#connectToHost()
+    } catch (error) {
+      forgetPrimary(this.#hosts, search)
+      throw error
+    }
+  }
+
+  async #connectToHost(): Promise<this> {
     await super.connect()
     try {
       await withDeadline(this.#setUp(), this.#setupTimeoutMs)

@@ -1,7 +1,7 @@
 import { withDeadline } from '../deadline.ts'
 import type { Log } from '../log.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
-import { destroySocket } from './connection-watchdog.ts'
+import { destroySocket } from './destroy-socket.ts'
 import { openReconnectingClient } from './reconnecting-client.ts'
 
 /** Receives pg_notify notifications on a dedicated connection. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { errorText } from '../error-text.ts'
-import { ReadOnlyDatabaseError } from './database-client.ts'
+import { ReadOnlyDatabaseError } from './read-only.ts'
 
 /** SQLSTATE codes and classes (two characters) of a database that cannot serve requests now, but may later. */
 const UNAVAILABLE_CODES = new Set([
@@ -84,6 +84,19 @@ export async function waitForDatabase(
     } catch (error) {
       if (!isDatabaseUnavailable(error) || performance.now() > deadline) throw error
       if (isFirst) progress(`The database is not available, waiting up to ${timeoutMs / 1000} s: ${errorText(error)}`)
+      await sleep(RECONNECT_INTERVAL_MS)
+    }
+  }
+}
+
+/** Runs `work` again while the database is not available, such as during a failover. Rejects with its error after the timeout. */
+export async function retryWhileUnavailable<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) || performance.now() > deadline) throw error
       await sleep(RECONNECT_INTERVAL_MS)
     }
   }

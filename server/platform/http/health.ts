@@ -1,6 +1,6 @@
 import { type Database, pingDatabase } from '../database/database.ts'
-import { ReadOnlyDatabaseError } from '../database/database-client.ts'
 import { pendingMigrations, readMigrations, SchemaTooNewError } from '../database/migrate.ts'
+import { ReadOnlyDatabaseError } from '../database/read-only.ts'
 import { withDeadline } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
 import { createMetricsRenderer, type MetricsAccess, requireMetricsAccess } from './metrics-access.ts'

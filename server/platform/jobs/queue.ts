@@ -75,7 +75,12 @@ export interface Worker {
 
 export interface QueueOptions {
   connection: ConnectionSettings
-  /** Receives the notifications of the queue if `connection` goes through a pooler in transaction mode, which cannot. */
+  /** Whether `connection` goes through a pooler in transaction mode. */
+  isPooled?: boolean
+  /**
+   * Receives the notifications of the queue if its own connection cannot: it does not work through a pooler in transaction mode, and does
+   * not follow the primary of several database servers.
+   */
   listener?: Listener
   db: Database
   clock: Clock
@@ -118,10 +123,22 @@ function bossOptions(connection: ConnectionSettings, Client = DatabaseClient) {
 }
 
 export async function openQueue(options: QueueOptions): Promise<Queue> {
-  const { connection, listener, db, clock, log, metrics, telemetry, jobs, work, graceSeconds = 20 } = options
+  const {
+    connection,
+    isPooled = false,
+    listener,
+    db,
+    clock,
+    log,
+    metrics,
+    telemetry,
+    jobs,
+    work,
+    graceSeconds = 20,
+  } = options
   const stopController = new AbortController()
   const boss = new PgBoss({
-    ...bossOptions(connection, listener ? PooledClient : DatabaseClient),
+    ...bossOptions(connection, isPooled ? PooledClient : DatabaseClient),
     migrate: false,
     createSchema: false,
     supervise: work !== undefined,
