@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
+import { retryWhileUnavailable } from '../platform/database/outage.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
 import { redactAddresses } from '../platform/text/redact-addresses.ts'
 import { deleteOldCounts } from './daily-limits.ts'
@@ -8,6 +9,9 @@ import { findSendObstacle, getEmail, recordSendAttempt, sendEmail } from './mail
 import { SmtpSendError, senderDomain, senderFor } from './smtp.ts'
 import { suppressMailbox } from './suppressions.ts'
 import { unsubscribeHeaders } from './unsubscribe-links.ts'
+
+/** How long a worker tries to record that an email was sent, while the database is not available. */
+const RECORD_TIMEOUT_MS = 60_000
 
 const cleanUpEmailCounts = defineJob<Record<string, never>>('tidy-mail-counts')
 
@@ -60,7 +64,8 @@ export function handleEmailJobs(worker: Worker, context: Context): void {
       log.warn({ email: emailId, reason: error.message }, 'sending an email failed, giving up')
       return
     }
-    await recordOutcome({ status: 'sent' })
+    // If this failed, the job would be repeated and the email sent again.
+    await retryWhileUnavailable(() => recordOutcome({ status: 'sent' }), RECORD_TIMEOUT_MS)
   })
   worker.handle(cleanUpEmailCounts, () => db.transaction((tx) => deleteOldCounts(tx, clock.now())))
   worker.schedule(cleanUpEmailCounts, '47 * * * *')
