@@ -17,6 +17,7 @@ import { runBenchmark as partnerGuards } from './partner-guards.ts'
 import { runBenchmark as people } from './people.ts'
 import { runBenchmark as pooler } from './pooler.ts'
 import { runBenchmark as rateLimits } from './rate-limits.ts'
+import { runBenchmark as rollingUpgrade } from './rolling-upgrade.ts'
 import { runBenchmark as skillExtract } from './skill-extract.ts'
 import { runBenchmark as skillQuality } from './skill-quality.ts'
 import { runBenchmark as skillRoute } from './skill-route.ts'
@@ -66,8 +67,8 @@ const benchmarks: Record<string, Benchmark> = {
   credentials,
 }
 
-/** Run only if they are named, because they start several servers and take minutes. */
-const benchmarksOnDemand: Record<string, Benchmark> = { failover }
+/** Run only if they are named: they start several servers, and one of them needs the history of the repository. */
+const benchmarksOnDemand: Record<string, Benchmark> = { failover, 'rolling-upgrade': rollingUpgrade }
 
 /** With --short, a benchmark that runs longer than this is assumed to hang, and fails. */
 const SHORT_TIMEOUT_MS = 120_000
