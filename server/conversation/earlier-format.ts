@@ -58,22 +58,21 @@ export type StoredState = Omit<ConversationState, 'skills' | 'seed'> & {
   skills: ConversationState['skills'] | number[][]
 }
 
-export function fromStoredState(
-  { seed = '', skills, ...state }: StoredState,
-  flow: ConversationFlow,
-): ConversationState {
+/** Returns a stored conversation in the current format. The object is the caller's own and may be changed. */
+export function fromStoredState(stored: StoredState, flow: ConversationFlow): ConversationState {
+  stored.seed ??= ''
   const isEarlier = flow.skills.some(({ fixedForm }) => fixedForm)
-  if (!isEarlier) return { ...state, seed, skills: skills as ConversationState['skills'] }
+  if (!isEarlier) return stored as ConversationState
+  const { skills, ...state } = stored as ConversationState & StoredState
   const hasStarted = !['consent', 'language'].includes(state.point.at)
   return {
     ...state,
-    seed,
     skills: flow.skills
       .map(({ fixedForm = [] }, skill) =>
         fixedForm.map((item, index) => {
-          const stored = skills[skill]?.[index]
-          if (typeof stored === 'number') return { ...item, choice: stored }
-          return stored ?? { ...item }
+          const storedAnswer = skills[skill]?.[index]
+          if (typeof storedAnswer === 'number') return { ...item, choice: storedAnswer }
+          return storedAnswer ?? { ...item }
         }),
       )
       .slice(0, hasStarted ? undefined : 0),

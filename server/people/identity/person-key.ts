@@ -70,9 +70,8 @@ export function openPersonal<T>(key: PersonKey, sealed: Uint8Array | null, purpo
   if (sealed[0] !== FORMAT) throw new Error(`the personal values of ${purpose} have an unknown format`)
   const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
   const tag = sealed.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-    .setAAD(Buffer.from(purpose))
-    .setAuthTag(tag)
+  if (tag.length !== TAG_BYTES) throw new Error(`the personal values of ${purpose} are incomplete`)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose)).setAuthTag(tag)
   const text = decipher.update(sealed.subarray(1 + NONCE_BYTES + TAG_BYTES))
   decipher.final() // throws if the value, the key or the purpose is a different one
   return JSON.parse(text.toString()) as T
