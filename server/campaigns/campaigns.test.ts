@@ -314,6 +314,21 @@ test('phone numbers that cannot be dialled or have another spelling are rejected
   assert.match(messagesByPath['candidates[4].phone'], /must begin with \+ and a country code/)
 })
 
+test('candidates without a phone number are not duplicates of each other', async () => {
+  const { app } = await setUp()
+  const { createMandate, createCampaign, enrol } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate({ channels: ['email'] })
+  const byEmail = (name: string) => ({ external_candidate_id: name, name, email: `${name}@example.com` })
+  const { campaign } = await createCampaign(mandate_id, [byEmail('asha')])
+  const { body } = await enrol(campaign.campaign_id, [byEmail('asha'), byEmail('bela'), byEmail('chand')])
+  const { accepted, duplicate_rows } = body.data.enrolment
+  assert.equal(accepted, 2)
+  assert.deepEqual(
+    duplicate_rows.map(({ index, reason }: { index: number; reason: string }) => [index, reason]),
+    [[0, 'external_candidate_id']],
+  )
+})
+
 test('the email address is required if email is the only channel', async () => {
   const { app } = await setUp()
   const { post, createMandate, createCampaign } = await createCampaignPartner(app)

@@ -472,11 +472,16 @@ async function findInCampaign(
     tx,
   )
   const idsByExternalId = new Map(existing.map((row) => [row.external_candidate_id, row.candidate_id]))
-  const idsByPhone = new Map(existing.map((row) => [row.phone_index?.toString('hex'), row.candidate_id]))
+  const idsByPhone = new Map(
+    existing.flatMap(({ phone_index, candidate_id }) =>
+      phone_index === null ? [] : [[phone_index.toString('hex'), candidate_id]],
+    ),
+  )
   for (const index of indexes) {
-    const { external_candidate_id, phone = '' } = candidates[index]!
+    const { external_candidate_id, phone } = candidates[index]!
     const sameExternalId = idsByExternalId.get(external_candidate_id)
-    const kept_candidate_id = sameExternalId ?? idsByPhone.get(phoneIndexes.get(phone)?.toString('hex'))
+    const samePhone = phone === undefined ? undefined : idsByPhone.get(phoneIndexes.get(phone)!.toString('hex'))
+    const kept_candidate_id = sameExternalId ?? samePhone
     if (kept_candidate_id === undefined) continue
     const reason = sameExternalId === undefined ? 'phone' : 'external_candidate_id'
     duplicates.set(index, { index, external_candidate_id, reason, kept_candidate_id })
