@@ -63,7 +63,7 @@ export interface Candidacy {
   test_script: TestScript | null
 }
 
-/** What a result shows of a candidacy. */
+/** The fields of a candidacy that a result contains. */
 export type ResultCandidacy = Pick<
   Candidacy,
   | 'candidate_id'
@@ -169,7 +169,8 @@ export async function selectCandidacies(
     select ${resultColumns}, p.listed_at, p.moved from page p join candidates c using (candidate_id)
       join campaigns g on g.campaign_id = p.campaign_id join people o on o.person_id = c.person_id ${order}`.execute(tx)
   // All columns are listed, because copying an object of this size with a spread takes longer than decrypting the values.
-  return openCandidacies(tx, rows, (row, { person_key, flow, state, name, phone, email, metadata }) => ({
+  const personKeys = openPersonKeys(vaultOf(tx), rows) // only read: results are not sealed with them
+  return openCandidacies(tx, rows, personKeys, (row, { person_key, flow, state, name, phone, email, metadata }) => ({
     candidate_id: row.candidate_id,
     campaign_id: row.campaign_id,
     org_id: row.org_id,
@@ -200,48 +201,56 @@ export async function selectCandidacies(
 }
 
 function toCandidacies(tx: Queries, rows: CandidacyRow[]): Promise<Candidacy[]> {
-  return openCandidacies(tx, rows, (row, { person_key, flow, state, name, phone, email, metadata, consent }) => ({
-    candidate_id: row.candidate_id,
-    campaign_id: row.campaign_id,
-    org_id: row.org_id,
-    mode: row.mode,
-    mandate_id: row.mandate_id,
-    workflow_id: row.workflow_id,
-    job_id: row.job_id,
-    result_id: row.result_id,
-    external_candidate_id: row.external_candidate_id,
-    person_id: row.person_id,
-    person_key,
-    is_restricted: row.restricted_at !== null,
-    name,
-    phone,
-    email,
-    metadata,
-    consent,
-    token: row.token,
-    status: row.status,
-    reason: row.reason,
-    flow_version: row.flow_version,
-    state,
-    flow,
-    stages: row.stages,
-    contact_step: row.contact_step,
-    channel: row.channel,
-    started_at: row.started_at,
-    completed_at: row.completed_at,
-    version: row.version,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-    hold: row.hold,
-    test_clock_id: row.test_clock_id,
-    test_script: row.test_script,
-  }))
+  const vault = vaultOf(tx)
+  const personKeys = rows.map(({ person_id, sealed_key }) => openPersonKey(vault, person_id, sealed_key))
+  return openCandidacies(
+    tx,
+    rows,
+    personKeys,
+    (row, { person_key, flow, state, name, phone, email, metadata, consent }) => ({
+      candidate_id: row.candidate_id,
+      campaign_id: row.campaign_id,
+      org_id: row.org_id,
+      mode: row.mode,
+      mandate_id: row.mandate_id,
+      workflow_id: row.workflow_id,
+      job_id: row.job_id,
+      result_id: row.result_id,
+      external_candidate_id: row.external_candidate_id,
+      person_id: row.person_id,
+      person_key,
+      is_restricted: row.restricted_at !== null,
+      name,
+      phone,
+      email,
+      metadata,
+      consent,
+      token: row.token,
+      status: row.status,
+      reason: row.reason,
+      flow_version: row.flow_version,
+      state,
+      flow,
+      stages: row.stages,
+      contact_step: row.contact_step,
+      channel: row.channel,
+      started_at: row.started_at,
+      completed_at: row.completed_at,
+      version: row.version,
+      created_at: row.created_at,
+      updated_at: row.updated_at,
+      hold: row.hold,
+      test_clock_id: row.test_clock_id,
+      test_script: row.test_script,
+    }),
+  )
 }
 
 /** Decrypts the values of candidacies, and builds an object of each row. */
 async function openCandidacies<Row extends ResultRow, Opened>(
   tx: Queries,
   rows: Row[],
+  personKeys: PersonKey[],
   build: (row: Row, values: Pick<Candidacy, OpenedValues>) => Opened,
 ): Promise<Opened[]> {
   const flows = new Map<string, Flow>()
@@ -249,7 +258,6 @@ async function openCandidacies<Row extends ResultRow, Opened>(
     const key = flowKey(mandate_id, flow_version)
     if (!flows.has(key)) flows.set(key, await flowOf(tx, { orgId: org_id, mode }, mandate_id, flow_version))
   }
-  const personKeys = openPersonKeys(vaultOf(tx), rows)
   return rows.map((row, index) => {
     const { candidate_id, mandate_id, flow_version } = row
     const flow = flows.get(flowKey(mandate_id, flow_version))!

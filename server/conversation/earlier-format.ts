@@ -58,7 +58,7 @@ export type StoredState = Omit<ConversationState, 'skills' | 'seed'> & {
   skills: ConversationState['skills'] | number[][]
 }
 
-/** Returns a stored conversation in the current format. The object is the caller's own and may be changed. */
+/** Returns a stored conversation in the current format. May modify `stored`. */
 export function fromStoredState(stored: StoredState, flow: ConversationFlow): ConversationState {
   stored.seed ??= ''
   const isEarlier = flow.skills.some(({ fixedForm }) => fixedForm)

@@ -27,8 +27,9 @@ export interface Vault {
   /** Decrypts a text. Throws if it was sealed for another purpose, or changed. */
   open(sealed: Uint8Array, purpose: string): string
   /**
-   * Decrypts many texts in a small part of the time that `open` takes, but does not notice that a text was changed or sealed for another
-   * purpose. Use it only for keys of values that are authenticated themselves, which a wrong key cannot decrypt.
+   * Decrypts many texts much faster than `open`, but does not detect that a text was changed or sealed for another purpose. Use it
+   * only to read values that are authenticated themselves, with the keys that it returns. Never encrypt with these keys: someone who knows a
+   * sealed text and can write to the database can choose them.
    */
   openUnverified(sealed: readonly Uint8Array[]): Buffer[]
   /** Returns a message authentication code: a short proof that the text was created here for this purpose. */
@@ -82,7 +83,7 @@ const FIRST_COUNTER = 2
 
 /**
  * Decrypts texts without checking their tags. AES-GCM encrypts in counter mode: each block is combined with the encryption of the nonce
- * and a counter. The counters of all texts are encrypted in one call, because the cost of a call does not depend on the length.
+ * and a counter. The counters of all texts are encrypted in one call, because most of the cost of a call on such short texts is fixed.
  */
 function decryptUnverified(key: KeyObject, texts: readonly Uint8Array[]): Buffer[] {
   const textStart = NONCE_BYTES + TAG_BYTES

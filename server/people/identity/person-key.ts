@@ -43,8 +43,9 @@ export function openPersonKey(vault: Vault, personId: string, sealedKey: Uint8Ar
 }
 
 /**
- * Decrypts the stored keys of many people, in the order of the rows. A key that was changed in the database is not noticed here, but when
- * a value is decrypted with it. Use these keys therefore only for values that are decrypted as well.
+ * Decrypts the stored keys of many people, in the order of the rows. A key that was changed in the database is not detected here, but when
+ * a value is decrypted with it. Use these keys only to read, never to seal: someone who can
+ * write to the database could have chosen them.
  */
 export function openPersonKeys(vault: Vault, rows: readonly { sealed_key: Uint8Array | null }[]): PersonKey[] {
   const sealedKeys = rows.flatMap(({ sealed_key }) => (sealed_key === null ? [] : [sealed_key]))
