@@ -1,7 +1,7 @@
 import { serviceResumed } from './access/service-switch.ts'
 import { addMessageChanges } from './analytics/message-figures.ts'
 import { addCounts } from './analytics/rollups.ts'
-import { recordOrderChanges, reportHold } from './ats/order-changes.ts'
+import { queueHoldReports, recordOrderChanges } from './ats/order-changes.ts'
 import { exportOrders } from './ats/people.ts'
 import { reportFailed } from './ats/reports/reports.ts'
 import { campaignHoldChanged, requireNoOpenCampaign } from './campaigns/campaigns.ts'
@@ -84,7 +84,7 @@ export function registerHandlers(): void {
     privacy: recordCandidateConsents,
     console: notifyOfResults,
   })
-  campaignHoldChanged.register({ ats: reportHold })
+  campaignHoldChanged.register({ ats: queueHoldReports })
   messagesChanged.register({ analytics: addMessageChanges, console: notifyOfFailedMessages })
   creditsSpent.register({ console: notifyOfCredits })
   reportFailed.register({ console: notifyOfFailedReport })

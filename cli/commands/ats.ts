@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander'
-import { listAtsKeys, revokeAtsKey } from '../../server/access/ats-keys.ts'
+import { listAtsKeys } from '../../server/access/ats-keys.ts'
 import type { Mode } from '../../server/access/keys.ts'
 import { getOrganisation } from '../../server/access/organisations.ts'
 import { problem } from '../../server/api/problem.ts'
@@ -12,6 +12,7 @@ import {
   disconnect,
   getConnectionScope,
   listConnections,
+  revokeConnectionKey,
 } from '../../server/ats/connections.ts'
 import { findOrderById, listOrders } from '../../server/ats/orders.ts'
 import { listReports, replayReport } from '../../server/ats/reports/reports.ts'
@@ -230,7 +231,7 @@ async function connect(adapter: AdapterName, options: ConnectOptions, command: C
       ]),
       '',
       key.key === null
-        ? `Enter the address in ${adapters[adapter].title}, and the secret with which it signs its calls in the console.`
+        ? `Enter the address in ${adapters[adapter].title}. It then shows a webhook secret: enter it on the page of the connection in the console.`
         : `Enter the key and the ${urls.length === 1 ? 'address' : 'addresses'} in ${adapters[adapter].title}. The key is not shown again.`,
     ].join('\n'),
   )
@@ -243,7 +244,7 @@ async function changeKeys(id: string, options: { create?: boolean; revoke?: stri
     store.db.transaction(async (tx) => {
       const scope = await getConnectionScope(tx, id)
       const created = options.create ? await addConnectionKey(tx, store, scope, id) : undefined
-      if (options.revoke) await revokeAtsKey(tx, store.clock, id, options.revoke)
+      if (options.revoke) await revokeConnectionKey(tx, store.clock, scope, id, options.revoke)
       if (options.create || options.revoke)
         await recordCliChange(tx, store.clock, {
           ...scope,

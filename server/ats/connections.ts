@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { createAtsKey, revokeAtsKeys } from '../access/ats-keys.ts'
+import { createAtsKey, revokeAtsKey, revokeAtsKeys } from '../access/ats-keys.ts'
 import type { OrgScope } from '../access/caller.ts'
 import type { Mode } from '../access/keys.ts'
 import type { LimitPreset } from '../access/limits/table.ts'
@@ -147,7 +147,7 @@ function enteredCredentials(input: CredentialInput): Omit<AtsCredentials, 'linkK
 function apiUrlErrors(url: string, adapter: AtsAdapter, mode: Mode, config: Config): Detail[] {
   const message =
     adapter.defaultApiUrl === undefined
-      ? 'is for an ATS with an API of its own, such as Ashby'
+      ? `is not used by ${adapter.title}, which names the URL in each order`
       : reportUrlError(url, adapter, mode, config)
   return message === undefined ? [] : [{ path: 'api_url', message }]
 }
@@ -183,8 +183,8 @@ export async function getConnection(queries: Queries, scope: OrgScope, id: strin
 }
 
 /**
- * Creates a key of a connection. An ATS that signs its calls does not get its key, which only has the rate limits and the last use: it is
- * not returned.
+ * Creates a key of a connection. For an ATS that signs its calls, the key only carries the rate limits and the time of the last use, and
+ * is not returned.
  */
 export async function createConnectionKey(
   tx: Tx,
@@ -205,12 +205,32 @@ export async function addConnectionKey(
   id: string,
 ): Promise<{ connection: AtsConnection; keyId: string; key: string | null }> {
   const connection = await lockActiveConnection(tx, scope, id)
-  if (adapters[connection.adapter].verifySignature)
+  requireKeys(connection)
+  return { connection, ...(await createConnectionKey(tx, deps, connection)) }
+}
+
+/** Revokes a key of a connection. Revoking a revoked key changes nothing. */
+export async function revokeConnectionKey(
+  tx: Tx,
+  clock: Clock,
+  scope: OrgScope,
+  id: string,
+  keyId: string,
+): Promise<AtsConnection> {
+  const connection = await getConnection(tx, scope, id)
+  requireKeys(connection)
+  await revokeAtsKey(tx, clock, id, keyId)
+  return connection
+}
+
+/** The key of an ATS that signs its calls is internal, and without it the connection does not work. */
+function requireKeys({ adapter }: AtsConnection): void {
+  const { title, verifySignature } = adapters[adapter]
+  if (verifySignature)
     throw problem(
       'CONFLICT',
-      `${adapters[connection.adapter].title} signs its calls and has no keys. Change the signing secret of the connection instead.`,
+      `${title} signs its calls and has no keys. Change the webhook secret of the connection, or disconnect it.`,
     )
-  return { connection, ...(await createConnectionKey(tx, deps, connection)) }
 }
 
 /** Lists the connections of an organisation, oldest first. */
@@ -274,7 +294,7 @@ export async function changeConnection(
   return rows[0]!
 }
 
-/** Sends the list of tests again, if the ATS expects Attestry to send it. */
+/** Schedules the list of tests to be sent again, if the ATS expects Attestry to send it. */
 export async function requestTestList(tx: Tx, clock: Clock, id: string): Promise<void> {
   await sql`update ats_connections set tests_due_at = ${new Date(clock.now())}, tests_digest = null
     where connection_id = ${id} and tests_due_at is not null`.execute(tx)

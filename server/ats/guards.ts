@@ -40,8 +40,7 @@ export function guardAtsRoutes(app: App, context: Context, adapter: AtsAdapter, 
   app.addHook('preParsing', async (request, reply) => {
     if (request.is404) return
     if (adapter.verifySignature) {
-      // The signature covers the body. The calls of others must not use up the rate of the connection.
-      request.rawBody = await readBody(request.raw)
+      // Unauthenticated calls must not count against the rate limit of the connection.
       request.atsKey = await authenticateSigned(context, request, adapter)
     } else request.atsKey = await authenticate(context, request, reply, adapter)
     request.tenant.scope = request.atsKey
@@ -102,15 +101,16 @@ async function authenticateSigned(context: Context, request: FastifyRequest, ada
   await keyring.refreshIfStale()
   const { connection_id } = request.params as { connection_id: string }
   const key = keyring.atsKeyOfConnection(connection_id)
+  const isKnown = key?.adapter === adapter.name
+  if (isKnown) request.rawBody = await readBody(request.raw) // the signature covers the body
   const credentials =
-    key?.adapter === adapter.name &&
-    (await runForAllOrganisations(() => openCredentials(db.queries, vault, key.connectionId)))
+    isKnown && (await runForAllOrganisations(() => openCredentials(db.queries, vault, key.connectionId)))
   const secret = credentials ? credentials.signing_secret : undefined
   if (!key || secret === undefined || !adapter.verifySignature!(request.rawBody, request.headers, secret)) {
     await countFailedAuthentication(context, request.ip)
     throw problem(
       'UNAUTHORIZED',
-      `The connection does not exist, or the signature is missing or wrong. Check the address of the webhook, and the signing secret of the connection in Attestry.`,
+      `The connection does not exist, or the signature is missing or wrong. Check the address of the webhook, and the webhook secret of the connection in Attestry.`,
     )
   }
   requireService(context, key)

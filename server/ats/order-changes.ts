@@ -58,8 +58,8 @@ async function recordOrderChange(tx: Tx, clock: Clock, orderId: string, change: 
   }
 }
 
-/** Tells the systems whose orders are open that their campaign was paused or resumed. Archiving it ends the orders. */
-export async function reportHold(tx: Tx, clock: Clock, { campaign_id, hold }: Campaign): Promise<void> {
+/** Queues a report for each open order of a campaign that was paused or resumed. Archiving a campaign ends its orders. */
+export async function queueHoldReports(tx: Tx, clock: Clock, { campaign_id, hold }: Campaign): Promise<void> {
   if (hold === 'archived') return
   const kind = hold === 'paused' ? 'paused' : 'resumed'
   const { rows } = await sql<Omit<NewReport, 'kind'>>`

@@ -7,11 +7,13 @@ import { aPerson, connectAts, startAts, startReports } from '../../test/support/
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { signInMember } from '../../test/support/console.ts'
 import { createCampaignPartner, passTime } from '../../test/support/partners.ts'
+import { TWILIO } from '../../test/support/provider.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
 import { until } from '../../test/support/until.ts'
 import { findCandidacy } from '../campaigns/candidacy.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { recordOptOut } from '../campaigns/contact/opt-outs.ts'
+import { saveCredentials } from '../channels/credentials.ts'
 import { changePrivacySettings } from '../notices/settings.ts'
 import { MINUTE } from '../platform/clock.ts'
 import { type AdapterName, adapterNames } from './adapter.ts'
@@ -320,7 +322,7 @@ test('errors that Greenhouse reports are stored with the order, without addresse
   assert.deepEqual(body.data.items[0].ats_errors, ['No application of …'])
 })
 
-test('errors that Greenhouse reports about no known order are shown with the connection', async (t) => {
+test('errors that Greenhouse reports without naming a known order are shown with the connection', async (t) => {
   const app = await getApp()
   const { partner, key, connectionId } = await startAts(t, app, 'greenhouse')
   const viewer = await signInMember(app, partner.orgId, 'viewer')
@@ -460,6 +462,33 @@ test('in LIVE mode, an order without a declared basis for contacts is rejected w
   assert.equal(rejected.status, 422, JSON.stringify(rejected.body))
   assert.match(rejected.body.message, /set the contact basis in the privacy settings/)
   assert.equal((await partner.get('/credits')).body.data.balance, 1000)
+})
+
+test('in LIVE mode, an order is rejected if no channel can send messages to the country of the candidate', async () => {
+  const app = await getApp()
+  const partner = await createCampaignPartner(app, { mode: 'live' })
+  const { mandate_id } = await partner.createMandate({ channels: ['sms'] })
+  const { context, clock } = app
+  await context.db.transaction((tx) =>
+    saveCredentials(tx, context.vault, clock, partner.orgId, 'sms', { ...TWILIO, from: '+14155550100' }),
+  )
+  const { key } = await connectAts(app, partner.scope, 'workable')
+  const place = (phone: string) =>
+    app.fetch('/ats/workable/assessments', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        test_id: mandate_id,
+        callback_url: 'https://www.workable.com/callback/1',
+        candidate: { first_name: 'Asha', last_name: 'Rao', email: 'asha@example.com', phone },
+      }),
+    })
+  const rejected = await place('+919810000001')
+  assert.equal(rejected.status, 422, JSON.stringify(rejected.body))
+  assert.match(rejected.body.message, /cannot be reached: SMS to India through Twilio .* Set up Exotel or Gupshup/)
+  assert.equal((await partner.get('/credits')).body.data.balance, 1000)
+  const accepted = await place('+14155552671')
+  assert.equal(accepted.status, 201, JSON.stringify(accepted.body))
 })
 
 test('in LIVE mode, a candidate without a phone number gets an email, also if the workflow uses another channel', async (t) => {

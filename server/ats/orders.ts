@@ -10,7 +10,9 @@ import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { type CandidateInput, enrolInCampaign, MAX_CANDIDATES_PER_CAMPAIGN } from '../campaigns/enrolment.ts'
 import { isEmailAddress } from '../campaigns/schema.ts'
 import { withdrawCandidate } from '../campaigns/withdrawal.ts'
-import { availableChannels } from '../channels/credentials.ts'
+import type { ChannelName } from '../channels/channel.ts'
+import { findCountryRefusal } from '../channels/country-refusal.ts'
+import { availableChannels, listAccounts } from '../channels/credentials.ts'
 import type { Context } from '../context.ts'
 import { findMandateIds, type Mandate, shareLockMandate } from '../mandates/mandate-rows.ts'
 import { blindIndexOf } from '../people/identity/blind-index.ts'
@@ -18,6 +20,7 @@ import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import { redactAddresses } from '../platform/text/redact-addresses.ts'
+import type { Vault } from '../platform/vault.ts'
 import { getWorkflow } from '../workflows/workflows.ts'
 import { adapters } from './adapters.ts'
 import { type AtsConnection, lockActiveConnection, recordConnectionError } from './connections.ts'
@@ -155,7 +158,7 @@ async function getOrderableMandate(
 
 async function toCandidate(
   tx: Tx,
-  { config }: OrderDeps,
+  { config, vault }: OrderDeps,
   connection: AtsConnection,
   mandate: Mandate,
   orderId: string,
@@ -171,15 +174,18 @@ async function toCandidate(
   const workflow = await getWorkflow(tx, { orgId, mode }, mandate.workflow_id)
   if (mode === 'live') {
     const channels = await availableChannels(tx, orgId, config.smtpUrl !== undefined)
-    const isReachableByPhone =
-      phone !== undefined && workflow.channels.some((channel) => channel !== 'email' && channels.has(channel))
+    const phoneChannels = workflow.channels.filter((channel) => channel !== 'email' && channels.has(channel))
+    const refusals = phone === undefined ? [] : await countryRefusals(tx, vault, orgId, phoneChannels, phone)
+    const isReachableByPhone = phone !== undefined && refusals.length < phoneChannels.length
     const isReachableByEmail =
       email !== undefined && channels.has('email') && (phone === undefined || workflow.channels.includes('email'))
     if (!isReachableByPhone && !isReachableByEmail)
       throw rejection(
         phone === undefined
           ? 'The candidate cannot be reached: without a phone number, Attestry needs email, which is not set up. Add the phone number to the profile, or ask the operator to set up email.'
-          : 'The candidate cannot be reached: no channel of this test is set up. Ask the operator to set up a channel.',
+          : refusals.length > 0
+            ? `The candidate cannot be reached: ${refusals.join(' ')}`
+            : 'The candidate cannot be reached: no channel of this test is set up. Ask the operator to set up a channel.',
       )
   }
   const language = LANGUAGES.find((code) => code === candidate.language)
@@ -201,6 +207,21 @@ async function toCandidate(
       consent_basis: connection.consent_basis,
     },
   }
+}
+
+/** Returns, for each of the channels that cannot send messages to the country of a phone number, the reason and the remedy. */
+async function countryRefusals(
+  tx: Tx,
+  vault: Vault,
+  orgId: string,
+  channels: ChannelName[],
+  phone: string,
+): Promise<string[]> {
+  const accounts = await listAccounts(tx, vault, orgId)
+  return accounts.flatMap(({ channel, credentials }) => {
+    const refusal = channels.includes(channel) ? findCountryRefusal(channel, credentials, phone) : undefined
+    return refusal ? [`${refusal.problem} ${refusal.remedy}`] : []
+  })
 }
 
 /** Returns the ATS's ID of the person or, without one, the keyed hash of the address: the ID appears in lists and events. */

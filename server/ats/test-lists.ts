@@ -33,6 +33,8 @@ interface DueList {
   api_url: string | null
   tests_digest: string | null
   tests_failures: number
+  /** Until when other processes leave the list to this one. A change of the connection replaces it. */
+  lease: Date
 }
 
 /**
@@ -75,7 +77,9 @@ async function claimDueLists(tx: Tx, now: number, paused: PausedOrganisations): 
       select connection_id from ats_connections
       where tests_due_at <= ${new Date(now)} and ${isNotPaused(sql`org_id`, paused)}
       order by tests_due_at limit ${BATCH_SIZE} for update skip locked)
-    returning connection_id, org_id, mode, adapter, api_url, tests_digest, tests_failures`.execute(tx)
+    returning connection_id, org_id, mode, adapter, api_url, tests_digest, tests_failures, tests_due_at as lease`.execute(
+    tx,
+  )
   return rows
 }
 
@@ -88,27 +92,27 @@ async function nextListDue(queries: Queries, paused: PausedOrganisations): Promi
 
 async function sendList(context: ListDeps, sender: AtsSender, list: DueList): Promise<void> {
   const { db, clock } = context
-  const { connection_id, org_id: orgId, mode, tests_digest, tests_failures } = list
+  const { connection_id, org_id: orgId, mode, tests_digest, tests_failures, lease } = list
   const tests = await listTests(db.queries, { orgId, mode }, connection_id)
   const digest = createHash('sha256').update(JSON.stringify(tests)).digest('base64url')
   const result = digest === tests_digest ? undefined : await send(context, sender, list, tests)
   const now = clock.now()
   const time = new Date(now)
   const nextCheck = new Date(now + CHECK_INTERVAL_MS)
-  // A connection that was disconnected in the meantime is not due any more.
+  // A connection that was changed or disconnected in the meantime has another time, and the result is not that of its account.
   await db.transaction(async (tx) => {
     if (!result)
       await sql`update ats_connections set tests_due_at = ${nextCheck}
-        where connection_id = ${connection_id} and tests_due_at is not null`.execute(tx)
+        where connection_id = ${connection_id} and tests_due_at = ${lease}`.execute(tx)
     else if (result.error === null)
       await sql`update ats_connections set tests_due_at = ${nextCheck}, tests_digest = ${digest}, tests_sent_at = ${time},
         tests_failures = 0, tests_error = null
-        where connection_id = ${connection_id} and tests_due_at is not null`.execute(tx)
+        where connection_id = ${connection_id} and tests_due_at = ${lease}`.execute(tx)
     else {
       const retryAt = nextAttempt(now, tests_failures + 1, parseRetryAfter(result.retryAfter, now))
       await sql`update ats_connections set tests_due_at = ${new Date(retryAt)}, tests_failures = tests_failures + 1,
         tests_error = ${redactAddresses(result.error)}
-        where connection_id = ${connection_id} and tests_due_at is not null`.execute(tx)
+        where connection_id = ${connection_id} and tests_due_at = ${lease}`.execute(tx)
     }
   })
 }

@@ -111,7 +111,7 @@ export interface AtsConnection {
     tests_sent_at: string | null
     /** Why the ATS did not accept the current list of tests; null if it did. */
     tests_error: string | null
-    /** The last error that the ATS reported about no known order; null if there was none. */
+    /** The last error that the ATS reported without naming a known order; null if there was none. */
     ats_error: string | null
     ats_error_at: string | null
     /** Paused campaigns, with the number of open orders that wait for each. */
@@ -449,7 +449,7 @@ export interface CreatedAtsConnection {
     tests_sent_at: string | null
     /** Why the ATS did not accept the current list of tests; null if it did. */
     tests_error: string | null
-    /** The last error that the ATS reported about no known order; null if there was none. */
+    /** The last error that the ATS reported without naming a known order; null if there was none. */
     ats_error: string | null
     ats_error_at: string | null
     /** Paused campaigns, with the number of open orders that wait for each. */

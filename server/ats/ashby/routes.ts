@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { App } from '../../platform/http/server.ts'
-import { LANGUAGES } from '../../platform/text/languages.ts'
+import { LANGUAGES, languageName } from '../../platform/text/languages.ts'
 import { guardAtsRoutes, type RenderError } from '../guards.ts'
 import { listTests } from '../offered-mandates.ts'
 import { cancelOrder, placeOrder } from '../orders.ts'
@@ -64,6 +64,5 @@ export function ashbyRoutes(app: App, context: Context): void {
 }
 
 function languageOptions() {
-  const names = new Intl.DisplayNames('en', { type: 'language' })
-  return LANGUAGES.map((code) => ({ key: code, value: names.of(code) ?? code }))
+  return LANGUAGES.map((code) => ({ key: code, value: languageName(code) }))
 }

@@ -64,6 +64,24 @@ test('other webhooks and orders of other integrations of the account are ignored
   const invalid = await sendSigned({ ...order, data: { ...order.data, package_id: 7 } })
   assert.equal(invalid.status, 400, JSON.stringify(invalid.body))
   assert.equal((await partner.get('/credits')).body.data.balance, 1000)
+  const candidate = { ...order.data.candidate, first_name: 'A'.repeat(300), phone: '1'.repeat(200) }
+  const unusual = await sendSigned({ ...order, data: { ...order.data, candidate } })
+  assert.equal(unusual.status, 200, JSON.stringify(unusual.body))
+})
+
+test('people of two integrations with the same ID are different', async () => {
+  const app = await getApp()
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const integrations = [INTEGRATION, 'workday:2']
+  for (const [index, integration_id] of integrations.entries()) {
+    const { connectionId } = await connectAts(app, partner.scope, 'kombo', { input: { account_id: integration_id } })
+    const order = orderOf(mandate_id, 'order-1')
+    const candidate = { ...order.data.candidate, remote_id: '1001', email: aPerson(index + 1, 6).email }
+    const body = JSON.stringify({ ...order, data: { ...order.data, integration_id, candidate } })
+    assert.equal((await send(app, connectionId, body, sign(body, SECRET))).status, 200)
+  }
+  assert.equal((await partner.get('/credits')).body.data.balance, 998)
 })
 
 test('the list of tests is sent when it changes, and again after an error', async (t) => {
@@ -159,6 +177,10 @@ test('a connection has no key, and shows which credential is still to be entered
   const keys = await owner.post(`${path}/${connection_id}/keys`)
   assert.equal(keys.status, 409)
   assert.match(keys.body.error.message, /Kombo signs its calls and has no keys/)
+  const { rows } = await sql<{ key_id: string }>`
+    select key_id from ats_keys where connection_id = ${connection_id}`.execute(app.context.db.queries)
+  const revoked = await owner.post(`${path}/${connection_id}/keys/${rows[0]!.key_id}/revoke`)
+  assert.equal(revoked.status, 409)
   const changed = await owner.put(`${path}/${connection_id}`, { signing_secret: SECRET })
   assert.deepEqual(changed.body.data.missing_credentials, [])
   const wrong = await owner.post(path, { ...input, adapter: 'greenhouse', signing_secret: SECRET })

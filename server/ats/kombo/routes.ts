@@ -24,7 +24,8 @@ export function komboRoutes(app: App, context: Context): void {
       identity: id,
       testId: package_id,
       candidate: {
-        id: candidate.remote_id ?? undefined,
+        // The IDs of the system behind an integration; two integrations can have the same.
+        id: candidate.remote_id ? `${integration_id}:${candidate.remote_id}` : undefined,
         name: personName(candidate.first_name ?? '', candidate.last_name ?? ''),
         email: candidate.email ?? undefined,
         phone: candidate.phone ?? undefined,

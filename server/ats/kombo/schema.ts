@@ -5,16 +5,19 @@ const textOrNull = (maxLength: number) => Type.Optional(Type.Union([Type.String(
 
 export const OrderParams = Type.Object({ connection_id: Type.String({ pattern: '^AC_[A-Z0-9]{10,40}$' }) })
 
+/** Generous limit of values that are checked when the order is placed: Kombo learns about a rejected order, but not about a bad request. */
+const MAX_VALUE_LENGTH = 10_000
+
 const Order = Type.Object({
   id: text(100),
-  package_id: text(100),
+  package_id: text(1000),
   integration_id: text(200),
   candidate: Type.Object({
-    remote_id: textOrNull(200),
-    email: textOrNull(320),
-    first_name: textOrNull(200),
-    last_name: textOrNull(200),
-    phone: textOrNull(100),
+    remote_id: textOrNull(MAX_VALUE_LENGTH),
+    email: textOrNull(MAX_VALUE_LENGTH),
+    first_name: textOrNull(MAX_VALUE_LENGTH),
+    last_name: textOrNull(MAX_VALUE_LENGTH),
+    phone: textOrNull(MAX_VALUE_LENGTH),
   }),
 })
 

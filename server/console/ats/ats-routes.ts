@@ -1,4 +1,3 @@
-import { revokeAtsKey } from '../../access/ats-keys.ts'
 import { runIdempotent } from '../../access/idempotency.ts'
 import { adapterNames } from '../../ats/adapter.ts'
 import { adapters } from '../../ats/adapters.ts'
@@ -10,6 +9,7 @@ import {
   disconnect,
   getConnection,
   listConnections,
+  revokeConnectionKey,
 } from '../../ats/connections.ts'
 import { getOrder, listOrders } from '../../ats/orders.ts'
 import { replayReport } from '../../ats/reports/reports.ts'
@@ -129,8 +129,7 @@ export function atsConsoleRoutes(app: App, context: Context): void {
     async (request, reply): Promise<void> => {
       const { connection_id, key_id } = request.params
       await runIdempotent(context, request, reply, async (tx, caller) => {
-        const connection = await getConnection(tx, caller, connection_id)
-        await revokeAtsKey(tx, clock, connection_id, key_id)
+        const connection = await revokeConnectionKey(tx, clock, caller, connection_id, key_id)
         const record = await connectionRecord(context, tx, caller, connection)
         return { status: 200, body: successResponse('Key revoked', record) }
       })

@@ -79,7 +79,7 @@ const connectionFields = {
         description: 'Why the ATS did not accept the current list of tests; null if it did.',
       }),
       ats_error: Type.Union([text, Type.Null()], {
-        description: 'The last error that the ATS reported about no known order; null if there was none.',
+        description: 'The last error that the ATS reported without naming a known order; null if there was none.',
       }),
       ats_error_at: orNull(text),
       paused_campaigns: Type.Array(Type.Object({ campaign_id: text, test_name: text, orders: Type.Integer() }), {
