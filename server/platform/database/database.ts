@@ -219,12 +219,12 @@ const MAX_ATTEMPTS = 5
 /** serialization_failure and deadlock_detected */
 const RETRYABLE_CODES = new Set(['40001', '40P01'])
 
-/** Ends a transaction that has met a concurrent change; it is run again from its start. */
+/** Rolls back a transaction that conflicts with a concurrent change, so that it is retried. */
 export class RepeatTransactionError extends Error {
   readonly code = '40001'
 
   constructor(options: ErrorOptions) {
-    super('the transaction met a concurrent change', options)
+    super('the transaction conflicts with a concurrent change', options)
   }
 }
 

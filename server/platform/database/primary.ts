@@ -16,7 +16,7 @@ const primaries = new WeakMap<Hosts, Promise<DatabaseHost>>()
 export function findPrimary(hosts: Hosts): Promise<DatabaseHost> {
   const known = primaries.get(hosts)
   if (known) return known
-  const search = probeAll(hosts)
+  const search = probeAll(hosts, () => forgetPrimary(hosts, search))
   primaries.set(hosts, search)
   search.catch(() => forgetPrimary(hosts, search))
   return search
@@ -40,17 +40,21 @@ interface Primary {
 }
 
 /**
- * Probes all servers at the same time, so that one that does not respond delays nothing. If several accept writes, because a former primary
- * was started again, the latest timeline counts: each promotion of a standby begins a new one.
+ * Probes all servers at the same time, so that an unresponsive one delays the search by at most half a second. If several accept writes,
+ * because a former primary was started again, the one with the latest timeline is used: each promotion of a standby begins a new one. Calls
+ * `onLaterPrimary` if a server with a later timeline responds after the search has ended.
  */
-async function probeAll(hosts: Hosts): Promise<DatabaseHost> {
+async function probeAll(hosts: Hosts, onLaterPrimary: () => void): Promise<DatabaseHost> {
   const found: Primary[] = []
+  let chosen: Primary | undefined
   const errors: Error[] = []
   const othersTimedOut = Promise.withResolvers<void>()
   let timer: NodeJS.Timeout | undefined
   const probes = hosts.map(async (host) => {
     try {
-      found.push({ host, timeline: await readTimeline(host) })
+      const timeline = await readTimeline(host)
+      found.push({ host, timeline })
+      if (chosen && timeline > chosen.timeline) onLaterPrimary()
       timer ??= setTimeout(othersTimedOut.resolve, OTHERS_TIMEOUT_MS)
     } catch (error) {
       errors.push(error as Error)
@@ -58,8 +62,8 @@ async function probeAll(hosts: Hosts): Promise<DatabaseHost> {
   })
   await Promise.race([Promise.all(probes), othersTimedOut.promise])
   clearTimeout(timer)
-  const [primary] = found.toSorted((a, b) => (a.timeline > b.timeline ? -1 : 1))
-  if (primary) return primary.host
+  chosen = found.toSorted((a, b) => (a.timeline > b.timeline ? -1 : 1))[0]
+  if (chosen) return chosen.host
   throw new AggregateError(
     errors,
     `none of the ${hosts.length} database servers accepts writes: ${errors.map(({ message }) => message).join('; ')}`,
