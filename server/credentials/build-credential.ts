@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { skillId } from '../catalogue/ids.ts'
 import type { JsonObject } from '../platform/json.ts'
+import { languageName } from '../platform/text/languages.ts'
 import { toSingleLine } from '../platform/text/strip-invisible.ts'
 import type { Facts } from './facts.ts'
 import { CREDENTIALS_CONTEXT, OPEN_BADGES_CONTEXT } from './proof/contexts.ts'
@@ -177,8 +178,6 @@ function formatPercent(share: number): string {
   return String(Math.round(share * 1000) / 10)
 }
 
-const languageNames = new Intl.DisplayNames(['en'], { type: 'language' })
-
 const SOURCE_NAMES = { project: 'project', experience: 'work experience', certificate: 'certificate' } as const
 
 const RELATIONS: Record<string, string> = {
@@ -201,7 +200,7 @@ function describeEvidence(facts: Facts, skillName: string, isTest = false): stri
     if (facts.evidenceLevel !== null) sentences.push(`The evidence level of the endorsement is ${facts.evidenceLevel}.`)
   } else {
     const place = facts.method === 'campaign' ? "in an employer's campaign" : 'in an assessment'
-    const language = facts.language === null ? '' : ` in ${languageNames.of(facts.language)}`
+    const language = facts.language === null ? '' : ` in ${languageName(facts.language)}`
     sentences.push(
       `Answered ${facts.correct} of ${facts.asked} questions about ${skillName} correctly ${place}${language} on ${date}${source ? `, after naming the ${source}` : ''}.`,
     )

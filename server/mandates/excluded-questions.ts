@@ -4,11 +4,10 @@ import { problem } from '../api/problem.ts'
 import type { FlowSkill } from '../conversation/flow.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
+import { languageName } from '../platform/text/languages.ts'
 import { MIN_ACTIVE_ITEMS, type SkillItem } from '../questions/skill-items.ts'
 import { getFlow } from './flow.ts'
 import { lockMandate } from './mandate-rows.ts'
-
-const languageNames = new Intl.DisplayNames('en', { type: 'language' })
 
 /** Returns the IDs of the skill questions that are excluded from a mandate. */
 export async function findExcludedQuestions(queries: Queries, mandateId: string): Promise<Set<string>> {
@@ -87,7 +86,7 @@ function requireEnoughQuestions({ name, languages }: FlowSkill, items: SkillItem
     if (count < MIN_ACTIVE_ITEMS)
       throw problem(
         'CONFLICT',
-        `${name} would have ${count} questions in ${languageNames.of(language)}, and ${MIN_ACTIVE_ITEMS} are needed. Ask an excluded question again, or import questions of your own first.`,
+        `${name} would have only ${count} questions in ${languageName(language)}; at least ${MIN_ACTIVE_ITEMS} are required. Include an excluded question again, or add your own questions first.`,
       )
   }
 }

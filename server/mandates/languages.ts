@@ -1,4 +1,4 @@
-import type { Language } from '../platform/text/languages.ts'
+import { type Language, languageName } from '../platform/text/languages.ts'
 import type { QuestionWriter } from '../questions/questions.ts'
 import { type ItemSource, MIN_ACTIVE_ITEMS } from '../questions/skill-items.ts'
 import type { CreatedVia } from '../workflows/enums.ts'
@@ -126,8 +126,6 @@ function describeSkill({ name, source, available, missing }: SkillLanguages): st
   return `${name} in ${formatLanguages(missing)} (${SOURCE_DESCRIPTIONS[source]} only ${formatLanguages(available)})`
 }
 
-const languageNames = new Intl.DisplayNames('en', { type: 'language' })
-
 function formatLanguages(languages: readonly Language[]) {
-  return languages.map((language) => languageNames.of(language)).join(', ')
+  return languages.map(languageName).join(', ')
 }

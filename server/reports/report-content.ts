@@ -6,6 +6,7 @@ import {
   describeVerifiedSkills,
 } from '../../sdk/verdict-texts.ts'
 import type { Candidacy } from '../campaigns/candidacy.ts'
+import { languageName } from '../platform/text/languages.ts'
 import { resultOutput } from '../results/record.ts'
 import { describePending, questionTextOf, summariseResult } from './summary.ts'
 
@@ -118,7 +119,7 @@ function resultSections(candidate: Candidacy): ReportSection[] {
 }
 
 function datesSection(candidate: Candidacy): ReportSection {
-  const language = new Intl.DisplayNames('en', { type: 'language' }).of(candidate.state.language)
+  const language = languageName(candidate.state.language)
   return {
     heading: 'Dates',
     facts: [

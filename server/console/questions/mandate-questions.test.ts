@@ -87,7 +87,7 @@ test('questions cannot be excluded if too few would remain', async () => {
   assert.equal((await recruiter.post(`${path}/${items[0].item_id}/exclude`)).status, 200)
   const { status, body } = await recruiter.post(`${path}/${items[1].item_id}/exclude`)
   assert.deepEqual([status, body.error.code], [409, 'CONFLICT'])
-  assert.match(body.error.message, /would have 11 questions in English, and 12 are needed/)
+  assert.match(body.error.message, /would have only 11 questions in English; at least 12 are required/)
   assert.deepEqual(await retiredIds(), [items[0].item_id])
 })
 

@@ -3,7 +3,7 @@ import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import { skillId } from '../../catalogue/ids.ts'
 import type { Context } from '../../context.ts'
-import { checkTypedItem, storeTypedItem } from '../../items/exchange/import.ts'
+import { checkTypedItem, lockOwnItems, storeTypedItem } from '../../items/exchange/import.ts'
 import { MAX_DISTRACTORS, MIN_DISTRACTORS, UNSPECIFIED_KIND } from '../../items/exchange/item-draft.ts'
 import { getItemRef } from '../../items/item-status.ts'
 import type { AuthorDifficulty } from '../../measurement/model.ts'
@@ -78,6 +78,7 @@ export function ownQuestionRoutes(app: App, context: Context): void {
       const { orgId } = request.caller
       const checked = await check(skill_id, item_id, request.body)
       const stored = await db.transaction(async (tx) => {
+        await lockOwnItems(tx, orgId)
         const item = await getItemRef(tx, orgId, item_id)
         if (skillId(item.skillNumber) !== skill_id) throw problem('NOT_FOUND', `Question ${item_id} not found.`)
         if (item.source !== 'private')

@@ -245,6 +245,11 @@ export async function importItems(
 }
 
 /** Stores a typed question, and returns its item ID, which is new if its text has changed. */
+/** Makes other changes of the organisation's questions wait until the transaction ends. */
+export async function lockOwnItems(tx: Tx, orgId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`skill items of ${orgId}`}, 0))`.execute(tx)
+}
+
 export async function storeTypedItem(
   tx: Tx,
   deps: ImportDeps,
@@ -262,7 +267,7 @@ async function storeItems(
   file: CheckedFile,
   { dryRun }: { dryRun: boolean },
 ): Promise<{ summary: ImportSummary; itemIds: string[] }> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`skill items of ${orgId}`}, 0))`.execute(tx)
+  await lockOwnItems(tx, orgId)
   const findings = new Findings(file.findings.noun)
   findings.warnings.push(...file.findings.warnings)
   const stored = await listStoredItems(tx, vault, orgId, file.items)

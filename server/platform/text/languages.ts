@@ -2,6 +2,13 @@
 export const LANGUAGES = ['en', 'hi', 'bn', 'ta', 'te', 'mr', 'gu', 'kn', 'ml', 'pa', 'or', 'as'] as const
 export type Language = (typeof LANGUAGES)[number]
 
+const englishNames = new Intl.DisplayNames('en', { type: 'language' })
+
+/** Returns the English name of a language. Node.js calls Bengali Bangla. */
+export function languageName(language: string): string {
+  return language === 'bn' ? 'Bengali' : (englishNames.of(language) ?? language)
+}
+
 /** Returns the first supported language of an Accept-Language header, or English. */
 export function acceptedLanguage(header: string | undefined): Language {
   for (const [, code] of (header ?? '').toLowerCase().matchAll(/(?:^|,)\s*([a-z]{2,3})\b/g)) {
