@@ -54,17 +54,17 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
   }
   await pause(2000)
   const record = await load.stop()
-  const { lost, doubledMessages, doubledEmails, doubledRecords, emails, unsentEmails } = await checkLoad(
+  const { lost, duplicateMessages, duplicateEmails, duplicateRecords, emails, unsentEmails } = await checkLoad(
     db,
     record,
     smtp.received,
   )
-  const doubled = doubledMessages + doubledEmails + doubledRecords
+  const duplicates = duplicateMessages + duplicateEmails + duplicateRecords
   const written = record.workflows.length + record.mandates.length + record.candidates.length
   const longestMs = Math.max(...outagesMs)
-  if (lost > 0 || doubled > 0 || longestMs > MAX_OUTAGE_MS)
+  if (lost > 0 || duplicates > 0 || longestMs > MAX_OUTAGE_MS)
     throw new Error(
-      `${lost} acknowledged writes lost, ${doubledMessages} messages, ${doubledEmails} emails and ${doubledRecords} records doubled, longest outage ${Math.round(longestMs)} ms`,
+      `${lost} acknowledged writes lost, ${duplicateMessages} duplicate messages, ${duplicateEmails} duplicate emails and ${duplicateRecords} duplicate records, longest outage ${Math.round(longestMs)} ms`,
     )
   return [
     { name: 'primaries killed', value: outagesMs.length, unit: '' },
@@ -75,7 +75,7 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
       note: `${record.reviewers.length} reviews requested, ${emails} emails, ${record.reads} reads`,
     },
     { name: 'acknowledged writes lost', value: lost, unit: '' },
-    { name: 'doubled messages, emails and records', value: doubled, unit: '' },
+    { name: 'duplicate messages, emails and records', value: duplicates, unit: '' },
     { name: 'acknowledged reviews without an email', value: unsentEmails, unit: '' },
     { name: 'failed requests during the outages', value: record.failures.length, unit: '', note: 'repeated' },
     { name: 'from the kill until both servers acknowledge writes, median', value: median(outagesMs) / 1000, unit: 's' },

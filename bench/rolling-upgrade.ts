@@ -59,15 +59,15 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
   await pause(seconds * 1000)
   const records = await Promise.all([previousLoad.stop(), currentLoad.stop()])
   const record = merge(records)
-  const { lost, doubledMessages, doubledEmails, doubledRecords, emails, unsentEmails } = await checkLoad(
+  const { lost, duplicateMessages, duplicateEmails, duplicateRecords, emails, unsentEmails } = await checkLoad(
     db,
     record,
     smtp.received,
   )
-  const doubled = doubledMessages + doubledEmails + doubledRecords
-  if (record.failures.length > 0 || lost > 0 || doubled > 0 || unsentEmails > 0)
+  const duplicates = duplicateMessages + duplicateEmails + duplicateRecords
+  if (record.failures.length > 0 || lost > 0 || duplicates > 0 || unsentEmails > 0)
     throw new Error(
-      `${record.failures.length} errors, ${lost} acknowledged writes lost, ${doubledMessages} messages, ${doubledEmails} emails and ${doubledRecords} records doubled, ${unsentEmails} emails not sent. First errors: ${JSON.stringify(record.failures.slice(0, 5), null, 2)}`,
+      `${record.failures.length} errors, ${lost} acknowledged writes lost, ${duplicateMessages} duplicate messages, ${duplicateEmails} duplicate emails and ${duplicateRecords} duplicate records, ${unsentEmails} emails not sent. First errors: ${JSON.stringify(record.failures.slice(0, 5), null, 2)}`,
     )
   const written = ({ workflows, mandates, candidates, reviewers }: LoadRecord) =>
     workflows.length + mandates.length + candidates.length + reviewers.length
@@ -80,7 +80,7 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
     { name: 'emails sent', value: emails, unit: '' },
     { name: 'errors', value: record.failures.length, unit: '' },
     { name: 'acknowledged writes lost', value: lost, unit: '' },
-    { name: 'doubled messages, emails and records', value: doubled, unit: '' },
+    { name: 'duplicate messages, emails and records', value: duplicates, unit: '' },
   ]
 }
 

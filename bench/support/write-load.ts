@@ -232,10 +232,10 @@ export function openLoadDatabase(url: string): Database {
 interface LoadFindings {
   /** Acknowledged records that are not in the database. */
   lost: number
-  doubledMessages: number
-  doubledEmails: number
+  duplicateMessages: number
+  duplicateEmails: number
   /** Candidates and workflows that were created twice, and wrong sums of credits. */
-  doubledRecords: number
+  duplicateRecords: number
   emails: number
   /** Reviewers who got no email, because its outcome was not certain. */
   unsentEmails: number
@@ -259,10 +259,10 @@ export async function checkLoad(db: Database, record: LoadRecord, receivedEmails
     (await missing(record.workflows, 'workflow_id', 'workflows')) +
     (await missing(record.mandates, 'mandate_id', 'mandates')) +
     (await missing(record.candidates, 'external_candidate_id', 'candidates'))
-  const doubledMessages = await count(sql`
+  const duplicateMessages = await count(sql`
     select count(*)::int as count from (select from messages where direction = 'out'
       group by candidate_id, channel, contact_step, conversation_step having count(*) > 1) as twice`)
-  const doubledRecords = await count(sql`
+  const duplicateRecords = await count(sql`
     select (select count(*) from (select from candidates group by external_candidate_id having count(*) > 1) as twice)::int
       + (select count(*) from (select from workflows group by name having count(*) > 1) as twice)::int
       + (select count(*) from credit_balances b where balance <>
@@ -270,9 +270,9 @@ export async function checkLoad(db: Database, record: LoadRecord, receivedEmails
   const emailed = new Set(recipients())
   return {
     lost,
-    doubledMessages,
-    doubledEmails: recipients().length - emailed.size,
-    doubledRecords,
+    duplicateMessages,
+    duplicateEmails: recipients().length - emailed.size,
+    duplicateRecords,
     emails: emailed.size,
     unsentEmails: record.reviewers.filter((email) => !emailed.has(email.replace(/@.*/, '@'))).length,
   }

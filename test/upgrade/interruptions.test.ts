@@ -46,7 +46,7 @@ function lockTable(name: string, program: string[], relation: string, mode = 'ex
   return { name, program, block: `begin; lock table ${relation} in ${mode} mode`, relation }
 }
 
-test('an upgrade that is killed at ten places has the result of an uninterrupted one', async (t) => {
+test('an upgrade that is killed at ten points has the result of an uninterrupted one', async (t) => {
   const startedAt = Date.now()
   const recording = await readRecording()
   const [interrupted, uninterrupted] = [

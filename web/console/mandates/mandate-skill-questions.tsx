@@ -95,8 +95,8 @@ function QuestionList({ mandateId, skillId }: Omit<Props, 'count'>) {
       />
       {data?.may_change && (
         <p class="soft small">
-          “Do not ask” replaces the question for this mandate: candidates are asked another one about the same skill,
-          from the next minute on. At least {skill?.min_questions} questions must remain in each language.
+          “Do not ask” excludes the question from this mandate. Within a minute, candidates are asked another question
+          about the same skill instead. At least {skill?.min_questions} questions must remain in each language.
         </p>
       )}
     </div>

@@ -39,5 +39,5 @@ export function seconds(value: number | null): string {
 export const QUALITY_TEXTS: Record<MandateQuestion['quality'], string> = {
   proven: 'Proven',
   unproven: 'Not proven yet',
-  weak: 'Weak: able people do not do better',
+  weak: 'Weak: able people are not correct more often',
 }

@@ -94,8 +94,8 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
       <h1>{itemId ? 'Edit question' : `New question about ${skillName}`}</h1>
       {itemId && (
         <p class="soft">
-          A question whose text changes starts without statistics, and mandates ask it after they are changed. Adding a
-          language keeps the statistics.
+          If you change the text, the question gets a new ID and no statistics. Existing mandates use it after you save
+          them again. Adding a language keeps the statistics.
         </p>
       )}
       <form class="stack narrow" noValidate onSubmit={(event) => void save(event)}>
