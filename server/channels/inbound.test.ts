@@ -1177,7 +1177,9 @@ test('a code is sent by WhatsApp if the SMS provider cannot reach the country', 
   await partner.whatsapp({ messages: [textMessage(partner.phone, 'Yes')] })
   assert.equal((await calls.start('export', 'phone')).status, 200)
   await contactNow(context)
-  assert.match(JSON.stringify(provider.requestsOfKind('messages').at(-1)!.body), /\b\d{6}\b/)
+  // The next question of the conversation is sent at the same time, in any order.
+  const hasCode = ({ body }: { body: unknown }) => /\b\d{6}\b/.test(JSON.stringify(body))
+  assert.equal(provider.requestsOfKind('messages').filter(hasCode).length, 1)
 })
 
 test('after an unanswered call, the next channel or the next follow-up is used', async () => {
