@@ -45,19 +45,22 @@ test('a report that fails is sent again until the ATS accepts it', async (t) => 
   assert.deepEqual(setup.ats.violations, [])
 })
 
-test('a report that the ATS rejects permanently is not repeated, and can be replayed', async (t) => {
-  const app = await getApp()
-  let isDeleted = true
-  const { setup, order } = await orderOnce(t, app, 'greenhouse', () => (isDeleted ? { status: 404 } : undefined))
-  const failed = await until(async () => (await reportsOf(app, setup)).find(({ state }) => state === 'failed'))
-  assert.equal(failed.last_status, 404)
-  assert.equal(failed.last_request!.method, 'PATCH')
-  app.clock.advance(DAY)
-  isDeleted = false
-  await app.context.db.transaction((tx) => replayReport(tx, app.clock, setup.partner.scope, order.assessmentId!))
-  await until(() => order.state === 'complete')
-  assert.equal((await reportsOf(app, setup))[0]!.attempts, 2)
-})
+for (const rejection of [404, 409, 422])
+  test(`a report that the ATS rejects with ${rejection} is not repeated, and can be replayed`, async (t) => {
+    const app = await getApp()
+    let isRejected = true
+    const { setup, order } = await orderOnce(t, app, 'greenhouse', () =>
+      isRejected ? { status: rejection } : undefined,
+    )
+    const failed = await until(async () => (await reportsOf(app, setup)).find(({ state }) => state === 'failed'))
+    assert.equal(failed.last_status, rejection)
+    assert.equal(failed.last_request!.method, 'PATCH')
+    app.clock.advance(DAY)
+    isRejected = false
+    await app.context.db.transaction((tx) => replayReport(tx, app.clock, setup.partner.scope, order.assessmentId!))
+    await until(() => order.state === 'complete')
+    assert.equal((await reportsOf(app, setup))[0]!.attempts, 2)
+  })
 
 test('reports of an order wait for each other, and those of other orders do not', async (t) => {
   const app = await getApp()
