@@ -97,6 +97,7 @@ const PATHS_WITHOUT_EXTERNAL_DATABASE = [
   'test/release/',
   'test/runner/',
   'test/sdks/',
+  'test/upgrade/interruptions', // locks system tables, which only a superuser may do
 ]
 
 /**
