@@ -48,7 +48,7 @@ export const languages: SdkLanguage[] = [
     blockLanguage: 'java',
     file: 'Campaign.java',
     needs: { 'Java 17': 'javac --release 17 --version' },
-    unitTests: `cd sdks/java && find src -name '*.java' -exec javac -Xlint:all,-serial -Werror -d "$BUILD_FOLDER" {} + &&
+    unitTests: `cd sdks/java && find src -name '*.java' -exec javac -encoding UTF-8 -Xlint:all,-serial -Werror -d "$BUILD_FOLDER" {} + &&
       java -cp "$BUILD_FOLDER" io.github.attestry.AttestryTests`,
     fast: false,
   },

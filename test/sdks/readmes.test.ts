@@ -68,7 +68,7 @@ ${blocks.join('\n')}
     }
 }
 `,
-    compile: `find ${root}sdks/java/src/main -name '*.java' -exec javac -d classes Readme.java {} +`,
+    compile: `find ${root}sdks/java/src/main -name '*.java' -exec javac -encoding UTF-8 -d classes Readme.java {} +`,
   },
   php: {
     file: 'readme.php',
