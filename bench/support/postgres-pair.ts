@@ -135,7 +135,7 @@ export class PostgresPair {
       'max_wal_senders=5',
       'wal_keep_size=512MB',
       'hot_standby=on',
-      // What a killed process has written is kept by the operating system.
+      // The operating system keeps the data that a killed process has written.
       'fsync=off',
     ]
     const process = this.#launcher.start(

@@ -21,7 +21,7 @@ const REQUEST_TIMEOUT_MS = 20_000
 const RETRY_INTERVAL_MS = 100
 const HIGH_RATES = { rate: 100_000, burst: 100_000, minute: 10_000_000, day: 100_000_000 }
 
-/** What the load needs: keys without limits, credits, and a prepared mandate. */
+/** Prerequisites of the load: keys without limits, credits, and a prepared mandate. */
 interface LoadTarget {
   key: { keyId: string; secret: string }
   sessionKey: string
@@ -36,7 +36,7 @@ interface Failure {
   reason: string
 }
 
-/** What was acknowledged, and what failed. */
+/** Acknowledged and failed requests. */
 export interface LoadRecord {
   workflows: string[]
   mandates: string[]

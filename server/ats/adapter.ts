@@ -46,7 +46,7 @@ export interface ReportedOrder {
   outcome: Outcome | null
 }
 
-/** What every call to the ATS needs. */
+/** Base URL and credentials of a call to the ATS. */
 export interface CallContext {
   /** Base URL of the ATS's API, without a slash at the end. */
   apiUrl: string

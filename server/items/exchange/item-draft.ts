@@ -38,7 +38,7 @@ const MAX_LISTED_ERRORS = 100
 
 /** Collects what is wrong with a file. Messages never repeat text of an item: they are stored and logged in plain text. */
 export class Findings {
-  /** What was checked, for messages. */
+  /** The noun for the checked input, used in messages. */
   readonly noun: string
   readonly errors: Detail[] = []
   readonly warnings: Detail[] = []

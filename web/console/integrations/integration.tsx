@@ -213,7 +213,7 @@ interface StepProps {
   children?: ComponentChildren
 }
 
-/** What to enter in the ATS, and how to see that it works: its first call or, if it signs its calls, its reply to the list of tests. */
+/** The first step: values to enter in the ATS, and the check, which is its first call or, if it signs its calls, its reply to the list of tests. */
 function firstStep({ title, endpoints, signs_calls, missing_credentials, checks }: AtsConnection): StepProps {
   const addresses = endpoints.length === 1 ? 'address' : 'addresses'
   if (!signs_calls)

@@ -113,7 +113,7 @@ function QuestionList({ mandateId, skillId }: Omit<Props, 'count'>) {
   }
 }
 
-/** What the responses to a question say about it. */
+/** The quality of a question, from the responses to it. */
 function Quality({ question: { quality, responses, correct_share, discrimination } }: { question: MandateQuestion }) {
   return (
     <>
