@@ -17,6 +17,8 @@ import { runBenchmark as partnerGuards } from './partner-guards.ts'
 import { runBenchmark as people } from './people.ts'
 import { runBenchmark as pooler } from './pooler.ts'
 import { runBenchmark as rateLimits } from './rate-limits.ts'
+import { type BenchmarkResults, describeMachine, measureLoadAverage } from './report/report.ts'
+import { saveReport } from './report/save.ts'
 import { runBenchmark as rollingUpgrade } from './rolling-upgrade.ts'
 import { runBenchmark as skillExtract } from './skill-extract.ts'
 import { runBenchmark as skillQuality } from './skill-quality.ts'
@@ -39,6 +41,7 @@ import { runBenchmark as webhookDelivery } from './webhook-delivery.ts'
 // npm run bench -- http             one or several benchmarks by name
 // npm run bench -- --short          a few seconds per benchmark, to check that they work; the figures mean little
 // npm run bench -- --json           the figures as JSON
+// npm run bench -- --report         also saves the figures and writes docs/reference/performance.md; with names, replaces their figures
 // With CI=true, a benchmark that is skipped, in whole or in part, fails, unless SKIP_REASONS_ALLOWED_IN_CI has the reason.
 const benchmarks: Record<string, Benchmark> = {
   'start-up': startUp,
@@ -73,7 +76,13 @@ const benchmarksOnDemand: Record<string, Benchmark> = { failover, 'rolling-upgra
 /** With --short, a benchmark that runs longer than this is assumed to hang, and fails. */
 const SHORT_TIMEOUT_MS = 120_000
 
-const [short, json] = ['--short', '--json'].map((option) => process.argv.includes(option))
+const [short, json, report] = ['--short', '--json', '--report'].map((option) => process.argv.includes(option))
+if (short && report) {
+  console.error(
+    '--report cannot be combined with --short, because the figures of a short run are not meaningful; remove --short',
+  )
+  process.exit(1)
+}
 const selectedNames = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const knownBenchmarks = { ...benchmarks, ...benchmarksOnDemand }
 const unknownNames = selectedNames.filter((name) => !knownBenchmarks[name])
@@ -82,16 +91,20 @@ if (unknownNames.length > 0) {
   process.exit(1)
 }
 
+const measured: BenchmarkResults = {}
 const rowsByBenchmark: Record<string, BenchmarkRow[]> = {}
 const failedNames: string[] = []
 const forbiddenSkips: string[] = []
 for (const [name, benchmark] of Object.entries(selectedNames.length > 0 ? knownBenchmarks : benchmarks)) {
   if (selectedNames.length > 0 && !selectedNames.includes(name)) continue
   const startedAt = performance.now()
+  const loadBefore = measureLoadAverage()
   console.error(`running ${name}…`)
   try {
     const rows = await withTimeout(benchmark({ short: short! }))
     rowsByBenchmark[name] = rows
+    const date = new Date().toISOString().slice(0, 10)
+    measured[name] = { date, machine: describeMachine(), loadBefore, loadAfter: measureLoadAverage(), rows }
     if (!json) printRows(name, rows)
     for (const row of rows) if (row.skipped !== undefined) reportSkip(`${name}, ${row.name}`, row.skipped)
     console.error(`${name} took ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
@@ -105,6 +118,7 @@ for (const [name, benchmark] of Object.entries(selectedNames.length > 0 ? knownB
 }
 await cleanUpBenchmarks().catch((error) => console.error('cleaning up failed:', error))
 if (json) console.log(JSON.stringify(rowsByBenchmark, null, 2))
+if (report) await saveReport(measured)
 if (failedNames.length > 0) console.error(`\nfailed benchmarks: ${failedNames.join(', ')}`)
 const hasForbiddenSkip = forbiddenSkips.length > 0 && isCi(process.env)
 if (hasForbiddenSkip) console.error(`\nbenchmarks that must not be skipped in CI: ${forbiddenSkips.join('; ')}`)

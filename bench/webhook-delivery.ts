@@ -119,7 +119,13 @@ async function measureThroughput(
       unit: 'per second',
       note: `${CONCURRENCY} concurrent`,
     },
-    { name: 'compared with the bare loop', value: (100 * ourRate) / bareRate, unit: '%', note: 'target: at least 20' },
+    {
+      name: 'compared with the bare loop',
+      value: (100 * ourRate) / bareRate,
+      unit: '%',
+      note: 'target: at least 80 %',
+      operation: 'Delivering webhooks',
+    },
   ]
 }
 
@@ -243,8 +249,19 @@ async function measureBacklog(context: Context, receiver: BenchReceiver, sizes: 
       unit: 'MB',
       note: 'in use after garbage collection, maximum of all samples; target: about 0',
     },
-    { name: 'commit to arrival, median', value: median(latenciesMs), unit: 'ms', note },
-    { name: 'commit to arrival, 99th percentile', value: percentile(latenciesMs, 0.99), unit: 'ms', note },
+    {
+      name: 'commit to arrival, median, while another endpoint fails',
+      value: median(latenciesMs),
+      unit: 'ms',
+      note: `${note}; target: under 30 ms`,
+      operation: 'Webhook latency while another endpoint fails',
+    },
+    {
+      name: 'commit to arrival, 99th percentile, while another endpoint fails',
+      value: percentile(latenciesMs, 0.99),
+      unit: 'ms',
+      note,
+    },
   ]
 }
 

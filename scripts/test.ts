@@ -31,7 +31,7 @@ const TEST_TIMEOUT_MS = 240_000
 const options = parseTestArguments(process.argv.slice(2))
 const files = withoutMissingBrowser(
   selectFiles(
-    globSync('{server,cli,sdk,test,scripts,web}/**/*.test.ts', { exclude: ['**/node_modules/**'] }),
+    globSync('{server,cli,sdk,test,scripts,web,bench}/**/*.test.ts', { exclude: ['**/node_modules/**'] }),
     options,
     needsBrowser,
   ),

@@ -4,6 +4,8 @@ export interface BenchmarkRow {
   value: number
   unit: string
   note?: string | undefined
+  /** Name of the operation in the summary of the report; undefined if the figure is not in the summary. */
+  operation?: string
   /** The reason why this part of the benchmark did not run; undefined if it ran. */
   skipped?: string
 }
@@ -64,9 +66,12 @@ export function printRows(title: string, rows: BenchmarkRow[]): void {
   const width = Math.max(...rows.map(({ name }) => name.length))
   console.log(`\n${title}`)
   for (const { name, value, unit, note } of rows) {
-    const formattedValue = Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
-    console.log(`  ${name.padEnd(width)}  ${formattedValue.padStart(12)} ${unit}${note ? `  (${note})` : ''}`)
+    console.log(`  ${name.padEnd(width)}  ${formatFigure(value).padStart(12)} ${unit}${note ? `  (${note})` : ''}`)
   }
+}
+
+export function formatFigure(value: number): string {
+  return Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
 }
 
 /** Returns a percentile; `share` is 0.99 for the 99th. */

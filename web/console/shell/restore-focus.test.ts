@@ -8,7 +8,15 @@ import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
 import { until } from '../../../test/support/until.ts'
 
-const focusedTag = (page: Page) => page.evaluate('document.activeElement.localName') as Promise<string>
+/** Waits until an element with this tag has the focus; the error names the element that has it instead, and the text of the page. */
+async function waitForFocus(page: Page, tag: string) {
+  const isFocused = async () => (await page.evaluate('document.activeElement.localName')) === tag
+  await until(isFocused).catch(async (cause) => {
+    const focused = await page.evaluate('document.activeElement.outerHTML.slice(0, 200)')
+    const text = await page.locator('main').innerText()
+    throw new Error(`${focused} has the focus instead of ${tag} on the page: ${text}`, { cause })
+  })
+}
 
 test('the focus moves to the table when the focused row is removed', async (t) => {
   const app = await startApp(t)
@@ -26,12 +34,12 @@ test('the focus moves to the table when the focused row is removed', async (t) =
   await retry.first().focus()
   await page.keyboard.press('Enter')
   await until(async () => (await retry.count()) === 1)
-  await until(async () => (await focusedTag(page)) === 'table')
+  await waitForFocus(page, 'table')
   await page.keyboard.press('Tab')
   assert.equal(await page.evaluate('document.activeElement.textContent'), 'Retry', 'the next row')
   await page.keyboard.press('Enter')
   await page.getByText('No failed jobs.').waitFor()
-  await until(async () => (await focusedTag(page)) === 'main')
+  await waitForFocus(page, 'main')
 
   // Also after a dialog whose opener is removed with the row.
   const { orgId } = await app.fixtures.createOrg()
@@ -46,6 +54,6 @@ test('the focus moves to the table when the focused row is removed', async (t) =
   await getDialog(page).getByRole('button', { name: 'Remove' }).focus()
   await page.keyboard.press('Enter')
   await getDialog(page).waitFor({ state: 'detached' })
-  await until(async () => (await focusedTag(page)) === 'table')
+  await waitForFocus(page, 'table')
   await page.getByRole('cell', { name: owner.email!, exact: true }).waitFor()
 })

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { renderReport } from './report.ts'
+import { REPORT_FILE, readResults } from './save.ts'
+
+test('the page about performance shows the saved results', async () => {
+  assert.equal(await readFile(REPORT_FILE, 'utf8'), renderReport(await readResults()))
+})
+
+test('the summary shows the figures of operations with their targets', () => {
+  const text = renderReport({
+    http: {
+      date: '2026-11-18',
+      machine: '2 cores',
+      loadBefore: 0.1,
+      loadAfter: 1.9,
+      rows: [
+        { name: 'requests', value: 12_345.6, unit: 'requests/s' },
+        {
+          name: 'compared with Fastify',
+          value: 61.23,
+          unit: '%',
+          note: 'target: at least 70 %',
+          operation: 'GET request',
+        },
+        { name: 'pgbench', value: Number.NaN, unit: '', note: 'skipped: missing', skipped: 'missing' },
+      ],
+    },
+  })
+  assert.match(text, /\| GET request \| compared with Fastify \| 61\.2 % \| at least 70 % \|\n\n## http\n/)
+  assert.match(text, /2026-11-18, 2 cores, load 0\.1 to 1\.9/)
+  assert.match(text, /\| requests \| 12,346 requests\/s \| {2}\|/)
+  assert.match(text, /\| pgbench \| – \| skipped: missing \|/)
+})
