@@ -70,7 +70,7 @@ test('connecting prints the key and the addresses for the ATS, and rejects missi
   assert.deepEqual(await deployment.json('ats', 'list', '--org', org_id, '--mode', 'test'), [])
   const { url } = await deployment.serve()
   const revoked = await deployment.cli(
-    ...['ats', 'simulate', 'ashby', '--url', url, '--port', '18394', '--key', 'VAT_TEST_unknown'],
+    ...['ats', 'simulate', 'ashby', '--url', url, '--port', String(await findFreePort()), '--key', 'VAT_TEST_unknown'],
   )
   assert.equal(revoked.code, 1)
   assert.match(revoked.stderr, /rejected the call for the list of tests with 401: The API key is missing, invalid or/)
