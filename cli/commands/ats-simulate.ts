@@ -214,9 +214,9 @@ async function createSimulatedConnection(
     const scope: OrgScope = { orgId, mode: 'test' }
     return store.db.transaction(async (tx) => {
       await getOrganisation(tx, orgId)
-      const { credentials, defaultApiUrl, title } = adapters[adapter]
+      const { credentials, apiUrl: apiUrlField, title } = adapters[adapter]
       const name = `Simulated ${title}`
-      const apiUrl = defaultApiUrl && `http://127.0.0.1:${port}`
+      const apiUrl = apiUrlField && `http://127.0.0.1:${port}`
       const existing = (await listConnections(tx, scope)).find(
         (each) => each.name === name && each.state === 'active' && each.api_url === (apiUrl ?? null),
       )

@@ -82,8 +82,8 @@ export interface AtsAdapter {
   title: string
   /** Domains that calls may be sent to, with their subdomains. */
   domains: readonly string[]
-  /** Base URL of the ATS's API; undefined if reports are sent to the callback URL of the order. */
-  defaultApiUrl?: string
+  /** Base URL of the ATS's API, and when another one is needed. Undefined if reports are sent to the callback URL of the order. */
+  apiUrl?: { default: string; help: string }
   /** Without a `token`, the ATS expects its ATS key in the calls that it receives; the key is then stored sealed. */
   credentials: readonly CredentialField[]
   /**

@@ -92,5 +92,5 @@ export async function openCall(
     const label = adapter.credentials.find((each) => each.name === 'token')?.label
     return `not sent: the connection has no active ${label ?? 'key'}`
   }
-  return { linkKey, apiUrl: api_url ?? adapter.defaultApiUrl ?? '', credential, accountId: account_id ?? '' }
+  return { linkKey, apiUrl: api_url ?? adapter.apiUrl?.default ?? '', credential, accountId: account_id ?? '' }
 }

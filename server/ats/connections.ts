@@ -73,6 +73,7 @@ const MAX_CONNECTIONS = 20
 export const MAX_LISTED_MANDATES = 1000
 export const MAX_CONSENT_BASIS_LENGTH = 500
 export const MAX_TOKEN_LENGTH = 1000
+export const MAX_API_URL_LENGTH = 2000
 const MAX_ERROR_LENGTH = 2000
 
 /** A credential is sent in a header, which takes neither spaces nor letters outside ASCII. */
@@ -106,7 +107,7 @@ export async function createConnection(
     insert into ats_connections (connection_id, org_id, mode, adapter, name, credentials, api_url, country, consent_basis,
       mandate_ids, tests_due_at, created_at, updated_at)
     values (${connectionId}, ${scope.orgId}, ${scope.mode}, ${input.adapter}, ${input.name},
-      ${vault.seal(JSON.stringify(credentials), credentialsPurpose(connectionId))}, ${input.api_url ?? null},
+      ${vault.seal(JSON.stringify(credentials), credentialsPurpose(connectionId))}, ${input.api_url === undefined ? null : withoutFinalSlash(input.api_url)},
       ${input.country.toUpperCase()}, ${input.consent_basis}, ${input.mandate_ids ?? null}::text[], ${testsDueAt}, ${new Date(now)}, ${new Date(now)})
     returning ${columns}`.execute(tx)
   notifyAfterCommit(tx, TESTS_DUE)
@@ -146,10 +147,17 @@ function enteredCredentials(input: CredentialInput): Omit<AtsCredentials, 'linkK
 
 function apiUrlErrors(url: string, adapter: AtsAdapter, mode: Mode, config: Config): Detail[] {
   const message =
-    adapter.defaultApiUrl === undefined
+    adapter.apiUrl === undefined
       ? `is not used by ${adapter.title}, which names the URL in each order`
-      : reportUrlError(url, adapter, mode, config)
+      : url.includes('?')
+        ? 'must not contain a query'
+        : reportUrlError(url, adapter, mode, config)
   return message === undefined ? [] : [{ path: 'api_url', message }]
+}
+
+/** Paths are appended to the URL. */
+function withoutFinalSlash(url: string): string {
+  return url.replace(/\/+$/, '')
 }
 
 async function mandateErrors(tx: Tx, scope: OrgScope, mandateIds: string[]): Promise<Detail[]> {
@@ -261,19 +269,22 @@ export interface ConnectionChange extends CredentialInput {
   country?: string | undefined
   consent_basis?: string | undefined
   mandate_ids?: string[] | null | undefined
+  api_url?: string | undefined
 }
 
 /** Changes the given fields of an active connection. */
 export async function changeConnection(
   tx: Tx,
-  { vault, clock }: Pick<Context, 'vault' | 'clock'>,
+  { vault, clock, config }: Pick<Context, 'vault' | 'clock' | 'config'>,
   scope: OrgScope,
   id: string,
   change: ConnectionChange,
 ): Promise<AtsConnection> {
   const current = await lockConnection(tx, scope, id)
   if (current.state === 'disconnected') throw problem('CONFLICT', `${id} is disconnected; create a new connection.`)
-  const errors = credentialErrors(adapters[current.adapter], change)
+  const adapter = adapters[current.adapter]
+  const errors = credentialErrors(adapter, change)
+  if (change.api_url !== undefined) errors.push(...apiUrlErrors(change.api_url, adapter, scope.mode, config))
   if (change.country !== undefined && callingCodeOf(change.country) === undefined)
     errors.push({ path: 'country', message: 'must be a country code of ISO 3166-1, such as IN' })
   if (change.mandate_ids) errors.push(...(await mandateErrors(tx, scope, change.mandate_ids)))
@@ -288,7 +299,7 @@ export async function changeConnection(
   const { rows } = await sql<AtsConnection>`
     update ats_connections set name = ${change.name ?? current.name}, country = ${(change.country ?? current.country).toUpperCase()},
       consent_basis = ${change.consent_basis ?? current.consent_basis}, mandate_ids = ${mandateIds}::text[],
-      updated_at = ${new Date(clock.now())}
+      api_url = ${change.api_url === undefined ? current.api_url : withoutFinalSlash(change.api_url)}, updated_at = ${new Date(clock.now())}
     where connection_id = ${id} returning ${columns}`.execute(tx)
   await requestTestList(tx, clock, id)
   return rows[0]!

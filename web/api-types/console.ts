@@ -83,6 +83,8 @@ export interface AtsConnection {
   title: string
   name: string
   state: 'active' | 'disconnected'
+  /** Base URL of the API of the ATS. Null if the ATS names a URL in each order. */
+  api_url: string | null
   country: string
   consent_basis: string
   /** The mandates that are offered as tests. Null: all mandates that are ready. */
@@ -190,6 +192,11 @@ export interface AtsSystem {
     /** Whether it is needed to create a connection. */
     required: boolean
   }[]
+  /** The base URL of the API of the ATS, which can be changed. Null if the ATS names a URL in each order. */
+  api_url: {
+    default: string
+    help: string
+  } | null
 }
 
 export interface AtsSystemList {
@@ -421,6 +428,8 @@ export interface CreatedAtsConnection {
   title: string
   name: string
   state: 'active' | 'disconnected'
+  /** Base URL of the API of the ATS. Null if the ATS names a URL in each order. */
+  api_url: string | null
   country: string
   consent_basis: string
   /** The mandates that are offered as tests. Null: all mandates that are ready. */

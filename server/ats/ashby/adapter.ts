@@ -15,7 +15,7 @@ export const ashby: AtsAdapter = {
   name: 'ashby',
   title: 'Ashby',
   domains: ['ashbyhq.com'],
-  defaultApiUrl: 'https://api.ashbyhq.com',
+  apiUrl: { default: 'https://api.ashbyhq.com', help: 'change it only if Ashby has given you another address' },
   credentials: [
     {
       name: 'token',

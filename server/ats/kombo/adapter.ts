@@ -10,7 +10,10 @@ export const kombo: AtsAdapter = {
   name: 'kombo',
   title: 'Kombo',
   domains: ['kombo.dev'],
-  defaultApiUrl: 'https://api.kombo.dev/v1',
+  apiUrl: {
+    default: 'https://api.kombo.dev/v1',
+    help: 'use https://api.us.kombo.dev/v1 for the US region of Kombo',
+  },
   credentials: [
     { name: 'token', label: 'Kombo API key', help: 'create it in the Kombo dashboard, on the page Secrets' },
     {

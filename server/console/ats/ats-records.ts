@@ -32,6 +32,7 @@ export async function connectionRecord(
     title: adapters[adapter].title,
     name,
     state,
+    api_url: connection.api_url ?? adapters[adapter].apiUrl?.default ?? null,
     country,
     consent_basis,
     mandate_ids,

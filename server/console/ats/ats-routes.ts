@@ -52,6 +52,7 @@ export function atsConsoleRoutes(app: App, context: Context): void {
           help,
           required: !isLater,
         })),
+        api_url: adapters[adapter].apiUrl ?? null,
       }))
       return successResponse('Systems', { items })
     },

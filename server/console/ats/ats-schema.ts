@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { ModeSchema } from '../../access/schema.ts'
 import { adapterNames, credentialNames, reportKinds } from '../../ats/adapter.ts'
 import {
+  MAX_API_URL_LENGTH,
   MAX_CONSENT_BASIS_LENGTH,
   MAX_LISTED_MANDATES,
   MAX_TOKEN_LENGTH,
@@ -30,6 +31,10 @@ const AtsSystem = named(
       }),
       { description: 'The values that the ATS issues.' },
     ),
+    api_url: Type.Union([Type.Object({ default: text, help: text }), Type.Null()], {
+      description:
+        'The base URL of the API of the ATS, which can be changed. Null if the ATS names a URL in each order.',
+    }),
   }),
 )
 export const AtsSystemList = named('AtsSystemList', Type.Object({ items: Type.Array(AtsSystem) }))
@@ -53,6 +58,9 @@ const connectionFields = {
   title: text,
   name: text,
   state: Type.Enum(['active', 'disconnected']),
+  api_url: Type.Union([text, Type.Null()], {
+    description: 'Base URL of the API of the ATS. Null if the ATS names a URL in each order.',
+  }),
   country: text,
   consent_basis: text,
   mandate_ids: Type.Union([Type.Array(text), Type.Null()], {
@@ -153,6 +161,7 @@ const mandate_ids = orNull(
   Type.Array(Type.String({ pattern: '^JM_[A-Z0-9]{10,40}$' }), { minItems: 1, maxItems: MAX_LISTED_MANDATES }),
 )
 const token = Type.String({ minLength: 1, maxLength: MAX_TOKEN_LENGTH, pattern: TOKEN_PATTERN })
+const api_url = Type.String({ minLength: 1, maxLength: MAX_API_URL_LENGTH })
 const credentialFields = {
   token: Type.Optional(token),
   account_id: Type.Optional(token),
@@ -166,6 +175,7 @@ export const ConnectBody = Type.Object(
     country,
     consent_basis,
     mandate_ids: Type.Optional(mandate_ids),
+    api_url: Type.Optional(api_url),
     ...credentialFields,
   },
   closed,
@@ -176,6 +186,7 @@ export const ConnectionChangeBody = Type.Object(
     country: Type.Optional(country),
     consent_basis: Type.Optional(consent_basis),
     mandate_ids: Type.Optional(mandate_ids),
+    api_url: Type.Optional(api_url),
     ...credentialFields,
   },
   closed,

@@ -35,7 +35,7 @@ export async function connectAts(
   adapter: AdapterName,
   { input = {}, preset, apiUrl }: ConnectOptions = {},
 ) {
-  const { credentials, defaultApiUrl } = adapters[adapter]
+  const { credentials, apiUrl: apiUrlField } = adapters[adapter]
   const created = await context.db.transaction(async (tx) => {
     const connection = await createConnection(tx, context, scope, {
       adapter,
@@ -43,7 +43,7 @@ export async function connectAts(
       country: 'IN',
       consent_basis: 'The candidate agreed in the application form.',
       ...Object.fromEntries(credentials.map(({ name }) => [name, ATS_CREDENTIALS[name]])),
-      ...(defaultApiUrl && apiUrl ? { api_url: apiUrl } : {}),
+      ...(apiUrlField && apiUrl ? { api_url: apiUrl } : {}),
       ...input,
     })
     const { keyId, key } = await createConnectionKey(tx, context, connection, preset)

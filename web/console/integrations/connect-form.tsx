@@ -29,6 +29,7 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
   const [adapter, setAdapter] = useState<AtsSystem['adapter']>(connection?.adapter ?? 'greenhouse')
   const [name, setName] = useState(connection?.name ?? '')
   const [credentials, setCredentials] = useState<Partial<Record<Credential['name'], string>>>({})
+  const [apiUrl, setApiUrl] = useState(connection?.api_url ?? '')
   const [country, setCountry] = useState(connection?.country ?? 'IN')
   const [consentBasis, setConsentBasis] = useState(connection?.consent_basis ?? DEFAULT_CONSENT_BASIS)
   const [mandateIds, setMandateIds] = useState<string[] | null>(connection?.mandate_ids ?? null)
@@ -53,7 +54,12 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
                     type="radio"
                     name="adapter"
                     checked={adapter === each.adapter}
-                    onChange={() => change(() => setAdapter(each.adapter))}
+                    onChange={() =>
+                      change(() => {
+                        setAdapter(each.adapter)
+                        setApiUrl('')
+                      })
+                    }
                   />
                   {each.title}
                 </label>
@@ -66,7 +72,11 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
             key={credential.name}
             id={`ats-${credential.name}`}
             label={credential.required || connection ? credential.label : `${credential.label} (can be entered later)`}
-            hint={connection ? `${hintOf(credential)} Leave empty to keep the current one.` : hintOf(credential)}
+            hint={
+              connection
+                ? `${sentence(credential.help)} Leave empty to keep the current one.`
+                : sentence(credential.help)
+            }
             error={errorAt(credential.name)}
           >
             {(attributes) => (
@@ -83,6 +93,27 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
             )}
           </Field>
         ))}
+        {system?.api_url && (
+          <Field
+            id="ats-api-url"
+            label={`API URL of ${system.title} (optional)`}
+            hint={`${sentence(system.api_url.help)} If empty, ${system.api_url.default} is used.`}
+            error={errorAt('api_url')}
+          >
+            {(attributes) => (
+              <input
+                {...attributes}
+                type="url"
+                autocomplete="off"
+                value={apiUrl}
+                onInput={(event) => {
+                  const { value } = event.currentTarget
+                  change(() => setApiUrl(value))
+                }}
+              />
+            )}
+          </Field>
+        )}
         <Field id="ats-name" label="Name (optional)" hint="Distinguishes several connections." error={errorAt('name')}>
           {(attributes) => (
             <input {...attributes} type="text" value={name} onInput={(event) => setName(event.currentTarget.value)} />
@@ -153,6 +184,9 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
             return value ? [[field, value]] : []
           }),
         ),
+        ...(system!.api_url && (connection || apiUrl.trim())
+          ? { api_url: apiUrl.trim() || system!.api_url.default }
+          : {}),
         mandate_ids: mandateIds,
       },
     })
@@ -162,7 +196,7 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
   }
 }
 
-function hintOf({ help }: Credential): string {
+function sentence(help: string): string {
   return `${help[0]!.toUpperCase()}${help.slice(1)}.`
 }
 

@@ -99,6 +99,11 @@ export default function Integration({ params }: { params: Params }) {
       )}
       <DescriptionList>
         <DescriptionItem name="ATS">{data.title}</DescriptionItem>
+        {data.api_url && (
+          <DescriptionItem name="API URL">
+            <code>{data.api_url}</code>
+          </DescriptionItem>
+        )}
         <DescriptionItem name="Tests">
           {data.mandate_ids
             ? `${data.mandate_ids.length} chosen ${data.mandate_ids.length === 1 ? 'mandate' : 'mandates'}`
