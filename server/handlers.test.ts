@@ -58,7 +58,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
     modules: ['campaigns', 'verification', 'credentials', 'mail', 'console', 'reports'],
   },
   restrictionChanged: { hook: restrictionChanged, modules: ['campaigns', 'verification'] },
-  personCorrected: { hook: personCorrected, modules: ['campaigns', 'verification', 'console'] },
+  personCorrected: { hook: personCorrected, modules: ['campaigns', 'verification', 'console', 'ats'] },
   exportRequested: {
     hook: exportRequested,
     modules: ['campaigns', 'verification', 'credentials', 'mail', 'privacy', 'console', 'ats', 'reports'],

@@ -2,7 +2,7 @@ import { serviceResumed } from './access/service-switch.ts'
 import { addMessageChanges } from './analytics/message-figures.ts'
 import { addCounts } from './analytics/rollups.ts'
 import { queueHoldReports, recordOrderChanges } from './ats/order-changes.ts'
-import { exportOrders } from './ats/people.ts'
+import { correctOrders, exportOrders } from './ats/people.ts'
 import { reportFailed } from './ats/reports/reports.ts'
 import { campaignHoldChanged, requireNoOpenCampaign } from './campaigns/campaigns.ts'
 import { resumeContacts } from './campaigns/contact/contact.ts'
@@ -108,6 +108,7 @@ export function registerHandlers(): void {
     campaigns: correctCandidates,
     verification: correctSessions,
     console: correctListEntries,
+    ats: correctOrders,
   })
   exportRequested.register({
     campaigns: exportCandidacies,

@@ -17,6 +17,8 @@ export interface AtsOrder {
   /** Null if the order was rejected. */
   campaign_id: string | null
   candidate_id: string | null
+  /** The person of the candidate or, if the order was rejected, the person that it is about. */
+  person_id: string | null
   candidate_name: string
   profile_url: string | null
   callback_url: string | null

@@ -28,7 +28,7 @@ import { isOffered } from './offered-mandates.ts'
 import type { AtsOrder } from './order.ts'
 import type { OrderState } from './order-state.ts'
 import { rejectedOutcome } from './outcome.ts'
-import { openOrders, type StoredOrder, sealOrder } from './personal-values.ts'
+import { type OrderValues, openOrders, type StoredOrder, sealOrder, sealRejectedOrder } from './personal-values.ts'
 import { normalisePhone } from './phone.ts'
 import { queueReport } from './reports/reports.ts'
 
@@ -80,7 +80,7 @@ export async function placeOrder(tx: Tx, deps: OrderDeps, key: AtsKey, input: Ne
       personal, callback_url, consent_basis, created_at, updated_at)
     values (${orderId}, ${connection.connection_id}, ${scope.orgId}, ${scope.mode}, ${connection.adapter}, ${key.keyId}, ${input.identity},
       ${mandate.mandate_id}, ${campaignId}, ${candidateId},
-      ${await sealOrder(tx, candidateId, orderId, { candidate_name: candidate.name, profile_url: input.candidate.profileUrl ?? null })},
+      ${await sealOrder(tx, candidateId, orderId, valuesOf(input.candidate))},
       ${input.callbackUrl}, ${connection.consent_basis}, ${now}, ${now})
     returning ${columns}`.execute(tx)
   const order = (await openOrders(tx, rows))[0]!
@@ -110,7 +110,7 @@ async function recordRejectedOrder(
   tx: Tx,
   { clock }: OrderDeps,
   { orgId, mode, connectionId, keyId }: AtsKey,
-  { identity, testId, callbackUrl }: NewOrder,
+  { identity, testId, candidate, callbackUrl }: NewOrder,
   summary: string,
 ): Promise<AtsOrder> {
   const scope = { orgId, mode }
@@ -120,12 +120,20 @@ async function recordRejectedOrder(
   if (existingOrder) return existingOrder
   const orderId = newId('AO_', clock.now())
   const now = new Date(clock.now())
+  const { personId, personal } = await sealRejectedOrder(
+    tx,
+    scope,
+    clock.now(),
+    orderId,
+    usableAddresses(connection, candidate),
+    valuesOf(candidate),
+  )
   const isOwnMandate = (await findMandateIds(tx, scope, [testId])).has(testId)
   await sql`
-    insert into ats_orders (order_id, connection_id, org_id, mode, adapter, key_id, identity, mandate_id, callback_url, consent_basis,
-      state, outcome, created_at, updated_at)
+    insert into ats_orders (order_id, connection_id, org_id, mode, adapter, key_id, identity, mandate_id, person_id, personal, callback_url,
+      consent_basis, state, outcome, created_at, updated_at)
     values (${orderId}, ${connectionId}, ${orgId}, ${mode}, ${connection.adapter}, ${keyId}, ${identity},
-      ${isOwnMandate ? testId : null}, ${callbackUrl}, ${connection.consent_basis}, 'rejected',
+      ${isOwnMandate ? testId : null}, ${personId}, ${personal}, ${callbackUrl}, ${connection.consent_basis}, 'rejected',
       ${JSON.stringify(rejectedOutcome(summary, now))}::jsonb, ${now}, ${now})`.execute(tx)
   await queueReport(tx, clock, {
     order_id: orderId,
@@ -165,8 +173,7 @@ async function toCandidate(
   { candidate }: NewOrder,
 ): Promise<CandidateInput> {
   const { orgId, mode } = { orgId: connection.org_id, mode: connection.mode }
-  const phone = candidate.phone ? normalisePhone(candidate.phone, connection.country) : undefined
-  const email = candidate.email && isEmailAddress(candidate.email) ? candidate.email : undefined
+  const { phone, email } = usableAddresses(connection, candidate)
   if (phone === undefined && email === undefined)
     throw rejection(
       'The candidate cannot be reached: the profile has neither a valid email address nor a valid phone number. Add one of them, and send the test again.',
@@ -207,6 +214,21 @@ async function toCandidate(
       consent_basis: connection.consent_basis,
     },
   }
+}
+
+/** Returns the addresses of a candidate that are valid. */
+function usableAddresses(
+  { country }: AtsConnection,
+  { phone, email }: NewOrder['candidate'],
+): { phone: string | undefined; email: string | undefined } {
+  return {
+    phone: phone ? normalisePhone(phone, country) : undefined,
+    email: email && isEmailAddress(email) ? email : undefined,
+  }
+}
+
+function valuesOf({ name, profileUrl }: NewOrder['candidate']): OrderValues {
+  return { candidate_name: name, profile_url: profileUrl ?? null }
 }
 
 /** Returns, for each of the channels that cannot send messages to the country of a phone number, the reason and the remedy. */
@@ -442,6 +464,6 @@ async function lockName(tx: Tx, name: string): Promise<void> {
 }
 
 const columns = sql`order_id, connection_id, org_id, mode, adapter, key_id, identity, mandate_id, campaign_id, candidate_id,
-  personal, (select person_id from candidates c where c.candidate_id = ats_orders.candidate_id) as person_id, callback_url, consent_basis, state,
+  personal, coalesce(person_id, (select person_id from candidates c where c.candidate_id = ats_orders.candidate_id)) as person_id, callback_url, consent_basis, state,
   state in ('ordered', 'started') and exists (
     select from campaigns c where c.campaign_id = ats_orders.campaign_id and c.hold = 'paused') as is_paused, outcome, reported_version, ats_errors, created_at, updated_at`

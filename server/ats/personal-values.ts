@@ -1,14 +1,21 @@
 import { sql } from 'kysely'
-import { findPersonKey, findPersonKeys } from '../people/identity/people.ts'
+import type { OrgScope } from '../access/caller.ts'
+import {
+  createPersonWithoutAddress,
+  findPersonKey,
+  findPersonKeys,
+  identifyPerson,
+  type PersonAddresses,
+} from '../people/identity/people.ts'
 import { ERASED, openPersonal, type PersonKey, sealPersonal } from '../people/identity/person-key.ts'
-import type { Queries } from '../platform/database/database.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
 import type { AtsOrder } from './order.ts'
 
 /** The personal values of an order, sealed with the key of the candidate. */
 export type OrderValues = Pick<AtsOrder, 'candidate_name' | 'profile_url'>
 
 /** An order as it is stored. */
-export type StoredOrder = Omit<AtsOrder, keyof OrderValues> & { personal: Buffer | null; person_id: string | null }
+export type StoredOrder = Omit<AtsOrder, keyof OrderValues> & { personal: Buffer | null }
 
 /** Encrypts the values of an order. Returns null if the candidate was erased. */
 export async function sealOrder(
@@ -19,6 +26,27 @@ export async function sealOrder(
 ): Promise<Buffer | null> {
   const key = await findCandidateKey(queries, candidateId)
   return key === null ? null : sealPersonal(key, values, orderPurpose(orderId))
+}
+
+/** Encrypts the values of an order that was rejected, with the key of the person who has these addresses. */
+export async function sealRejectedOrder(
+  tx: Tx,
+  scope: OrgScope,
+  now: number,
+  orderId: string,
+  addresses: PersonAddresses,
+  values: OrderValues,
+): Promise<{ personId: string; personal: Buffer }> {
+  const hasAddress = addresses.phone != null || addresses.email != null
+  const { personId, key } = hasAddress
+    ? await identifyPerson(tx, scope, now, addresses)
+    : await createPersonWithoutAddress(tx, scope, now)
+  return { personId, personal: sealPersonal(key, values, orderPurpose(orderId)) }
+}
+
+/** Encrypts new values of an order. The person is locked, and was not erased. */
+export async function resealOrder(tx: Tx, personId: string, orderId: string, values: OrderValues): Promise<Buffer> {
+  return sealPersonal((await findPersonKey(tx, personId))!, values, orderPurpose(orderId))
 }
 
 async function findCandidateKey(queries: Queries, candidateId: string): Promise<PersonKey> {
@@ -33,11 +61,11 @@ export async function openOrders(queries: Queries, rows: StoredOrder[]): Promise
     queries,
     rows.flatMap(({ person_id }) => person_id ?? []),
   )
-  return rows.map(({ personal, person_id, ...row }) => {
-    const key = keys.get(person_id ?? '') ?? null
+  return rows.map(({ personal, ...row }) => {
+    const key = keys.get(row.person_id ?? '') ?? null
     const values = openPersonal<OrderValues>(key, personal, orderPurpose(row.order_id))
-    // Without a candidate, the values of a rejected order are not stored.
-    const nameIfMissing = row.state === 'rejected' ? `Order ${row.identity}` : ERASED
+    // Earlier versions did not store the values of rejected orders.
+    const nameIfMissing = row.state === 'rejected' && row.person_id === null ? `Order ${row.identity}` : ERASED
     return { ...row, candidate_name: values?.candidate_name ?? nameIfMissing, profile_url: values?.profile_url ?? null }
   })
 }
@@ -70,11 +98,11 @@ export function openAttempt(
   return values ?? { last_request: null, last_response: null }
 }
 
-/** Returns the keys of the candidates of orders, by the ID of the order. */
+/** Returns the keys of the people of orders, by the ID of the order. */
 export async function findOrderKeys(queries: Queries, orderIds: string[]): Promise<Map<string, PersonKey>> {
   const { rows } = await sql<{ order_id: string; person_id: string }>`
-    select order_id, person_id from ats_orders join candidates using (candidate_id)
-    where order_id = any (${orderIds}::text[])`.execute(queries)
+    select order_id, coalesce(o.person_id, c.person_id) as person_id from ats_orders o left join candidates c using (candidate_id)
+    where order_id = any (${orderIds}::text[]) and coalesce(o.person_id, c.person_id) is not null`.execute(queries)
   const keys = await findPersonKeys(
     queries,
     rows.map(({ person_id }) => person_id),

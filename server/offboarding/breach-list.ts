@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { findOrderById } from '../ats/orders.ts'
 import { findCandidacy } from '../campaigns/candidacy.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Queries } from '../platform/database/database.ts'
@@ -38,9 +39,9 @@ const SELECTIONS: Record<BreachTable, RawBuilder<unknown>> = {
   emails: sql`select person.id as person_id, m.org_id, m.mail_id as id, array[m.mail_id, m.about] as ids, m.created_at as at
     from mails m cross join lateral unnest(m.person_ids) as person (id)`,
   credentials: sql`select person_id, org_id, credential_id as id, array[credential_id, source_id] as ids, issued_at as at from credentials`,
-  orders: sql`select c.person_id, o.org_id, o.order_id as id, array[o.order_id, o.candidate_id, o.campaign_id, o.mandate_id] as ids,
+  orders: sql`select coalesce(o.person_id, c.person_id) as person_id, o.org_id, o.order_id as id, array[o.order_id, o.candidate_id, o.campaign_id, o.mandate_id] as ids,
       o.created_at as at
-    from ats_orders o join candidates c using (candidate_id)`,
+    from ats_orders o left join candidates c using (candidate_id)`,
 }
 
 export interface BreachFilter {
@@ -89,16 +90,19 @@ export async function* listAffectedPeople(
 
 const NO_CONTACT = { name: null, phone: null, email: null }
 
-/** Returns the name and addresses from the newest candidacy of a person; without one, from the newest session, then review. */
+/** Returns the name and addresses from the newest candidacy of a person; without one, from the newest session, then review. A rejected order has only the name. */
 async function readContact(queries: Queries, clock: Clock, personId: string, status: AffectedPerson['status']) {
   if (status === 'erased') return NO_CONTACT
-  const { rows } = await sql<{ kind: 'candidate' | 'session' | 'review'; id: string }>`
+  const { rows } = await sql<{ kind: 'candidate' | 'session' | 'review' | 'order'; id: string }>`
     (select 'candidate' as kind, candidate_id as id from candidates where person_id = ${personId} order by candidate_id desc limit 1)
     union all (select 'session', verification_id from verification_sessions where person_id = ${personId} order by created_at desc limit 1)
-    union all (select 'review', verification_id from verification_reviews where person_id = ${personId} order by requested_at desc limit 1)`.execute(
+    union all (select 'review', verification_id from verification_reviews where person_id = ${personId} order by requested_at desc limit 1)
+    union all (select 'order', order_id from ats_orders where person_id = ${personId} order by order_id desc limit 1)`.execute(
     queries,
   )
-  const found = ['candidate', 'session', 'review'].flatMap((kind) => rows.find((row) => row.kind === kind) ?? [])[0]
+  const found = ['candidate', 'session', 'review', 'order'].flatMap(
+    (kind) => rows.find((row) => row.kind === kind) ?? [],
+  )[0]
   if (found?.kind === 'candidate') {
     const { name, phone, email } = (await findCandidacy(queries, found.id))!
     return { name, phone, email }
@@ -111,6 +115,7 @@ async function readContact(queries: Queries, clock: Clock, personId: string, sta
     const { name, email } = (await findReview(queries, found.id))!
     return { name, phone: null, email }
   }
+  if (found?.kind === 'order') return { ...NO_CONTACT, name: (await findOrderById(queries, found.id))!.candidate_name }
   return NO_CONTACT
 }
 

@@ -146,6 +146,8 @@ export interface AtsOrder {
   test_name: string
   campaign_id: string | null
   candidate_id: string | null
+  /** The person that the order is about. Null for orders that an earlier version rejected. */
+  person_id: string | null
   candidate_name: string
   profile_url: string | null
   consent_basis: string

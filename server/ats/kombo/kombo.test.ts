@@ -9,6 +9,7 @@ import { signInMember } from '../../../test/support/console.ts'
 import { createCampaignPartner } from '../../../test/support/partners.ts'
 import { until } from '../../../test/support/until.ts'
 import { HOUR, MINUTE } from '../../platform/clock.ts'
+import { enforceRetention } from '../../privacy/retention/enforce.ts'
 import { disconnect } from '../connections.ts'
 
 const getApp = oncePerFile((t) => startApp(t))
@@ -133,7 +134,7 @@ test('the list of tests is sent when it changes, and again after an error', asyn
   }
 })
 
-test('a rejected order is shown in the console, reported once, and does not name mandates of others', async (t) => {
+test('a rejected order is shown with its name and payload, reported once, and does not name mandates of others', async (t) => {
   const app = await getApp()
   startReports(t, app)
   const { ats, partner, connectionId } = await startAts(t, app, 'kombo')
@@ -143,20 +144,84 @@ test('a rejected order is shown in the console, reported once, and does not name
   const archived = await ats.order('order-1', mandate_id, aPerson(1))
   await ats.order('order-1', mandate_id, aPerson(1))
   const unknown = await ats.order('order-2', foreign.mandate_id, aPerson(1))
-  await until(() => archived.state === 'CANCELLED' && unknown.state === 'CANCELLED')
+  const unreachable = await ats.order('order-3', foreign.mandate_id, { ...aPerson(2), email: 'none' })
+  await until(() => [archived, unknown, unreachable].every(({ state }) => state === 'CANCELLED'))
   const viewer = await signInMember(app, partner.orgId, 'viewer')
   const { items } = (await viewer.get(`/orgs/${partner.orgId}/test/ats/connections/${connectionId}/orders`)).body.data
   assert.deepEqual(
     items.map((each: any) => [each.candidate_name, each.state, each.mandate_id, each.test_name, each.reports.length]),
     [
-      ['Order order-2', 'rejected', null, 'Unknown test', 1],
-      ['Order order-1', 'rejected', mandate_id, 'Electrician, Metro Ltd', 1],
+      ['Person 2', 'rejected', null, 'Unknown test', 1],
+      ['Person 1', 'rejected', null, 'Unknown test', 1],
+      ['Person 1', 'rejected', mandate_id, 'Electrician, Metro Ltd', 1],
     ],
   )
-  assert.match(items[1].summary, /archived in Attestry/)
+  assert.match(items[2].summary, /archived in Attestry/)
+  const [sent] = items[2].reports
+  assert.deepEqual(
+    [sent.state, sent.last_status, sent.last_request.method, sent.last_request.body.status],
+    ['delivered', 200, 'PUT', 'CANCELLED'],
+  )
+  assert.equal(items[1].person_id, items[2].person_id, 'the address identifies the person')
   const report = await app.fetch(new URL((archived.result as { result_url: string }).result_url).pathname)
   assert.equal(report.status, 200)
+  assert.match(report.body, /Person 1/)
   assert.deepEqual(ats.violations, [])
+})
+
+test('the people of rejected orders are exported, erased, and forgotten at the end of the retention period', async (t) => {
+  const app = await startApp(t)
+  startReports(t, app)
+  const { ats, partner, connectionId } = await startAts(t, app, 'kombo')
+  const { mandate_id } = await partner.createMandate()
+  await partner.remove(`/mandates/${mandate_id}`)
+  const known = await ats.order('order-1', mandate_id, aPerson(1))
+  const unreachable = await ats.order('order-2', mandate_id, { ...aPerson(2), email: 'none' })
+  await until(() => known.state === 'CANCELLED' && unreachable.state === 'CANCELLED')
+  let viewer = await signInMember(app, partner.orgId, 'viewer')
+  await until(async () => (await readOrders()).every((order: any) => order.reports[0].state === 'delivered'))
+  const [second, first] = await readOrders()
+  const found = await partner.get(`/people?email=${encodeURIComponent(aPerson(1).email)}`)
+  assert.deepEqual(
+    found.body.data.items.map((person: any) => person.person_id),
+    [first.person_id],
+  )
+  const exported = await partner.get(`/people/${second.person_id}/export`)
+  const section = exported.body.data.sections.find(({ name }: any) => name === 'orders')
+  assert.deepEqual(
+    section.records.map((record: any) => [record.order_id, record.name, record.state]),
+    [[second.order_id, 'Person 2', 'rejected']],
+  )
+  const corrected = await partner.patch(`/people/${first.person_id}`, { name: 'Asha Verma' })
+  assert.equal(corrected.status, 200, JSON.stringify(corrected.body))
+  const erased = await partner.post(`/people/${second.person_id}/erase`, {
+    basis: 'GDPR Article 17',
+    requested_by: 'x',
+  })
+  assert.equal(erased.status, 200, JSON.stringify(erased.body))
+  assert.deepEqual(await shownValues(), [
+    ['erased', null],
+    ['Asha Verma', 'PUT'],
+  ])
+  app.clock.advance(800 * 24 * HOUR)
+  await enforceRetention(app.context)
+  viewer = await signInMember(app, partner.orgId, 'viewer')
+  assert.deepEqual(await shownValues(), [
+    ['erased', null],
+    ['erased', null],
+  ])
+
+  async function readOrders() {
+    const path = `/orgs/${partner.orgId}/test/ats/connections/${connectionId}/orders`
+    return (await viewer.get(path)).body.data.items
+  }
+
+  async function shownValues() {
+    return (await readOrders()).map((order: any) => [
+      order.candidate_name,
+      order.reports[0].last_request?.method ?? null,
+    ])
+  }
 })
 
 test('a connection has no key, and shows which credential is still to be entered', async () => {

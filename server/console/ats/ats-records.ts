@@ -118,6 +118,7 @@ export async function orderRecords({ config }: Pick<Context, 'config'>, queries:
     test_name: order.mandate_id === null ? 'Unknown test' : testName(titles.get(order.mandate_id)!),
     campaign_id: order.campaign_id,
     candidate_id: order.candidate_id,
+    person_id: order.person_id,
     candidate_name: order.candidate_name,
     profile_url: order.profile_url,
     consent_basis: order.consent_basis,

@@ -138,6 +138,9 @@ export const AtsOrderRecord = named(
     test_name: Type.String({ description: 'The name of the test in the ATS: title and company of the mandate.' }),
     campaign_id: orNull(text),
     candidate_id: orNull(text),
+    person_id: Type.Union([text, Type.Null()], {
+      description: 'The person that the order is about. Null for orders that an earlier version rejected.',
+    }),
     candidate_name: text,
     profile_url: orNull(text),
     consent_basis: text,

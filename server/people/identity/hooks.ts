@@ -41,7 +41,7 @@ export interface Correction {
 /** Runs when the name or an address of a person is corrected. */
 export const personCorrected = defineHook<[tx: Tx, deps: ErasureDeps, person: PersonRef, correction: Correction]>(
   'personCorrected',
-).handledBy('campaigns', 'verification', 'console')
+).handledBy('campaigns', 'verification', 'console', 'ats')
 
 /** A section of the export: a title and its records. */
 export interface ExportSection {

@@ -130,6 +130,21 @@ export async function identifyPerson(
   return (await identifyPeople(tx, scope, now, [addresses]))[0]!
 }
 
+/** Creates a person who has no known address, so that personal values can be sealed. They are found only by the rows that name the person. */
+export async function createPersonWithoutAddress(
+  tx: Tx,
+  { orgId, mode }: OrgScope,
+  now: number,
+): Promise<{ personId: string; key: Buffer }> {
+  const personId = newId('PER_', now)
+  const key = newPersonKey()
+  await sql`insert into people (person_id, org_id, mode, sealed_key, created_at, updated_at)
+    values (${personId}, ${orgId}, ${mode}, ${sealPersonKey(vaultOf(tx), personId, key)}, ${new Date(now)}, ${new Date(now)})`.execute(
+    tx,
+  )
+  return { personId, key }
+}
+
 /** Stores addresses by which people can be found, but which do not identify them. */
 async function addContactAddresses(
   tx: Tx,

@@ -60,9 +60,12 @@ export function peopleActivity(where: RawBuilder<unknown>): RawBuilder<unknown> 
       select greatest(r.submitted_at, r.expires_at, r.requested_at, s.created_at), s.test_clock_id
       from verification_reviews r join verification_sessions s using (verification_id) where r.person_id = o.person_id
       union all
+      select r.updated_at, null from ats_orders r where r.person_id = o.person_id
+      union all
       select o.created_at, null where not exists (select from candidates c where c.person_id = o.person_id)
         and not exists (select from verification_sessions s where s.person_id = o.person_id)
         and not exists (select from verification_reviews r where r.person_id = o.person_id)
+        and not exists (select from ats_orders r where r.person_id = o.person_id)
     ) as a
     where o.erased_at is null and o.legal_hold is null and ${isNotHeld(sql`o.org_id`)} and ${where}
     group by o.person_id, o.org_id, o.mode`

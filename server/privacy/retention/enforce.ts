@@ -149,9 +149,8 @@ async function erasePeople(
         const { rows: recent } = await sql`
           select 1 from candidates where person_id = ${personId} and enrolled_at > ${cutoff}
           union all select 1 from verification_sessions where person_id = ${personId} and created_at > ${cutoff}
-          union all select 1 from verification_reviews where person_id = ${personId} and requested_at > ${cutoff}`.execute(
-          tx,
-        )
+          union all select 1 from verification_reviews where person_id = ${personId} and requested_at > ${cutoff}
+          union all select 1 from ats_orders where person_id = ${personId} and created_at > ${cutoff}`.execute(tx)
         if (recent.length > 0) throw new ActiveAgainError()
         return true
       })

@@ -112,7 +112,7 @@ test('an ATS is connected in three steps with checks; reports are shown, sent ag
   assert.equal((await ats.order('order-3', mandate_id, aPerson(3))).status, 401)
 })
 
-test('the page of a connection shows waiting orders, errors and what Greenhouse reads; Kombo is connected without a key', async (t) => {
+test('the page of a connection shows waiting orders, errors and what Greenhouse reads', async (t) => {
   const app = await startApp(t)
   const { ats, partner, connectionId, key } = await startAts(t, app, 'greenhouse')
   const { mandate_id } = await partner.createMandate()
@@ -141,22 +141,4 @@ test('the page of a connection shows waiting orders, errors and what Greenhouse 
   await page.getByRole('link', { name: 'Open the campaign' }).click()
   await getButton(page, 'Resume').click()
   await getButton(page, 'Pause').waitFor()
-
-  await page.goto(list)
-  await getButton(page, 'Connect an ATS').click()
-  await getDialog(page).getByLabel('Kombo').check()
-  await getDialog(page).getByLabel('Kombo API key').fill('key')
-  assert.ok(await getDialog(page).getByRole('button', { name: 'Connect' }).isDisabled())
-  await getDialog(page).getByLabel('Kombo integration ID').fill('sandbox:1')
-  await getDialog(page).getByRole('button', { name: 'Connect' }).click()
-  await page.getByText('Enter the Kombo webhook secret').waitFor()
-  await page.getByRole('link', { name: 'Kombo', exact: true }).click()
-  await page.getByText('Missing: Kombo webhook secret. Choose Edit to enter it.').waitFor()
-  await page.getByText(/\/ats\/kombo\/orders\/AC_/).waitFor()
-  assert.equal(await page.getByRole('heading', { name: 'Keys' }).count(), 0)
-  await checkPage(page, 'integration-kombo')
-  await getButton(page, 'Edit').click()
-  await getDialog(page).getByLabel('Kombo webhook secret').fill('secret')
-  await getDialog(page).getByRole('button', { name: 'Save' }).click()
-  await page.getByText('The list of tests was not sent yet.').waitFor()
 })

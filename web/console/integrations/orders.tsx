@@ -33,12 +33,13 @@ export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolea
         columns={[
           {
             name: 'Candidate',
-            cell: ({ candidate_id, candidate_name }) =>
-              candidate_id ? (
-                <Link to={context.pagePath(`/candidates/${candidate_id}`)}>{candidate_name}</Link>
-              ) : (
-                candidate_name
-              ),
+            cell: ({ candidate_id, person_id, candidate_name }) => {
+              // A rejected order has no candidate. Owners export and erase its data on the page of the person.
+              const page = candidate_id
+                ? `/candidates/${candidate_id}`
+                : person_id && context.can('owner') && `/people/${person_id}`
+              return page ? <Link to={context.pagePath(page)}>{candidate_name}</Link> : candidate_name
+            },
           },
           {
             name: 'Test',
