@@ -32,11 +32,12 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
   const orderRows = await withTestApp(
     async (app, t) => {
       const startedAt = performance.now()
-      const { setups, orders, kills } = await reportWithKills(t, app, { clock, ...sizes })
+      const { setups, orders, kills, faults, replays, wrongCredits } = await reportWithKills(t, app, {
+        clock,
+        ...sizes,
+      })
       const seconds = (performance.now() - startedAt) / 1000
       const violations = setups.flatMap(({ ats }) => ats.violations)
-      let unchargedOrDouble = 0
-      for (const { partner } of setups) unchargedOrDouble += (await partner.get('/credits')).body.data.balance
       return [
         {
           name: 'orders that were reported',
@@ -50,8 +51,16 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
           unit: '',
           note: 'a report that was accepted just before a kill is sent again',
         },
+        {
+          name: 'reports that an ATS failed',
+          value: Object.values(faults).reduce((sum, count) => sum + count, 0),
+          unit: '',
+          note: `${Object.entries(faults)
+            .map(([name, count]) => `${name}: ${count}`)
+            .join(', ')}; ${replays} sent again after a permanent failure`,
+        },
         { name: 'messages in a wrong format or order', value: violations.length, unit: '', note: violations[0] },
-        { name: 'credits that differ from one per order', value: unchargedOrDouble, unit: '' },
+        { name: 'credits that differ from one per order', value: wrongCredits, unit: '' },
       ]
     },
     { clock },

@@ -1,6 +1,7 @@
 import { openKeyring } from '../../server/access/keyring.ts'
 import { startReporter } from '../../server/ats/reports/reporter.ts'
 import { readConfig } from '../../server/config.ts'
+import { registerHandlers } from '../../server/handlers.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
 import { setVault } from '../../server/platform/database/database-vault.ts'
 import { openListener } from '../../server/platform/database/listener.ts'
@@ -20,5 +21,6 @@ setVault(db, vault)
 const listener = await openListener(connection, log)
 await db.listen(listener)
 const keyring = await openKeyring({ db, vault, listener, log })
+registerHandlers()
 startReporter({ config, clock, log, db, vault, metrics: createMetrics(), keyring })
 process.stdout.write('ready\n')

@@ -11,16 +11,22 @@ test('every result is reported in order and charged once although the worker is 
 }, async (t) => {
   const clock = new FastClock()
   const app = await startApp(t, { clock })
-  const { setups, orders, kills } = await reportWithKills(t, app, {
+  const { setups, orders, kills, faults, replays, wrongCredits } = await reportWithKills(t, app, {
     clock,
     ordersPerAts: ORDERS_PER_ATS,
     timeoutMs: 220_000,
   })
   for (const { ats, partner } of setups) {
     assert.deepEqual(ats.violations, [])
-    assert.equal((await partner.get('/credits')).body.data.balance, 0)
     assert.equal((await partner.get('/results')).body.data.items.length, ORDERS_PER_ATS)
   }
+  assert.equal(wrongCredits, 0)
+  assert.ok(
+    Object.values(faults).every((count) => count > 0),
+    JSON.stringify(faults),
+  )
   const reports = orders.reduce((sum, order) => sum + order.reports, 0)
-  t.diagnostic(`${orders.length} orders, ${reports} accepted reports, ${kills} kills`)
+  t.diagnostic(
+    `${orders.length} orders, ${reports} accepted reports, ${kills} kills, ${replays} replays, faults ${JSON.stringify(faults)}`,
+  )
 })

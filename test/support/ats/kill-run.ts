@@ -1,7 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { SimulatedAts, SimulatedOrder } from '../../../cli/simulated-ats/simulated-ats.ts'
+import { get, type IncomingMessage } from 'node:http'
+import { sql } from 'kysely'
+import type { Reaction, ReceivedCall, SimulatedAts, SimulatedOrder } from '../../../cli/simulated-ats/simulated-ats.ts'
 import { adapterNames } from '../../../server/ats/adapter.ts'
+import { adapters } from '../../../server/ats/adapters.ts'
+import { replayReport } from '../../../server/ats/reports/reports.ts'
 import { contactNow } from '../../../server/campaigns/contact/engine.ts'
 import { createFastClock } from '../../faults/fast-clock.ts'
 import { databaseEnv } from '../../faults/server-process.ts'
@@ -20,15 +24,40 @@ export class FastClock extends TestClock {
   }
 }
 
+/** The responses with which a simulated ATS fails a report. */
+const FAULTS: Record<string, Reaction> = {
+  '500': { status: 500 },
+  '401': { status: 401 },
+  '403': { status: 403, body: { message: 'error code: 1010' } },
+  '429': { status: 429, headers: { 'retry-after': '1' } },
+  timeout: 'hang',
+  '404': { status: 404 },
+  '409': { status: 409 },
+  '422': { status: 422 },
+}
+const faultNames = Object.keys(FAULTS)
+const MAX_FAULTS_PER_ORDER = 2
+
+/** More credits than orders, so that a second charge of an order would show in the balance. */
+const SPARE_CREDITS = 20
+
 interface KillRun {
   setups: AtsSetup[]
   orders: SimulatedOrder[]
   kills: number
+  /** How often each fault occurred. */
+  faults: Record<string, number>
+  /** Reports that failed permanently and were sent again, as recruiters do in the console. */
+  replays: number
+  /** How much the balances differ from one credit per order. */
+  wrongCredits: number
 }
 
 /**
- * Places orders from all systems, each order twice, and waits until every result is reported. Meanwhile the worker that sends the
- * reports is killed, while or just after the ATS receives a report, and the systems reject some reports.
+ * Places orders from all systems, and waits until every result is reported. Each order is sent twice at the same time and, if the ATS cannot
+ * order again with the same identity, a third time later. Meanwhile the worker that sends the reports is killed, while or just after the ATS
+ * receives a report, and the systems fail some reports; those that failed permanently are sent again. Each ATS rejects calls without a
+ * User-Agent.
  */
 export async function reportWithKills(
   t: Cleanup,
@@ -38,48 +67,89 @@ export async function reportWithKills(
   const minKills = Math.ceil(ordersPerAts / 2)
   const setups: AtsSetup[] = []
   for (const adapter of adapterNames)
-    setups.push(await startAts(t, app, adapter, { preset: 'ci', partner: { credits: ordersPerAts } }))
+    setups.push(await startAts(t, app, adapter, { preset: 'ci', partner: { credits: ordersPerAts + SPARE_CREDITS } }))
   const worker = new KillableWorker(t, app, clock.startedAt)
   await worker.start()
-  for (const { ats } of setups) misbehave(ats, worker, minKills)
+  const faults = Object.fromEntries(faultNames.map((name) => [name, 0]))
+  for (const { ats } of setups) {
+    await requireFirewall(ats)
+    misbehave(ats, worker, minKills, faults)
+  }
 
   const orders: SimulatedOrder[] = []
-  for (const { ats, partner } of setups) {
+  for (const [index, { ats, partner }] of setups.entries()) {
     const { mandate_id } = await partner.createMandate()
+    const place = (number: number) => ats.order(`order-${number}`, mandate_id, aPerson(number, [1, 3, 5][number % 3]!))
     for (let number = 1; number <= ordersPerAts; number++) {
-      const person = aPerson(number, [1, 3, 5][number % 3]!)
-      const [order] = await Promise.all([1, 2].map(() => ats.order(`order-${number}`, mandate_id, person)))
-      if (order!.status !== 200) throw new Error(`${order!.status} ${order!.message}`)
-      orders.push(order!)
+      const [order] = await Promise.all([place(number), place(number)])
+      if (order.status !== 200) throw new Error(`${order.status} ${order.message}`)
+      orders.push(order)
     }
+    if (!adapters[adapterNames[index]!].allowsReorder)
+      for (let number = 1; number <= ordersPerAts; number++) await place(number)
   }
   const countOpen = () => orders.filter(({ state }) => state === 'ordered' || state === 'started').length
+  let replays = 0
   await until(
     async () => {
       await contactNow(app.context)
+      replays += await replayFailedReports(app)
       return countOpen() === 0 && worker.kills >= minKills
     },
     timeoutMs,
     () => `${countOpen()} orders are not reported, ${worker.kills} kills`,
   )
-  return { setups, orders, kills: worker.kills }
+  let wrongCredits = 0
+  for (const { partner } of setups)
+    wrongCredits += Math.abs((await partner.get('/credits')).body.data.balance - SPARE_CREDITS)
+  return { setups, orders, kills: worker.kills, faults, replays, wrongCredits }
 }
 
-/** Fails some reports in different ways, and kills the worker while or just after the ATS receives others. */
-function misbehave(ats: SimulatedAts, worker: KillableWorker, maxKills: number) {
+/** Checks that an ATS rejects calls without a User-Agent, so that reports are delivered only with one. */
+async function requireFirewall({ url }: SimulatedAts): Promise<void> {
+  const [response] = (await once(get(url), 'response')) as [IncomingMessage]
+  response.resume()
+  if (response.statusCode !== 403) throw new Error(`a call without a User-Agent got ${response.statusCode}`)
+}
+
+/** Sends results again that the ATS has rejected for good. */
+async function replayFailedReports({ context: { db, clock } }: TestApp): Promise<number> {
+  const { rows } = await sql<{ order_id: string; orgId: string; mode: 'test' }>`
+    select order_id, org_id as "orgId", mode from ats_reports where state = 'failed' and kind = 'result'`.execute(
+    db.queries,
+  )
+  for (const { order_id, ...scope } of rows) await db.transaction((tx) => replayReport(tx, clock, scope, order_id))
+  return rows.length
+}
+
+/**
+ * Fails the reports of some orders in different ways, and kills the worker while or just after the ATS receives others. An order is failed
+ * at most twice: the delay after several failures is long even with the fast clock.
+ */
+function misbehave(ats: SimulatedAts, worker: KillableWorker, maxKills: number, faults: Record<string, number>) {
   let calls = 0
-  ats.react = () => {
+  const failuresByOrder = new Map<string, number>()
+  ats.react = (call) => {
     calls++
-    // Few failures: the delay after several ones is long even with the fast clock.
-    if (calls % 20 === 2) return { status: 500 }
-    if (calls % 20 === 6) return { status: 403, body: { message: 'error code: 1010' } }
-    if (calls % 20 === 8) return { status: 429, headers: { 'retry-after': '1' } }
+    const order = orderOf(call)
+    const failures = failuresByOrder.get(order) ?? 0
+    if (calls % 2 === 0 && failures < MAX_FAULTS_PER_ORDER) {
+      failuresByOrder.set(order, failures + 1)
+      const name = faultNames.toSorted((a, b) => faults[a]! - faults[b]!)[0]!
+      faults[name]!++
+      return FAULTS[name]
+    }
     if (worker.kills >= maxKills || calls % 2 === 0) return undefined
     // Before the ATS has accepted the report, or after it, when the worker has not recorded it.
     const isAccepted = calls % 4 === 1
     worker.kill()
     return isAccepted ? undefined : 'hang'
   }
+}
+
+/** Returns what identifies the order in a call: Ashby's has an ID in the body, those of the others one in the path. */
+function orderOf({ path, body }: ReceivedCall): string {
+  return `${path} ${(body as { assessment_id?: string } | undefined)?.assessment_id ?? ''}`
 }
 
 class KillableWorker {
