@@ -28,7 +28,7 @@ const testsByPage: Record<string, string> = {
 }
 
 /** Tests that run every block of a page, except those of `blocksWithoutRun`. */
-const PAGE_TESTS = ['ats-guides', 'data-guides', 'incident-guide', 'operator-guides'].map(
+const PAGE_TESTS = ['ats-guides', 'data-guides', 'incident-guide', 'operator-guides', 'production-guides'].map(
   (name) => `test/contract/${name}.test.ts`,
 )
 

@@ -38,26 +38,10 @@ interface BlockWithoutRun {
 
 const needsDocker = { reason: 'needs a Docker daemon and a domain' }
 const runsUntilStopped = { reason: 'starts a server that runs until it is stopped' }
-const inShortBenchmarks: [string, string] = ['scripts/verify.ts', "'bench/run.ts', '--short'"]
 
 /** Blocks that no test runs, with the reason. Do not add a block that can run. */
 export const blocksWithoutRun: Record<string, BlockWithoutRun[]> = {
-  'CONTRIBUTING.md': [
-    { start: 'npm start ', reason: 'runs all tests', test: ['.ci/run', 'npm run verify'] },
-    { start: 'npm test  ', reason: 'runs all tests', test: ['test/runner/arguments.test.ts', '--external'] },
-  ],
-  'README.md': [
-    { start: 'npm start', ...runsUntilStopped, test: ['test/e2e/serve.test.ts', 'scripts/launch.mjs'] },
-    { start: 'npm test', reason: 'runs all tests', test: ['.ci/run', 'npm test'] },
-  ],
-  'docs/guides/run-in-production.md': [
-    { start: 'npm start', ...runsUntilStopped, test: ['test/e2e/serve.test.ts', 'scripts/launch.mjs'] },
-    {
-      start: 'npx attestry dead-letters list',
-      reason: 'needs a candidate whose data is damaged',
-      test: ['test/faults/dead-letters.test.ts', "'dead-letters', 'discard', 'contacts'"],
-    },
-  ],
+  'README.md': [{ start: 'npm test', reason: 'runs all tests', test: ['.ci/run', 'npm test'] }],
   'docs/guides/run-on-kubernetes.md': [
     { start: 'kubectl create secret', reason: 'needs a cluster' },
     { start: 'helm install', reason: 'needs a cluster', test: ['test/deploy/deploy.test.ts', 'helm'] },
@@ -72,42 +56,12 @@ export const blocksWithoutRun: Record<string, BlockWithoutRun[]> = {
   'docs/guides/run-with-systemd.md': [
     { start: 'useradd', reason: 'needs root and systemd', test: ['test/deploy/deploy.test.ts', 'attestry.service'] },
   ],
-  'docs/guides/set-up-channels.md': [
-    {
-      start: 'npx attestry channels templates create --org ORG_… --channel whatsapp',
-      reason: 'needs an account at WhatsApp',
-      test: ['cli/commands/channel-templates.test.ts', "templates('submit')"],
-    },
-  ],
-  'docs/guides/sign-in-with-your-identity-provider.md': [
-    {
-      start: 'npx attestry identity-provider make-optional',
-      reason: 'needs an identity provider',
-      test: ['cli/commands/identity-provider.test.ts', 'make-optional'],
-    },
-  ],
-  'docs/guides/the-console.md': [
-    {
-      start: 'npx attestry second-factor reset',
-      reason: 'needs a person who has registered a passkey',
-      test: ['cli/commands/identity-provider.test.ts', "'second-factor', 'reset', 'Asha@metro.example'"],
-    },
-  ],
   'docs/guides/use-the-command-line.md': [
     {
       start: 'npm ci',
       reason: 'installs a program for all users of the machine',
       test: ['cli/partner-cli.test.ts', 'pack'],
     },
-  ],
-  'docs/reference/catalogue-quality.md': [
-    { start: 'node_modules/.bin/node bench/skill-search.ts', reason: 'takes minutes', test: inShortBenchmarks },
-    { start: 'npm run bench -- skill-route', reason: 'takes minutes', test: inShortBenchmarks },
-    { start: 'node_modules/.bin/node bench/skill-extract.ts', reason: 'takes minutes', test: inShortBenchmarks },
-    { start: 'node_modules/.bin/node bench/skill-quality.ts', reason: 'takes minutes', test: inShortBenchmarks },
-  ],
-  'docs/reference/question-bank.md': [
-    { start: 'node_modules/.bin/node', reason: 'is a check', test: ['scripts/check.ts', 'scripts/question-bank.ts'] },
   ],
   'examples/ats-express/README.md': [
     { start: 'npm install', ...runsUntilStopped, test: ['test/examples/examples.test.ts', 'ats-express'] },
