@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readBlocks } from '../contract/code-blocks.ts'
 import { languages } from './languages.ts'
@@ -17,7 +17,7 @@ interface ReadmeProgram {
   file: string
   /** Returns the program with the blocks of the README. */
   program: (blocks: string[]) => string
-  /** Shell command that compiles the program in its folder. */
+  /** Shell commands that compile the program in its folder, which is next to the checkout `attestry`. */
   compile: string
 }
 
@@ -49,10 +49,9 @@ ${webhooks!.replace('// Store the event', 'fmt.Println(data)\n\t// Store the eve
 `,
     compile: [
       'go mod init readme 2>/dev/null',
-      'go mod edit -require=github.com/attestry/attestry/sdks/go@v0.1.0',
-      `go mod edit -replace=github.com/attestry/attestry/sdks/go=${root}sdks/go`,
+      readBlocks('sdks/go/README.md', ['sh'])[0]!.text,
       'GOFLAGS=-mod=mod go build -o program .',
-    ].join(' && '),
+    ].join('\n'),
   },
   java: {
     file: 'Readme.java',
@@ -99,7 +98,7 @@ for resource, method in [("shifts", "list"), ("mandates", "get"), ("results", "l
 assert {"campaign_id", "status"} <= set(inspect.signature(client.results.list).parameters)
 assert "keyword" in inspect.signature(client.catalogue.search_skills).parameters
 `,
-    compile: `PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=${root}sdks/python/src python3 readme.py`,
+    compile: 'PYTHONPATH=../attestry/sdks/python/src python3 -B readme.py',
   },
 }
 
@@ -109,12 +108,21 @@ for (const [name, { file, program, compile }] of Object.entries(programs)) {
   const missing = Object.keys(needs).filter((each) => spawnSync('sh', ['-c', needs[each]!]).status !== 0)
   const skip = !runsNow ? `runs in ${fast ? 'npm test' : 'npm run verify'}` : missing.join(', ')
   test(`${name}: the parts of programs in sdks/${name}/README.md compile together`, { skip: skip || false }, (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'attestry-readme-'))
-    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const folder = createProject(t)
     const blocks = readBlocks(`sdks/${name}/README.md`, [name]).map(({ text }) => text)
     assert.ok(blocks.length >= 3)
     writeFileSync(join(folder, file), program(blocks))
     const { status, stdout, stderr } = spawnSync('bash', ['-euc', compile], { cwd: folder, encoding: 'utf8' })
     assert.equal(status, 0, stdout + stderr)
   })
+}
+
+/** Creates a folder for a program, next to the checkout `attestry`. */
+function createProject(t: TestContext): string {
+  const parent = mkdtempSync(join(tmpdir(), 'attestry-readme-'))
+  t.after(() => rmSync(parent, { recursive: true, force: true }))
+  symlinkSync(root, join(parent, 'attestry'))
+  const folder = join(parent, 'project')
+  mkdirSync(folder)
+  return folder
 }

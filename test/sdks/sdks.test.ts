@@ -3,9 +3,10 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { readBlocks } from '../contract/code-blocks.ts'
 import { startApp } from '../support/app.ts'
 import { oncePerFile } from '../support/cleanup.ts'
 import { runClock, TestClock } from '../support/clock.ts'
@@ -22,8 +23,15 @@ const path = (process.env.PATH ?? '')
   .filter((folder) => !folder.includes('node_modules'))
   .join(delimiter)
 
-/** In the guide, the reader waits for this command, which installs the compiler; here it is installed already. */
-const NPM_FUNCTION = `npm() { if [ "$*" != "install --ignore-scripts" ]; then command npm "$@" --offline --no-audit --no-fund --loglevel=error; fi; }`
+const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const offlineNpm = 'command npm --offline --no-audit --no-fund --loglevel=error'
+/** In the guide, `npm exec` installs the compiler; here it is installed already. */
+const NPM_FUNCTION = `npm() {
+  case "$*" in
+    "exec --yes --package typescript@${devDependencies.typescript} -- npm "*) shift 6; ${offlineNpm} "$@" ;;
+    *) ${offlineNpm} "$@" ;;
+  esac
+}`
 
 const startShared = oncePerFile(async (t) => {
   const app = await startApp(t, { worker: true, clock: new TestClock(Date.now()) })
@@ -34,9 +42,16 @@ const startShared = oncePerFile(async (t) => {
 for (const language of languages) {
   const skip = findSkipReason(language)
 
-  if (language.unitTests)
-    test(`${language.heading}: the tests of the SDK pass`, { skip }, async (t) => {
-      const outcome = await runScript(t, root, language.unitTests!, { BUILD_FOLDER: createFolder(t) })
+  if (language.folder)
+    test(`${language.heading}: the commands of the README run the tests of the SDK, which pass`, {
+      skip,
+    }, async (t) => {
+      const sdks = createFolder(t)
+      const copy = join(sdks, basename(language.folder!))
+      cpSync(join(root, language.folder!), copy, { recursive: true })
+      cpSync(join(root, 'sdks/vectors.json'), join(sdks, 'vectors.json'))
+      const commands = readBlocks(`${language.folder}/README.md`, ['sh']).at(-1)!.text
+      const outcome = await runScript(t, copy, [language.beforeTests ?? ':', commands].join('\n'), {})
       assert.equal(outcome.code, 0, outcome.output)
     })
 
