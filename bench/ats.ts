@@ -32,7 +32,7 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
   const orderRows = await withTestApp(
     async (app, t) => {
       const startedAt = performance.now()
-      const { setups, orders, kills, faults, replays, wrongCredits } = await reportWithKills(t, app, {
+      const { setups, orders, kills, faults, replays, creditDifference } = await reportWithKills(t, app, {
         clock,
         ...sizes,
       })
@@ -52,7 +52,7 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
           note: 'a report that was accepted just before a kill is sent again',
         },
         {
-          name: 'reports that an ATS failed',
+          name: 'failed report attempts',
           value: Object.values(faults).reduce((sum, count) => sum + count, 0),
           unit: '',
           note: `${Object.entries(faults)
@@ -60,7 +60,7 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
             .join(', ')}; ${replays} sent again after a permanent failure`,
         },
         { name: 'messages in a wrong format or order', value: violations.length, unit: '', note: violations[0] },
-        { name: 'credits that differ from one per order', value: wrongCredits, unit: '' },
+        { name: 'credits that differ from one per order', value: creditDifference, unit: '' },
       ]
     },
     { clock },

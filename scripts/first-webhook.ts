@@ -1,4 +1,4 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -49,7 +49,7 @@ if (unknown.length > 0) {
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(programs)
 
 const folder = mkdtempSync(join(tmpdir(), 'attestry-first-webhook-'))
-const chroot = process.platform === 'linux' && process.getuid?.() === 0 ? createChroot(folder) : undefined
+const chroot = mayUseChroot() ? createChroot(folder) : undefined
 const home = chroot?.home ?? join(folder, 'home')
 mkdirSync(home, { recursive: true })
 const checkout = join(home, 'attestry')
@@ -68,8 +68,8 @@ const env = {
 let server: ChildProcess | undefined
 try {
   const startedAt = performance.now()
-  await runUntil(spawn('git', ['clone', '--quiet', root, checkout], { env, stdio: ['ignore', 'pipe', 'inherit'] }))
-  if (chroot) await runUntil(start(['test', '!', '-e', root], checkout))
+  await waitForExit(spawn('git', ['clone', '--quiet', root, checkout], { env, stdio: ['ignore', 'pipe', 'inherit'] }))
+  if (chroot) await waitForExit(start(['test', '!', '-e', root], checkout))
   console.log(
     chroot ? 'in a chroot without this checkout and the home folders' : 'without a chroot, which needs root on Linux',
   )
@@ -112,7 +112,7 @@ async function runLanguage(name: string, url: string): Promise<number> {
   await waitForLine(child, /^webhook verified: /)
   const seconds = (performance.now() - startedAt) / 1000
   const [code] = await ended
-  if (code !== 0) throw new Error(`${name}: the program ended with ${code}`)
+  if (code !== 0) throw new Error(`${name}: the program exited with code ${code}`)
   return seconds
 }
 
@@ -147,7 +147,13 @@ function start([command, ...args]: string[], cwd: string, extraEnv: NodeJS.Proce
   )
 }
 
-/** Creates the folders of a chroot, and the script that mounts what it needs and runs a command in it. */
+/** Root in a container often may not create mounts. */
+function mayUseChroot(): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+  return spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']).status === 0
+}
+
+/** Creates the folders of a chroot, and the script that mounts the system folders and runs a command in it. */
 function createChroot(parent: string) {
   const path = join(parent, 'chroot')
   for (const name of ['usr', 'etc', 'dev', 'proc', 'tmp', 'var/tmp', 'root', 'home'])
@@ -158,7 +164,7 @@ function createChroot(parent: string) {
     if (lstatSync(`/${name}`).isSymbolicLink()) symlinkSync(readlinkSync(`/${name}`), join(path, name))
     else mounted.push(mkdirp(path, `/${name}`))
   }
-  // A resolver of the machine may keep this file elsewhere.
+  // /etc/resolv.conf can be a link to a file outside /etc.
   const resolverFolder = existsSync('/etc/resolv.conf') ? dirname(realpathSync('/etc/resolv.conf')) : '/etc'
   if (resolverFolder !== '/etc') mounted.push(mkdirp(path, resolverFolder))
   const script = [
@@ -177,10 +183,10 @@ function mkdirp(parent: string, path: string): string {
   return path
 }
 
-async function runUntil(child: ChildProcess): Promise<void> {
+async function waitForExit(child: ChildProcess): Promise<void> {
   child.stdout!.resume()
   const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${code}`)
+  if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} exited with code ${code}`)
 }
 
 /** Resolves when the program prints the line. Later output is discarded. */

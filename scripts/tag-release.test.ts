@@ -41,17 +41,17 @@ test('the tag of a release has the notes of the changelog', (t) => {
     git('tag', '--list', '--format=%(contents)', 'v0.2.0'),
     'Attestry 0.2.0\n\n### Added\n\n- **Clocks.** See `docs/`.\n\n### Fixed\n\n- A fault.',
   )
-  assert.match(tagRelease().stderr, /the tag v0\.2\.0 exists/)
+  assert.match(tagRelease().stderr, /the tag v0\.2\.0 already exists/)
 })
 
-test('a version without notes, or with changes that are not committed, gets no tag', (t) => {
+test('no tag is created for a version without notes or with uncommitted changes', (t) => {
   const missing = createRepository(t, '0.3.0')
   assert.match(missing.tagRelease().stderr, /CHANGELOG\.md has no section 0\.3\.0; rename "Unreleased"/)
   const changed = createRepository(t, '0.2.0')
   writeFileSync(join(changed.folder, 'new-file'), '')
   const rejected = changed.tagRelease()
   assert.deepEqual([rejected.status, changed.git('tag')], [1, ''])
-  assert.match(rejected.stderr, /changes that are not committed/)
+  assert.match(rejected.stderr, /uncommitted changes/)
 })
 
 test('the changelog of this checkout has notes for its version', () => {

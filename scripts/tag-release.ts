@@ -24,13 +24,13 @@ function findNotes(name: string): string {
   if (section === undefined)
     fail(`CHANGELOG.md has no section ${name}; rename "Unreleased" to the version and the date`)
   const text = section.slice(section.indexOf('\n')).trim()
-  if (text === '') fail(`the section ${name} of CHANGELOG.md is empty`)
+  if (text === '') fail(`section ${name} of CHANGELOG.md is empty; add the release notes`)
   return text
 }
 
 function createTag(): void {
-  if (git(['status', '--porcelain']) !== '') fail('there are changes that are not committed; commit them first')
-  if (git(['tag', '--list', tag]) !== '') fail(`the tag ${tag} exists; set the next version in package.json`)
+  if (git(['status', '--porcelain']) !== '') fail('there are uncommitted changes; commit them first')
+  if (git(['tag', '--list', tag]) !== '') fail(`the tag ${tag} already exists; set the next version in package.json`)
   // Without this option, git would remove the headings of the notes, which start with "#".
   git(['tag', '--annotate', '--cleanup=verbatim', '--file=-', tag], `Attestry ${version}\n\n${notes}\n`)
   console.log(`Created ${tag}. To publish it, run: git push origin ${tag}`)

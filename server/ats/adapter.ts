@@ -82,7 +82,7 @@ export interface AtsAdapter {
   title: string
   /** Domains that calls may be sent to, with their subdomains. */
   domains: readonly string[]
-  /** Base URL of the ATS's API, and when another one is needed. Undefined if reports are sent to the callback URL of the order. */
+  /** Default base URL of the ATS's API, and a hint about when to enter another one. Undefined if reports are sent to the callback URL of the order. */
   apiUrl?: { default: string; help: string }
   /** Without a `token`, the ATS expects its ATS key in the calls that it receives; the key is then stored sealed. */
   credentials: readonly CredentialField[]

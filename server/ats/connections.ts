@@ -107,7 +107,7 @@ export async function createConnection(
     insert into ats_connections (connection_id, org_id, mode, adapter, name, credentials, api_url, country, consent_basis,
       mandate_ids, tests_due_at, created_at, updated_at)
     values (${connectionId}, ${scope.orgId}, ${scope.mode}, ${input.adapter}, ${input.name},
-      ${vault.seal(JSON.stringify(credentials), credentialsPurpose(connectionId))}, ${input.api_url === undefined ? null : withoutFinalSlash(input.api_url)},
+      ${vault.seal(JSON.stringify(credentials), credentialsPurpose(connectionId))}, ${input.api_url === undefined ? null : removeTrailingSlashes(input.api_url)},
       ${input.country.toUpperCase()}, ${input.consent_basis}, ${input.mandate_ids ?? null}::text[], ${testsDueAt}, ${new Date(now)}, ${new Date(now)})
     returning ${columns}`.execute(tx)
   notifyAfterCommit(tx, TESTS_DUE)
@@ -150,13 +150,13 @@ function apiUrlErrors(url: string, adapter: AtsAdapter, mode: Mode, config: Conf
     adapter.apiUrl === undefined
       ? `is not used by ${adapter.title}, which names the URL in each order`
       : url.includes('?')
-        ? 'must not contain a query'
+        ? 'must not contain a query string; remove “?” and the text after it'
         : reportUrlError(url, adapter, mode, config)
   return message === undefined ? [] : [{ path: 'api_url', message }]
 }
 
-/** Paths are appended to the URL. */
-function withoutFinalSlash(url: string): string {
+/** Removes trailing slashes, because paths are appended to the URL. */
+function removeTrailingSlashes(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
@@ -299,7 +299,7 @@ export async function changeConnection(
   const { rows } = await sql<AtsConnection>`
     update ats_connections set name = ${change.name ?? current.name}, country = ${(change.country ?? current.country).toUpperCase()},
       consent_basis = ${change.consent_basis ?? current.consent_basis}, mandate_ids = ${mandateIds}::text[],
-      api_url = ${change.api_url === undefined ? current.api_url : withoutFinalSlash(change.api_url)}, updated_at = ${new Date(clock.now())}
+      api_url = ${change.api_url === undefined ? current.api_url : removeTrailingSlashes(change.api_url)}, updated_at = ${new Date(clock.now())}
     where connection_id = ${id} returning ${columns}`.execute(tx)
   await requestTestList(tx, clock, id)
   return rows[0]!

@@ -1,7 +1,7 @@
 import type { Mode } from '../access/keys.ts'
 import { invalid } from '../api/invalid.ts'
 import { type Config, isLocalOnly } from '../config.ts'
-import { hostError, type TargetRules } from '../webhooks/target-rules.ts'
+import { hostError, isPortOfOtherProtocol, type TargetRules } from '../webhooks/target-rules.ts'
 import type { AtsAdapter } from './adapter.ts'
 
 /** Returns the rules for the addresses that reports may be sent to: those of webhooks. */
@@ -29,6 +29,7 @@ export function reportUrlError(
   const isExtraHost = isAllowedByOperator(host, rules) || isOwnMachine(host, mode, rules)
   if (!isExtraHost) return `must be a URL of ${title} (${domains.join(', ')}); got the host ${host}`
   if (mode === 'live' && url.protocol !== 'https:') return 'must be an https URL'
+  if (isPortOfOtherProtocol(url)) return `must not use port ${url.port}, which belongs to another protocol`
   return hostError(host, mode, rules)
 }
 

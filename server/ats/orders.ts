@@ -80,7 +80,7 @@ export async function placeOrder(tx: Tx, deps: OrderDeps, key: AtsKey, input: Ne
       personal, callback_url, consent_basis, created_at, updated_at)
     values (${orderId}, ${connection.connection_id}, ${scope.orgId}, ${scope.mode}, ${connection.adapter}, ${key.keyId}, ${input.identity},
       ${mandate.mandate_id}, ${campaignId}, ${candidateId},
-      ${await sealOrder(tx, candidateId, orderId, valuesOf(input.candidate))},
+      ${await sealOrder(tx, candidateId, orderId, orderValuesOf(input.candidate))},
       ${input.callbackUrl}, ${connection.consent_basis}, ${now}, ${now})
     returning ${columns}`.execute(tx)
   const order = (await openOrders(tx, rows))[0]!
@@ -125,8 +125,8 @@ async function recordRejectedOrder(
     scope,
     clock.now(),
     orderId,
-    usableAddresses(connection, candidate),
-    valuesOf(candidate),
+    validAddresses(connection, candidate),
+    orderValuesOf(candidate),
   )
   const isOwnMandate = (await findMandateIds(tx, scope, [testId])).has(testId)
   await sql`
@@ -173,7 +173,7 @@ async function toCandidate(
   { candidate }: NewOrder,
 ): Promise<CandidateInput> {
   const { orgId, mode } = { orgId: connection.org_id, mode: connection.mode }
-  const { phone, email } = usableAddresses(connection, candidate)
+  const { phone, email } = validAddresses(connection, candidate)
   if (phone === undefined && email === undefined)
     throw rejection(
       'The candidate cannot be reached: the profile has neither a valid email address nor a valid phone number. Add one of them, and send the test again.',
@@ -216,8 +216,8 @@ async function toCandidate(
   }
 }
 
-/** Returns the addresses of a candidate that are valid. */
-function usableAddresses(
+/** Returns the valid addresses of a candidate. */
+function validAddresses(
   { country }: AtsConnection,
   { phone, email }: NewOrder['candidate'],
 ): { phone: string | undefined; email: string | undefined } {
@@ -227,7 +227,7 @@ function usableAddresses(
   }
 }
 
-function valuesOf({ name, profileUrl }: NewOrder['candidate']): OrderValues {
+function orderValuesOf({ name, profileUrl }: NewOrder['candidate']): OrderValues {
   return { candidate_name: name, profile_url: profileUrl ?? null }
 }
 

@@ -67,7 +67,7 @@ function urlFormatError(text: string, url: URL | null, mode: Mode): string | und
   if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'must not contain a user name or password'
   if (text.includes('#')) return 'must not contain a fragment (#)'
   if (url.port === '0') return 'must not use port 0'
-  if (OTHER_PROTOCOL_PORTS.has(Number(url.port)))
+  if (isPortOfOtherProtocol(url))
     return `must not use port ${url.port}, which is reserved for another protocol`
   return undefined
 }
@@ -108,6 +108,11 @@ function mayUseLoopback(mode: Mode, { onLoopback }: TargetRules) {
 
 function isAllowedName(host: string, { allow }: TargetRules) {
   return !isIP(host) && allow.some((entry) => entry.toLowerCase().replace(/\.$/, '') === host)
+}
+
+/** Returns whether the port of a URL is used by another protocol. Such a port must not receive requests. */
+export function isPortOfOtherProtocol({ port }: URL): boolean {
+  return OTHER_PROTOCOL_PORTS.has(Number(port))
 }
 
 // Ports of mail servers, shells, databases and similar, which must not receive a signed POST.

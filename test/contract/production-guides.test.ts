@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const tests = pageTests({
   'README.md': async (site) => ({
     replace: { ...orgIn(site), 'VFN_TEST_…': (await createKey(site, 'test')).keyId },
-    before: [npmFunction(await findFreePort(), embeddedDatabase(site))],
+    before: [npmStartFunction(await findFreePort(), embeddedDatabaseEnv(site))],
     output: /Attestry is running.*"skill_id".*Usage: attestry.*VFN_SK_/s,
   }),
   'docs/guides/run-in-production.md': async (site) => ({
@@ -20,7 +20,7 @@ const tests = pageTests({
       'npx attestry init': 'npx attestry --env-file new.env init',
       ...(await createDeadLetters(site)),
     },
-    before: ['npx attestry operator add you@example.com', npmFunction(await findFreePort(), 'ROLES=api')],
+    before: ['npx attestry operator add you@example.com', npmStartFunction(await findFreePort(), 'ROLES=api')],
     output: /Attestry is running.*the stored data is not valid JSON/s,
   }),
   'docs/guides/sign-in-with-your-identity-provider.md': async ({ t, app }) => {
@@ -40,8 +40,8 @@ const tests = pageTests({
 
 for (const [name, run] of tests) test(name, run)
 
-/** Returns the variables of a server with an embedded database of its own. */
-function embeddedDatabase({ folder }: Site): string {
+/** Returns arguments of `env` for a server with its own embedded database. */
+function embeddedDatabaseEnv({ folder }: Site): string {
   return `--unset=DATABASE_URL --unset=DATABASE_OWNER_URL --unset=PUBLIC_URL DATA_DIR=${folder}/data`
 }
 
@@ -62,8 +62,8 @@ async function createDeadLetters({ app, orgId }: Site): Promise<Record<string, s
   return { 'retry contacts CD_…': `retry contacts ${ids[0]}`, 'discard contacts CD_…': `discard contacts ${ids[1]}` }
 }
 
-/** Returns a shell function that starts the server of `npm start` on a port, waits until it is ready, and stops it. */
-function npmFunction(port: number, environment: string): string {
+/** Returns a shell function `npm` that starts the server, waits until it is ready, and stops it. */
+function npmStartFunction(port: number, environment: string): string {
   return `npm() {
     test "$*" = start || return 1
     (cd ${root} && exec env ${environment} PORT=${port} npm start) > server.log 2>&1 &
@@ -73,8 +73,10 @@ function npmFunction(port: number, environment: string): string {
       sleep 0.2
     done
     cat server.log
-    curl --silent --show-error --fail http://127.0.0.1:${port}/readyz
+    local status=0
+    curl --silent --show-error --fail http://127.0.0.1:${port}/readyz || status=$?
     kill $server
-    wait $server
+    wait $server || true
+    return $status
   }`
 }

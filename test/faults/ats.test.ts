@@ -11,7 +11,7 @@ test('every result is reported in order and charged once although the worker is 
 }, async (t) => {
   const clock = new FastClock()
   const app = await startApp(t, { clock })
-  const { setups, orders, kills, faults, replays, wrongCredits } = await reportWithKills(t, app, {
+  const { setups, orders, kills, faults, replays, creditDifference } = await reportWithKills(t, app, {
     clock,
     ordersPerAts: ORDERS_PER_ATS,
     timeoutMs: 220_000,
@@ -20,7 +20,7 @@ test('every result is reported in order and charged once although the worker is 
     assert.deepEqual(ats.violations, [])
     assert.equal((await partner.get('/results')).body.data.items.length, ORDERS_PER_ATS)
   }
-  assert.equal(wrongCredits, 0)
+  assert.equal(creditDifference, 0)
   assert.ok(
     Object.values(faults).every((count) => count > 0),
     JSON.stringify(faults),

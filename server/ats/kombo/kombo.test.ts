@@ -169,7 +169,7 @@ test('a rejected order is shown with its name and payload, reported once, and do
   assert.deepEqual(ats.violations, [])
 })
 
-test('the people of rejected orders are exported, erased, and forgotten at the end of the retention period', async (t) => {
+test('the people of rejected orders can be exported and erased, and are erased at the end of the retention period', async (t) => {
   const app = await startApp(t)
   startReports(t, app)
   const { ats, partner, connectionId } = await startAts(t, app, 'kombo')

@@ -130,7 +130,7 @@ export async function identifyPerson(
   return (await identifyPeople(tx, scope, now, [addresses]))[0]!
 }
 
-/** Creates a person who has no known address, so that personal values can be sealed. They are found only by the rows that name the person. */
+/** Creates a person without a known address, whose key encrypts personal values. The person is found only through rows that contain its ID. */
 export async function createPersonWithoutAddress(
   tx: Tx,
   { orgId, mode }: OrgScope,

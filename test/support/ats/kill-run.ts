@@ -24,7 +24,7 @@ export class FastClock extends TestClock {
   }
 }
 
-/** The responses with which a simulated ATS fails a report. */
+/** Faulty responses of a simulated ATS to a report. */
 const FAULTS: Record<string, Reaction> = {
   '500': { status: 500 },
   '401': { status: 401 },
@@ -50,13 +50,13 @@ interface KillRun {
   /** Reports that failed permanently and were sent again, as recruiters do in the console. */
   replays: number
   /** How much the balances differ from one credit per order. */
-  wrongCredits: number
+  creditDifference: number
 }
 
 /**
  * Places orders from all systems, and waits until every result is reported. Each order is sent twice at the same time and, if the ATS cannot
  * order again with the same identity, a third time later. Meanwhile the worker that sends the reports is killed, while or just after the ATS
- * receives a report, and the systems fail some reports; those that failed permanently are sent again. Each ATS rejects calls without a
+ * receives a report, and the systems respond to some reports with faults; those that failed permanently are sent again. Each ATS rejects calls without a
  * User-Agent.
  */
 export async function reportWithKills(
@@ -72,21 +72,22 @@ export async function reportWithKills(
   await worker.start()
   const faults = Object.fromEntries(faultNames.map((name) => [name, 0]))
   for (const { ats } of setups) {
-    await requireFirewall(ats)
-    misbehave(ats, worker, minKills, faults)
+    await checkUserAgentRequired(ats)
+    injectFaults(ats, worker, minKills, faults)
   }
 
   const orders: SimulatedOrder[] = []
   for (const [index, { ats, partner }] of setups.entries()) {
     const { mandate_id } = await partner.createMandate()
-    const place = (number: number) => ats.order(`order-${number}`, mandate_id, aPerson(number, [1, 3, 5][number % 3]!))
+    const sendOrder = (number: number) =>
+      ats.order(`order-${number}`, mandate_id, aPerson(number, [1, 3, 5][number % 3]!))
     for (let number = 1; number <= ordersPerAts; number++) {
-      const [order] = await Promise.all([place(number), place(number)])
+      const [order] = await Promise.all([sendOrder(number), sendOrder(number)])
       if (order.status !== 200) throw new Error(`${order.status} ${order.message}`)
       orders.push(order)
     }
     if (!adapters[adapterNames[index]!].allowsReorder)
-      for (let number = 1; number <= ordersPerAts; number++) await place(number)
+      for (let number = 1; number <= ordersPerAts; number++) await sendOrder(number)
   }
   const countOpen = () => orders.filter(({ state }) => state === 'ordered' || state === 'started').length
   let replays = 0
@@ -99,20 +100,20 @@ export async function reportWithKills(
     timeoutMs,
     () => `${countOpen()} orders are not reported, ${worker.kills} kills`,
   )
-  let wrongCredits = 0
+  let creditDifference = 0
   for (const { partner } of setups)
-    wrongCredits += Math.abs((await partner.get('/credits')).body.data.balance - SPARE_CREDITS)
-  return { setups, orders, kills: worker.kills, faults, replays, wrongCredits }
+    creditDifference += Math.abs((await partner.get('/credits')).body.data.balance - SPARE_CREDITS)
+  return { setups, orders, kills: worker.kills, faults, replays, creditDifference }
 }
 
 /** Checks that an ATS rejects calls without a User-Agent, so that reports are delivered only with one. */
-async function requireFirewall({ url }: SimulatedAts): Promise<void> {
+async function checkUserAgentRequired({ url }: SimulatedAts): Promise<void> {
   const [response] = (await once(get(url), 'response')) as [IncomingMessage]
   response.resume()
   if (response.statusCode !== 403) throw new Error(`a call without a User-Agent got ${response.statusCode}`)
 }
 
-/** Sends results again that the ATS has rejected for good. */
+/** Sends results that failed permanently again. */
 async function replayFailedReports({ context: { db, clock } }: TestApp): Promise<number> {
   const { rows } = await sql<{ order_id: string; orgId: string; mode: 'test' }>`
     select order_id, org_id as "orgId", mode from ats_reports where state = 'failed' and kind = 'result'`.execute(
@@ -123,10 +124,10 @@ async function replayFailedReports({ context: { db, clock } }: TestApp): Promise
 }
 
 /**
- * Fails the reports of some orders in different ways, and kills the worker while or just after the ATS receives others. An order is failed
- * at most twice: the delay after several failures is long even with the fast clock.
+ * Responds to the reports of some orders with faults, and kills the worker while or just after the ATS receives others. An order gets
+ * at most two faults: the delay after several failures is long even with the fast clock.
  */
-function misbehave(ats: SimulatedAts, worker: KillableWorker, maxKills: number, faults: Record<string, number>) {
+function injectFaults(ats: SimulatedAts, worker: KillableWorker, maxKills: number, faults: Record<string, number>) {
   let calls = 0
   const failuresByOrder = new Map<string, number>()
   ats.react = (call) => {
@@ -147,7 +148,7 @@ function misbehave(ats: SimulatedAts, worker: KillableWorker, maxKills: number, 
   }
 }
 
-/** Returns what identifies the order in a call: Ashby's has an ID in the body, those of the others one in the path. */
+/** Returns a key for the order of a call. Ashby sends the order ID in the body; for other systems it is in the path. */
 function orderOf({ path, body }: ReceivedCall): string {
   return `${path} ${(body as { assessment_id?: string } | undefined)?.assessment_id ?? ''}`
 }

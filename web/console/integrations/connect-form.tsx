@@ -74,7 +74,7 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
             label={credential.required || connection ? credential.label : `${credential.label} (can be entered later)`}
             hint={
               connection
-                ? `${sentence(credential.help)} Leave empty to keep the current one.`
+                ? `${toSentence(credential.help)} Leave empty to keep the current one.`
                 : sentence(credential.help)
             }
             error={errorAt(credential.name)}
@@ -96,8 +96,8 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
         {system?.api_url && (
           <Field
             id="ats-api-url"
-            label={`API URL of ${system.title} (optional)`}
-            hint={`${sentence(system.api_url.help)} If empty, ${system.api_url.default} is used.`}
+            label={`${system.title} API URL (optional)`}
+            hint={`${toSentence(system.api_url.help)} If empty, ${system.api_url.default} is used.`}
             error={errorAt('api_url')}
           >
             {(attributes) => (
@@ -184,7 +184,8 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
             return value ? [[field, value]] : []
           }),
         ),
-        ...(system!.api_url && (connection || apiUrl.trim())
+        // Without a change, so that a connection with the default URL follows it, and the name can be changed without checking the URL.
+        ...(system!.api_url && apiUrl.trim() !== (connection?.api_url ?? '')
           ? { api_url: apiUrl.trim() || system!.api_url.default }
           : {}),
         mandate_ids: mandateIds,
@@ -196,7 +197,7 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
   }
 }
 
-function sentence(help: string): string {
+function toSentence(help: string): string {
   return `${help[0]!.toUpperCase()}${help.slice(1)}.`
 }
 

@@ -112,7 +112,7 @@ test('an ATS is connected in three steps with checks; reports are shown, sent ag
   assert.equal((await ats.order('order-3', mandate_id, aPerson(3))).status, 401)
 })
 
-test('the page of a connection shows waiting orders, errors and what Greenhouse reads', async (t) => {
+test('the page of a connection shows waiting orders, errors and the status that Greenhouse reads', async (t) => {
   const app = await startApp(t)
   const { ats, partner, connectionId, key } = await startAts(t, app, 'greenhouse')
   const { mandate_id } = await partner.createMandate()
