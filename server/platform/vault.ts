@@ -93,7 +93,7 @@ function decryptUnverified(key: KeyObject, texts: readonly Uint8Array[]): Buffer
   texts.forEach((text, index) => {
     const end = offset + paddedLengths[index]!
     for (let counter = FIRST_COUNTER; offset < end; counter++, offset += BLOCK_BYTES) {
-      counters.set(text.subarray(0, NONCE_BYTES), offset)
+      for (let byte = 0; byte < NONCE_BYTES; byte++) counters[offset + byte] = text[byte]!
       counters.writeUInt32BE(counter, offset + NONCE_BYTES)
     }
   })
@@ -236,7 +236,8 @@ class UnknownDataKeyError extends Error {
 }
 
 function startsWith(sealed: Uint8Array, label: Buffer): boolean {
-  return sealed.length >= label.length && label.equals(sealed.subarray(0, label.length))
+  for (let byte = 0; byte < label.length; byte++) if (sealed[byte] !== label[byte]) return false
+  return true
 }
 
 function computeMac(key: KeyObject, text: string, purpose: string): Buffer {

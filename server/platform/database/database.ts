@@ -9,6 +9,7 @@ import { markOutcome } from './outage.ts'
 import { ReadOnlyDatabaseError } from './read-only.ts'
 import type { DB as Tables } from './tables.ts'
 import { applyScope, currentTrace } from './tenant-scope.ts'
+import { parseStoredTimestamp } from './timestamps.ts'
 import { PooledClient, rememberScope, sendScope } from './transaction-pooling.ts'
 
 export type Tx = Transaction<Tables>
@@ -56,6 +57,7 @@ export interface Database {
 
 // bigint columns contain counters and sequences far below 2^53, so they are safe as numbers.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseStoredTimestamp)
 
 /** Connections are replaced after this time, so that they follow an address that has moved to another server. */
 const MAX_CONNECTION_LIFETIME_S = 600
