@@ -2,12 +2,21 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { Command } from 'commander'
-import { eraseOrganisation } from '../../server/offboarding/erase-organisation.ts'
+import {
+  eraseOrganisation,
+  eraseOrganisationJob,
+  getErasureProgress,
+  requestErasure,
+} from '../../server/offboarding/erase-organisation.ts'
 import { exportOrganisation } from '../../server/offboarding/export-organisation.ts'
+import { MINUTE } from '../../server/platform/clock.ts'
+import { openQueue } from '../../server/platform/jobs/queue.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { createMetrics } from '../../server/platform/metrics.ts'
 import { examples } from '../examples.ts'
 import { parseName } from '../options.ts'
 import { print } from '../print.ts'
-import { withStore } from '../store.ts'
+import { type CliStore, withStore } from '../store.ts'
 import { accountName, recordCliChange } from './audit.ts'
 
 export function orgExportCommand(): Command {
@@ -51,22 +60,65 @@ export function orgEraseCommand(): Command {
     .requiredOption('--basis <text>', 'why it is erased, for the audit log', parseName)
     .addHelpText(...examples('org erase ORG_… --confirm "Acme Staffing" --basis "End of contract 2026-11"'))
     .action(async (orgId: string, { confirm, basis }: EraseOptions, command: Command) => {
-      const result = await withStore(async (store) => {
+      const { run, erased } = await withStore(async (store) => {
         const { db, clock } = store
-        const request = { confirmName: confirm, basis, requestedBy: `cli:${accountName()}` }
-        await db.transaction((tx) =>
-          recordCliChange(tx, clock, { orgId, action: 'org.erase_requested', subject: orgId, details: { basis } }),
+        const requestedBy = `cli:${accountName()}`
+        await using queue = await openEnqueueOnlyQueue(store)
+        await db.transaction(async (tx) => {
+          const order = { confirmName: confirm, basis, requestedBy }
+          await requestErasure(tx, { ...store, queue }, orgId, order, clock.now() + SERVER_CONTINUES_AFTER_MS)
+          await recordCliChange(tx, clock, {
+            orgId,
+            action: 'org.erase_requested',
+            subject: orgId,
+            details: { basis },
+          })
+        })
+        const run = await eraseOrganisation(
+          db,
+          store,
+          orgId,
+          { basis, requestedBy },
+          {
+            shouldStop: reportProgress,
+            onErased: (tx, details) =>
+              recordCliChange(tx, clock, {
+                orgId,
+                action: 'org.erase',
+                subject: orgId,
+                details: { ...details, basis },
+              }),
+          },
         )
-        const erased = await eraseOrganisation(db, store, orgId, request)
-        await db.transaction((tx) =>
-          recordCliChange(tx, clock, { orgId, action: 'org.erase', subject: orgId, details: { ...erased, basis } }),
-        )
-        return erased
+        return { run, erased: await getErasureProgress(db.queries, orgId) }
       })
-      print(command, result, () =>
-        result.people_held > 0
-          ? `Erased ${result.people_erased} people of ${orgId}. ${result.people_held} people have a legal hold; end it and run the command again.`
-          : `Erased ${orgId} and ${result.people_erased} people. Restart with a new organisation if the customer returns.`,
+      print(command, { ...erased, status: run.erased_at === null ? 'held' : 'erased' }, () =>
+        run.erased_at === null
+          ? `Erased ${run.people_erased} people of ${orgId}. ${run.people_held} people have a legal hold; end it and run the command again.`
+          : `Erased ${orgId} and ${run.people_erased} people. Restart with a new organisation if the customer returns.`,
       )
     })
+}
+
+/** If the command is interrupted, a server continues the erasure after this time. */
+const SERVER_CONTINUES_AFTER_MS = MINUTE
+const PEOPLE_PER_LINE = 1000
+
+function reportProgress(peopleErased: number): boolean {
+  if (peopleErased % PEOPLE_PER_LINE === 0) console.error(`${peopleErased} people erased…`)
+  return false
+}
+
+/** Opens the job queue to enqueue the job with which a server continues the erasure. */
+async function openEnqueueOnlyQueue({ db, clock, connection, pooledConnection }: CliStore) {
+  const queue = await openQueue({
+    connection: pooledConnection ?? connection,
+    isPooled: pooledConnection !== undefined,
+    db,
+    clock,
+    log: createLog('warn', { write: (line) => process.stderr.write(line) }),
+    metrics: createMetrics(),
+    jobs: [eraseOrganisationJob],
+  })
+  return Object.assign(queue, { [Symbol.asyncDispose]: () => queue.stop() })
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { eraseOrganisationJob } from '../offboarding/erase-organisation.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
 import { deleteEndedLinks } from '../reports/report-links.ts'
 import { publishHead } from './audit-chain.ts'
@@ -9,6 +10,7 @@ import { listOutdatedScopes, refreshCandidateList } from './candidates/candidate
 import { emailNotifications, emailNotificationsJob } from './notifications/digests.ts'
 import { deleteOldNotifications } from './notifications/notifications.ts'
 import { remindOfExpiringKeys, remindOfExpiringKeysJob } from './organisation/key-expiry.ts'
+import { runErasureJob } from './privacy/organisation-erasure.ts'
 import { deleteExpiredChallenges } from './second-factors/challenges.ts'
 
 const cleanUpConsole = defineJob<Record<string, never>>('tidy-console')
@@ -26,6 +28,7 @@ export const consoleJobs = [
   remindOfExpiringKeysJob,
   refreshCandidateLists,
   emailNotificationsJob,
+  eraseOrganisationJob,
 ]
 
 export function handleConsoleJobs(worker: Worker, context: Context): void {
@@ -52,6 +55,7 @@ export function handleConsoleJobs(worker: Worker, context: Context): void {
   worker.schedule(refreshCandidateLists, '* * * * *')
   worker.handle(emailNotificationsJob, () => emailNotifications(context))
   worker.schedule(emailNotificationsJob, '* * * * *')
+  worker.handle(eraseOrganisationJob, (order, signal) => runErasureJob(context, order, signal))
   worker.handle(publishAuditHead, () => publishHead(context))
   worker.schedule(publishAuditHead, '5 0 * * *')
 }

@@ -7,63 +7,145 @@ import { disconnect, listConnections } from '../ats/connections.ts'
 import type { Context } from '../context.ts'
 import { getPrivacySettings } from '../notices/settings.ts'
 import { erasePerson } from '../people/erasure.ts'
-import type { Database } from '../platform/database/database.ts'
+import type { Database, Queries, Tx } from '../platform/database/database.ts'
+import { defineJob } from '../platform/jobs/queue.ts'
 
 export type OffboardingDeps = Pick<Context, 'clock' | 'vault' | 'mailboxes' | 'config'>
 
-export interface OffboardingResult {
+/** Erases an organisation in the background. A job that was interrupted is run again, and continues with the remaining people. */
+export const eraseOrganisationJob = defineJob<{ org_id: string; basis: string; requested_by: string }>(
+  'erase-organisation',
+  { timeoutSeconds: 3000, concurrency: 1, unique: true },
+)
+
+/** `held`: people with a legal hold remain. `failed`: all retries failed; the erasure has to be requested again. */
+export const erasureStatuses = ['not_requested', 'running', 'held', 'failed', 'erased'] as const
+
+export interface ErasureProgress {
   org_id: string
+  status: (typeof erasureStatuses)[number]
+  /** All people of the organisation, in both modes. */
+  people: number
   people_erased: number
-  /** People with a legal hold, who were not erased. While there are any, the organisation is not marked as erased. */
+  /** People with a legal hold, who are not erased. While there are any, the organisation is not marked as erased. */
   people_held: number
   erased_at: string | null
 }
 
+export interface ErasureOrder {
+  confirmName: string
+  basis: string
+  requestedBy: string
+}
+
+const SERVICE_OFF_REASON = 'The organisation is being erased.'
 const BATCH_SIZE = 200
 
 /**
- * Erases an organisation at the end of its contract: switches its service off, revokes its keys, erases all of its people, and deletes its
- * members, branding, channel credentials and settings, emails, request log and the personal values in its audit log. Counts, credits, amounts spent,
- * results and the ledger remain, without personal values. Each person is erased in a separate transaction. After an interruption, a second call continues.
+ * Starts the erasure of an organisation at the end of its contract: stops all of its work and enqueues the job that erases its data.
+ * `startAt` is the earliest start of the job, in milliseconds since 1970.
+ */
+export async function requestErasure(
+  tx: Tx,
+  deps: OffboardingDeps & Pick<Context, 'queue'>,
+  orgId: string,
+  { confirmName, basis, requestedBy }: ErasureOrder,
+  startAt?: number,
+): Promise<void> {
+  const { name } = await getOrganisation(tx, orgId)
+  if (confirmName !== name)
+    throw problem('VALIDATION_FAILED', `To confirm, enter the name of the organisation, ${JSON.stringify(name)}.`)
+  const { legal_hold_reason } = await getPrivacySettings(tx, orgId)
+  if (legal_hold_reason !== null)
+    throw problem('CONFLICT', `${orgId} has a legal hold (${legal_hold_reason}). End the legal hold first.`)
+  await stopOrganisation(tx, deps, orgId)
+  const payload = { org_id: orgId, basis, requested_by: requestedBy }
+  await deps.queue.enqueue(tx, eraseOrganisationJob, payload, {
+    key: orgId,
+    ...(startAt === undefined ? {} : { at: startAt }),
+  })
+}
+
+/** The effects of one run. */
+export interface ErasureRun {
+  people_erased: number
+  people_held: number
+  erased_at: string | null
+  /** Whether the run ended because of `shouldStop`, and must be continued. */
+  isInterrupted: boolean
+}
+
+/**
+ * Erases the people of an organisation whose erasure was requested, each in a separate transaction, and then deletes its members, branding,
+ * channel credentials and settings, emails, request log and the personal values in its audit log. Counts, credits, amounts spent, results and the
+ * ledger remain, without personal values. A second call continues after an interruption. `shouldStop` is called after each person with the number
+ * of erased people, and ends the run if it returns true. `onErased` runs in the transaction that marks the organisation as erased.
  */
 export async function eraseOrganisation(
   db: Database,
   deps: OffboardingDeps,
   orgId: string,
-  { confirmName, requestedBy, basis }: { confirmName: string; requestedBy: string; basis: string },
-): Promise<OffboardingResult> {
-  const { name } = await getOrganisation(db.queries, orgId)
-  if (confirmName !== name)
-    throw problem('VALIDATION_FAILED', `To confirm, enter the name of the organisation, ${JSON.stringify(name)}.`)
-  const { legal_hold_reason } = await getPrivacySettings(db.queries, orgId)
-  if (legal_hold_reason !== null)
-    throw problem('CONFLICT', `${orgId} has a legal hold (${legal_hold_reason}). End the legal hold first.`)
-  await stopOrganisation(db, deps, orgId)
-  const peopleErased = await erasePeople(db, deps, orgId, { basis, requestedBy })
-  const peopleHeld = await countHeld(db, orgId)
-  const erasedAt = peopleHeld > 0 ? null : new Date(deps.clock.now())
-  if (erasedAt) await deleteRest(db, orgId, erasedAt)
-  return {
-    org_id: orgId,
-    people_erased: peopleErased,
-    people_held: peopleHeld,
-    erased_at: erasedAt?.toISOString() ?? null,
+  request: { basis: string; requestedBy: string },
+  {
+    shouldStop = () => false,
+    onErased,
+  }: {
+    shouldStop?: (peopleErased: number) => boolean
+    onErased: (tx: Tx, run: Omit<ErasureRun, 'isInterrupted'>) => Promise<void>
+  },
+): Promise<ErasureRun> {
+  const { peopleErased, isInterrupted } = await erasePeople(db, deps, orgId, request, shouldStop)
+  const run = { people_erased: peopleErased, people_held: await countHeld(db.queries, orgId), erased_at: null }
+  if (isInterrupted || run.people_held > 0 || (await isHeld(db.queries, orgId))) return { ...run, isInterrupted }
+  const erasedAt = new Date(deps.clock.now())
+  const erased = { ...run, erased_at: erasedAt.toISOString() }
+  await db.transaction(async (tx) => {
+    if (await deleteRest(tx, orgId, erasedAt)) await onErased(tx, erased)
+  })
+  return { ...erased, isInterrupted: false }
+}
+
+/** Returns the progress of the erasure of an organisation. */
+export async function getErasureProgress(queries: Queries, orgId: string): Promise<ErasureProgress> {
+  const { rows } = await sql<
+    Pick<ErasureProgress, 'people' | 'people_erased' | 'people_held'> & {
+      erased_at: Date | null
+      is_requested: boolean
+      job_state: string | null
+    }
+  >`
+    select o.erased_at, o.service_off_reason is not distinct from ${SERVICE_OFF_REASON} as is_requested, n.people, n.people_erased, n.people_held,
+      (select state::text from pgboss.job where name = ${eraseOrganisationJob.name} and singleton_key = o.org_id
+        order by created_on desc limit 1) as job_state
+    from organisations o, lateral (
+      select count(*)::int as people, count(*) filter (where erased_at is not null)::int as people_erased,
+        count(*) filter (where erased_at is null and legal_hold is not null)::int as people_held
+      from people where org_id = o.org_id
+    ) n where o.org_id = ${orgId}`.execute(queries)
+  const row = rows[0]
+  if (!row) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
+  const { erased_at, is_requested, job_state, ...counts } = row
+  return { org_id: orgId, status: statusOf(), ...counts, erased_at: erased_at?.toISOString() ?? null }
+
+  function statusOf(): ErasureProgress['status'] {
+    if (erased_at !== null) return 'erased'
+    if (job_state === 'created' || job_state === 'retry' || job_state === 'active') return 'running'
+    if (!is_requested) return 'not_requested'
+    return job_state === 'failed' ? 'failed' : 'held'
   }
 }
 
 /** Switches the service off, revokes keys and disconnects applicant tracking systems, before data is erased. */
-async function stopOrganisation(db: Database, deps: OffboardingDeps, orgId: string): Promise<void> {
+async function stopOrganisation(tx: Tx, deps: OffboardingDeps, orgId: string): Promise<void> {
   const { clock } = deps
-  await db.transaction(async (tx) => {
-    await switchService(tx, clock, { orgId, state: 'off', reason: 'The organisation is being erased.' })
-    for (const { key_id, revoked_at } of await listKeys(tx, orgId)) {
-      if (revoked_at === null) await revokeKey(tx, clock, key_id)
-    }
-    for (const mode of ['test', 'live'] as const) {
-      const scope = { orgId, mode }
-      for (const { connection_id } of await listConnections(tx, scope)) await disconnect(tx, deps, scope, connection_id)
-    }
-  })
+  await switchService(tx, clock, { orgId, state: 'off', reason: SERVICE_OFF_REASON })
+  for (const { key_id, revoked_at } of await listKeys(tx, orgId)) {
+    if (revoked_at === null) await revokeKey(tx, clock, key_id)
+  }
+  for (const mode of ['test', 'live'] as const) {
+    const scope = { orgId, mode }
+    for (const { connection_id } of await listConnections(tx, scope)) await disconnect(tx, deps, scope, connection_id)
+  }
 }
 
 async function erasePeople(
@@ -71,60 +153,69 @@ async function erasePeople(
   deps: OffboardingDeps,
   orgId: string,
   request: { basis: string; requestedBy: string },
-): Promise<number> {
-  let erasedCount = 0
+  shouldStop: (peopleErased: number) => boolean,
+): Promise<{ peopleErased: number; isInterrupted: boolean }> {
+  let peopleErased = 0
   let lastId = ''
-  for (;;) {
+  // A legal hold that starts during the erasure ends it.
+  while (!(await isHeld(db.queries, orgId))) {
     const { rows } = await sql<{ person_id: string; mode: 'test' | 'live' }>`
       select person_id, mode from people
       where org_id = ${orgId} and erased_at is null and legal_hold is null and person_id > ${lastId}
       order by person_id limit ${BATCH_SIZE}`.execute(db.queries)
     for (const { person_id, mode } of rows) {
       await db.transaction((tx) => erasePerson(tx, deps, { orgId, mode }, person_id, request))
-      erasedCount++
+      peopleErased++
+      if (shouldStop(peopleErased)) return { peopleErased, isInterrupted: true }
     }
-    if (rows.length < BATCH_SIZE) return erasedCount
+    if (rows.length < BATCH_SIZE) break
     lastId = rows.at(-1)!.person_id
   }
+  return { peopleErased, isInterrupted: false }
 }
 
-async function countHeld(db: Database, orgId: string): Promise<number> {
+async function isHeld(queries: Queries, orgId: string): Promise<boolean> {
+  return (await getPrivacySettings(queries, orgId)).legal_hold_reason !== null
+}
+
+async function countHeld(queries: Queries, orgId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from people where org_id = ${orgId} and erased_at is null`.execute(db.queries)
+    select count(*)::int as count from people where org_id = ${orgId} and erased_at is null`.execute(queries)
   return rows[0]!.count
 }
 
-/** Deletes the remaining data, such as members, credentials and logs, from the tables of several modules in one transaction. */
-async function deleteRest(db: Database, orgId: string, erasedAt: Date): Promise<void> {
-  await db.transaction(async (tx) => {
-    await sql`delete from webhook_deliveries where webhook_id in (select webhook_id from webhooks where org_id = ${orgId})`.execute(
-      tx,
-    )
-    await sql`update webhooks set status = 'archived', updated_at = ${erasedAt} where org_id = ${orgId}`.execute(tx)
-    await sql`delete from channel_credentials where org_id = ${orgId}`.execute(tx)
-    await sql`delete from message_templates where org_id = ${orgId}`.execute(tx)
-    await sql`delete from whatsapp_limits where org_id = ${orgId}`.execute(tx)
-    await sql`delete from dnd_checks where org_id = ${orgId}`.execute(tx)
-    await sql`delete from send_rates where org_id = ${orgId}`.execute(tx)
-    await sql`delete from spending_settings where org_id = ${orgId}`.execute(tx)
-    await sql`delete from branding where org_id = ${orgId}`.execute(tx)
-    await sql`delete from mails where org_id = ${orgId}`.execute(tx)
-    await sql`delete from request_log where org_id = ${orgId}`.execute(tx)
-    await sql`delete from privacy_requests where org_id = ${orgId}`.execute(tx)
-    await sql`update audit_log set personal = (select jsonb_object_agg(key, 'null'::jsonb) from jsonb_object_keys(personal) as key)
+/**
+ * Deletes the remaining data, such as members, credentials and logs, from the tables of several modules. Returns whether the organisation
+ * was not marked as erased before.
+ */
+async function deleteRest(tx: Tx, orgId: string, erasedAt: Date): Promise<boolean> {
+  await sql`delete from webhook_deliveries where webhook_id in (select webhook_id from webhooks where org_id = ${orgId})`.execute(
+    tx,
+  )
+  await sql`update webhooks set status = 'archived', updated_at = ${erasedAt} where org_id = ${orgId}`.execute(tx)
+  await sql`delete from channel_credentials where org_id = ${orgId}`.execute(tx)
+  await sql`delete from message_templates where org_id = ${orgId}`.execute(tx)
+  await sql`delete from whatsapp_limits where org_id = ${orgId}`.execute(tx)
+  await sql`delete from dnd_checks where org_id = ${orgId}`.execute(tx)
+  await sql`delete from send_rates where org_id = ${orgId}`.execute(tx)
+  await sql`delete from spending_settings where org_id = ${orgId}`.execute(tx)
+  await sql`delete from branding where org_id = ${orgId}`.execute(tx)
+  await sql`delete from mails where org_id = ${orgId}`.execute(tx)
+  await sql`delete from request_log where org_id = ${orgId}`.execute(tx)
+  await sql`delete from privacy_requests where org_id = ${orgId}`.execute(tx)
+  await sql`update audit_log set personal = (select jsonb_object_agg(key, 'null'::jsonb) from jsonb_object_keys(personal) as key)
       where org_id = ${orgId} and jsonb_path_exists(personal, '$.* ? (@ != null)')`.execute(tx)
-    await sql`delete from report_links where org_id = ${orgId}`.execute(tx)
-    await sql`delete from notifications where org_id = ${orgId}`.execute(tx)
-    await sql`delete from console_views where org_id = ${orgId}`.execute(tx)
-    await sql`update candidate_list set decided_by = null where org_id = ${orgId} and decided_by is not null`.execute(
-      tx,
-    )
-    await sql`delete from console_members where org_id = ${orgId}`.execute(tx)
-    await sql`delete from identity_providers where org_id = ${orgId}`.execute(tx) // with its accounts and sessions
-    await sql`update privacy_settings set grievance_name = null, grievance_email = null, grievance_phone = null, privacy_email = null,
+  await sql`delete from report_links where org_id = ${orgId}`.execute(tx)
+  await sql`delete from notifications where org_id = ${orgId}`.execute(tx)
+  await sql`delete from console_views where org_id = ${orgId}`.execute(tx)
+  await sql`update candidate_list set decided_by = null where org_id = ${orgId} and decided_by is not null`.execute(tx)
+  await sql`delete from console_members where org_id = ${orgId}`.execute(tx)
+  await sql`delete from identity_providers where org_id = ${orgId}`.execute(tx) // with its accounts and sessions
+  await sql`update privacy_settings set grievance_name = null, grievance_email = null, grievance_phone = null, privacy_email = null,
       postal_address = null, updated_at = ${erasedAt} where org_id = ${orgId}`.execute(tx)
-    await sql`update organisations set erased_at = ${erasedAt} where org_id = ${orgId} and erased_at is null`.execute(
-      tx,
-    )
-  })
+  const { rows } = await sql`
+      update organisations set erased_at = ${erasedAt} where org_id = ${orgId} and erased_at is null returning org_id`.execute(
+    tx,
+  )
+  return rows.length > 0
 }

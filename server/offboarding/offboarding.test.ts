@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApp } from '../../test/support/app.ts'
+import { startApp, type TestApp } from '../../test/support/app.ts'
 import { CONSOLE_API, signIn } from '../../test/support/console.ts'
+import { until } from '../../test/support/until.ts'
 import { contactTestCandidate, yourDataCalls } from '../../test/support/your-data.ts'
 import { setDndCheck } from '../campaigns/dnd/dnd-check.ts'
 import { setDailyCap } from '../campaigns/spending/spending.ts'
+import { handleConsoleJobs } from '../console/jobs.ts'
+import { getErasureProgress } from './erase-organisation.ts'
 import { exportOrganisation } from './export-organisation.ts'
 
 test('an operator exports an organisation and erases it after entering its name', async (t) => {
-  const app = await startApp(t)
+  const app = await startApp(t, { worker: handleConsoleJobs })
   const { partner, link } = await contactTestCandidate(app)
   const other = await contactTestCandidate(app)
   const operator = await signIn(app)
@@ -27,16 +30,30 @@ test('an operator exports an organisation and erases it after entering its name'
   assert.equal((await erase('Another name')).status, 400)
   const { name } = (await operator.get(`/operator/orgs?q=${partner.orgId}`)).body.data.items[0]
   const creditsBefore = await countRows('credit_entries')
+  const getProgress = async () => (await operator.get(`/operator/orgs/${partner.orgId}/erasure`)).body.data
+  assert.equal((await getProgress()).status, 'not_requested')
   const erased = await erase(name)
-  assert.equal(erased.status, 200, JSON.stringify(erased.body))
-  assert.deepEqual([erased.body.data.people_erased, erased.body.data.people_held], [1, 0])
+  assert.equal(erased.status, 202, JSON.stringify(erased.body))
+  assert.deepEqual([erased.body.data.status, erased.body.data.people], ['running', 1])
+  const { people_erased, people_held, erased_at } = await waitForErasure(app, operator, partner.orgId, 'erased')
+  assert.deepEqual([people_erased, people_held, typeof erased_at], [1, 0, 'string'])
+  const { items: entries } = (await operator.get(`/operator/audit?org_id=${partner.orgId}`)).body.data
+  assert.deepEqual(
+    entries
+      .filter(({ action }: any) => action.startsWith('org.erase'))
+      .map(({ action, actor }: any) => [action, actor]),
+    [
+      ['org.erase', 'server'],
+      ['org.erase_requested', 'operator'],
+    ],
+  )
   assert.equal(await countRows('credit_entries'), creditsBefore)
   assert.equal(await countRows('mails'), 0)
   assert.equal((await partner.get('/results')).status, 401) // the key is revoked
   assert.equal((await fetch(new URL(new URL(link, app.url).pathname, app.url))).status, 410)
   assert.equal((await other.partner.get('/results')).body.data.items[0].candidate.name, 'Person 1')
   const again = await erase(name)
-  assert.deepEqual([again.status, again.body.data.people_erased], [200, 0])
+  assert.deepEqual([again.status, again.body.data.status], [202, 'erased'])
 
   async function countRows(table: string): Promise<number> {
     const { rows } = await app.context.db.pool.query(`select count(*)::int as n from ${table} where org_id = $1`, [
@@ -47,7 +64,7 @@ test('an operator exports an organisation and erases it after entering its name'
 })
 
 test('the erasure deletes the DND check, the send rates and the spending settings', async (t) => {
-  const app = await startApp(t)
+  const app = await startApp(t, { worker: handleConsoleJobs })
   const { context, clock } = app
   const { orgId } = await app.fixtures.createOrg()
   const operator = await signIn(app)
@@ -63,7 +80,8 @@ test('the erasure deletes the DND check, the send rates and the spending setting
   assert.deepEqual(await countRows(), [1, 1, 1])
   const { name } = (await operator.get(`/operator/orgs?q=${orgId}`)).body.data.items[0]
   const erased = await operator.post(`/operator/orgs/${orgId}/erase`, { confirm_name: name, basis: 'End of contract' })
-  assert.equal(erased.status, 200, JSON.stringify(erased.body))
+  assert.equal(erased.status, 202, JSON.stringify(erased.body))
+  await waitForErasure(app, operator, orgId, 'erased')
   assert.deepEqual(await countRows(), [0, 0, 0])
 
   function countRows(): Promise<number[]> {
@@ -94,7 +112,7 @@ test('the export has all rows of large tables', async (t) => {
 })
 
 test('an organisation with a legal hold is not erased, nor a person with one', async (t) => {
-  const app = await startApp(t)
+  const app = await startApp(t, { worker: handleConsoleJobs })
   const { partner, candidateId } = await contactTestCandidate(app)
   const operator = await signIn(app)
   const { name } = (await operator.get(`/operator/orgs?q=${partner.orgId}`)).body.data.items[0]
@@ -106,8 +124,12 @@ test('an organisation with a legal hold is not erased, nor a person with one', a
     `update people set legal_hold = 'Lawsuit' where person_id = (select person_id from candidates where candidate_id = $1)`,
     [candidateId],
   )
-  const { data } = (await erase()).body
-  assert.deepEqual([data.people_erased, data.people_held, data.erased_at], [0, 1, null])
+  assert.equal((await erase()).status, 202)
+  const progress = await waitForErasure(app, operator, partner.orgId, 'held')
+  assert.deepEqual([progress.people_erased, progress.people_held, progress.erased_at], [0, 1, null])
+  await app.context.db.pool.query('update people set legal_hold = null where org_id = $1', [partner.orgId])
+  assert.equal((await erase()).status, 202)
+  assert.equal((await waitForErasure(app, operator, partner.orgId, 'erased')).people_erased, 1)
 })
 
 test('the breach list names the people of the affected records, with the data that is needed to inform them', async (t) => {
@@ -138,3 +160,14 @@ test('the breach list names the people of the affected records, with the data th
     return { status: response.status, text: await response.text() }
   }
 })
+
+/** Waits until the erasure of an organisation has a status, and returns its progress. */
+async function waitForErasure(
+  { context }: TestApp,
+  operator: Awaited<ReturnType<typeof signIn>>,
+  orgId: string,
+  status: string,
+) {
+  await until(async () => (await getErasureProgress(context.db.queries, orgId)).status === status)
+  return (await operator.get(`/operator/orgs/${orgId}/erasure`)).body.data
+}

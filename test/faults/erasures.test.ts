@@ -3,11 +3,14 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MAX_CANDIDATES_PER_REQUEST } from '../../server/campaigns/enrolment.ts'
+import { getErasureProgress } from '../../server/offboarding/erase-organisation.ts'
 import type { Database } from '../../server/platform/database/database.ts'
-import { startApp } from '../support/app.ts'
+import { startApp, type TestApp } from '../support/app.ts'
 import { createPartnerCalls } from '../support/call.ts'
 import { TestClock } from '../support/clock.ts'
+import { signIn } from '../support/console.ts'
 import { aCandidate, createCampaignPartner } from '../support/partners.ts'
+import { until } from '../support/until.ts'
 import { startServerProcess } from './server-process.ts'
 
 /** Run it with KILLS=20 before a release. */
@@ -23,17 +26,7 @@ test('killing the server while it erases people leaves nobody half-erased and lo
   const app = await startApp(t, { clock })
   const { db, config } = app.context
   const count = KILLS * PEOPLE_PER_KILL
-  const { key, createMandate, createCampaign } = await createCampaignPartner(app, {
-    credits: 2 * count,
-    peoplePerDay: count,
-  })
-  const { mandate_id } = await createMandate()
-  const candidates = Array.from({ length: count }, (_, index) => aCandidate(index))
-  for (let start = 0; start < count; start += MAX_CANDIDATES_PER_REQUEST.test) {
-    const batch = candidates.slice(start, start + MAX_CANDIDATES_PER_REQUEST.test)
-    await createCampaign(mandate_id, batch)
-    await createCampaign(mandate_id, batch)
-  }
+  const { key } = await enrolTwice(app, count)
   const { rows } = await db.pool.query<{ person_id: string }>('select person_id from people order by random()')
   const waiting = rows.map(({ person_id }) => person_id)
   assert.equal(waiting.length, count)
@@ -83,6 +76,48 @@ test('killing the server while it erases people leaves nobody half-erased and lo
     }
   }
 })
+
+test('the erasure of an organisation continues after the server was killed', { timeout: 180_000 }, async (t) => {
+  const clock = new TestClock(Date.now())
+  const app = await startApp(t, { clock })
+  const { db, config } = app.context
+  const count = 300
+  const { orgId } = await enrolTwice(app, count)
+  const operator = await signIn(app)
+  const { name } = (await operator.get(`/operator/orgs?q=${orgId}`)).body.data.items[0]
+  const request = { confirm_name: name, basis: 'End of contract' }
+  assert.equal((await operator.post(`/operator/orgs/${orgId}/erase`, request)).status, 202)
+  const getProgress = () => getErasureProgress(db.queries, orgId)
+
+  const { child } = await startServerProcess(t, config)
+  await until(async () => (await getProgress()).people_erased > 0)
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+  const { erased, errors } = await checkPeople(db)
+  assert.deepEqual(errors, [])
+  assert.ok(erased.size < count, 'the server was killed too late')
+  assert.equal((await getProgress()).status, 'running')
+
+  await startServerProcess(t, config)
+  await until(async () => (await getProgress()).status === 'erased', 120_000)
+  const { people, people_erased } = (await operator.get(`/operator/orgs/${orgId}/erasure`)).body.data
+  assert.deepEqual([people, people_erased], [count, count])
+  assert.deepEqual((await checkPeople(db)).errors, [])
+})
+
+/** Enrols people in two campaigns each. */
+async function enrolTwice(app: TestApp, count: number) {
+  const partner = await createCampaignPartner(app, { credits: 2 * count, peoplePerDay: count })
+  const { mandate_id } = await partner.createMandate()
+  const candidates = Array.from({ length: count }, (_, index) => aCandidate(index))
+  for (let start = 0; start < count; start += MAX_CANDIDATES_PER_REQUEST.test) {
+    const batch = candidates.slice(start, start + MAX_CANDIDATES_PER_REQUEST.test)
+    await partner.createCampaign(mandate_id, batch)
+    await partner.createCampaign(mandate_id, batch)
+  }
+  return partner
+}
 
 /** Returns the erased people, and a line for each person who is neither complete nor erased. */
 async function checkPeople(db: Database): Promise<{ erased: Set<string>; errors: string[] }> {

@@ -47,7 +47,7 @@ export interface TestApp {
     createPartnerKey(orgId: string, options?: { mode?: Mode; scopes?: Scope[]; expiresAt?: Date }): Promise<TestKey>
     createSessionKey(orgId: string, mode?: Mode): Promise<string>
     createWorkflow(scope: OrgScope, input?: Partial<WorkflowInput>, via?: CreatedVia): Promise<Workflow>
-    /** Creates a mandate and, unless the server runs background jobs, prepares it. */
+    /** Creates a mandate and, unless the server runs all background jobs, prepares it. */
     createMandate(scope: OrgScope, input?: Partial<MandateInput>, via?: CreatedVia): Promise<Mandate>
   }
   /** Returns functions that send signed requests to the partner API. */
@@ -59,8 +59,8 @@ export interface TestApp {
 export interface StartAppOptions {
   config?: Partial<Config>
   clock?: TestClock
-  /** Whether to run background jobs. */
-  worker?: boolean
+  /** Whether to run background jobs, or the function that registers those to run. */
+  worker?: boolean | typeof registerWork
   /** URL of a pooler in transaction mode that the server connects through. */
   poolerUrl?: string
   /** Adds test-only routes before the server starts. */
@@ -92,7 +92,7 @@ export async function startApp(t: Cleanup, options: StartAppOptions = {}): Promi
     jobs,
     clock,
     log,
-    ...(options.worker ? { work: registerWork } : {}),
+    ...(options.worker ? { work: options.worker === true ? registerWork : options.worker } : {}),
   })
   const server = buildApp(context)
   const checkErrorCodes = watchErrorCodes(server)
@@ -143,7 +143,7 @@ export async function startApp(t: Cleanup, options: StartAppOptions = {}): Promi
       const { mandate_id } = await context.db.transaction((tx) =>
         createMandate(tx, scope, deps, { ...aMandate(workflow_id), ...input }, via),
       )
-      if (!options.worker) await prepareMandates(context)
+      if (options.worker !== true) await prepareMandates(context)
       return getMandate(context.db.queries, scope, mandate_id)
     },
   }

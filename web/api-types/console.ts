@@ -700,6 +700,17 @@ export interface EndorsementRingList {
   next_cursor: string | null
 }
 
+export interface ErasureProgress {
+  org_id: string
+  status: 'not_requested' | 'running' | 'held' | 'failed' | 'erased'
+  /** All people of the organisation, in both modes. */
+  people: number
+  people_erased: number
+  /** People with a legal hold, who are not erased. */
+  people_held: number
+  erased_at: string | null
+}
+
 export interface EventCountedList {
   items: Event[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
@@ -1059,13 +1070,6 @@ export interface NotificationSettings {
   time_zone: string
   /** Whether failures are emailed within a minute or two. */
   immediate_failures: boolean
-}
-
-export interface Offboarding {
-  org_id: string
-  people_erased: number
-  people_held: number
-  erased_at: string | null
 }
 
 export interface Operator {

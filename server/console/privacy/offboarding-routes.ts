@@ -4,13 +4,13 @@ import { invalid } from '../../api/invalid.ts'
 import type { Context } from '../../context.ts'
 import { changeRetentionBound, getRetentionBounds } from '../../notices/retention-periods.ts'
 import { breachListCsv, breachTables, listAffectedPeople } from '../../offboarding/breach-list.ts'
-import { eraseOrganisation } from '../../offboarding/erase-organisation.ts'
+import { getErasureProgress, requestErasure } from '../../offboarding/erase-organisation.ts'
 import { exportOrganisation } from '../../offboarding/export-organisation.ts'
 import { success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { successResponse } from '../schema.ts'
-import { BoundBody, BoundsRecord, OffboardingBody, OffboardingRecord } from './schema.ts'
+import { BoundBody, BoundsRecord, ErasureProgressRecord, OffboardingBody } from './schema.ts'
 
 const OrgParams = Type.Object({ org_id: Type.String({ pattern: '^ORG_[A-Z0-9]{10,40}$' }) })
 const BreachQuery = Type.Object({
@@ -73,20 +73,24 @@ export function offboardingRoutes(app: App, context: Context): void {
     '/operator/orgs/:org_id/erase',
     {
       config: changeConfig,
-      schema: { params: OrgParams, body: OffboardingBody, response: { 200: success(OffboardingRecord) } },
+      schema: { params: OrgParams, body: OffboardingBody, response: { 202: success(ErasureProgressRecord) } },
     },
-    async (request) => {
+    async (request, reply) => {
       const { org_id: orgId } = request.params
       const { confirm_name: confirmName, basis } = request.body
-      await db.transaction((tx) =>
-        recordRequestAudit(tx, context, request, 'org.erase_requested', orgId, { basis }, { orgId }),
-      )
-      const result = await eraseOrganisation(db, context, orgId, { confirmName, basis, requestedBy: 'operator' })
-      await db.transaction((tx) =>
-        recordRequestAudit(tx, context, request, 'org.erase', orgId, { ...result, basis }, { orgId }),
-      )
-      return successResponse('Organisation erased', result)
+      const progress = await db.transaction(async (tx) => {
+        await requestErasure(tx, context, orgId, { confirmName, basis, requestedBy: 'operator' })
+        await recordRequestAudit(tx, context, request, 'org.erase_requested', orgId, { basis }, { orgId })
+        return getErasureProgress(tx, orgId)
+      })
+      return reply.status(202).send(successResponse('Erasure started', progress))
     },
+  )
+
+  app.get(
+    '/operator/orgs/:org_id/erasure',
+    { config: readConfig, schema: { params: OrgParams, response: { 200: success(ErasureProgressRecord) } } },
+    async ({ params }) => successResponse('Erasure', await getErasureProgress(db.queries, params.org_id)),
   )
 
   app.get(

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { contactBases } from '../../notices/contact-basis.ts'
 import { retentionClasses } from '../../notices/retention-classes.ts'
 import { MAX_LINK_DAYS, minorsPolicies } from '../../notices/settings.ts'
+import { erasureStatuses } from '../../offboarding/erase-organisation.ts'
 import { named } from '../../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../../platform/http/validation.ts'
 import { closed } from '../schema.ts'
@@ -145,12 +146,14 @@ export const OffboardingBody = Type.Object(
   },
   closed,
 )
-export const OffboardingRecord = named(
-  'Offboarding',
+export const ErasureProgressRecord = named(
+  'ErasureProgress',
   Type.Object({
     org_id: Type.String(),
+    status: Type.Enum(erasureStatuses),
+    people: Type.Integer({ description: 'All people of the organisation, in both modes.' }),
     people_erased: Type.Integer(),
-    people_held: Type.Integer(),
+    people_held: Type.Integer({ description: 'People with a legal hold, who are not erased.' }),
     erased_at: orNull(time),
   }),
 )

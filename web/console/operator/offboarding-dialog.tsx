@@ -1,11 +1,12 @@
-import { useState } from 'preact/hooks'
-import type { Offboarding, OrganisationForOperator } from '../../api-types/console.ts'
+import { useEffect, useState } from 'preact/hooks'
+import type { ErasureProgress, OrganisationForOperator } from '../../api-types/console.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { ProtectedDownload } from '../shared/protected-download.tsx'
 import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
 
 interface Props {
   org: OrganisationForOperator
@@ -18,9 +19,19 @@ export function OffboardingDialog({ org, onClose, onErased }: Props) {
   const [name, setName] = useState('')
   const [basis, setBasis] = useState('')
   const [error, setError] = useState<ApiError>()
-  const [result, setResult] = useState<Offboarding>()
   const [busy, setBusy] = useState(false)
-  const isReady = name === org.name && basis.trim() !== ''
+  const [isRunning, setIsRunning] = useState(true)
+  const erasure = useData<ErasureProgress>(`/operator/orgs/${org.org_id}/erasure`, {
+    pollMs: isRunning ? POLL_INTERVAL_MS : 0,
+  })
+  const status = erasure.data?.status
+  useEffect(() => {
+    if (status === undefined) return
+    setIsRunning(status === 'running')
+    if (status === 'erased') onErased()
+  }, [status])
+  const canErase = status !== 'running' && status !== 'erased'
+  const isReady = canErase && name === org.name && basis.trim() !== ''
   return (
     <Dialog title={`Export or erase ${org.name}`} onClose={onClose}>
       <div>
@@ -50,14 +61,8 @@ export function OffboardingDialog({ org, onClose, onErased }: Props) {
           )}
         </Field>
         {error && <Notice kind="bad">{error.message}</Notice>}
-        {result && (
-          <Notice kind={result.people_held > 0 ? 'wait' : 'good'}>
-            {result.people_erased.toLocaleString()} people were erased.{' '}
-            {result.people_held > 0
-              ? `${result.people_held.toLocaleString()} people have a legal hold and were not erased.`
-              : 'The organisation is erased.'}
-          </Notice>
-        )}
+        {erasure.error && <Notice kind="bad">{erasure.error.message}</Notice>}
+        {erasure.data && <Progress {...erasure.data} />}
         <div class="row">
           <SubmitButton class="danger" busy={busy} ready={isReady}>
             Erase organisation
@@ -75,12 +80,39 @@ export function OffboardingDialog({ org, onClose, onErased }: Props) {
     if (!isReady || busy) return
     setBusy(true)
     setError(undefined)
-    const response = await api<Offboarding>(`/operator/orgs/${org.org_id}/erase`, {
+    const response = await api<ErasureProgress>(`/operator/orgs/${org.org_id}/erase`, {
       body: { confirm_name: name, basis },
     })
     setBusy(false)
     if (!response.ok) return setError(response.error)
-    setResult(response.data)
-    onErased()
+    erasure.set(response.data)
+  }
+}
+
+/** Interval at which the progress is read during the erasure, which continues if the page is closed. */
+const POLL_INTERVAL_MS = 2000
+
+function Progress({ status, people, people_erased, people_held }: ErasureProgress) {
+  const erasedText = `${people_erased.toLocaleString()} of ${people.toLocaleString()} people are erased.`
+  switch (status) {
+    case 'not_requested':
+      return null
+    case 'running':
+      return <Notice kind="wait">The erasure is running, also if you close this page. {erasedText}</Notice>
+    case 'held':
+      return (
+        <Notice kind="wait">
+          {erasedText} {people_held.toLocaleString()} have a legal hold. End the legal holds, then erase the
+          organisation again.
+        </Notice>
+      )
+    case 'failed':
+      return (
+        <Notice kind="bad">
+          {erasedText} The erasure failed; the page Jobs shows the error. Erase the organisation again to continue.
+        </Notice>
+      )
+    case 'erased':
+      return <Notice kind="good">The organisation is erased. {erasedText}</Notice>
   }
 }
