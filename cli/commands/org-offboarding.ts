@@ -95,7 +95,7 @@ export function orgEraseCommand(): Command {
       print(command, { ...erased, status: run.erased_at === null ? 'held' : 'erased' }, () =>
         run.erased_at === null
           ? `Erased ${run.people_erased} people of ${orgId}. ${run.people_held} people have a legal hold; end it and run the command again.`
-          : `Erased ${orgId} and ${run.people_erased} people. Restart with a new organisation if the customer returns.`,
+          : `Erased ${orgId} and ${run.people_erased} people. If the customer returns, create a new organisation.`,
       )
     })
 }
