@@ -65,8 +65,8 @@ export function orgEraseCommand(): Command {
         const requestedBy = `cli:${accountName()}`
         await using queue = await openEnqueueOnlyQueue(store)
         await db.transaction(async (tx) => {
-          const order = { confirmName: confirm, basis, requestedBy }
-          await requestErasure(tx, { ...store, queue }, orgId, order, clock.now() + SERVER_CONTINUES_AFTER_MS)
+          const request = { confirmName: confirm, basis, requestedBy }
+          await requestErasure(tx, { ...store, queue }, orgId, request, clock.now() + SERVER_CONTINUES_AFTER_MS)
           await recordCliChange(tx, clock, {
             orgId,
             action: 'org.erase_requested',
@@ -80,7 +80,7 @@ export function orgEraseCommand(): Command {
           orgId,
           { basis, requestedBy },
           {
-            shouldStop: reportProgress,
+            onPersonErased: reportProgress,
             onErased: (tx, details) =>
               recordCliChange(tx, clock, {
                 orgId,
@@ -94,7 +94,7 @@ export function orgEraseCommand(): Command {
       })
       print(command, { ...erased, status: run.erased_at === null ? 'held' : 'erased' }, () =>
         run.erased_at === null
-          ? `Erased ${run.people_erased} people of ${orgId}. ${run.people_held} people have a legal hold; end it and run the command again.`
+          ? `${run.people_erased} people of ${orgId} are erased. ${run.people_held} are not, because they or the organisation have a legal hold. End the legal holds and run the command again.`
           : `Erased ${orgId} and ${run.people_erased} people. If the customer returns, create a new organisation.`,
       )
     })
@@ -102,14 +102,13 @@ export function orgEraseCommand(): Command {
 
 /** If the command is interrupted, a server continues the erasure after this time. */
 const SERVER_CONTINUES_AFTER_MS = MINUTE
-const PEOPLE_PER_LINE = 1000
+const PEOPLE_PER_PROGRESS_LINE = 1000
 
-function reportProgress(peopleErased: number): boolean {
-  if (peopleErased % PEOPLE_PER_LINE === 0) console.error(`${peopleErased} people erased…`)
-  return false
+function reportProgress(peopleErased: number): void {
+  if (peopleErased % PEOPLE_PER_PROGRESS_LINE === 0) console.error(`${peopleErased} people erased…`)
 }
 
-/** Opens the job queue to enqueue the job with which a server continues the erasure. */
+/** Opens the job queue, only to enqueue the job that continues the erasure on a server. */
 async function openEnqueueOnlyQueue({ db, clock, connection, pooledConnection }: CliStore) {
   const queue = await openQueue({
     connection: pooledConnection ?? connection,

@@ -29,7 +29,7 @@ export function reportUrlError(
   const isExtraHost = isAllowedByOperator(host, rules) || isOwnMachine(host, mode, rules)
   if (!isExtraHost) return `must be a URL of ${title} (${domains.join(', ')}); got the host ${host}`
   if (mode === 'live' && url.protocol !== 'https:') return 'must be an https URL'
-  if (isPortOfOtherProtocol(url)) return `must not use port ${url.port}, which belongs to another protocol`
+  if (isPortOfOtherProtocol(url)) return `must not use port ${url.port}, which is reserved for another protocol`
   return hostError(host, mode, rules)
 }
 

@@ -55,7 +55,7 @@ export function handleConsoleJobs(worker: Worker, context: Context): void {
   worker.schedule(refreshCandidateLists, '* * * * *')
   worker.handle(emailNotificationsJob, () => emailNotifications(context))
   worker.schedule(emailNotificationsJob, '* * * * *')
-  worker.handle(eraseOrganisationJob, (order, signal) => runErasureJob(context, order, signal))
+  worker.handle(eraseOrganisationJob, (payload, signal) => runErasureJob(context, payload, signal))
   worker.handle(publishAuditHead, () => publishHead(context))
   worker.schedule(publishAuditHead, '5 0 * * *')
 }

@@ -32,7 +32,7 @@ export interface ErasureProgress {
   erased_at: string | null
 }
 
-export interface ErasureOrder {
+export interface ErasureRequest {
   confirmName: string
   basis: string
   requestedBy: string
@@ -40,6 +40,8 @@ export interface ErasureOrder {
 
 const SERVICE_OFF_REASON = 'The organisation is being erased.'
 const BATCH_SIZE = 200
+/** After this many failures the cause is probably not a single person, and the run ends. */
+const MAX_ERRORS = 20
 
 /**
  * Starts the erasure of an organisation at the end of its contract: stops all of its work and enqueues the job that erases its data.
@@ -49,7 +51,7 @@ export async function requestErasure(
   tx: Tx,
   deps: OffboardingDeps & Pick<Context, 'queue'>,
   orgId: string,
-  { confirmName, basis, requestedBy }: ErasureOrder,
+  { confirmName, basis, requestedBy }: ErasureRequest,
   startAt?: number,
 ): Promise<void> {
   const { name } = await getOrganisation(tx, orgId)
@@ -66,9 +68,11 @@ export async function requestErasure(
   })
 }
 
-/** The effects of one run. */
+/** The state after a run. */
 export interface ErasureRun {
+  /** All erased people of the organisation, including those of earlier runs. */
   people_erased: number
+  /** People who are not erased, because they or the organisation have a legal hold. */
   people_held: number
   erased_at: string | null
   /** Whether the run ended because of `shouldStop`, and must be continued. */
@@ -78,8 +82,8 @@ export interface ErasureRun {
 /**
  * Erases the people of an organisation whose erasure was requested, each in a separate transaction, and then deletes its members, branding,
  * channel credentials and settings, emails, request log and the personal values in its audit log. Counts, credits, amounts spent, results and the
- * ledger remain, without personal values. A second call continues after an interruption. `shouldStop` is called after each person with the number
- * of erased people, and ends the run if it returns true. `onErased` runs in the transaction that marks the organisation as erased.
+ * ledger remain, without personal values. A second call continues after an interruption. `onPersonErased` is called after each person with
+ * their number in this run; `shouldStop` then ends the run if it returns true. `onErased` runs in the transaction that marks the organisation as erased.
  */
 export async function eraseOrganisation(
   db: Database,
@@ -88,21 +92,23 @@ export async function eraseOrganisation(
   request: { basis: string; requestedBy: string },
   {
     shouldStop = () => false,
+    onPersonErased = () => {},
     onErased,
   }: {
-    shouldStop?: (peopleErased: number) => boolean
+    shouldStop?: () => boolean
+    onPersonErased?: (peopleErased: number) => void
     onErased: (tx: Tx, run: Omit<ErasureRun, 'isInterrupted'>) => Promise<void>
   },
 ): Promise<ErasureRun> {
-  const { peopleErased, isInterrupted } = await erasePeople(db, deps, orgId, request, shouldStop)
-  const run = { people_erased: peopleErased, people_held: await countHeld(db.queries, orgId), erased_at: null }
-  if (isInterrupted || run.people_held > 0 || (await isHeld(db.queries, orgId))) return { ...run, isInterrupted }
-  const erasedAt = new Date(deps.clock.now())
-  const erased = { ...run, erased_at: erasedAt.toISOString() }
-  await db.transaction(async (tx) => {
-    if (await deleteRest(tx, orgId, erasedAt)) await onErased(tx, erased)
+  const isInterrupted = await erasePeople(db, deps, orgId, request, { shouldStop, onPersonErased })
+  return db.transaction(async (tx) => {
+    const run = { ...(await countPeople(tx, orgId)), erased_at: null }
+    if (isInterrupted || run.people_held > 0 || (await hasLegalHold(tx, orgId))) return { ...run, isInterrupted }
+    const erasedAt = new Date(deps.clock.now())
+    const erased = { ...run, erased_at: erasedAt.toISOString() }
+    if (await deleteRemainingData(tx, orgId, erasedAt)) await onErased(tx, erased)
+    return { ...erased, isInterrupted }
   })
-  return { ...erased, isInterrupted: false }
 }
 
 /** Returns the progress of the erasure of an organisation. */
@@ -148,47 +154,64 @@ async function stopOrganisation(tx: Tx, deps: OffboardingDeps, orgId: string): P
   }
 }
 
+/** Erases people, and returns whether `shouldStop` has ended the run. A person whose erasure fails does not prevent that of the others. */
 async function erasePeople(
   db: Database,
   deps: OffboardingDeps,
   orgId: string,
   request: { basis: string; requestedBy: string },
-  shouldStop: (peopleErased: number) => boolean,
-): Promise<{ peopleErased: number; isInterrupted: boolean }> {
+  { shouldStop, onPersonErased }: { shouldStop: () => boolean; onPersonErased: (peopleErased: number) => void },
+): Promise<boolean> {
   let peopleErased = 0
   let lastId = ''
-  // A legal hold that starts during the erasure ends it.
-  while (!(await isHeld(db.queries, orgId))) {
+  const errors: unknown[] = []
+  for (;;) {
     const { rows } = await sql<{ person_id: string; mode: 'test' | 'live' }>`
       select person_id, mode from people
       where org_id = ${orgId} and erased_at is null and legal_hold is null and person_id > ${lastId}
       order by person_id limit ${BATCH_SIZE}`.execute(db.queries)
     for (const { person_id, mode } of rows) {
-      await db.transaction((tx) => erasePerson(tx, deps, { orgId, mode }, person_id, request))
-      peopleErased++
-      if (shouldStop(peopleErased)) return { peopleErased, isInterrupted: true }
+      try {
+        const isHeld = await db.transaction(async (tx) => {
+          if (await hasLegalHold(tx, orgId)) return true
+          await erasePerson(tx, deps, { orgId, mode }, person_id, request)
+          return false
+        })
+        if (isHeld) return false
+        onPersonErased(++peopleErased)
+      } catch (error) {
+        errors.push(error)
+        if (errors.length === MAX_ERRORS) throw error
+      }
+      if (shouldStop()) return true
     }
     if (rows.length < BATCH_SIZE) break
     lastId = rows.at(-1)!.person_id
   }
-  return { peopleErased, isInterrupted: false }
+  if (errors.length > 0) throw errors[0]
+  return false
 }
 
-async function isHeld(queries: Queries, orgId: string): Promise<boolean> {
-  return (await getPrivacySettings(queries, orgId)).legal_hold_reason !== null
+/** Returns whether the organisation has a legal hold. None can start until the end of the transaction. */
+async function hasLegalHold(tx: Tx, orgId: string): Promise<boolean> {
+  const { rows } = await sql<{ legal_hold_reason: string | null }>`
+    select legal_hold_reason from privacy_settings where org_id = ${orgId} for share`.execute(tx)
+  return rows[0] !== undefined && rows[0].legal_hold_reason !== null
 }
 
-async function countHeld(queries: Queries, orgId: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from people where org_id = ${orgId} and erased_at is null`.execute(queries)
-  return rows[0]!.count
+async function countPeople(tx: Tx, orgId: string): Promise<Pick<ErasureRun, 'people_erased' | 'people_held'>> {
+  const { rows } = await sql<Pick<ErasureRun, 'people_erased' | 'people_held'>>`
+    select count(*) filter (where erased_at is not null)::int as people_erased,
+      count(*) filter (where erased_at is null)::int as people_held
+    from people where org_id = ${orgId}`.execute(tx)
+  return rows[0]!
 }
 
 /**
- * Deletes the remaining data, such as members, credentials and logs, from the tables of several modules. Returns whether the organisation
- * was not marked as erased before.
+ * Deletes the remaining data, such as members, credentials and logs, from the tables of several modules. Returns false if the organisation
+ * was already marked as erased.
  */
-async function deleteRest(tx: Tx, orgId: string, erasedAt: Date): Promise<boolean> {
+async function deleteRemainingData(tx: Tx, orgId: string, erasedAt: Date): Promise<boolean> {
   await sql`delete from webhook_deliveries where webhook_id in (select webhook_id from webhooks where org_id = ${orgId})`.execute(
     tx,
   )

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import { CONSOLE_API, signIn } from '../../test/support/console.ts'
+import { aCandidate, createCampaignPartner } from '../../test/support/partners.ts'
 import { until } from '../../test/support/until.ts'
 import { contactTestCandidate, yourDataCalls } from '../../test/support/your-data.ts'
 import { setDndCheck } from '../campaigns/dnd/dnd-check.ts'
 import { setDailyCap } from '../campaigns/spending/spending.ts'
 import { handleConsoleJobs } from '../console/jobs.ts'
-import { getErasureProgress } from './erase-organisation.ts'
+import { setOrganisationHold } from '../notices/settings.ts'
+import { eraseOrganisation, getErasureProgress } from './erase-organisation.ts'
 import { exportOrganisation } from './export-organisation.ts'
 
 test('an operator exports an organisation and erases it after entering its name', async (t) => {
@@ -130,6 +132,39 @@ test('an organisation with a legal hold is not erased, nor a person with one', a
   await app.context.db.pool.query('update people set legal_hold = null where org_id = $1', [partner.orgId])
   assert.equal((await erase()).status, 202)
   assert.equal((await waitForErasure(app, operator, partner.orgId, 'erased')).people_erased, 1)
+})
+
+test('a person who cannot be erased does not prevent the erasure of others, and a legal hold prevents all', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  await partner.createCampaign(mandate_id, [aCandidate(1), aCandidate(2), aCandidate(3)])
+  const { db } = app.context
+  const run = () =>
+    eraseOrganisation(
+      db,
+      app.context,
+      partner.orgId,
+      { basis: 'End', requestedBy: 'test' },
+      { onErased: async () => {} },
+    )
+  const setHold = (reason: string | null) =>
+    db.transaction((tx) => setOrganisationHold(tx, app.clock, partner.orgId, reason))
+  await setHold('Audit')
+  const held = await run()
+  assert.deepEqual([held.people_erased, held.people_held, held.erased_at], [0, 3, null])
+  await setHold(null)
+
+  // A second record of an erasure is rejected by the database.
+  await db.pool.query(
+    `insert into erasures (person_id, org_id, mode, basis, requested_by, records, erased_at)
+     select min(person_id), org_id, mode, 'x', 'x', '{}', now() from people where org_id = $1 group by 2, 3`,
+    [partner.orgId],
+  )
+  await assert.rejects(run(), /erasures_pkey/)
+  assert.equal((await getErasureProgress(db.queries, partner.orgId)).people_erased, 2)
+  await db.pool.query('delete from erasures where basis = $1', ['x'])
+  assert.equal((await run()).people_erased, 3)
 })
 
 test('the breach list names the people of the affected records, with the data that is needed to inform them', async (t) => {

@@ -67,8 +67,7 @@ function urlFormatError(text: string, url: URL | null, mode: Mode): string | und
   if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'must not contain a user name or password'
   if (text.includes('#')) return 'must not contain a fragment (#)'
   if (url.port === '0') return 'must not use port 0'
-  if (isPortOfOtherProtocol(url))
-    return `must not use port ${url.port}, which is reserved for another protocol`
+  if (isPortOfOtherProtocol(url)) return `must not use port ${url.port}, which is reserved for another protocol`
   return undefined
 }
 

@@ -75,7 +75,7 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
             hint={
               connection
                 ? `${toSentence(credential.help)} Leave empty to keep the current one.`
-                : sentence(credential.help)
+                : toSentence(credential.help)
             }
             error={errorAt(credential.name)}
           >

@@ -93,23 +93,24 @@ export function OffboardingDialog({ org, onClose, onErased }: Props) {
 const POLL_INTERVAL_MS = 2000
 
 function Progress({ status, people, people_erased, people_held }: ErasureProgress) {
-  const erasedText = `${people_erased.toLocaleString()} of ${people.toLocaleString()} people are erased.`
+  const erasedText = `People erased: ${people_erased.toLocaleString()} of ${people.toLocaleString()}.`
   switch (status) {
     case 'not_requested':
       return null
     case 'running':
-      return <Notice kind="wait">The erasure is running, also if you close this page. {erasedText}</Notice>
+      return <Notice kind="wait">The erasure is running and continues if you close this page. {erasedText}</Notice>
     case 'held':
       return (
         <Notice kind="wait">
-          {erasedText} {people_held.toLocaleString()} have a legal hold. End the legal holds, then erase the
-          organisation again.
+          {erasedText} {people_held > 0 && `People with a legal hold: ${people_held.toLocaleString()}.`} End the legal
+          holds of people and of the organisation, then erase it again.
         </Notice>
       )
     case 'failed':
       return (
         <Notice kind="bad">
-          {erasedText} The erasure failed; the page Jobs shows the error. Erase the organisation again to continue.
+          {erasedText} The erasure failed. See the error on the Jobs page, then erase the organisation again to
+          continue.
         </Notice>
       )
     case 'erased':

@@ -104,7 +104,7 @@ test('an operator downloads the breach list, and exports and erases an organisat
   await page.getByLabel('Reason, for the audit log').fill('End of contract 2026-11')
   await page.getByLabel(/^To confirm, enter the name: /).fill(name)
   await getButton(page, 'Erase organisation').click()
-  await page.getByText('The organisation is erased. 1 of 1 people are erased.').waitFor()
+  await page.getByText('The organisation is erased. People erased: 1 of 1.').waitFor()
 })
 
 test('a download that needs a recent sign-in asks for a code first', async (t) => {
