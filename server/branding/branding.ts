@@ -75,15 +75,27 @@ export async function getBranding(queries: Queries, orgId: string): Promise<Bran
 export async function findBrand(queries: Queries, orgId: string): Promise<Brand | undefined> {
   const row = await findRow(queries, orgId)
   if (!row) return undefined
-  const { organisation_name, display_name, colour, reply_to, footer, homepage } = row
+  const { colour, reply_to, footer, homepage } = row
   return {
-    name: display_name ?? breakLinks(toSingleLine(organisation_name)),
+    name: nameOf(row),
     logo: logoOf(orgId, row),
     colours: colour === null ? null : brandColours(colour),
     replyTo: reply_to,
     footer,
     homepage,
   }
+}
+
+/** Returns the name under which pages and emails present an organisation, also if it has no branding. */
+export async function getPublicName(queries: Queries, orgId: string): Promise<string> {
+  const { rows } = await sql<Pick<BrandingRow, 'organisation_name' | 'display_name'>>`
+    select o.name as organisation_name, b.display_name
+    from organisations o left join branding b using (org_id) where o.org_id = ${orgId}`.execute(queries)
+  return nameOf(rows[0]!)
+}
+
+function nameOf({ organisation_name, display_name }: Pick<BrandingRow, 'organisation_name' | 'display_name'>): string {
+  return display_name ?? breakLinks(toSingleLine(organisation_name))
 }
 
 async function findRow(queries: Queries, orgId: string): Promise<BrandingRow | undefined> {

@@ -191,6 +191,10 @@ const evidenceFields = {
   reasons: Type.Optional(Type.Array(EvidenceReason, { description: 'The reasons for `evidenceLevel`.' })),
 }
 
+const organisationName = Type.String({
+  description: 'Name of the organisation that has the skills verified, as pages and emails show it.',
+})
+
 export const FullSession = named(
   'VerificationSession',
   Type.Object({
@@ -219,6 +223,7 @@ export const FullSession = named(
     expiresAt: time,
     testClockId: attachedTestClock,
     returnUrl: Type.Optional(Type.String()),
+    organisationName,
     brand: Type.Optional(PageBrand),
   }),
 )
@@ -392,6 +397,7 @@ export const ReviewPage = named(
     source: VerificationSource,
     skills: Type.Array(SessionSkill),
     endorsementType: EndorsementTypeSchema,
+    organisationName,
     status: StatusSchema,
     withdrawable: Type.Boolean({
       description: 'True if the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`.',

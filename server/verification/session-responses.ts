@@ -1,4 +1,4 @@
-import { findBrand } from '../branding/branding.ts'
+import { findBrand, getPublicName } from '../branding/branding.ts'
 import { pageBrand } from '../branding/schema.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
@@ -36,6 +36,7 @@ export async function readFullSession(queries: Queries, context: Pick<Context, '
     expiresAt: new Date(session.expiresAt).toISOString(),
     ...(session.testClockId === null ? {} : { testClockId: session.testClockId }),
     ...(session.returnUrl === undefined ? {} : { returnUrl: session.returnUrl }),
+    organisationName: brand?.name ?? (await getPublicName(queries, session.scope.orgId)),
     ...(brand ? { brand: pageBrand(brand) } : {}),
   }
 }

@@ -263,6 +263,8 @@ export interface ReviewPage {
   /** The skills to review. */
   skills: SessionSkill[]
   endorsementType: EndorsementType
+  /** Name of the organisation that has the skills verified, as pages and emails show it. */
+  organisationName: string
   /** Return only records with this status. */
   status: VerificationStatus
   /** True if the reviewer has endorsed a skill, and can withdraw the endorsement until `expiresAt`. */
@@ -706,6 +708,8 @@ export interface VerificationSession {
   testClockId?: string
   /** Address to which the page sends the student at the end. */
   returnUrl?: string
+  /** Name of the organisation that has the skills verified, as pages and emails show it. */
+  organisationName: string
   brand?: PageBrand
 }
 

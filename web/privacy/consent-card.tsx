@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiResult } from '../api.ts'
 import type { YourDataView } from '../api-types/candidate.ts'
@@ -13,6 +14,8 @@ interface Props {
   /** Returns the text to show if the notice cannot be loaded, or the consent cannot be stored. */
   describeError: (error: ApiFailure) => string
   retryLabel: string
+  /** Shown above the notice. */
+  children?: ComponentChildren
 }
 
 type ApiFailure = Extract<ApiResult<unknown>, { ok: false }>
@@ -21,7 +24,7 @@ type ApiFailure = Extract<ApiResult<unknown>, { ok: false }>
  * Shows the notice, and asks the person to agree before the page continues. The notice starts in the language of the page, and can be read
  * in further languages.
  */
-export function ConsentCard({ kind, token, language, onAgreed, describeError, retryLabel }: Props) {
+export function ConsentCard({ kind, token, language, onAgreed, describeError, retryLabel, children }: Props) {
   const [view, setView] = useState<YourDataView>()
   const [noticeLanguage, setNoticeLanguage] = useState(language)
   const [error, setError] = useState('')
@@ -42,21 +45,24 @@ export function ConsentCard({ kind, token, language, onAgreed, describeError, re
       </section>
     )
   return (
-    <section class="card stack" key="notice" aria-labelledby="notice-title">
-      <h1 id="notice-title" lang={view.language}>
-        {view.texts.title}
-      </h1>
-      <NoticeLanguage view={view} onChoose={setNoticeLanguage} />
-      <NoticeSections notice={view.notice} language={view.language} />
-      {error && (
-        <p class="notice bad" role="alert">
-          {error}
-        </p>
-      )}
-      <button type="button" class="primary" lang={view.language} onClick={() => void agree()}>
-        {view.texts.agree}
-      </button>
-    </section>
+    <>
+      {children}
+      <section class="card stack" key="notice" aria-labelledby="notice-title">
+        <h1 id="notice-title" lang={view.language}>
+          {view.texts.title}
+        </h1>
+        <NoticeLanguage view={view} onChoose={setNoticeLanguage} />
+        <NoticeSections notice={view.notice} language={view.language} />
+        {error && (
+          <p class="notice bad" role="alert">
+            {error}
+          </p>
+        )}
+        <button type="button" class="primary" lang={view.language} onClick={() => void agree()}>
+          {view.texts.agree}
+        </button>
+      </section>
+    </>
   )
 
   async function load() {

@@ -104,6 +104,14 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
           {pageTexts.noToken}
         </p>
       )}
+      <section class="card stack-tight">
+        <h2>{pageTexts.whyTitle}</h2>
+        <ul class="small reasons">
+          <li dir="auto">{pageTexts.whyWho(studentName, review.organisationName)}</li>
+          <li dir="auto">{pageTexts.whyResult(studentName, review.organisationName)}</li>
+          <li>{pageTexts.whyTime(lastDayOf(review, pageTexts))}</li>
+        </ul>
+      </section>
       <section class="card stack-tight" aria-label={pageTexts.source[source.type]}>
         <span class="tag">{pageTexts.source[source.type] ?? source.type}</span>
         <h2>{source.title}</h2>
@@ -170,12 +178,7 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
             {draft.declining ? pageTexts.back : pageTexts.decline}
           </button>
         </div>
-        <p class="soft small center">
-          {pageTexts.privacy(studentName)} {!readOnly && `${pageTexts.agreement} `}
-          {pageTexts.answerUntil(
-            new Date(review.expiresAt).toLocaleDateString(pageTexts.locale, { dateStyle: 'long' }),
-          )}
-        </p>
+        {!readOnly && <p class="soft small center">{pageTexts.agreement}</p>}
       </div>
       {token !== undefined && (
         <NoticeDetails
@@ -226,12 +229,17 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
   }
 }
 
+/** Returns the day on which the link expires. */
+function lastDayOf({ expiresAt }: ReviewPage, { locale }: ReviewerTexts): string {
+  return new Date(expiresAt).toLocaleDateString(locale, { dateStyle: 'long' })
+}
+
 /** Lets the reviewer withdraw the endorsement. Closed at first, because few reviewers need it. */
 function WithdrawalForm({ review, token, pageTexts, onEnd }: FormProps & { token: string }) {
   const [reason, setReason] = useState('')
   const [sending, setSending] = useState(false)
   const [error, setError] = useState<string>()
-  const lastDay = new Date(review.expiresAt).toLocaleDateString(pageTexts.locale, { dateStyle: 'long' })
+  const lastDay = lastDayOf(review, pageTexts)
   return (
     <details class="card">
       <summary>{pageTexts.withdraw}</summary>

@@ -16,6 +16,12 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
   await page.goto(link)
   await page.getByRole('heading', { name: 'Asha Rao asks you to confirm their skills' }).waitFor()
   await page.getByText('Metro Ltd', { exact: true }).waitFor()
+  const { body: pageData } = await app.fetch(`/api/v1/humanverification/verify-page/${session.id}`)
+  const { organisationName } = pageData.data
+  assert.ok(organisationName)
+  await page.getByText(`${organisationName} has the skills of Asha Rao verified. Asha Rao named you`).waitFor()
+  await page.getByText(`Asha Rao and ${organisationName} see your answer and your name.`).waitFor()
+  await page.getByText(/It takes about a minute. You can answer until \d+ \w+ \d{4}, and withdraw/).waitFor()
   await saveScreenshot(page, 'reviewer-phone')
   await assertAccessible(page)
   const sendButton = page.getByRole('button', { name: 'Send my answer' })

@@ -5,6 +5,13 @@ const en = {
   title: (student: string) => `${student} asks you to confirm their skills`,
   intro: (name: string) =>
     `Hello ${name}. You have seen this work first-hand. The review takes about a minute; you do not need an account.`,
+  whyTitle: 'Why you are asked',
+  whyWho: (student: string, organisation: string) =>
+    `${organisation} has the skills of ${student} verified. ${student} named you as someone who has seen this work.`,
+  whyResult: (student: string, organisation: string) =>
+    `${student} and ${organisation} see your answer and your name. A skill that you confirm counts as verified.`,
+  whyTime: (date: string) =>
+    `It takes about a minute. You can answer until ${date}, and withdraw a confirmation for 90 days after your answer.`,
   askedAs: {
     manager: 'You are being asked as their manager.',
     mentor: 'You are being asked as their mentor.',
@@ -32,8 +39,6 @@ const en = {
   declineSend: 'Decline the review',
   back: 'Back',
   needReason: 'Please write why you cannot review this.',
-  privacy: (student: string) =>
-    `Your answer and your name are shown to ${student} and to the organisation that requested this review.`,
   thanks: 'Thank you',
   thanksText: (student: string) =>
     `Your answer has been sent, and we have informed ${student}. You can close this page. If you change your mind, open the link in your email again.`,
@@ -66,13 +71,18 @@ const en = {
   yourData: 'Your data and your rights',
   agreement: 'With your answer, you agree to this use of your data.',
   retry: 'Try again',
-  answerUntil: (date: string) => `You can answer until ${date}.`,
 }
 
 const hi: typeof en = {
   locale: 'hi-IN',
   title: (student) => `${student} चाहते हैं कि आप उनके हुनर की पुष्टि करें`,
   intro: (name) => `नमस्ते ${name}। आपने यह काम खुद देखा है। इसमें करीब एक मिनट लगेगा, खाता बनाने की ज़रूरत नहीं।`,
+  whyTitle: 'आपसे क्यों पूछा जा रहा है',
+  whyWho: (student, organisation) =>
+    `${organisation} के लिए ${student} के हुनर की जाँच हो रही है। ${student} ने आपका नाम दिया है, क्योंकि आपने यह काम देखा है।`,
+  whyResult: (student, organisation) =>
+    `आपका जवाब और नाम ${student} और ${organisation} को दिखाए जाएँगे। जिस हुनर की आप पुष्टि करते हैं, वह पुष्ट माना जाता है।`,
+  whyTime: (date) => `करीब एक मिनट लगेगा। आप ${date} तक जवाब दे सकते हैं, और जवाब के बाद 90 दिन तक पुष्टि वापस ले सकते हैं।`,
   askedAs: {
     manager: 'आपसे उनके मैनेजर के तौर पर पूछा जा रहा है।',
     mentor: 'आपसे उनके मार्गदर्शक के तौर पर पूछा जा रहा है।',
@@ -100,7 +110,6 @@ const hi: typeof en = {
   declineSend: 'समीक्षा से मना करें',
   back: 'वापस',
   needReason: 'कृपया कुछ शब्द लिखें।',
-  privacy: (student) => `आपका नाम और जवाब ${student} को दिखाए जाएँगे, और उस संस्था को भी जिसने यह समीक्षा माँगी है।`,
   thanks: 'धन्यवाद',
   thanksText: (student) =>
     `आपका जवाब भेज दिया गया है। ${student} को बता दिया गया है। आप यह पेज बंद कर सकते हैं। मन बदले तो अपनी मेल का लिंक फिर से खोलें।`,
@@ -131,7 +140,6 @@ const hi: typeof en = {
   yourData: 'आपकी जानकारी और आपके अधिकार',
   agreement: 'जवाब देकर आप अपनी जानकारी के इस इस्तेमाल से सहमत होते हैं।',
   retry: 'फिर कोशिश करें',
-  answerUntil: (date) => `आप ${date} तक जवाब दे सकते हैं।`,
 }
 
 export type ReviewerTexts = typeof en

@@ -49,6 +49,11 @@ export function StudentPage({ token }: { token: string }) {
       <main class="stack">
         {session ? (
           <>
+            {agreed && (
+              <p class="soft small" dir="auto">
+                {pageTexts.verifiedFor(session.organisationName)}
+              </p>
+            )}
             {session.status !== 'open' || (agreed && !needsGuardian(session)) ? (
               renderContent(session)
             ) : agreed ? (
@@ -61,7 +66,18 @@ export function StudentPage({ token }: { token: string }) {
                 onAgreed={() => setAgreed(true)}
                 describeError={(failure) => errorText(pageTexts, failure)}
                 retryLabel={pageTexts.retry}
-              />
+              >
+                <section class="card stack-tight" aria-labelledby="who-asks">
+                  <h2 id="who-asks" dir="auto">
+                    {pageTexts.whoAsksTitle(session.organisationName)}
+                  </h2>
+                  <ul class="rules">
+                    {pageTexts.whoAsks(session.organisationName).map((text) => (
+                      <li key={text}>{text}</li>
+                    ))}
+                  </ul>
+                </section>
+              </ConsentCard>
             )}
             <p class="after-content">
               <YourDataLink kind="session" token={token} label={pageTexts.yourData} />
@@ -130,7 +146,7 @@ export function StudentPage({ token }: { token: string }) {
         <>
           <Ending
             title={isAssessment ? pageTexts.passed : pageTexts.completedTitle}
-            text={pageTexts.completedText}
+            text={pageTexts.completedText(current.organisationName)}
             good
             {...endingProps}
           >

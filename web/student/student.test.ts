@@ -75,6 +75,9 @@ test('a student on a small phone chooses skills, a method and a reviewer', async
   const page = await newPage(t, PHONE)
   await page.goto(`${app.url}/session#token=${token}`)
   await page.getByRole('heading', { name: 'Your data and your rights' }).waitFor()
+  const { organisationName } = (await app.fetch(`/api/v1/verify/${token}`)).body.data
+  await page.getByRole('heading', { name: `${organisationName} asks you to have your skills verified` }).waitFor()
+  await page.getByText(`${organisationName} receives the result for each skill.`).waitFor()
   await checkSizes(page, 'student-notice')
   await page.getByRole('button', { name: 'I have read this and agree' }).click()
 
@@ -190,7 +193,7 @@ test('the result shows which skills passed, which need more evidence, and what t
   await checkSizes(page, 'student-result-passed')
   await page.reload()
   await page.getByRole('heading', { name: 'Passed' }).waitFor()
-  await page.getByText('We have informed the organisation').waitFor()
+  await page.getByText(/^We have informed \w.*\.$/).waitFor()
 })
 
 test('a high score without a passed skill is explained', async (t) => {

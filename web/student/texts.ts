@@ -1,6 +1,13 @@
 import type { PageLanguage } from '../languages.ts'
 
 const en = {
+  whoAsksTitle: (organisation: string) => `${organisation} asks you to have your skills verified`,
+  whoAsks: (organisation: string) => [
+    'You choose the skills, and how to show them: someone who has seen your work confirms them, or you answer questions.',
+    `${organisation} receives the result for each skill. You see it too.`,
+    'Choosing takes a few minutes. The person who confirms needs about one minute; for the questions you have 60 minutes.',
+  ],
+  verifiedFor: (organisation: string) => `Verification for ${organisation}`,
   steps: { skills: 'Skills', method: 'Method', items: 'Evidence', reviewer: 'Reviewer', assessment: 'Questions' },
   stepOf: (step: number, of: number, name: string) => `Step ${step} of ${of}: ${name}`,
   next: 'Continue',
@@ -90,7 +97,7 @@ const en = {
         : `You can try ${count} more times.`,
   tryAgain: 'Try again with new questions',
   completedTitle: 'Your skills are verified',
-  completedText: 'We have informed the organisation that sent you here.',
+  completedText: (organisation: string) => `We have informed ${organisation}.`,
   evidenceLevels: {
     strong: 'How well this confirmation supports your skills: strong.',
     moderate: 'How well this confirmation supports your skills: moderate.',
@@ -163,6 +170,13 @@ const en = {
 }
 
 const hi: typeof en = {
+  whoAsksTitle: (organisation) => `${organisation} चाहता है कि आपके हुनर की जाँच हो`,
+  whoAsks: (organisation) => [
+    'हुनर आप चुनते हैं, और तरीका भी: जिसने आपका काम देखा है वह पुष्टि करे, या आप सवालों के जवाब दें।',
+    `हर हुनर का नतीजा ${organisation} को मिलता है। आपको भी दिखता है।`,
+    'चुनने में कुछ मिनट लगते हैं। पुष्टि करने वाले को करीब एक मिनट लगता है; सवालों के लिए आपके पास 60 मिनट हैं।',
+  ],
+  verifiedFor: (organisation) => `${organisation} के लिए जाँच`,
   steps: { skills: 'हुनर', method: 'कैसे', items: 'कहाँ', reviewer: 'कौन', assessment: 'सवाल' },
   stepOf: (step, of, name) => `कदम ${step}/${of}: ${name}`,
   next: 'आगे बढ़ें',
@@ -238,7 +252,7 @@ const hi: typeof en = {
   attemptsLeft: (count) => (count === 0 ? 'अभी और मौके नहीं बचे।' : `आप ${count} बार और कोशिश कर सकते हैं।`),
   tryAgain: 'नए सवालों के साथ फिर कोशिश करें',
   completedTitle: 'आपके हुनर की पुष्टि हो गई',
-  completedText: 'जिस संस्था ने आपको यहाँ भेजा, उसे बता दिया गया है।',
+  completedText: (organisation) => `${organisation} को बता दिया गया है।`,
   evidenceLevels: {
     strong: 'यह पुष्टि आपके हुनर का कितना भरोसा देती है: ज़्यादा।',
     moderate: 'यह पुष्टि आपके हुनर का कितना भरोसा देती है: मध्यम।',

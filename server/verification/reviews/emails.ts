@@ -36,6 +36,8 @@ export interface ReviewRequest {
   reminder: boolean
   /** Link with which the reviewer stops all review requests. */
   unsubscribeUrl: string
+  /** Name of the organisation that has the skills verified. */
+  organisation: string
   brand: EmailBrand | undefined
 }
 
@@ -53,18 +55,21 @@ export function reviewRequestEmail(request: ReviewRequest): ReviewEmail {
 
 function requestEmail(request: ReviewRequest): ReviewEmail {
   const { endorsementType, link, expiresAt, reminder, unsubscribeUrl, brand } = request
+  const organisation = shorten(request.organisation)
   const reviewer = nameOf(request.reviewer)
   const student = studentName(request.student)
   const skills = request.skills.map(toSkillLine)
   const sourceText = sourceLine(request.source)
   const expiryDate = formatDate(expiresAt)
   const requestText = `${student} asks you, ${ROLE_PHRASES[endorsementType]}, to confirm ${skills.length === 1 ? 'a skill' : 'skills'} from work that you have seen:`
-  const hindi = `${student} के कौशल की पुष्टि के लिए ऊपर दिया गया लिंक खोलें। इसमें लगभग एक मिनट लगता है।`
+  const reasonText = `This request is sent on behalf of ${student}, who named you, and of ${organisation}, which has these skills verified.`
+  const hindi = `${organisation} के लिए ${student} के कौशल की जाँच हो रही है। पुष्टि के लिए ऊपर दिया गया लिंक खोलें। इसमें लगभग एक मिनट लगता है। आपका नाम और जवाब ${student} और ${organisation} को दिखाए जाएँगे।`
   const subject = reminder
     ? `Reminder: ${student} is waiting for your review`
     : `${student} asks you to confirm ${skills.length === 1 ? 'a skill' : `${skills.length} skills`}`
   const closing = [
     `The review takes about a minute, and you do not need an account. The link works until ${expiryDate}. It is personal, so please do not share it.`,
+    `${student} and ${organisation} see your answer and your name. A skill that you confirm counts as verified. If you change your mind, you can withdraw your confirmation for 90 days.`,
     `If you do not know ${student} or would rather not review them, you can decline on the review page.`,
   ]
   return {
@@ -74,6 +79,7 @@ function requestEmail(request: ReviewRequest): ReviewEmail {
       `Hello ${reviewer},`,
       requestText,
       [sourceText, ...skills.map((skill) => `- ${skill}`)].join('\n'),
+      reasonText,
       `Review: ${link}`,
       ...closing,
       hindi,
@@ -87,6 +93,7 @@ function requestEmail(request: ReviewRequest): ReviewEmail {
         paragraphHtml(`Hello ${reviewer},`),
         paragraphHtml(requestText),
         boxHtml(sourceText, skills, brand),
+        paragraphHtml(reasonText),
         buttonHtml('Review now', link, brand),
         smallHtml(`Or copy this address into your browser:<br>${linkHtml(link, brand)}`, '0 0 24px'),
         ...closing.map((text) => paragraphHtml(text)),

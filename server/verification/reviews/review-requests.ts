@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { isNotPaused } from '../../access/service-switch.ts'
 import { problem } from '../../api/problem.ts'
+import { getPublicName } from '../../branding/branding.ts'
 import { type EmailBrand, findEmailBrand } from '../../branding/email-brand.ts'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
@@ -70,8 +71,8 @@ export async function requestReview(
     .execute()
   if (testResponseDelayMs !== undefined) notifyAfterCommit(tx, TEST_REVIEW_REQUESTED)
   const changedSession = await changeSession(tx, session, now, { status: 'pending_review', extendsSession: true })
-  const brand = await findEmailBrand(tx, config, session.scope.orgId)
-  const email = buildRequestEmail(config, changedSession, review, { link, expiresAt, reminder: false, brand })
+  const sender = await findSender(tx, config, session)
+  const email = buildRequestEmail(config, changedSession, review, { link, expiresAt, reminder: false, ...sender })
   await queueEmail(tx, deps, { ...email, rejectOverLimit: true })
   if (review.requestedAt === undefined) {
     await recordEvent(tx, session.scope, clock, 'verification.requested', eventData(changedSession))
@@ -83,14 +84,20 @@ interface RequestEmailOptions {
   link: string
   expiresAt: number
   reminder: boolean
+  organisation: string
   brand: EmailBrand | undefined
+}
+
+async function findSender(tx: Tx, config: Pick<Config, 'publicUrl'>, { scope }: Session) {
+  const brand = await findEmailBrand(tx, config, scope.orgId)
+  return { organisation: brand?.name ?? (await getPublicName(tx, scope.orgId)), brand }
 }
 
 function buildRequestEmail(
   config: Pick<Config, 'publicUrl'>,
   session: Session,
   review: Review,
-  { link, expiresAt, reminder, brand }: RequestEmailOptions,
+  { link, expiresAt, reminder, organisation, brand }: RequestEmailOptions,
 ) {
   const unsubscribeLink = createUnsubscribeLink(config)
   return {
@@ -104,6 +111,7 @@ function buildRequestEmail(
       expiresAt,
       reminder,
       unsubscribeUrl: unsubscribeLink.url,
+      organisation,
       brand,
     }),
     to: { name: review.name, address: review.email },
@@ -210,8 +218,8 @@ async function remindReviewer(tx: Tx, deps: EmailDeps, verificationId: string): 
   }
   if (now < link.sentAt + REMINDER_DELAYS_MS[0]) return false // the address has changed: its first reminder is due later
   const unsealedLink = unsealLink(vault, verificationId, link.sealed)
-  const brand = await findEmailBrand(tx, config, session.scope.orgId)
-  const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true, brand }
+  const sender = await findSender(tx, config, session)
+  const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true, ...sender }
   await queueEmail(tx, deps, buildRequestEmail(config, session, review, options))
   return true
 }
@@ -233,8 +241,8 @@ export async function resendRequest(tx: Tx, deps: EmailDeps, verificationId: str
     throw problem('CONFLICT', 'The reviewer no longer accepts review requests, so the email cannot be resent.')
   await requireReminderAllowed(tx, clock, session)
   const unsealedLink = unsealLink(vault, verificationId, link.sealed)
-  const brand = await findEmailBrand(tx, config, session.scope.orgId)
-  const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true, brand }
+  const sender = await findSender(tx, config, session)
+  const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true, ...sender }
   await queueEmail(tx, deps, { ...buildRequestEmail(config, session, review, options), rejectOverLimit: true })
   return session
 }

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { invalid } from '../../api/invalid.ts'
 import { type Detail, problem } from '../../api/problem.ts'
+import { getPublicName } from '../../branding/branding.ts'
 import { findEmailBrand } from '../../branding/email-brand.ts'
 import { skillId, skillNumber } from '../../catalogue/ids.ts'
 import type { Context } from '../../context.ts'
@@ -34,7 +35,7 @@ import { findStudentLanguage } from '../student-language.ts'
 import { reviewOutcomeEmail } from './emails.ts'
 import { alreadySubmittedProblem, findReview, isWithdrawable, linkExpiredProblem, type Review } from './reviews.ts'
 
-/** Time from the review in which the reviewer can withdraw an endorsement with the link of the email. */
+/** Time from the review in which the reviewer can withdraw an endorsement with the link of the email. Texts and emails name it. */
 const WITHDRAWAL_PERIOD_MS = 90 * DAY
 
 /** Returns the data of the review page. The verification ID is enough to read it, but only after the reviewer was emailed. */
@@ -72,6 +73,7 @@ export async function readReviewPage(queries: Queries, clock: Clock, id: string)
     },
     skills: session.skills.map(skillRecord),
     endorsementType: session.endorsementType,
+    organisationName: await getPublicName(queries, session.scope.orgId),
     status: statusAt(session, now, review, undefined),
     withdrawable: isWithdrawable(session, review),
     expiresAt: new Date(review.link.expiresAt).toISOString(),
