@@ -473,6 +473,14 @@ const Assessment = named(
     totalQuestions: Type.Integer(),
     questions: Type.Array(AssessmentQuestion),
     alreadyGenerated: Type.Optional(Type.Literal(true)),
+    expiresAt: Type.String({
+      format: 'date-time',
+      description: 'Time until which the answers can be submitted. An attempt without answers counts as failed.',
+    }),
+    secondsLeft: Type.Integer({
+      minimum: 0,
+      description: 'Seconds until `expiresAt`, for clients whose clock may be wrong.',
+    }),
   }),
 )
 export const AnswersInput = named(

@@ -13,6 +13,7 @@ import { NotAssessableNotice } from './not-assessable-notice.tsx'
 import type { SessionCall } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
 import { errorText, type StudentTexts } from './texts.ts'
+import { TimeLeft } from './time-left.tsx'
 
 interface Props {
   session: VerificationSession
@@ -27,6 +28,8 @@ const GENERATION_TIMEOUT_MS = 100_000
 
 export function Assessment({ session, call, pageTexts, onChange, onBack }: Props) {
   const [questions, setQuestions] = useState<AssessmentQuestion[]>()
+  /** When the attempt ends, by the clock of the device. */
+  const [endsAt, setEndsAt] = useState(0)
   const [score, setScore] = useState<AssessmentScore>()
   const passedDraftKey = `passed skills ${session.serviceVerificationId}`
   const [passedEarlier, setPassedEarlier] = useState<string[]>(() => readDraft(passedDraftKey) ?? [])
@@ -45,6 +48,7 @@ export function Assessment({ session, call, pageTexts, onChange, onBack }: Props
       <Questions
         key={questions[0]?.questionId}
         questions={questions}
+        endsAt={endsAt}
         draftKey={`answers ${session.serviceVerificationId}`}
         call={call}
         pageTexts={pageTexts}
@@ -98,6 +102,7 @@ export function Assessment({ session, call, pageTexts, onChange, onBack }: Props
     setBusy(false)
     if (result.ok) {
       onChange({ status: 'in_assessment' })
+      setEndsAt(Date.now() + result.data.secondsLeft * 1000)
       setQuestions(result.data.questions)
     } else setError(errorText(pageTexts, result))
   }
@@ -105,6 +110,7 @@ export function Assessment({ session, call, pageTexts, onChange, onBack }: Props
 
 interface QuestionsProps {
   questions: AssessmentQuestion[]
+  endsAt: number
   draftKey: string
   call: SessionCall
   pageTexts: StudentTexts
@@ -113,7 +119,7 @@ interface QuestionsProps {
 }
 
 /** Shows one question at a time. Answers are stored on the device until they are submitted. */
-function Questions({ questions, draftKey, call, pageTexts, onScore, onExpired }: QuestionsProps) {
+function Questions({ questions, endsAt, draftKey, call, pageTexts, onScore, onExpired }: QuestionsProps) {
   const [answers, setAnswers] = useState<Record<string, string>>(() => readDraft(draftKey) ?? {})
   const [questionIndex, setQuestionIndex] = useState(() => {
     const firstUnanswered = questions.findIndex(({ questionId }) => !(questionId in answers))
@@ -140,9 +146,12 @@ function Questions({ questions, draftKey, call, pageTexts, onScore, onExpired }:
       }}
     >
       <div class="stack-tight">
-        <p class="soft small">
-          {question ? pageTexts.questionOf(questionIndex + 1, questions.length) : pageTexts.checkTitle}
-        </p>
+        <div class="row between">
+          <p class="soft small">
+            {question ? pageTexts.questionOf(questionIndex + 1, questions.length) : pageTexts.checkTitle}
+          </p>
+          <TimeLeft endsAt={endsAt} pageTexts={pageTexts} onEnd={() => void submit()} />
+        </div>
         <div
           class="bar"
           role="progressbar"

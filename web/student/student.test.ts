@@ -196,6 +196,37 @@ test('the result shows which skills passed, which need more evidence, and what t
   await page.getByText(/^We have informed \w.*\.$/).waitFor()
 })
 
+test('a clock shows the time left, is announced at few moments, and submits the answers before the end', async (t) => {
+  const { app, openPreparedSession } = await startTestVerification(t)
+  const { token } = await openPreparedSession('assessment', {
+    skills: [BRICKLAYING],
+    student: { email: 'pass@test.attestry.example' },
+  })
+  const page = await newPage(t, PHONE)
+  await openStudentPage(page, `${app.url}/session#token=${token}`)
+  await page.getByText('If this page is open when the time ends, your answers are submitted.').waitFor()
+  await page.getByRole('button', { name: 'Start' }).click()
+  const timer = page.getByRole('timer')
+  await timer.getByText('60 minutes left').waitFor()
+  const announcement = page.locator('p:has([role=timer]) [aria-live=polite]')
+  assert.equal(await announcement.innerText(), '')
+  app.clock.advance(52 * 60_000)
+  await page.reload()
+  await timer.getByText('8 minutes left').waitFor()
+  assert.equal(await announcement.innerText(), 'Less than 10 minutes left')
+  await checkSizes(page, 'student-time-left')
+  for (let number = 1; number <= 5; number++) {
+    await page.getByRole('radio').first().click()
+    if (number < 5) await page.getByRole('button', { name: 'Next' }).click()
+  }
+  const headers = { 'x-session-token': token }
+  const resumed = await expectOk(app.fetch('/api/v1/assessment/generate', { method: 'POST', headers }))
+  app.clock.advance((resumed.body.data.secondsLeft - 18) * 1000)
+  await page.reload()
+  await timer.getByText('Less than a minute left').waitFor()
+  await page.getByRole('heading', { name: 'Passed' }).waitFor() // nobody has pressed a button
+})
+
 test('a high score without a passed skill is explained', async (t) => {
   const { app, openPreparedSession } = await startTestVerification(t)
   const { token } = await openPreparedSession('assessment', {

@@ -57,6 +57,7 @@ const en = {
   rules: [
     'Five questions per skill, or three if you chose more than six skills.',
     'You have 60 minutes. You can close this page and come back.',
+    'If this page is open when the time ends, your answers are submitted. Otherwise the attempt counts as not passed.',
     'A skill passes if your answers show it clearly: nearly all of them must be correct.',
     'You pass with 70 % correct answers and at least one passed skill. You can try each skill three times in 30 days.',
   ],
@@ -65,6 +66,9 @@ const en = {
   start: 'Start',
   preparing: 'We are preparing your questions. This can take a minute…',
   questionOf: (number: number, of: number) => `Question ${number} of ${of}`,
+  minutesLeft: (minutes: number) => `${minutes} minutes left`,
+  lessThan: (minutes: number) => (minutes === 1 ? 'Less than a minute left' : `Less than ${minutes} minutes left`),
+  timeUp: 'The time is up',
   unanswered: (count: number) =>
     count === 1 ? '1 question has no answer yet' : `${count} questions have no answer yet`,
   nextQuestion: 'Next',
@@ -219,6 +223,7 @@ const hi: typeof en = {
   rules: [
     'हर हुनर के पाँच सवाल; छह से ज़्यादा हुनर चुनने पर तीन।',
     'आपके पास 60 मिनट हैं; पेज बंद करके वापस आ सकते हैं।',
+    'समय पूरा होने पर यह पेज खुला हो तो आपके जवाब अपने आप जमा हो जाते हैं। नहीं तो यह कोशिश पास नहीं मानी जाती।',
     'हुनर तब पास होता है जब जवाबों से वह साफ़ दिखे: लगभग सभी जवाब सही होने चाहिए।',
     '70 % सही जवाब और कम से कम एक हुनर पास होने पर आप पास। एक हुनर 30 दिन में तीन बार आज़माया जा सकता है।',
   ],
@@ -227,6 +232,9 @@ const hi: typeof en = {
   start: 'शुरू करें',
   preparing: 'आपके सवाल लिखे जा रहे हैं। एक मिनट लग सकता है…',
   questionOf: (number, of) => `सवाल ${number}/${of}`,
+  minutesLeft: (minutes) => `${minutes} मिनट बाकी`,
+  lessThan: (minutes) => `${minutes} मिनट से कम बाकी`,
+  timeUp: 'समय पूरा हुआ',
   unanswered: (count) => `${count} सवाल का जवाब बाकी है`,
   nextQuestion: 'अगला',
   finish: 'पूरा करें',

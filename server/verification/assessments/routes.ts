@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { SECOND } from '../../platform/clock.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
 import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
 import { success } from '../routes.ts'
@@ -52,7 +53,13 @@ export function assessmentRoutes(app: App, context: Context): void {
       )
       const { session, attempt, alreadyGenerated } = generated
       const questions = publicQuestions(attempt)
-      const data = { serviceVerificationId: session.id, totalQuestions: questions.length, questions }
+      const data = {
+        serviceVerificationId: session.id,
+        totalQuestions: questions.length,
+        questions,
+        expiresAt: new Date(attempt.expiresAt).toISOString(),
+        secondsLeft: Math.max(0, Math.floor((attempt.expiresAt - session.clock.now()) / SECOND)),
+      }
       if (alreadyGenerated) {
         return success({ ...data, alreadyGenerated: true as const }, 'Questions already generated')
       }
