@@ -191,53 +191,6 @@ const evidenceFields = {
   reasons: Type.Optional(Type.Array(EvidenceReason, { description: 'The reasons for `evidenceLevel`.' })),
 }
 
-const organisationName = Type.String({
-  description: 'Name of the organisation that has the skills verified, as pages and emails show it.',
-})
-
-export const FullSession = named(
-  'VerificationSession',
-  Type.Object({
-    serviceVerificationId: verificationId,
-    serviceUserId: Type.String(),
-    status: StatusSchema,
-    verificationMethod: orNull(MethodSchema),
-    endorsementType: EndorsementTypeSchema,
-    student: Student,
-    projects: Type.Array(Project),
-    workExperiences: Type.Array(Experience),
-    certificates: Type.Array(Certificate),
-    skills: Type.Array(SessionSkill),
-    notAssessable,
-    stored: SelectedItems,
-    reviewer: orNull(Reviewer),
-    ...evidenceFields,
-    guardianConsent: Type.Optional(
-      Type.Unsafe<GuardianState>(
-        Type.Enum([...guardianStates], {
-          description:
-            'The state of the rule for students below 18: `age_required` until the age is stated, `required` until a guardian is asked, `pending` until the guardian agrees, then `given`. Absent if the organisation has no rule for students below 18.',
-        }),
-      ),
-    ),
-    expiresAt: time,
-    testClockId: attachedTestClock,
-    returnUrl: Type.Optional(Type.String()),
-    organisationName,
-    brand: Type.Optional(PageBrand),
-  }),
-)
-
-export const VerificationSource = named(
-  'VerificationSource',
-  Type.Object({
-    type: oneOf(['experience', 'project', 'certificate']),
-    title: Type.String(),
-    subtitle: orNull(Type.String()),
-    meta: orNull(Type.String()),
-    description: orNull(Type.String()),
-  }),
-)
 const assessmentFields = {
   correct: Type.Integer(),
   total: Type.Integer(),
@@ -271,6 +224,59 @@ const SkillOutcome = named(
     rating: Type.Optional(Type.Integer()),
     comment: Type.Optional(Type.String()),
     assessment: Type.Optional(SkillAssessment),
+  }),
+)
+const organisationName = Type.String({
+  description: 'Name of the organisation that has the skills verified, as pages and emails show it.',
+})
+
+export const FullSession = named(
+  'VerificationSession',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    serviceUserId: Type.String(),
+    status: StatusSchema,
+    verificationMethod: orNull(MethodSchema),
+    endorsementType: EndorsementTypeSchema,
+    student: Student,
+    projects: Type.Array(Project),
+    workExperiences: Type.Array(Experience),
+    certificates: Type.Array(Certificate),
+    skills: Type.Array(SessionSkill),
+    notAssessable,
+    stored: SelectedItems,
+    reviewer: orNull(Reviewer),
+    ...evidenceFields,
+    guardianConsent: Type.Optional(
+      Type.Unsafe<GuardianState>(
+        Type.Enum([...guardianStates], {
+          description:
+            'The state of the rule for students below 18: `age_required` until the age is stated, `required` until a guardian is asked, `pending` until the guardian agrees, then `given`. Absent if the organisation has no rule for students below 18.',
+        }),
+      ),
+    ),
+    outcomes: Type.Optional(
+      Type.Array(SkillOutcome, {
+        description: 'The outcome of each skill. Present if the status is `completed`, `declined` or `failed`.',
+      }),
+    ),
+    completedAt: Type.Optional(time),
+    expiresAt: time,
+    testClockId: attachedTestClock,
+    returnUrl: Type.Optional(Type.String()),
+    organisationName,
+    brand: Type.Optional(PageBrand),
+  }),
+)
+
+export const VerificationSource = named(
+  'VerificationSource',
+  Type.Object({
+    type: oneOf(['experience', 'project', 'certificate']),
+    title: Type.String(),
+    subtitle: orNull(Type.String()),
+    meta: orNull(Type.String()),
+    description: orNull(Type.String()),
   }),
 )
 export const IssuedCredential = named(

@@ -9,7 +9,7 @@ import { findVerificationCredentials } from './credential-hooks.ts'
 import { findEvidence } from './endorsements/endorsements.ts'
 import { type GuardianState, readGuardianState } from './guardian-consents.ts'
 import { itemRecords } from './items.ts'
-import { statusAt, verificationRecord } from './outcome.ts'
+import { skillOutcomes, statusAt, verificationRecord } from './outcome.ts'
 import { findReview, reviewerRecord } from './reviews/reviews.ts'
 import { type Session, skillRecord } from './sessions.ts'
 
@@ -19,10 +19,12 @@ export async function readFullSession(queries: Queries, context: Pick<Context, '
   const review = await findReview(queries, session.id)
   const assessment = await readAssessment(queries, session, now)
   const brand = await findBrand(queries, session.scope.orgId)
+  const status = statusAt(session, now, review, assessment)
+  const hasEnded = status === 'completed' || status === 'declined' || status === 'failed'
   return {
     serviceVerificationId: session.id,
     serviceUserId: session.userId,
-    status: statusAt(session, now, review, assessment),
+    status,
     verificationMethod: session.method,
     endorsementType: session.endorsementType,
     student: session.student,
@@ -33,6 +35,10 @@ export async function readFullSession(queries: Queries, context: Pick<Context, '
     reviewer: review ? reviewerRecord(session.id, review) : null,
     ...(await findEvidence(queries, session, review)),
     ...(await guardianField(queries, session)),
+    ...(hasEnded
+      ? { outcomes: skillOutcomes(session, status, session.method === 'human' ? review : undefined, assessment) }
+      : {}),
+    ...(session.completedAt === undefined ? {} : { completedAt: new Date(session.completedAt).toISOString() }),
     expiresAt: new Date(session.expiresAt).toISOString(),
     ...(session.testClockId === null ? {} : { testClockId: session.testClockId }),
     ...(session.returnUrl === undefined ? {} : { returnUrl: session.returnUrl }),

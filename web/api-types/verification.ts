@@ -706,6 +706,10 @@ export interface VerificationSession {
   reasons?: EvidenceReason[]
   /** The state of the rule for students below 18: `age_required` until the age is stated, `required` until a guardian is asked, `pending` until the guardian agrees, then `given`. Absent if the organisation has no rule for students below 18. */
   guardianConsent?: 'not_required' | 'age_required' | 'required' | 'pending' | 'given'
+  /** The outcome of each skill. Present if the status is `completed`, `declined` or `failed`. */
+  outcomes?: SkillOutcome[]
+  /** Time at which the verification ended; absent before. */
+  completedAt?: string
   /** Time at which the session expires: ISO 8601, UTC. */
   expiresAt: string
   /** The ID of the test clock whose time applies. Absent without one. */

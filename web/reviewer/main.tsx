@@ -2,6 +2,7 @@ import { render } from 'preact'
 import { takeLinkToken } from '../link-token.ts'
 import '../ui/base.css'
 import '../ui/ending.css'
+import '../ui/summary.css'
 import './reviewer.css'
 import { ReviewerPage } from './page.tsx'
 

@@ -20,6 +20,8 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
   const [language, setLanguage] = useState(initialLanguage)
   const [review, setReview] = useState<ReviewPage>()
   const [end, setEnd] = useState<ReviewEnding>()
+  /** The decisions that were just sent. */
+  const [sentDecisions, setSentDecisions] = useState<ReviewDraft['decisions']>()
   const [error, setError] = useState<string>()
   const [brand] = useState(embeddedBrand)
   const pageTexts = texts[language]
@@ -36,13 +38,16 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
         {end ? (
           <>
             <Ending key={end} end={end} pageTexts={pageTexts} student={review?.requesterInfo.name ?? ''} />
-            {end === 'alreadySubmitted' && review?.withdrawable && token !== undefined && (
+            {end === 'thanks' && review && sentDecisions && (
+              <SentAnswer review={review} decisions={sentDecisions} pageTexts={pageTexts} />
+            )}
+            {(end === 'alreadySubmitted' || end === 'thanks') && review?.withdrawable && token !== undefined && (
               <WithdrawalForm review={review} token={token} pageTexts={pageTexts} onEnd={setEnd} />
             )}
             {token !== undefined && <YourDataLink kind="review" token={token} label={pageTexts.yourData} />}
           </>
         ) : review ? (
-          <ReviewForm review={review} token={token} pageTexts={pageTexts} onEnd={setEnd} />
+          <ReviewForm review={review} token={token} pageTexts={pageTexts} onEnd={endReview} />
         ) : error ? (
           <LoadError
             text={pageTexts[error as 'offline' | 'serverError' | 'rateLimited' | 'paused']}
@@ -56,6 +61,15 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
       <BrandFooter brand={brand} />
     </div>
   )
+
+  async function endReview(ending: ReviewEnding, decisions?: ReviewDraft['decisions']) {
+    setEnd(ending)
+    setSentDecisions(decisions)
+    if (ending !== 'thanks') return
+    // The review can now be withdrawn, until a later day.
+    const result = await call<ReviewPage>(paths.verifyPage(id))
+    if (result.ok) setReview(result.data)
+  }
 
   async function load() {
     setError(undefined)
@@ -77,7 +91,7 @@ interface FormProps {
   review: ReviewPage
   token: string | undefined
   pageTexts: ReviewerTexts
-  onEnd: (end: ReviewEnding) => void
+  onEnd: (end: ReviewEnding, decisions?: ReviewDraft['decisions']) => void
 }
 
 function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
@@ -216,7 +230,8 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
     wasSent.current = true
     if (isSubmitted) {
       deleteDraft(draftKey)
-      onEnd(draft.declining ? 'declined' : 'thanks')
+      if (draft.declining) onEnd('declined')
+      else onEnd('thanks', draft.decisions)
     } else if (result.ok === false) {
       if (result.code === 'ALREADY_SUBMITTED') onEnd('alreadySubmitted')
       else if (result.code === 'LINK_EXPIRED') onEnd('expired')
@@ -279,6 +294,36 @@ function WithdrawalForm({ review, token, pageTexts, onEnd }: FormProps & { token
     else if (result.code === 'INVALID_TOKEN') setError(pageTexts.wrongToken)
     else setError(result.status === 429 ? pageTexts.rateLimited : pageTexts.withdrawFailed)
   }
+}
+
+/** The answer that was just sent, to print or to save. */
+function SentAnswer({
+  review,
+  decisions,
+  pageTexts,
+}: Pick<FormProps, 'review' | 'pageTexts'> & Pick<ReviewDraft, 'decisions'>) {
+  return (
+    <section class="card stack-tight" aria-labelledby="answer-title">
+      <h2 id="answer-title">{pageTexts.answerTitle(review.requesterInfo.name)}</h2>
+      <dl class="facts small">
+        {review.skills.map(({ skillId, name }) => {
+          const { endorsed, rating } = decisions[skillId] ?? {}
+          return (
+            <div key={skillId}>
+              <dt dir="auto">{name}</dt>
+              <dd class={endorsed ? 'good-text' : ''}>
+                {endorsed ? pageTexts.confirmed : pageTexts.notConfirmed}
+                {endorsed && rating ? ` · ${pageTexts.ratings[rating - 1]}` : ''}
+              </dd>
+            </div>
+          )
+        })}
+      </dl>
+      <button type="button" onClick={() => print()}>
+        {pageTexts.print}
+      </button>
+    </section>
+  )
 }
 
 function Ending({ end, pageTexts, student }: { end: ReviewEnding; pageTexts: ReviewerTexts; student: string }) {

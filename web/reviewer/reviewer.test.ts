@@ -46,6 +46,11 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
   )
   await page.getByRole('button', { name: 'Send my answer' }).dblclick()
   await page.getByRole('heading', { name: 'Thank you' }).waitFor()
+  const answer = page.getByRole('region', { name: 'Your answer about Asha Rao' })
+  assert.deepEqual(await answer.getByRole('definition').allInnerTexts(), ['confirmed · Very well', 'not confirmed'])
+  await answer.getByRole('button', { name: 'Print or save as PDF' }).waitFor()
+  const withdrawal = page.getByText('Withdraw my confirmation')
+  await withdrawal.waitFor()
   await saveScreenshot(page, 'reviewer-phone-thanks')
   await assertAccessible(page)
 
@@ -60,6 +65,10 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
   )
   await page.goto(link) // changes only the fragment; the page loads itself again
   await page.getByRole('heading', { name: 'This review is complete' }).waitFor()
+  await withdrawal.click()
+  await page.getByLabel('Why do you withdraw it?').fill('It was another person.')
+  await page.getByRole('button', { name: 'Withdraw', exact: true }).click()
+  await page.getByRole('heading', { name: 'You withdrew your confirmation' }).waitFor()
 })
 
 test('a draft survives a lost connection, and the retry succeeds', async (t) => {

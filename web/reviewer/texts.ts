@@ -42,6 +42,10 @@ const en = {
   thanks: 'Thank you',
   thanksText: (student: string) =>
     `Your answer has been sent, and we have informed ${student}. You can close this page. If you change your mind, open the link in your email again.`,
+  answerTitle: (student: string) => `Your answer about ${student}`,
+  confirmed: 'confirmed',
+  notConfirmed: 'not confirmed',
+  print: 'Print or save as PDF',
   declined: 'You declined the review',
   declinedText: (student: string) =>
     `Thank you for letting us know. We have informed ${student}, who can ask someone else.`,
@@ -113,6 +117,10 @@ const hi: typeof en = {
   thanks: 'धन्यवाद',
   thanksText: (student) =>
     `आपका जवाब भेज दिया गया है। ${student} को बता दिया गया है। आप यह पेज बंद कर सकते हैं। मन बदले तो अपनी मेल का लिंक फिर से खोलें।`,
+  answerTitle: (student) => `${student} के बारे में आपका जवाब`,
+  confirmed: 'पुष्टि की',
+  notConfirmed: 'पुष्टि नहीं की',
+  print: 'प्रिंट करें या PDF सहेजें',
   declined: 'आपने मना किया',
   declinedText: (student) => `बताने के लिए धन्यवाद। ${student} को बता दिया गया है, वे किसी और से पूछ सकते हैं।`,
   alreadySubmitted: 'यह समीक्षा पूरी हो चुकी है',

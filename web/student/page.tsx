@@ -14,6 +14,7 @@ import { StudentCredentialOffer } from './credentials.tsx'
 import { GuardianStep, needsGuardian } from './guardian-step.tsx'
 import { ItemsStep } from './items-step.tsx'
 import { MethodStep } from './method-step.tsx'
+import { ResultSummary } from './result-summary.tsx'
 import { ReviewerStep } from './reviewer-step.tsx'
 import { sessionCalls, storedItemKeys } from './session.ts'
 import { SkillsStep } from './skills-step.tsx'
@@ -121,6 +122,14 @@ export function StudentPage({ token }: { token: string }) {
     setSession((previous) => previous && { ...previous, ...change })
   }
 
+  /** Loads the outcomes when the assessment has ended the session. */
+  async function updateAssessment(change: Partial<VerificationSession>) {
+    update(change)
+    if (change.status !== 'completed' && change.status !== 'failed') return
+    const result = await call<VerificationSession>(paths.session(token))
+    if (result.ok) update(result.data)
+  }
+
   function renderContent(current: VerificationSession) {
     const { status, returnUrl } = current
     const endingProps = { pageTexts, returnUrl }
@@ -134,10 +143,11 @@ export function StudentPage({ token }: { token: string }) {
             session={current}
             call={call}
             pageTexts={pageTexts}
-            onChange={update}
+            onChange={updateAssessment}
             onBack={() => setStep('items')}
           />
           {status === 'completed' && <StudentCredentialOffer token={token} call={call} />}
+          <ResultSummary session={current} pageTexts={pageTexts} showSkills={false} />
         </>
       )
     }
@@ -153,13 +163,22 @@ export function StudentPage({ token }: { token: string }) {
             <EvidenceReasons session={current} pageTexts={pageTexts} />
           </Ending>
           <StudentCredentialOffer token={token} call={call} />
+          <ResultSummary session={current} pageTexts={pageTexts} />
         </>
       )
     }
-    if (status === 'declined')
-      return <Ending title={pageTexts.declinedTitle} text={pageTexts.declinedText} {...endingProps} />
-    if (status === 'failed')
-      return <Ending title={pageTexts.failedTitle} text={pageTexts.failedText} {...endingProps} />
+    if (status === 'declined' || status === 'failed') {
+      const [title, text] =
+        status === 'declined'
+          ? [pageTexts.declinedTitle, pageTexts.declinedText]
+          : [pageTexts.failedTitle, pageTexts.failedText]
+      return (
+        <>
+          <Ending title={title} text={text} {...endingProps} />
+          <ResultSummary session={current} pageTexts={pageTexts} />
+        </>
+      )
+    }
     if (status === 'expired')
       return <Ending title={pageTexts.expiredTitle} text={pageTexts.expiredText} {...endingProps} />
     if (status === 'pending_review' && step === 'last') {

@@ -190,6 +190,7 @@ test('the result shows which skills passed, which need more evidence, and what t
   await skillRow(page, 'Bricklaying').getByText('passed', { exact: true }).waitFor()
   await skillRow(page, 'Cement plastering').getByText('5 of 5 correct · passed').waitFor()
   await page.getByText('Skills that did not pass are not verified').waitFor()
+  await page.getByRole('region', { name: 'Your result, to keep' }).getByText('Asha Rao').waitFor()
   await checkSizes(page, 'student-result-passed')
   await page.reload()
   await page.getByRole('heading', { name: 'Passed' }).waitFor()
@@ -225,6 +226,26 @@ test('a clock shows the time left, is announced at few moments, and submits the 
   await page.reload()
   await timer.getByText('Less than a minute left').waitFor()
   await page.getByRole('heading', { name: 'Passed' }).waitFor() // nobody has pressed a button
+})
+
+test('a student whose reviewer declined can keep a summary of the result', async (t) => {
+  const calls = await startVerification(t)
+  const { session, token } = await calls.requestReview()
+  await expectOk(calls.submitReview(session, token, { declined: true, reason: 'I do not know them.' }))
+  const page = await newPage(t, PHONE)
+  await page.goto(`${calls.app.url}/session#token=${session.token}`)
+  await page.getByRole('heading', { name: 'Your reviewer declined' }).waitFor()
+  const summary = page.getByRole('region', { name: 'Your result, to keep' })
+  const facts = await summary.getByRole('definition').allInnerTexts()
+  assert.equal(facts[0], 'Asha Rao')
+  assert.deepEqual(facts.slice(-2), [session.id, 'not confirmed'])
+  await page.evaluate('window.print = () => (document.title = "printed")')
+  await summary.getByRole('button', { name: 'Print or save as PDF' }).click()
+  assert.equal(await page.title(), 'printed')
+  await checkSizes(page, 'student-declined')
+  await page.emulateMedia({ media: 'print' })
+  assert.equal(await summary.getByRole('button').isVisible(), false)
+  assert.ok(await summary.getByText('not confirmed').isVisible())
 })
 
 test('a high score without a passed skill is explained', async (t) => {

@@ -1,6 +1,7 @@
 import type { PageLanguage } from '../languages.ts'
 
 const en = {
+  locale: 'en-IN',
   whoAsksTitle: (organisation: string) => `${organisation} asks you to have your skills verified`,
   whoAsks: (organisation: string) => [
     'You choose the skills, and how to show them: someone who has seen your work confirms them, or you answer questions.',
@@ -102,6 +103,20 @@ const en = {
   tryAgain: 'Try again with new questions',
   completedTitle: 'Your skills are verified',
   completedText: (organisation: string) => `We have informed ${organisation}.`,
+  summaryTitle: 'Your result, to keep',
+  summaryName: 'Name',
+  summaryOrganisation: 'Organisation',
+  summaryDate: 'Date',
+  summaryReference: 'Reference',
+  outcomes: {
+    pending: 'no result yet',
+    endorsed: 'confirmed',
+    not_endorsed: 'not confirmed',
+    passed: 'passed',
+    not_passed: 'not passed',
+    not_assessed: 'not asked',
+  } as Record<string, string>,
+  print: 'Print or save as PDF',
   evidenceLevels: {
     strong: 'How well this confirmation supports your skills: strong.',
     moderate: 'How well this confirmation supports your skills: moderate.',
@@ -174,6 +189,7 @@ const en = {
 }
 
 const hi: typeof en = {
+  locale: 'hi-IN',
   whoAsksTitle: (organisation) => `${organisation} चाहता है कि आपके हुनर की जाँच हो`,
   whoAsks: (organisation) => [
     'हुनर आप चुनते हैं, और तरीका भी: जिसने आपका काम देखा है वह पुष्टि करे, या आप सवालों के जवाब दें।',
@@ -261,6 +277,20 @@ const hi: typeof en = {
   tryAgain: 'नए सवालों के साथ फिर कोशिश करें',
   completedTitle: 'आपके हुनर की पुष्टि हो गई',
   completedText: (organisation) => `${organisation} को बता दिया गया है।`,
+  summaryTitle: 'आपका नतीजा, अपने पास रखने के लिए',
+  summaryName: 'नाम',
+  summaryOrganisation: 'संस्था',
+  summaryDate: 'तारीख',
+  summaryReference: 'संदर्भ संख्या',
+  outcomes: {
+    pending: 'अभी नतीजा नहीं',
+    endorsed: 'पुष्टि हुई',
+    not_endorsed: 'पुष्टि नहीं हुई',
+    passed: 'पास',
+    not_passed: 'पास नहीं',
+    not_assessed: 'नहीं पूछा गया',
+  },
+  print: 'प्रिंट करें या PDF सहेजें',
   evidenceLevels: {
     strong: 'यह पुष्टि आपके हुनर का कितना भरोसा देती है: ज़्यादा।',
     moderate: 'यह पुष्टि आपके हुनर का कितना भरोसा देती है: मध्यम।',
