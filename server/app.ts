@@ -57,6 +57,7 @@ import { assessmentRoutes } from './verification/assessments/routes.ts'
 import { guardianRoutes } from './verification/guardian-routes.ts'
 import { guardVerificationRoutes } from './verification/guards.ts'
 import { verificationPageRoutes } from './verification/page-routes.ts'
+import { proofFileRoutes } from './verification/proofs/routes.ts'
 import { reviewRoutes } from './verification/reviews/routes.ts'
 import { sessionRoutes, stepRoutes } from './verification/routes.ts'
 import { pageRoutes } from './web-assets/routes.ts'
@@ -86,6 +87,7 @@ export const apis: Record<
       assessmentRoutes(app, context)
       sessionCredentialRoutes(app, context)
       guardianRoutes(app, context)
+      proofFileRoutes(app, context)
     },
   },
   catalogue: {

@@ -4,6 +4,7 @@ const VERIFICATION_API = '/api/v1'
 export const paths = {
   verifyPage: (id: string) => `${VERIFICATION_API}/humanverification/verify-page/${encodeURIComponent(id)}`,
   submitReview: `${VERIFICATION_API}/humanverification/submit`,
+  reviewFile: `${VERIFICATION_API}/humanverification/file`,
   withdrawEndorsement: `${VERIFICATION_API}/humanverification/withdraw`,
   session: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}`,
   searchSkills: (text: string) => `${VERIFICATION_API}/skills/search?q=${encodeURIComponent(text)}`,
@@ -19,6 +20,9 @@ export const paths = {
   holderLinks: '/credentials/links',
   holder: `${VERIFICATION_API}/holder`,
   learnerRecord: `${VERIFICATION_API}/holder/clr`,
+  sessionFiles: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}/files`,
+  sessionFile: (token: string, fileId: string) =>
+    `${VERIFICATION_API}/verify/${encodeURIComponent(token)}/files/${fileId}`,
   sessionAge: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}/age`,
   sessionGuardian: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}/guardian`,
   sessionCredentials: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}/credentials`,

@@ -122,6 +122,7 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
   MISSING_NAME: 'name is required.',
   MISSING_EMAIL: 'email is required.',
   MISSING_COMPANY: 'company is required.',
+  INVALID_FILE: 'The file is not a JPEG, PNG, WebP or PDF file.',
   INVALID_EMAIL: 'email must be an email address, such as asha@example.com.',
   INVALID_WEBSITE: 'website must be an http or https URL, such as https://example.com.',
   INVALID_SKILL: 'skills[0].skillId: skill "sk_9" not found.',
@@ -148,6 +149,7 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
     'email: this address does not accept review requests. Use another reviewer, or another address of this reviewer.',
   SESSION_LOCKED:
     'The review was requested, or questions were generated or are being generated: skills, method and items cannot be changed.',
+  TOO_MANY_FILES: 'A session can have at most 5 files. Delete one first.',
   TOO_MANY_REVIEWERS: 'A session can have at most 3 different reviewer addresses.',
   LINK_EXPIRED: 'The review link has expired.',
   GENERATION_FAILED: 'The questions could not be generated. The session is unchanged. Try again.',

@@ -111,6 +111,7 @@ export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
       { name: 'Human endorsement', description: 'The reviewer, the review page and the review.' },
       { name: 'Assessment', description: 'The questions and answers of an assessment.' },
       { name: 'Credentials', description: 'Verifiable credentials, issued if the student wants them.' },
+      { name: 'Files', description: 'Photos and documents that prove the work of the student.' },
       {
         name: 'Guardians',
         description: 'Consent of a guardian for students below 18, if the organisation requires it.',

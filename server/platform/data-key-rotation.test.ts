@@ -232,7 +232,7 @@ test('every column of type bytea is encrypted again, or known to contain no encr
     select table_name || '.' || column_name as name from information_schema.columns
     where data_type = 'bytea' and table_schema = 'public'`.execute(context.db.queries)
   // Values that are sealed with the key of a person stay as they are: that key is encrypted again.
-  const sealedPerPerson = /(\.personal|verification_reviews\.words|candidate_list\.note)$/
+  const sealedPerPerson = /(\.personal|verification_reviews\.words|candidate_list\.note|proof_files\.content)$/
   const unencrypted =
     /(hash|_index|opt_outs\.address|person_addresses\.address|fingerprint|stamp|code_mac|content_digest|\.person|mail_suppressions\.mailbox|branding\.logo|console_passkeys\.(credential_id|public_key)|data_keys\.wrapped)$/
   const encrypted = sealedColumns.map(({ table, column }) => `${table}.${column}`)

@@ -34,6 +34,8 @@ type AuthMethod = 'key' | 'header' | 'body' | 'path' | 'either' | 'link' | 'none
 declare module 'fastify' {
   interface FastifyContextConfig {
     auth?: AuthMethod
+    /** Maximum size of the body, if it is not that of other routes. */
+    maxBodyBytes?: number
   }
   interface FastifyRequest {
     /** Set by the guards of the verification API. */
@@ -79,18 +81,19 @@ export function guardVerificationRoutes(app: App, context: Context): void {
   })
   app.addHook('preParsing', async (request) => {
     if (request.is404) return
-    const auth = request.routeOptions.config.auth!
+    const { auth: declaredAuth, maxBodyBytes } = request.routeOptions.config
+    const auth = declaredAuth!
     const isAnonymous = auth === 'link' || auth === 'none'
     if (isAnonymous)
       await chargeRateLimit(context, callerAddress(request.ip), ADDRESS_RATE_LIMIT, 'from this IP address')
     const rejection = isAnonymous ? undefined : await findRejection(context, request, auth)
     if (rejection !== undefined) {
-      await checkBodyOfRejectedCaller(request.raw)
+      await checkBodyOfRejectedCaller(request.raw, maxBodyBytes)
       request.rawBody = EMPTY_BODY
     } else if (isAnonymous) request.rawBody = await readBody(request.raw, MAX_ANONYMOUS_BODY_BYTES, bodyTimeoutMs.small)
     else
       request.rawBody = await (hasKey(request) || auth !== 'body'
-        ? readBody(request.raw)
+        ? readBody(request.raw, maxBodyBytes, maxBodyBytes === undefined ? undefined : bodyTimeoutMs.toFile)
         : readBodyWithToken(context, request))
     request.sessionCaller = await authenticateSession(context, request, auth)
     request.tenant.scope = request.sessionCaller.scope

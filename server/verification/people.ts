@@ -5,6 +5,7 @@ import type { Queries, Tx } from '../platform/database/database.ts'
 import { findGuardian } from './guardians.ts'
 import { recordExpiries } from './outcome.ts'
 import { sealReviewer, sealSession } from './personal-values.ts'
+import { deleteProofFilesOf, getProofFileContent, listProofFiles, proofFileRecord } from './proofs/proof-files.ts'
 import { findReview } from './reviews/reviews.ts'
 import { changeSession, findVerification, lockVerification, type Session } from './sessions.ts'
 
@@ -43,6 +44,7 @@ export async function endSessions(tx: Tx, deps: ErasureDeps, person: PersonRef):
   }
   await sql`update verification_sessions set email_index = null where verification_id = any (${ownIds})`.execute(tx)
   await sql`update verification_reviews set addresses = '{}' where verification_id = any (${reviewedIds})`.execute(tx)
+  await deleteProofFilesOf(tx, ownIds)
   await replaceMailbox(tx, 'student_mailbox', ownIds)
   await replaceMailbox(tx, 'reviewer_mailbox', reviewedIds)
 }
@@ -142,6 +144,7 @@ export async function exportSessions(
       below_18: isMinor,
       guardian: await findGuardian(queries, session),
       assessments: await listAssessments(queries, id),
+      files: await exportFiles(queries, session),
     })
   }
   const reviews: Record<string, unknown>[] = []
@@ -161,6 +164,16 @@ export async function exportSessions(
     { name: 'verifications', title: 'Verifications of skills', records: sessions },
     { name: 'reviews', title: 'Reviews of other people', records: reviews },
   ]
+}
+
+/** Returns the files of a session with their content in Base64. */
+async function exportFiles(queries: Queries, session: Session): Promise<Record<string, unknown>[]> {
+  const files: Record<string, unknown>[] = []
+  for (const file of await listProofFiles(queries, session)) {
+    const { content } = await getProofFileContent(queries, session, file.id)
+    files.push({ ...proofFileRecord(file), content })
+  }
+  return files
 }
 
 async function listAssessments(queries: Queries, verificationId: string): Promise<Record<string, unknown>[]> {

@@ -5,6 +5,7 @@ import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 import { attachedTestClock, TestClockId } from '../test-clocks/schema.ts'
 import { evidenceCodes, evidenceEffects, evidenceLevels } from './endorsements/evidence.ts'
 import { type GuardianState, guardianStates } from './guardian-consents.ts'
+import { ProofFile } from './proofs/schema.ts'
 import { SessionTestScript } from './test-scripts/schema.ts'
 
 /** Schemas of the verification API. Unknown properties are ignored. Fields with their own error codes are checked in `fields.ts`. */
@@ -245,6 +246,7 @@ export const FullSession = named(
     skills: Type.Array(SessionSkill),
     notAssessable,
     stored: SelectedItems,
+    proofFiles: Type.Array(ProofFile, { description: 'Files that the student has attached to items.' }),
     reviewer: orNull(Reviewer),
     ...evidenceFields,
     guardianConsent: Type.Optional(
@@ -401,6 +403,9 @@ export const ReviewPage = named(
     endorserInfo: Type.Object({ name: Type.String(), company: Type.String(), email: Type.String() }),
     requesterInfo: Type.Object({ name: Type.String(), email: Type.String(), externalStudentId: Type.String() }),
     source: VerificationSource,
+    proofFiles: Type.Array(ProofFile, {
+      description: 'Files that the student has attached to the items. Their content requires the token of the email.',
+    }),
     skills: Type.Array(SessionSkill),
     endorsementType: EndorsementTypeSchema,
     organisationName,

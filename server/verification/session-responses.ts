@@ -10,6 +10,7 @@ import { findEvidence } from './endorsements/endorsements.ts'
 import { type GuardianState, readGuardianState } from './guardian-consents.ts'
 import { itemRecords } from './items.ts'
 import { skillOutcomes, statusAt, verificationRecord } from './outcome.ts'
+import { listProofFiles, proofFileRecord } from './proofs/proof-files.ts'
 import { findReview, reviewerRecord } from './reviews/reviews.ts'
 import { type Session, skillRecord } from './sessions.ts'
 
@@ -32,6 +33,7 @@ export async function readFullSession(queries: Queries, context: Pick<Context, '
     skills: session.skills.map(skillRecord),
     ...(await readNotAssessable(queries, context, session)),
     stored: itemRecords(session.userId, session.items, session.sources),
+    proofFiles: (await listProofFiles(queries, session)).map(proofFileRecord),
     reviewer: review ? reviewerRecord(session.id, review) : null,
     ...(await findEvidence(queries, session, review)),
     ...(await guardianField(queries, session)),

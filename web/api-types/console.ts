@@ -22,6 +22,7 @@ import type {
 import type {
   BrandColours,
   BrandLogo,
+  ProofFile,
   Student,
   Verification,
   VerificationMethod,
@@ -1783,6 +1784,7 @@ export interface VerificationDetails {
   } | null
   withdrawable: boolean
   outcome: Verification
+  files: ProofFile[]
   mails: EmailSummary[]
 }
 

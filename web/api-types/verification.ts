@@ -123,6 +123,11 @@ export interface Certificate {
 /** `revoked` credentials, and `expired` ones, are no longer valid. */
 export type CredentialStatus = 'active' | 'expired' | 'revoked'
 
+export interface DeletedProofFile {
+  /** ID of the deleted file, `PF_…`. */
+  fileId: string
+}
+
 /** Relation of the reviewer to the student. */
 export type EndorsementType = 'manager' | 'mentor' | 'peer' | 'client' | 'faculty'
 
@@ -217,6 +222,43 @@ export interface Project {
   endDate?: string
 }
 
+export interface ProofFile {
+  /** ID of the file, `PF_…`. */
+  fileId: string
+  /** The kind of item that the file proves. */
+  sourceType: 'experience' | 'project' | 'certificate'
+  /** ID of the item, as sent to `POST /verify`. */
+  externalId: string
+  /** Name of the file. */
+  name: string
+  /** The type of the file, recognised by its content. */
+  mediaType: 'image/jpeg' | 'image/png' | 'image/webp' | 'application/pdf'
+  /** Size in bytes, without the metadata that was removed. */
+  size: number
+  /** Creation time of the record: ISO 8601, UTC. */
+  createdAt: string
+}
+
+export interface ProofFileContent {
+  /** ID of the file, `PF_…`. */
+  fileId: string
+  /** The type of the file. */
+  mediaType: 'image/jpeg' | 'image/png' | 'image/webp' | 'application/pdf'
+  /** The file in Base64. */
+  content: string
+}
+
+export interface ProofFileInput {
+  /** The kind of item that the file proves. */
+  sourceType: 'experience' | 'project' | 'certificate'
+  /** ID of the item, as sent to `POST /verify`. */
+  externalId: string
+  /** Name of the file. */
+  name: string
+  /** The file in Base64: a JPEG, PNG, WebP or PDF file of at most 5 MB. */
+  content: string
+}
+
 export interface ReviewDecision {
   /** ID of the skill. */
   skillId: string
@@ -226,6 +268,15 @@ export interface ReviewDecision {
   rating?: number
   /** Comment of the reviewer. */
   comment?: string
+}
+
+export interface ReviewFileInput {
+  /** The verification ID, `SV_…`. */
+  serviceVerificationId: string
+  /** The token from the link in the email to the reviewer. */
+  token: string
+  /** ID of the file, `PF_…`. */
+  fileId: string
 }
 
 export interface ReviewInput {
@@ -264,6 +315,8 @@ export interface ReviewPage {
   }
   /** The work that the reviewer knows. */
   source: VerificationSource
+  /** Files that the student has attached to the items. Their content requires the token of the email. */
+  proofFiles: ProofFile[]
   /** The skills to review. */
   skills: SessionSkill[]
   endorsementType: EndorsementType
@@ -627,6 +680,7 @@ export type VerificationErrorCode =
   | 'MISSING_EMAIL'
   | 'MISSING_COMPANY'
   | 'INVALID_EMAIL'
+  | 'INVALID_FILE'
   | 'INVALID_WEBSITE'
   | 'INVALID_SKILL'
   | 'INVALID_VERIFICATION_TYPE'
@@ -651,6 +705,7 @@ export type VerificationErrorCode =
   | 'NO_OPEN_ATTEMPT'
   | 'REVIEWER_UNREACHABLE'
   | 'SESSION_LOCKED'
+  | 'TOO_MANY_FILES'
   | 'TOO_MANY_REVIEWERS'
   | 'LINK_EXPIRED'
   | 'PAYLOAD_TOO_LARGE'
@@ -698,6 +753,8 @@ export interface VerificationSession {
   notAssessable?: string[]
   /** The items that were selected as evidence. */
   stored: SelectedItems
+  /** Files that the student has attached to items. */
+  proofFiles: ProofFile[]
   /** The reviewer; null before one is stored. */
   reviewer: Reviewer | null
   /** Strength of the evidence that the endorsement provides for the skills. Present if the reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer in return. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call, OFFLINE } from '../api.ts'
-import type { ReviewPage } from '../api-types/verification.ts'
+import type { ProofFileContent, ReviewPage } from '../api-types/verification.ts'
 import { embeddedBrand } from '../branding/apply-brand.ts'
 import { BrandFooter, BrandName } from '../branding/brand.tsx'
 import { deleteDraft, readDraft, saveDraft } from '../drafts.ts'
@@ -9,6 +9,7 @@ import { paths } from '../paths.ts'
 import { NoticeDetails, YourDataLink } from '../privacy/consent-card.tsx'
 import { yourDataCalls } from '../privacy/your-data-calls.ts'
 import { LanguageSwitch } from '../ui/language-switch.tsx'
+import { ProofFile } from '../ui/proof-file.tsx'
 import { SubmitButton } from '../ui/submit-button.tsx'
 import { countUnanswered, NO_DRAFT, type ReviewDraft, reviewBody } from './review.ts'
 import { SkillCard } from './skill-card.tsx'
@@ -132,6 +133,23 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
         {source.subtitle && <p>{source.subtitle}</p>}
         {source.meta && <p class="soft small">{source.meta}</p>}
         {source.description && <p class="soft small description">{source.description}</p>}
+        {review.proofFiles.length > 0 && (
+          <div class="small stack-tight">
+            <span class="soft">{pageTexts.files}:</span>
+            {review.proofFiles.map((file) =>
+              readOnly ? (
+                <p key={file.fileId}>{file.name}</p>
+              ) : (
+                <ProofFile
+                  key={file.fileId}
+                  file={file}
+                  load={() => loadFile(file.fileId)}
+                  texts={{ show: pageTexts.showFile, download: pageTexts.downloadFile }}
+                />
+              ),
+            )}
+          </div>
+        )}
       </section>
       {draft.declining ? (
         <section class="card stack-tight">
@@ -204,6 +222,13 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
       )}
     </form>
   )
+
+  async function loadFile(fileId: string): Promise<ProofFileContent | string> {
+    const { serviceVerificationId } = review
+    const result = await call<ProofFileContent>(paths.reviewFile, { body: { serviceVerificationId, token, fileId } })
+    if (result.ok) return result.data
+    return result.code === 'INVALID_TOKEN' ? pageTexts.wrongToken : pageTexts.fileFailed
+  }
 
   function change(next: ReviewDraft) {
     setDraft(next)

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { SessionItems, VerificationSession } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
+import { ItemFiles } from './item-files.tsx'
 import { NotAssessableNotice } from './not-assessable-notice.tsx'
 import { type SessionCall, type SourceItem, sourceItems, storedItemKeys } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
@@ -12,12 +13,14 @@ interface Props {
   call: SessionCall
   pageTexts: StudentTexts
   onDone: (change: Partial<VerificationSession>) => void
+  /** Called when files were added or deleted. */
+  onChange: (change: Partial<VerificationSession>) => void
   onBack: () => void
 }
 
 const ITEM_KINDS = ['workExperienceIds', 'projectIds', 'credentialIds'] as const
 
-export function ItemsStep({ session, token, call, pageTexts, onDone, onBack }: Props) {
+export function ItemsStep({ session, token, call, pageTexts, onDone, onChange, onBack }: Props) {
   const items = sourceItems(session)
   const [chosen, setChosen] = useState<Set<string>>(() => {
     const stored = storedItemKeys(session)
@@ -47,13 +50,18 @@ export function ItemsStep({ session, token, call, pageTexts, onDone, onBack }: P
               <legend>{pageTexts.kinds[kind]}</legend>
               <div class="choices">
                 {itemsOfKind.map((item) => (
-                  <label class="choice tall" key={item.id}>
-                    <input type="checkbox" checked={chosen.has(keyOf(item))} onChange={() => toggle(item)} />
-                    <span>
-                      <strong>{item.title}</strong>
-                      {item.subtitle && <span class="soft small hint">{item.subtitle}</span>}
-                    </span>
-                  </label>
+                  <div key={item.id}>
+                    <label class="choice tall">
+                      <input type="checkbox" checked={chosen.has(keyOf(item))} onChange={() => toggle(item)} />
+                      <span>
+                        <strong>{item.title}</strong>
+                        {item.subtitle && <span class="soft small hint">{item.subtitle}</span>}
+                      </span>
+                    </label>
+                    {session.verificationMethod === 'human' && chosen.has(keyOf(item)) && (
+                      <ItemFiles {...{ session, item, token, call, pageTexts, onChange }} />
+                    )}
+                  </div>
                 ))}
               </div>
             </fieldset>

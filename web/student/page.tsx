@@ -200,7 +200,7 @@ export function StudentPage({ token }: { token: string }) {
         ) : step === 'method' ? (
           <MethodStep {...stepProps} onDone={continueWith('items')} onBack={() => setStep('skills')} />
         ) : step === 'items' ? (
-          <ItemsStep {...stepProps} onDone={continueWith('last')} onBack={() => setStep('method')} />
+          <ItemsStep {...stepProps} onChange={update} onDone={continueWith('last')} onBack={() => setStep('method')} />
         ) : (
           <ReviewerStep {...stepProps} onDone={continueWith('last')} onBack={() => setStep('items')} />
         )}

@@ -4,11 +4,13 @@ import type { Page } from 'playwright-core'
 import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
 import { checkSizes } from '../../test/browser/check-sizes.ts'
+import { checkPage, openConsolePage } from '../../test/browser/console-page.ts'
 import { saveScreenshot } from '../../test/browser/screenshots.ts'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import { runClock } from '../../test/support/clock.ts'
 import { signInMember } from '../../test/support/console.ts'
 import { createPartner } from '../../test/support/partners.ts'
+import { aPdf, aPng } from '../../test/support/proof-files.ts'
 import { until } from '../../test/support/until.ts'
 import {
   BRICKLAYING,
@@ -131,6 +133,53 @@ test('a student on a small phone chooses skills, a method and a reviewer', async
   assert.equal(response.body.data.endorserInfo.email, 'ravi@metro.example')
   await page.reload()
   await page.getByRole('heading', { name: 'Request sent' }).waitFor()
+})
+
+test('a student attaches a photo and a document on a small phone, and the reviewer and the console show them', async (t) => {
+  const { app, orgId, openSession, storeSkills, chooseMethod, getReviewToken } = await startVerification(t)
+  runClock(t, app.clock)
+  const session = await openSession()
+  await expectOk(storeSkills(session))
+  await expectOk(chooseMethod(session, 'human'))
+  const page = await newPage(t, PHONE)
+  await openStudentPage(page, `${app.url}/session#token=${session.token}`)
+  assert.equal(await page.getByLabel(/Add a photo or file/).count(), 0)
+  await page.getByRole('checkbox', { name: /^Fabricator/ }).click()
+  const input = page.getByLabel(/Add a photo or file/)
+  const file = (name: string, buffer: Buffer) => ({ name, mimeType: 'image/png', buffer })
+  await input.setInputFiles(file('script.png', Buffer.from('<script>')))
+  await page.getByRole('alert').getByText('This file cannot be used.').waitFor()
+  await input.setInputFiles(file('wall.png', aPng({ comment: 'by Asha' })))
+  await page.getByRole('button', { name: 'Delete wall.png' }).waitFor()
+  await input.setInputFiles(file('wrong.png', aPng()))
+  await page.getByRole('button', { name: 'Delete wrong.png' }).click()
+  await page.getByRole('button', { name: 'Delete wrong.png' }).waitFor({ state: 'detached' })
+  await input.setInputFiles(file('certificate.pdf', aPdf()))
+  await page.getByRole('button', { name: 'Delete certificate.pdf' }).waitFor()
+  await checkSizes(page, 'student-files')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByLabel('Their name').fill('Ravi Kumar')
+  await page.getByLabel('Their email address').fill('ravi@metro.example')
+  await page.getByLabel('Their company or school').fill('Metro Fabricators')
+  await page.getByRole('button', { name: 'Send the request' }).click()
+  await page.getByRole('heading', { name: 'Request sent' }).waitFor()
+
+  const reviewerPage = await newPage(t, PHONE)
+  await reviewerPage.goto(`${app.url}/verify/${session.id}#token=${await getReviewToken(session)}`)
+  await reviewerPage.getByRole('button', { name: 'Show wall.png' }).click()
+  const photo = reviewerPage.getByRole('img', { name: 'wall.png' })
+  await photo.waitFor()
+  assert.equal(await photo.evaluate((image: any) => image.decode().then(() => image.naturalWidth)), 1)
+  const downloading = reviewerPage.waitForEvent('download')
+  await reviewerPage.getByRole('button', { name: 'Download certificate.pdf' }).click()
+  assert.equal((await downloading).suggestedFilename(), 'certificate.pdf')
+  await checkSizes(reviewerPage, 'reviewer-files')
+
+  const consolePage = await openConsolePage(t, app)
+  await consolePage.goto(`${app.url}/console/${orgId}/live/verifications/${session.id}`)
+  await consolePage.getByRole('button', { name: 'Show wall.png' }).click()
+  await consolePage.getByRole('img', { name: 'wall.png' }).waitFor()
+  await checkPage(consolePage, 'verification-files')
 })
 
 test('a student takes an assessment in Hindi, one question at a time, and resumes it after a reload', async (t) => {

@@ -34,6 +34,10 @@ const en = {
   assessmentHint: 'Multiple-choice questions about your own work. You see the result immediately.',
   itemsTitle: 'Where did you use these skills?',
   itemsHint: 'Choose at least one job, project or certificate.',
+  addFile: 'Add a photo or file as proof (optional)',
+  addFileHint:
+    'JPEG, PNG, WebP or PDF, up to 5 MB. Your reviewer and the organisation see it. Place and time are removed from photos.',
+  removeFile: 'Delete',
   kinds: { workExperienceIds: 'Work experience', projectIds: 'Projects', credentialIds: 'Certificates' },
   reviewerTitle: 'Who can confirm your skills?',
   reviewerHint: 'We send them one email with a link, and at most two reminders. You cannot name yourself.',
@@ -176,6 +180,10 @@ const en = {
     DUPLICATE_REVIEWER_EMAIL:
       'You have already asked this person about the same work, with another relation to you. Choose someone else.',
     TOO_MANY_REVIEWERS: 'Three people have already been asked in this session. Start again to ask another person.',
+    INVALID_FILE:
+      'This file cannot be used. Choose a JPEG, PNG or WebP image, or a PDF file without scripts and attachments.',
+    TOO_MANY_FILES: 'You have added 5 files. Delete one to add another.',
+    PAYLOAD_TOO_LARGE: 'The file is larger than 5 MB. Choose a smaller one.',
     INVALID_EMAIL: 'Please check the email address. It cannot be your own.',
     INVALID_WEBSITE: 'The website address must start with https:// or http://. You can also leave it empty.',
     ATTEMPTS_EXHAUSTED:
@@ -222,6 +230,10 @@ const hi: typeof en = {
   assessmentHint: 'चार में से एक चुनना है, सवाल आपके अपने काम के। नतीजा तुरंत दिखेगा।',
   itemsTitle: 'आपने ये हुनर कहाँ इस्तेमाल किए?',
   itemsHint: 'कम से कम एक चुनें।',
+  addFile: 'सबूत के लिए फ़ोटो या फ़ाइल जोड़ें (मर्ज़ी हो तो)',
+  addFileHint:
+    'JPEG, PNG, WebP या PDF, 5 MB तक। इसे पुष्टि करने वाले और संस्था देखेंगे। फ़ोटो से जगह और समय की जानकारी हटा दी जाती है।',
+  removeFile: 'हटाएँ',
   kinds: { workExperienceIds: 'काम का अनुभव', projectIds: 'प्रोजेक्ट', credentialIds: 'प्रमाणपत्र' },
   reviewerTitle: 'कौन पुष्टि कर सकता है?',
   reviewerHint: 'हम उन्हें एक लिंक वाली मेल भेजेंगे, और ज़्यादा से ज़्यादा दो बार याद दिलाएँगे। आप अपना ही नाम नहीं दे सकते।',
@@ -346,6 +358,9 @@ const hi: typeof en = {
     ASSESSMENT_ALREADY_PASSED: 'इनमें से एक हुनर आप पहले ही पास कर चुके हैं। उसे सूची से हटाएँ।',
     DUPLICATE_REVIEWER_EMAIL: 'इस व्यक्ति से इस जगह के लिए किसी और रूप में पहले ही पूछा जा चुका है। किसी और को चुनें।',
     TOO_MANY_REVIEWERS: 'इस बार तीन लोगों से पूछा जा चुका है। किसी और से पूछने के लिए फिर से शुरू करें।',
+    INVALID_FILE: 'यह फ़ाइल काम नहीं आ सकती। JPEG, PNG या WebP फ़ोटो चुनें, या बिना स्क्रिप्ट और अटैचमेंट वाली PDF।',
+    TOO_MANY_FILES: '5 फ़ाइलें जुड़ चुकी हैं। नई जोड़ने के लिए कोई एक हटाएँ।',
+    PAYLOAD_TOO_LARGE: 'फ़ाइल 5 MB से बड़ी है। छोटी फ़ाइल चुनें।',
     INVALID_EMAIL: 'कृपया मेल पता जाँचें। यह आपका अपना नहीं हो सकता।',
     INVALID_WEBSITE: 'वेबसाइट का पता https:// या http:// से शुरू होना चाहिए। आप इसे खाली भी छोड़ सकते हैं।',
     ATTEMPTS_EXHAUSTED: 'इनमें से एक हुनर 30 दिन में तीन बार आज़माया जा चुका है।',

@@ -5,6 +5,7 @@ import { ResultReasonSchema, ResultStatusSchema } from '../../campaigns/schema.t
 import { channelNames } from '../../channels/channel.ts'
 import { personas } from '../../channels/simulator/test-numbers.ts'
 import { named } from '../../platform/http/named-schemas.ts'
+import { ProofFile } from '../../verification/proofs/schema.ts'
 import { MethodSchema, StatusSchema, Student, Verification } from '../../verification/schema.ts'
 import { Language } from '../../workflows/schema.ts'
 import { MemberRoleSchema, RoleSchema } from '../auth/schema.ts'
@@ -219,6 +220,7 @@ export const VerificationDetails = named(
     ),
     withdrawable: Type.Boolean(),
     outcome: Verification,
+    files: Type.Array(ProofFile),
     mails: Type.Array(EmailRecord),
   }),
 )

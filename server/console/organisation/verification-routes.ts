@@ -10,6 +10,8 @@ import type { App } from '../../platform/http/server.ts'
 import { readAssessment } from '../../verification/assessments/attempts.ts'
 import { type ListedSession, listSessions, type SessionPosition, sessionSelection } from '../../verification/listing.ts'
 import { statusAt } from '../../verification/outcome.ts'
+import { getProofFileContent, listProofFiles, proofFileRecord } from '../../verification/proofs/proof-files.ts'
+import { ProofFileContent } from '../../verification/proofs/schema.ts'
 import { resendRequest } from '../../verification/reviews/review-requests.ts'
 import { findReview, isWithdrawable, type Review } from '../../verification/reviews/reviews.ts'
 import { lockReviewed, withdrawEndorsement } from '../../verification/reviews/withdrawal.ts'
@@ -22,6 +24,10 @@ import { successResponse } from '../schema.ts'
 import { VerificationDetails, VerificationSummary } from './schema.ts'
 
 const VerificationParams = Type.Object({ verification_id: Type.String({ pattern: '^SV_[A-Z0-9]{10,60}$' }) })
+const FileParams = Type.Object({
+  ...VerificationParams.properties,
+  file_id: Type.String({ pattern: '^PF_[A-Z0-9]{10,60}$' }),
+})
 const VerificationsQuery = Type.Object({
   ...PageQuery.properties,
   status: Type.Optional(Type.Enum([...statuses])),
@@ -30,7 +36,7 @@ const VerificationsQuery = Type.Object({
   ),
 })
 
-/** Routes for verification sessions, their emails, resending the review request and withdrawing the endorsement. */
+/** Routes for verification sessions, their files and emails, resending the review request and withdrawing the endorsement. */
 export function verificationRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
   const viewerConfig = { role: 'viewer' } as const
@@ -68,6 +74,15 @@ export function verificationRoutes(app: App, context: Context): void {
           await getOwnVerification(db.queries, clock, caller, params.verification_id),
         ),
       ),
+  )
+
+  app.get(
+    '/orgs/:org/:mode/verifications/:verification_id/files/:file_id',
+    { config: viewerConfig, schema: { params: FileParams, response: { 200: success(ProofFileContent) } } },
+    async ({ caller, params }) => {
+      const session = await getOwnVerification(db.queries, clock, caller, params.verification_id)
+      return successResponse('File', await getProofFileContent(db.queries, session, params.file_id))
+    },
   )
 
   app.post(
@@ -124,6 +139,7 @@ export function verificationRoutes(app: App, context: Context): void {
       reviewer: review ? reviewerRecord(review) : null,
       withdrawable: review !== undefined && isWithdrawable(session, review),
       outcome: await readVerification(queries, session),
+      files: (await listProofFiles(queries, session)).map(proofFileRecord),
       mails: emails.map(emailRecord),
     }
   }

@@ -19,6 +19,7 @@ import { isMissing } from '../fields.ts'
 import { mainSourceOf } from '../items.ts'
 import { eventData, redactOutcomes, reviewSubject, skillOutcomes, statusAt } from '../outcome.ts'
 import { commentsOf, type ReviewWords, sealWords, withoutComments } from '../personal-values.ts'
+import { listChosenProofFiles, proofFileRecord } from '../proofs/proof-files.ts'
 import type { ReviewInput, SkillOutcome } from '../schema.ts'
 import type { SkillDecision } from '../session-skills.ts'
 import {
@@ -71,6 +72,10 @@ export async function readReviewPage(queries: Queries, clock: Clock, id: string)
       meta: stripIfPresent(meta),
       description: stripIfPresent(description),
     },
+    proofFiles: (await listChosenProofFiles(queries, session)).map((file) => {
+      const record = proofFileRecord(file)
+      return { ...record, name: stripInvisible(record.name) }
+    }),
     skills: session.skills.map(skillRecord),
     endorsementType: session.endorsementType,
     organisationName: await getPublicName(queries, session.scope.orgId),

@@ -7,6 +7,7 @@ import { DAY, HOUR } from '../../../server/platform/clock.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { oncePerFile } from '../../support/cleanup.ts'
 import { fakeItemWriter } from '../../support/fake-item-writer.ts'
+import { aPng } from '../../support/proof-files.ts'
 import { answerQuestions, type TestSession, verificationCalls, WIRING } from '../../support/verification.ts'
 import { addBrokenRoute, assertExample, makeDatabaseReadOnly, type Provocations } from './compare.ts'
 
@@ -32,6 +33,11 @@ const DECLINE = { declined: true, reason: 'No time' }
 async function withReviewer(changes: object) {
   const calls = await newCalls()
   return calls.storeReviewer(await calls.openPreparedSession('human'), changes)
+}
+
+function addFile({ call }: Calls, { token }: TestSession, content: Buffer) {
+  const source = { sourceType: 'experience', externalId: 'w-1', name: 'wall.png' }
+  return call('POST', `/verify/${token}/files`, { body: { ...source, content: content.toString('base64') } })
 }
 
 async function withMethod(body: object) {
@@ -86,6 +92,10 @@ const provocations: Provocations<typeof verificationErrorCodes> = {
   MISSING_EMAIL: () => withReviewer({ email: undefined }),
   MISSING_COMPANY: () => withReviewer({ company: undefined }),
   INVALID_EMAIL: () => withReviewer({ email: 'ravi' }),
+  INVALID_FILE: async () => {
+    const calls = await newCalls()
+    return addFile(calls, await calls.openSession(), Buffer.from('hello'))
+  },
   INVALID_WEBSITE: () => withReviewer({ website: 'metro' }),
   INVALID_SKILL: async () => {
     const calls = await newCalls()
@@ -198,6 +208,15 @@ const provocations: Provocations<typeof verificationErrorCodes> = {
     const calls = await newCalls()
     const { session } = await calls.requestReview()
     return calls.storeSkills(session)
+  },
+  TOO_MANY_FILES: async () => {
+    const calls = await newCalls()
+    const session = await calls.openSession()
+    for (let count = 0; count < 5; count++) {
+      await addFile(calls, session, aPng())
+      calls.clock.advance(1000)
+    }
+    return addFile(calls, session, aPng())
   },
   TOO_MANY_REVIEWERS: async () => {
     const calls = await newCalls()

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import { describeEvidence, describeUnpiloted } from '../../../sdk/verdict-texts.ts'
 import type { VerificationDetails } from '../../api-types/console.ts'
-import type { SkillAssessment, SkillOutcome } from '../../api-types/verification.ts'
+import type { ProofFileContent, SkillAssessment, SkillOutcome } from '../../api-types/verification.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { ProofFile } from '../../ui/proof-file.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
@@ -118,6 +119,23 @@ export default function VerificationPage({ params }: { params: Params }) {
           ...(data.method === 'assessment' ? [EVIDENCE_COLUMN] : REVIEW_COLUMNS),
         ]}
       />
+      {data.files.length > 0 && (
+        <>
+          <h2>Files</h2>
+          <p class="soft">Photos and documents that the student attached, shown to the reviewer.</p>
+          <ul>
+            {data.files.map((file) => (
+              <li key={file.fileId}>
+                <ProofFile
+                  file={file}
+                  load={() => loadFile(file.fileId)}
+                  texts={{ show: 'Show', download: 'Download' }}
+                />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
       <h2>Emails</h2>
       <Table
         caption="Emails of this verification"
@@ -167,6 +185,11 @@ export default function VerificationPage({ params }: { params: Params }) {
       )}
     </>
   )
+
+  async function loadFile(fileId: string): Promise<ProofFileContent | string> {
+    const response = await api<ProofFileContent>(`${path}/files/${fileId}`)
+    return response.ok ? response.data : response.error.message
+  }
 
   async function resend() {
     const response = await api<VerificationDetails>(`${path}/resend`, { body: {} })

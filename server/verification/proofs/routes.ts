@@ -1,0 +1,112 @@
+import { problem } from '../../api/problem.ts'
+import type { Context } from '../../context.ts'
+import { type App, validateRequest } from '../../platform/http/server.ts'
+import { requireField } from '../fields.ts'
+import { lockReview } from '../reviews/review-submission.ts'
+import { linkExpiredProblem } from '../reviews/reviews.ts'
+import { success, toStorableId } from '../routes.ts'
+import { successResponse, TokenParams } from '../schema.ts'
+import { lockSession } from '../sessions.ts'
+import {
+  deleteProofFile,
+  getProofFileContent,
+  listChosenProofFiles,
+  proofFileRecord,
+  storeProofFile,
+} from './proof-files.ts'
+import { DeletedProofFile, FileParams, ProofFile, ProofFileContent, ProofFileInput, ReviewFileInput } from './schema.ts'
+
+/** The file in Base64, and the other fields. */
+const MAX_UPLOAD_BYTES = 7_600_000
+
+/** Routes for photos and documents that students show to their reviewer. */
+export function proofFileRoutes(app: App, context: Context): void {
+  const { db, clock } = context
+  const tags = ['Files']
+
+  app.post(
+    '/verify/:sessionToken/files',
+    {
+      config: {
+        auth: 'path',
+        maxBodyBytes: MAX_UPLOAD_BYTES,
+        errors: ['INVALID_FILE', 'UNKNOWN_ITEM', 'SESSION_LOCKED', 'TOO_MANY_FILES'],
+      },
+      schema: {
+        operationId: 'storeProofFile',
+        tags,
+        summary: 'Store a file as proof',
+        description:
+          'Attaches a photo or document to a project, work experience or certificate of the session. The reviewer sees the files of the items that were stored in step 3. Metadata such as place and time is removed from images. PDF files with scripts or embedded files are rejected. A session can have at most 5 files of at most 5 MB each.',
+        params: TokenParams,
+        body: ProofFileInput,
+        response: { 201: successResponse(ProofFile) },
+      },
+    },
+    async (request, reply) => {
+      const { sessionCaller, routeOptions } = request
+      const file = await db.transaction(async (tx) => {
+        const session = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
+        validateRequest(request, routeOptions.config)
+        return storeProofFile(tx, session, request.body)
+      })
+      return reply.status(201).send(success(proofFileRecord(file), 'File stored'))
+    },
+  )
+
+  app.delete(
+    '/verify/:sessionToken/files/:fileId',
+    {
+      config: { auth: 'path', errors: ['NOT_FOUND', 'SESSION_LOCKED'] },
+      schema: {
+        operationId: 'deleteProofFile',
+        tags,
+        summary: 'Delete a file',
+        description: 'Files cannot be deleted after the review was requested.',
+        params: FileParams,
+        response: { 200: successResponse(DeletedProofFile) },
+      },
+    },
+    async ({ sessionCaller, params }) => {
+      const fileId = toStorableId(params.fileId)
+      await db.transaction(async (tx) => {
+        const session = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
+        await deleteProofFile(tx, session, fileId)
+      })
+      return success({ fileId }, 'File deleted')
+    },
+  )
+
+  app.post(
+    '/humanverification/file',
+    {
+      config: {
+        auth: 'link',
+        errors: ['MISSING_VERIFICATION_ID', 'INVALID_TOKEN', 'VERIFICATION_NOT_FOUND', 'LINK_EXPIRED', 'NOT_FOUND'],
+      },
+      schema: {
+        operationId: 'getProofFile',
+        tags,
+        summary: 'Get a file of a review',
+        description:
+          'For the reviewer, with the token from the link in the email. Returns the content in Base64, so that browsers never open it as a page of this server.',
+        body: ReviewFileInput,
+        response: { 200: successResponse(ProofFileContent) },
+      },
+    },
+    async (request) => {
+      const { body, routeOptions } = request
+      requireField(body, 'serviceVerificationId', 'MISSING_VERIFICATION_ID')
+      const file = await db.transaction(async (tx) => {
+        const verificationId = toStorableId(String(body.serviceVerificationId))
+        const { session, review } = await lockReview(tx, clock, verificationId, body.token)
+        validateRequest(request, routeOptions.config)
+        if (session.clock.now() >= review.link!.expiresAt) throw linkExpiredProblem()
+        const shown = await listChosenProofFiles(tx, session)
+        if (!shown.some(({ id }) => id === body.fileId)) throw problem('NOT_FOUND', 'This review has no such file.')
+        return getProofFileContent(tx, session, body.fileId)
+      })
+      return success(file, 'File')
+    },
+  )
+}
