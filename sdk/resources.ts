@@ -33,6 +33,7 @@ import type {
   CreditEntryList,
   Cursor,
   DailyCapInput,
+  DeletedProofFile,
   Delivery,
   DeliveryList,
   DeliveryStatus,
@@ -76,6 +77,9 @@ import type {
   PersonList,
   PersonRequest,
   PriceTable,
+  ProofFile,
+  ProofFileContent,
+  ProofFileInput,
   PublicSkill,
   PublicSkillDetails,
   PublicSkillPage,
@@ -88,6 +92,7 @@ import type {
   ResultStatus,
   Reviewer,
   ReviewerInput,
+  ReviewFileInput,
   ReviewInput,
   ReviewPage,
   RevokeCredentialInput,
@@ -1161,6 +1166,49 @@ export class EventsResource {
       { method: 'POST', path: '/api/v1/partner/events/ack', auth: 'signature', body },
       options,
     )
+  }
+}
+
+/** Photos and documents that prove the work of the student. */
+export class FilesResource {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /**
+   * Store a file as proof.
+   * Attaches a photo or document to a project, work experience or certificate of the session. The reviewer sees the files of the items that were stored in step 3. Metadata such as place and time is removed from images. PDF files with scripts or embedded files are rejected. A session can have at most 5 files of at most 5 MB each.
+   */
+  storeProof(sessionToken: string, body: ProofFileInput, options?: CallOptions): Promise<ProofFile> {
+    return this.#transport.send(
+      { method: 'POST', path: `/api/v1/verify/${pathSegment('sessionToken', sessionToken)}/files`, auth: 'none', body },
+      options,
+    )
+  }
+
+  /**
+   * Delete a file.
+   * Files cannot be deleted after the review was requested.
+   */
+  deleteProof(sessionToken: string, fileId: string, options?: CallOptions): Promise<DeletedProofFile> {
+    return this.#transport.send(
+      {
+        method: 'DELETE',
+        path: `/api/v1/verify/${pathSegment('sessionToken', sessionToken)}/files/${pathSegment('fileId', fileId)}`,
+        auth: 'none',
+      },
+      options,
+    )
+  }
+
+  /**
+   * Get a file of a review.
+   * For the reviewer, with the token from the link in the email. Returns the content in Base64, so that browsers never open it as a page of this server.
+   */
+  getProof(body: ReviewFileInput, options?: CallOptions): Promise<ProofFileContent> {
+    return this.#transport.send({ method: 'POST', path: '/api/v1/humanverification/file', auth: 'none', body }, options)
   }
 }
 
@@ -2287,6 +2335,8 @@ export class Resources {
   readonly endorsements: EndorsementsResource
   /** Notifications of changes, for example to results and mandates. Pull and acknowledge them here, or receive them by webhook. */
   readonly events: EventsResource
+  /** Photos and documents that prove the work of the student. */
+  readonly files: FilesResource
   /** Consent of a guardian for students below 18, if the organisation requires it. */
   readonly guardians: GuardiansResource
   /** The question bank of the organisation. Mandates prefer its questions; their texts are never returned. */
@@ -2331,6 +2381,7 @@ export class Resources {
     this.employmentTypes = new EmploymentTypesResource(transport)
     this.endorsements = new EndorsementsResource(transport)
     this.events = new EventsResource(transport)
+    this.files = new FilesResource(transport)
     this.guardians = new GuardiansResource(transport)
     this.items = new ItemsResource(transport)
     this.locations = new LocationsResource(transport)

@@ -20,6 +20,7 @@ type resources struct {
 	EmploymentTypes *EmploymentTypesResource
 	Endorsements    *EndorsementsResource
 	Events          *EventsResource
+	Files           *FilesResource
 	Guardians       *GuardiansResource
 	Items           *ItemsResource
 	Locations       *LocationsResource
@@ -50,6 +51,7 @@ func newResources(client *Client) resources {
 		EmploymentTypes: &EmploymentTypesResource{client},
 		Endorsements:    &EndorsementsResource{client},
 		Events:          &EventsResource{client},
+		Files:           &FilesResource{client},
 		Guardians:       &GuardiansResource{client},
 		Items:           &ItemsResource{client},
 		Locations:       &LocationsResource{client},
@@ -1773,6 +1775,72 @@ func (r *EventsResource) Acknowledge(ctx context.Context, body EventAcknowledgem
 	}
 	var response struct {
 		Data EventAcknowledgement `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// FilesResource: Photos and documents that prove the work of the student.
+type FilesResource struct {
+	client *Client
+}
+
+// StoreProof: store a file as proof.
+//
+// Attaches a photo or document to a project, work experience or certificate of the session. The reviewer sees the
+// files of the items that were stored in step 3. Metadata such as place and time is removed from images. PDF files
+// with scripts or embedded files are rejected. A session can have at most 5 files of at most 5 MB each.
+func (r *FilesResource) StoreProof(ctx context.Context, sessionToken string, body ProofFileInput, options ...RequestOption) (*ProofFile, error) {
+	call := operation{
+		method:         "POST",
+		path:           "/api/v1/verify/{sessionToken}/files",
+		pathParameters: []pathParameter{{"sessionToken", sessionToken}},
+		body:           body,
+		authentication: authNone,
+	}
+	var response struct {
+		Data ProofFile `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// DeleteProof: delete a file.
+//
+// Files cannot be deleted after the review was requested.
+func (r *FilesResource) DeleteProof(ctx context.Context, sessionToken string, fileID string, options ...RequestOption) (*DeletedProofFile, error) {
+	call := operation{
+		method:         "DELETE",
+		path:           "/api/v1/verify/{sessionToken}/files/{fileId}",
+		pathParameters: []pathParameter{{"sessionToken", sessionToken}, {"fileId", fileID}},
+		authentication: authNone,
+	}
+	var response struct {
+		Data DeletedProofFile `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// GetProof: get a file of a review.
+//
+// For the reviewer, with the token from the link in the email. Returns the content in Base64, so that browsers never
+// open it as a page of this server.
+func (r *FilesResource) GetProof(ctx context.Context, body ReviewFileInput, options ...RequestOption) (*ProofFileContent, error) {
+	call := operation{
+		method:         "POST",
+		path:           "/api/v1/humanverification/file",
+		body:           body,
+		authentication: authNone,
+	}
+	var response struct {
+		Data ProofFileContent `json:"data"`
 	}
 	if err := r.client.send(ctx, call, &response, options); err != nil {
 		return nil, err

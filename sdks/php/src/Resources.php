@@ -16,6 +16,7 @@ use Attestry\Resource\CreditsResource;
 use Attestry\Resource\EmploymentTypesResource;
 use Attestry\Resource\EndorsementsResource;
 use Attestry\Resource\EventsResource;
+use Attestry\Resource\FilesResource;
 use Attestry\Resource\GuardiansResource;
 use Attestry\Resource\ItemsResource;
 use Attestry\Resource\LocationsResource;
@@ -68,6 +69,9 @@ trait Resources
      * receive them by webhook.
      */
     public readonly EventsResource $events;
+
+    /** Photos and documents that prove the work of the student. */
+    public readonly FilesResource $files;
 
     /** Consent of a guardian for students below 18, if the organisation requires it. */
     public readonly GuardiansResource $guardians;
@@ -132,6 +136,7 @@ trait Resources
         $this->employmentTypes = new EmploymentTypesResource($this);
         $this->endorsements = new EndorsementsResource($this);
         $this->events = new EventsResource($this);
+        $this->files = new FilesResource($this);
         $this->guardians = new GuardiansResource($this);
         $this->items = new ItemsResource($this);
         $this->locations = new LocationsResource($this);

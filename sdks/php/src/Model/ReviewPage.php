@@ -16,8 +16,12 @@ final class ReviewPage implements \JsonSerializable
      * @param ReviewPageEndorserInfo $endorserInfo The reviewer.
      * @param ReviewPageRequesterInfo $requesterInfo The student.
      * @param VerificationSource $source The work that the reviewer knows.
+     * @param list<ProofFile> $proofFiles Files that the student has attached to the items. Their content
+     *     requires the token of the email.
      * @param list<SessionSkill> $skills The skills to review.
      * @param EndorsementType::* $endorsementType
+     * @param string $organisationName Name of the organisation that has the skills verified, as pages and
+     *     emails show it.
      * @param VerificationStatus::* $status Return only records with this status.
      * @param bool $withdrawable True if the reviewer has endorsed a skill, and can withdraw the endorsement
      *     until `expiresAt`.
@@ -28,8 +32,10 @@ final class ReviewPage implements \JsonSerializable
         public readonly ReviewPageEndorserInfo $endorserInfo,
         public readonly ReviewPageRequesterInfo $requesterInfo,
         public readonly VerificationSource $source,
+        public readonly array $proofFiles,
         public readonly array $skills,
         public readonly string $endorsementType,
+        public readonly string $organisationName,
         public readonly string $status,
         public readonly bool $withdrawable,
         public readonly string $expiresAt,
@@ -47,8 +53,10 @@ final class ReviewPage implements \JsonSerializable
             endorserInfo: ReviewPageEndorserInfo::fromArray((array) ($data['endorserInfo'] ?? [])),
             requesterInfo: ReviewPageRequesterInfo::fromArray((array) ($data['requesterInfo'] ?? [])),
             source: VerificationSource::fromArray((array) ($data['source'] ?? [])),
+            proofFiles: array_map(static fn (mixed $item): ProofFile => ProofFile::fromArray((array) $item), array_values((array) ($data['proofFiles'] ?? []))),
             skills: array_map(static fn (mixed $item): SessionSkill => SessionSkill::fromArray((array) $item), array_values((array) ($data['skills'] ?? []))),
             endorsementType: (string) ($data['endorsementType'] ?? ''),
+            organisationName: (string) ($data['organisationName'] ?? ''),
             status: (string) ($data['status'] ?? ''),
             withdrawable: (bool) ($data['withdrawable'] ?? false),
             expiresAt: (string) ($data['expiresAt'] ?? ''),
@@ -62,8 +70,10 @@ final class ReviewPage implements \JsonSerializable
             'endorserInfo' => $this->endorserInfo,
             'requesterInfo' => $this->requesterInfo,
             'source' => $this->source,
+            'proofFiles' => $this->proofFiles,
             'skills' => $this->skills,
             'endorsementType' => $this->endorsementType,
+            'organisationName' => $this->organisationName,
             'status' => $this->status,
             'withdrawable' => $this->withdrawable,
             'expiresAt' => $this->expiresAt,

@@ -24,6 +24,7 @@ final class VerificationErrorCode
     public const MISSING_EMAIL = 'MISSING_EMAIL';
     public const MISSING_COMPANY = 'MISSING_COMPANY';
     public const INVALID_EMAIL = 'INVALID_EMAIL';
+    public const INVALID_FILE = 'INVALID_FILE';
     public const INVALID_WEBSITE = 'INVALID_WEBSITE';
     public const INVALID_SKILL = 'INVALID_SKILL';
     public const INVALID_VERIFICATION_TYPE = 'INVALID_VERIFICATION_TYPE';
@@ -48,6 +49,7 @@ final class VerificationErrorCode
     public const NO_OPEN_ATTEMPT = 'NO_OPEN_ATTEMPT';
     public const REVIEWER_UNREACHABLE = 'REVIEWER_UNREACHABLE';
     public const SESSION_LOCKED = 'SESSION_LOCKED';
+    public const TOO_MANY_FILES = 'TOO_MANY_FILES';
     public const TOO_MANY_REVIEWERS = 'TOO_MANY_REVIEWERS';
     public const LINK_EXPIRED = 'LINK_EXPIRED';
     public const PAYLOAD_TOO_LARGE = 'PAYLOAD_TOO_LARGE';

@@ -22,7 +22,10 @@ final class VerificationSession implements \JsonSerializable
      * @param list<Certificate> $certificates Certificates of the student.
      * @param list<SessionSkill> $skills The skills to verify.
      * @param SelectedItems $stored The items that were selected as evidence.
+     * @param list<ProofFile> $proofFiles Files that the student has attached to items.
      * @param string $expiresAt Time at which the session expires: ISO 8601, UTC.
+     * @param string $organisationName Name of the organisation that has the skills verified, as pages and
+     *     emails show it.
      * @param VerificationMethod::*|null $verificationMethod The chosen method; null before step 2.
      * @param list<string>|null $notAssessable With the method `assessment`: IDs of the chosen skills that
      *     cannot be assessed, because there are too few questions about them.
@@ -34,6 +37,9 @@ final class VerificationSession implements \JsonSerializable
      * @param VerificationSessionGuardianConsent::*|null $guardianConsent The state of the rule for students
      *     below 18: `age_required` until the age is stated, `required` until a guardian is asked, `pending` until
      *     the guardian agrees, then `given`. Absent if the organisation has no rule for students below 18.
+     * @param list<SkillOutcome>|null $outcomes The outcome of each skill. Present if the status is
+     *     `completed`, `declined` or `failed`.
+     * @param string|null $completedAt Time at which the verification ended; absent before.
      * @param string|null $testClockId The ID of the test clock whose time applies. Absent without one.
      * @param string|null $returnUrl Address to which the page sends the student at the end.
      */
@@ -48,13 +54,17 @@ final class VerificationSession implements \JsonSerializable
         public readonly array $certificates,
         public readonly array $skills,
         public readonly SelectedItems $stored,
+        public readonly array $proofFiles,
         public readonly string $expiresAt,
+        public readonly string $organisationName,
         public readonly ?string $verificationMethod = null,
         public readonly ?array $notAssessable = null,
         public readonly ?Reviewer $reviewer = null,
         public readonly ?string $evidenceLevel = null,
         public readonly ?array $reasons = null,
         public readonly ?string $guardianConsent = null,
+        public readonly ?array $outcomes = null,
+        public readonly ?string $completedAt = null,
         public readonly ?string $testClockId = null,
         public readonly ?string $returnUrl = null,
         public readonly ?PageBrand $brand = null,
@@ -78,13 +88,17 @@ final class VerificationSession implements \JsonSerializable
             certificates: array_map(static fn (mixed $item): Certificate => Certificate::fromArray((array) $item), array_values((array) ($data['certificates'] ?? []))),
             skills: array_map(static fn (mixed $item): SessionSkill => SessionSkill::fromArray((array) $item), array_values((array) ($data['skills'] ?? []))),
             stored: SelectedItems::fromArray((array) ($data['stored'] ?? [])),
+            proofFiles: array_map(static fn (mixed $item): ProofFile => ProofFile::fromArray((array) $item), array_values((array) ($data['proofFiles'] ?? []))),
             expiresAt: (string) ($data['expiresAt'] ?? ''),
+            organisationName: (string) ($data['organisationName'] ?? ''),
             verificationMethod: isset($data['verificationMethod']) ? (string) $data['verificationMethod'] : null,
             notAssessable: isset($data['notAssessable']) ? array_map(static fn (mixed $item): string => (string) $item, array_values((array) $data['notAssessable'])) : null,
             reviewer: isset($data['reviewer']) ? Reviewer::fromArray((array) $data['reviewer']) : null,
             evidenceLevel: isset($data['evidenceLevel']) ? (string) $data['evidenceLevel'] : null,
             reasons: isset($data['reasons']) ? array_map(static fn (mixed $item): EvidenceReason => EvidenceReason::fromArray((array) $item), array_values((array) $data['reasons'])) : null,
             guardianConsent: isset($data['guardianConsent']) ? (string) $data['guardianConsent'] : null,
+            outcomes: isset($data['outcomes']) ? array_map(static fn (mixed $item): SkillOutcome => SkillOutcome::fromArray((array) $item), array_values((array) $data['outcomes'])) : null,
+            completedAt: isset($data['completedAt']) ? (string) $data['completedAt'] : null,
             testClockId: isset($data['testClockId']) ? (string) $data['testClockId'] : null,
             returnUrl: isset($data['returnUrl']) ? (string) $data['returnUrl'] : null,
             brand: isset($data['brand']) ? PageBrand::fromArray((array) $data['brand']) : null,
@@ -106,13 +120,17 @@ final class VerificationSession implements \JsonSerializable
             'skills' => $this->skills,
             'notAssessable' => $this->notAssessable,
             'stored' => $this->stored,
+            'proofFiles' => $this->proofFiles,
             'reviewer' => $this->reviewer,
             'evidenceLevel' => $this->evidenceLevel,
             'reasons' => $this->reasons,
             'guardianConsent' => $this->guardianConsent,
+            'outcomes' => $this->outcomes,
+            'completedAt' => $this->completedAt,
             'expiresAt' => $this->expiresAt,
             'testClockId' => $this->testClockId,
             'returnUrl' => $this->returnUrl,
+            'organisationName' => $this->organisationName,
             'brand' => $this->brand,
         ]);
     }

@@ -38,6 +38,7 @@ from .types import (
     CreditEntryList,
     Cursor,
     DailyCapInput,
+    DeletedProofFile,
     Delivery,
     DeliveryList,
     DeliveryStatus,
@@ -81,6 +82,9 @@ from .types import (
     PersonList,
     PersonRequest,
     PriceTable,
+    ProofFile,
+    ProofFileContent,
+    ProofFileInput,
     PublicSkill,
     PublicSkillDetails,
     PublicSkillPage,
@@ -91,6 +95,7 @@ from .types import (
     Result,
     ResultList,
     ResultStatus,
+    ReviewFileInput,
     ReviewInput,
     ReviewPage,
     Reviewer,
@@ -1160,6 +1165,53 @@ class EventsResource:
         """
         operation = Operation("POST", "/api/v1/partner/events/ack", "signature", body=body)
         result: EventAcknowledgement = self._transport.send(operation, options)
+        return result
+
+
+class FilesResource:
+    """Photos and documents that prove the work of the student."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def store_proof(self, session_token: str, body: ProofFileInput, *, options: Optional[CallOptions] = None) -> ProofFile:
+        """Store a file as proof.
+
+        Attaches a photo or document to a project, work experience or certificate of the session. The
+        reviewer sees the files of the items that were stored in step 3. Metadata such as place and time
+        is removed from images. PDF files with scripts or embedded files are rejected. A session can
+        have at most 5 files of at most 5 MB each.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/verify/{path_segment('session_token', session_token)}/files",
+            "none",
+            body=body,
+        )
+        result: ProofFile = self._transport.send(operation, options)
+        return result
+
+    def delete_proof(self, session_token: str, file_id: str, *, options: Optional[CallOptions] = None) -> DeletedProofFile:
+        """Delete a file.
+
+        Files cannot be deleted after the review was requested.
+        """
+        operation = Operation(
+            "DELETE",
+            f"/api/v1/verify/{path_segment('session_token', session_token)}/files/{path_segment('file_id', file_id)}",
+            "none",
+        )
+        result: DeletedProofFile = self._transport.send(operation, options)
+        return result
+
+    def get_proof(self, body: ReviewFileInput, *, options: Optional[CallOptions] = None) -> ProofFileContent:
+        """Get a file of a review.
+
+        For the reviewer, with the token from the link in the email. Returns the content in Base64, so
+        that browsers never open it as a page of this server.
+        """
+        operation = Operation("POST", "/api/v1/humanverification/file", "none", body=body)
+        result: ProofFileContent = self._transport.send(operation, options)
         return result
 
 
@@ -2781,6 +2833,8 @@ class Resources:
         """Notifications of changes, for example to results and mandates. Pull and acknowledge them here,
         or receive them by webhook.
         """
+        self.files = FilesResource(transport)
+        """Photos and documents that prove the work of the student."""
         self.guardians = GuardiansResource(transport)
         """Consent of a guardian for students below 18, if the organisation requires it."""
         self.items = ItemsResource(transport)

@@ -143,6 +143,7 @@ VerificationErrorCode = Literal[
     "MISSING_EMAIL",
     "MISSING_COMPANY",
     "INVALID_EMAIL",
+    "INVALID_FILE",
     "INVALID_WEBSITE",
     "INVALID_SKILL",
     "INVALID_VERIFICATION_TYPE",
@@ -167,6 +168,7 @@ VerificationErrorCode = Literal[
     "NO_OPEN_ATTEMPT",
     "REVIEWER_UNREACHABLE",
     "SESSION_LOCKED",
+    "TOO_MANY_FILES",
     "TOO_MANY_REVIEWERS",
     "LINK_EXPIRED",
     "PAYLOAD_TOO_LARGE",
@@ -374,6 +376,10 @@ class Assessment(_AssessmentOptional):
     """Number of questions."""
     questions: List[AssessmentQuestion]
     """The questions, without the correct answers."""
+    expiresAt: str
+    """Time until which the answers can be submitted. An attempt without answers counts as failed."""
+    secondsLeft: int
+    """Seconds until `expiresAt`, for clients whose clock may be wrong."""
 
 
 class AssessmentAnswersInput(TypedDict):
@@ -1063,6 +1069,11 @@ class CreditEntryList(TypedDict):
 class DailyCapInput(TypedDict):
     daily_cap: Optional[float]
     """Maximum amount that the organisation may spend on a day in India; null removes the cap."""
+
+
+class DeletedProofFile(TypedDict):
+    fileId: str
+    """ID of the deleted file, `PF_…`."""
 
 
 class Delivery(TypedDict):
@@ -2148,6 +2159,43 @@ class Project(_ProjectOptional):
     """Name of the project."""
 
 
+class ProofFile(TypedDict):
+    fileId: str
+    """ID of the file, `PF_…`."""
+    sourceType: Literal["experience", "project", "certificate"]
+    """The kind of item that the file proves."""
+    externalId: str
+    """ID of the item, as sent to `POST /verify`."""
+    name: str
+    """Name of the file."""
+    mediaType: Literal["image/jpeg", "image/png", "image/webp", "application/pdf"]
+    """The type of the file, recognised by its content."""
+    size: int
+    """Size in bytes, without the metadata that was removed."""
+    createdAt: str
+    """Creation time of the record: ISO 8601, UTC."""
+
+
+class ProofFileContent(TypedDict):
+    fileId: str
+    """ID of the file, `PF_…`."""
+    mediaType: Literal["image/jpeg", "image/png", "image/webp", "application/pdf"]
+    """The type of the file."""
+    content: str
+    """The file in Base64."""
+
+
+class ProofFileInput(TypedDict):
+    sourceType: Literal["experience", "project", "certificate"]
+    """The kind of item that the file proves."""
+    externalId: str
+    """ID of the item, as sent to `POST /verify`."""
+    name: str
+    """Name of the file."""
+    content: str
+    """The file in Base64: a JPEG, PNG, WebP or PDF file of at most 5 MB."""
+
+
 class PublicSkill(TypedDict):
     skill_id: str
     """ID of the skill."""
@@ -2460,6 +2508,15 @@ class ReviewDecision(_ReviewDecisionOptional):
     """True if the reviewer confirms the skill."""
 
 
+class ReviewFileInput(TypedDict):
+    serviceVerificationId: str
+    """The verification ID, `SV_…`."""
+    token: str
+    """The token from the link in the email to the reviewer."""
+    fileId: str
+    """ID of the file, `PF_…`."""
+
+
 class _ReviewInputOptional(TypedDict, total=False):
     decisions: List[ReviewDecision]
     """Exactly one decision per skill. Required unless `declined` is true."""
@@ -2485,9 +2542,13 @@ class ReviewPage(TypedDict):
     """The student."""
     source: VerificationSource
     """The work that the reviewer knows."""
+    proofFiles: List[ProofFile]
+    """Files that the student has attached to the items. Their content requires the token of the email."""
     skills: List[SessionSkill]
     """The skills to review."""
     endorsementType: EndorsementType
+    organisationName: str
+    """Name of the organisation that has the skills verified, as pages and emails show it."""
     status: VerificationStatus
     """Return only records with this status."""
     withdrawable: bool
@@ -3531,6 +3592,10 @@ class _VerificationSessionOptional(TypedDict, total=False):
     until a guardian is asked, `pending` until the guardian agrees, then `given`. Absent if the
     organisation has no rule for students below 18.
     """
+    outcomes: List[SkillOutcome]
+    """The outcome of each skill. Present if the status is `completed`, `declined` or `failed`."""
+    completedAt: str
+    """Time at which the verification ended; absent before."""
     testClockId: str
     """The ID of the test clock whose time applies. Absent without one."""
     returnUrl: str
@@ -3560,10 +3625,14 @@ class VerificationSession(_VerificationSessionOptional):
     """The skills to verify."""
     stored: SelectedItems
     """The items that were selected as evidence."""
+    proofFiles: List[ProofFile]
+    """Files that the student has attached to items."""
     reviewer: Optional[Reviewer]
     """The reviewer; null before one is stored."""
     expiresAt: str
     """Time at which the session expires: ISO 8601, UTC."""
+    organisationName: str
+    """Name of the organisation that has the skills verified, as pages and emails show it."""
 
 
 class _VerificationSessionInputOptional(TypedDict, total=False):

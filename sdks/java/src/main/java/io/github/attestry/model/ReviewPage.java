@@ -10,7 +10,10 @@ import java.util.List;
  * @param endorserInfo The reviewer.
  * @param requesterInfo The student.
  * @param source The work that the reviewer knows.
+ * @param proofFiles Files that the student has attached to the items. Their content requires the token of the
+ *     email.
  * @param skills The skills to review.
+ * @param organisationName Name of the organisation that has the skills verified, as pages and emails show it.
  * @param status Return only records with this status.
  * @param withdrawable True if the reviewer has endorsed a skill, and can withdraw the endorsement until {@code
  *     expiresAt}.
@@ -21,8 +24,10 @@ public record ReviewPage(
         ReviewPageEndorserInfo endorserInfo,
         ReviewPageRequesterInfo requesterInfo,
         VerificationSource source,
+        List<ProofFile> proofFiles,
         List<SessionSkill> skills,
         EndorsementType endorsementType,
+        String organisationName,
         VerificationStatus status,
         boolean withdrawable,
         String expiresAt) {

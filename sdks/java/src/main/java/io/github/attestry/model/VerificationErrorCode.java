@@ -20,6 +20,7 @@ public record VerificationErrorCode(String value) implements StringValue {
     public static final VerificationErrorCode MISSING_EMAIL = new VerificationErrorCode("MISSING_EMAIL");
     public static final VerificationErrorCode MISSING_COMPANY = new VerificationErrorCode("MISSING_COMPANY");
     public static final VerificationErrorCode INVALID_EMAIL = new VerificationErrorCode("INVALID_EMAIL");
+    public static final VerificationErrorCode INVALID_FILE = new VerificationErrorCode("INVALID_FILE");
     public static final VerificationErrorCode INVALID_WEBSITE = new VerificationErrorCode("INVALID_WEBSITE");
     public static final VerificationErrorCode INVALID_SKILL = new VerificationErrorCode("INVALID_SKILL");
     public static final VerificationErrorCode INVALID_VERIFICATION_TYPE = new VerificationErrorCode("INVALID_VERIFICATION_TYPE");
@@ -44,6 +45,7 @@ public record VerificationErrorCode(String value) implements StringValue {
     public static final VerificationErrorCode NO_OPEN_ATTEMPT = new VerificationErrorCode("NO_OPEN_ATTEMPT");
     public static final VerificationErrorCode REVIEWER_UNREACHABLE = new VerificationErrorCode("REVIEWER_UNREACHABLE");
     public static final VerificationErrorCode SESSION_LOCKED = new VerificationErrorCode("SESSION_LOCKED");
+    public static final VerificationErrorCode TOO_MANY_FILES = new VerificationErrorCode("TOO_MANY_FILES");
     public static final VerificationErrorCode TOO_MANY_REVIEWERS = new VerificationErrorCode("TOO_MANY_REVIEWERS");
     public static final VerificationErrorCode LINK_EXPIRED = new VerificationErrorCode("LINK_EXPIRED");
     public static final VerificationErrorCode PAYLOAD_TOO_LARGE = new VerificationErrorCode("PAYLOAD_TOO_LARGE");

@@ -18,6 +18,7 @@ import java.util.List;
  * @param notAssessable With the method {@code assessment}: IDs of the chosen skills that cannot be assessed,
  *     because there are too few questions about them.
  * @param stored The items that were selected as evidence.
+ * @param proofFiles Files that the student has attached to items.
  * @param reviewer The reviewer; null before one is stored.
  * @param evidenceLevel Strength of the evidence that the endorsement provides for the skills. Present if the
  *     reviewer endorsed at least one skill. It can change later, for example if the student endorses the reviewer
@@ -26,9 +27,13 @@ import java.util.List;
  * @param guardianConsent The state of the rule for students below 18: {@code age_required} until the age is
  *     stated, {@code required} until a guardian is asked, {@code pending} until the guardian agrees, then {@code
  *     given}. Absent if the organisation has no rule for students below 18.
+ * @param outcomes The outcome of each skill. Present if the status is {@code completed}, {@code declined} or
+ *     {@code failed}.
+ * @param completedAt Time at which the verification ended; absent before.
  * @param expiresAt Time at which the session expires: ISO 8601, UTC.
  * @param testClockId The ID of the test clock whose time applies. Absent without one.
  * @param returnUrl Address to which the page sends the student at the end.
+ * @param organisationName Name of the organisation that has the skills verified, as pages and emails show it.
  */
 public record VerificationSession(
         String serviceVerificationId,
@@ -43,12 +48,16 @@ public record VerificationSession(
         List<SessionSkill> skills,
         List<String> notAssessable,
         SelectedItems stored,
+        List<ProofFile> proofFiles,
         Reviewer reviewer,
         VerificationSessionEvidenceLevel evidenceLevel,
         List<EvidenceReason> reasons,
         VerificationSessionGuardianConsent guardianConsent,
+        List<SkillOutcome> outcomes,
+        String completedAt,
         String expiresAt,
         String testClockId,
         String returnUrl,
+        String organisationName,
         PageBrand brand) {
 }

@@ -15,6 +15,7 @@ public abstract class Resources {
     private final EmploymentTypesResource employmentTypes;
     private final EndorsementsResource endorsements;
     private final EventsResource events;
+    private final FilesResource files;
     private final GuardiansResource guardians;
     private final ItemsResource items;
     private final LocationsResource locations;
@@ -43,6 +44,7 @@ public abstract class Resources {
         employmentTypes = new EmploymentTypesResource(caller);
         endorsements = new EndorsementsResource(caller);
         events = new EventsResource(caller);
+        files = new FilesResource(caller);
         guardians = new GuardiansResource(caller);
         items = new ItemsResource(caller);
         locations = new LocationsResource(caller);
@@ -112,6 +114,11 @@ public abstract class Resources {
      */
     public EventsResource events() {
         return events;
+    }
+
+    /** Photos and documents that prove the work of the student. */
+    public FilesResource files() {
+        return files;
     }
 
     /** Consent of a guardian for students below 18, if the organisation requires it. */
