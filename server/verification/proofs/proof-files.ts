@@ -12,8 +12,8 @@ import { checkPdf } from './check-pdf.ts'
 import type { ProofFileInput } from './schema.ts'
 import { stripMetadata } from './strip-metadata.ts'
 
-export const MAX_FILE_BYTES = 5 * 1024 * 1024
-export const MAX_FILES_PER_SESSION = 5
+const MAX_FILE_BYTES = 5 * 1024 * 1024
+const MAX_FILES_PER_SESSION = 5
 /** A small file can contain a huge image, which would occupy the memory of the reviewer's phone. */
 const MAX_PIXELS = 100_000_000
 
