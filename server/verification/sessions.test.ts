@@ -80,9 +80,11 @@ test('a session is opened, completed in steps and read', async () => {
     certificates: sentStudent.certificates,
     skills: skillsResponse.body.data.skills,
     stored: replaceResponse.body.data.stored,
+    proofFiles: [],
     reviewer: null,
     expiresAt,
     returnUrl: 'https://college.example/done',
+    organisationName: 'Acme Staffing',
   })
   assert.deepEqual(await getVerification(session), {
     serviceVerificationId,
