@@ -159,3 +159,14 @@ test('files are part of the export of a student, and are deleted with the studen
   const { rows } = await app.context.db.pool.query('select 1 from proof_files where file_id = $1', [file.fileId])
   assert.equal(rows.length, 0)
 })
+
+test('files of items that were not chosen are not shown to the reviewer', async () => {
+  const calls = await start()
+  const session = await calls.openPreparedSession('human')
+  const project = { sourceType: 'project', externalId: 'p-1' }
+  const { fileId } = (await expectOk(addFile(calls, session, aPng(), project))).body.data
+  await expectOk(calls.storeReviewer(session))
+  assert.deepEqual((await calls.getReviewPage(session)).body.data.proofFiles, [])
+  const body = { serviceVerificationId: session.id, token: await calls.getReviewToken(session), fileId }
+  assert.equal(outcomeOf(await calls.call('POST', '/humanverification/file', { body })), '404 NOT_FOUND')
+})
