@@ -2,7 +2,7 @@ import { availableParallelism, loadavg, totalmem } from 'node:os'
 import { type BenchmarkRow, formatFigure } from '../support/benchmark.ts'
 
 /** The figures of one benchmark, and where and when they were measured. */
-export interface BenchmarkResult {
+interface BenchmarkResult {
   /** The day of the run, for example 2026-11-18. */
   date: string
   machine: string

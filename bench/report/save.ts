@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { type BenchmarkResults, renderReport } from './report.ts'
 
-export const RESULTS_FILE = new URL('results.json', import.meta.url)
+const RESULTS_FILE = new URL('results.json', import.meta.url)
 export const REPORT_FILE = new URL('../../docs/reference/performance.md', import.meta.url)
 
 /** Replaces the saved results of the measured benchmarks, and writes the page of the documentation. */
