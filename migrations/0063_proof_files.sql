@@ -1,7 +1,7 @@
--- compatible with: 0061
+-- compatible with: 0054
 
--- Photos and documents that students attach to a project, a job or a certificate, for their reviewer. Rows are deleted when the student is
--- erased.
+-- Photos and documents that students attach to a project, a job or a certificate, for their reviewer. Rows are deleted 30 days after the end of the
+-- session, or when the student is erased.
 create table proof_files (
   file_id text primary key,
   verification_id text not null references verification_sessions,

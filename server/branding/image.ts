@@ -11,6 +11,9 @@ export interface ImageInfo {
 
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
+/** Chunks before the image data of a PNG file. A file of many tiny ones would take a lot of time. */
+const MAX_PNG_HEADER_CHUNKS = 2_000
+
 /** Returns undefined for files that are not a complete header of a PNG, JPEG or WebP image. */
 export function readImage(bytes: Buffer): ImageInfo | undefined {
   try {
@@ -31,9 +34,12 @@ function textAt(bytes: Buffer, offset: number): string {
 function readPng(bytes: Buffer): ImageInfo | undefined {
   if (textAt(bytes, 12) !== 'IHDR') return undefined
   let isAnimated = false
+  let chunks = 0
   // The chunk acTL of an animation is before the first chunk of image data.
-  for (let offset = 8; textAt(bytes, offset + 4) !== 'IDAT'; offset += bytes.readUInt32BE(offset) + 12)
+  for (let offset = 8; textAt(bytes, offset + 4) !== 'IDAT'; offset += bytes.readUInt32BE(offset) + 12) {
+    if (++chunks > MAX_PNG_HEADER_CHUNKS) return undefined
     if (textAt(bytes, offset + 4) === 'acTL') isAnimated = true
+  }
   return { type: 'image/png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20), isAnimated }
 }
 

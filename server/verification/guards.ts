@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { addressNotAllowedMessage, isAddressAllowed } from '../access/allowed-addresses.ts'
 import { countFailedAuthentication } from '../access/authentication.ts'
@@ -13,6 +14,7 @@ import { formatSeconds } from '../platform/clock.ts'
 import {
   bodyTimeoutMs,
   checkBodyOfRejectedCaller,
+  checkDeclaredBody,
   EMPTY_BODY,
   hasBody,
   MAX_BODY_BYTES,
@@ -22,7 +24,8 @@ import { parseJson } from '../platform/http/json.ts'
 import type { App } from '../platform/http/server.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import { fieldOf, isMissing } from './fields.ts'
-import { findOrganisationOf, isSessionToken, sessionNotFoundProblem } from './sessions.ts'
+import { findOrganisationOf, getSession, isSessionToken, sessionNotFoundProblem } from './sessions.ts'
+import { Uploads } from './uploads.ts'
 
 /**
  * How a route authenticates its caller.
@@ -34,8 +37,8 @@ type AuthMethod = 'key' | 'header' | 'body' | 'path' | 'either' | 'link' | 'none
 declare module 'fastify' {
   interface FastifyContextConfig {
     auth?: AuthMethod
-    /** Maximum size of the body, if it is not that of other routes. */
-    maxBodyBytes?: number
+    /** Maximum size of a body with a file. The token must be in the path. */
+    maxUploadBytes?: number
   }
   interface FastifyRequest {
     /** Set by the guards of the verification API. */
@@ -72,28 +75,35 @@ const UNKNOWN_TOKEN_RATE_LIMIT: Rule = { name: 'unknown-session-tokens', kind: '
 /**
  * Checks, in this order: body size and media type, key, token, rate limit, JSON, and whether the organisation is paused. Callers without
  * a key or a token are charged to the limit of their IP address before their body is read. The body of a caller whose key or token is
- * missing or invalid is not read. The route checks the session and the fields.
+ * missing or invalid is not read. Uploads are charged, and their session is looked up, before the body is read. The route checks the
+ * session and the fields.
  */
 export function guardVerificationRoutes(app: App, context: Context): void {
+  const uploads = new Uploads()
   app.decorateRequest('sessionCaller', null as never)
   app.addHook('onRoute', ({ config, url, method }) => {
     if (config?.auth === undefined) throw new Error(`${method} ${url} must declare its auth method`)
+    if (config.maxUploadBytes !== undefined && config.auth !== 'path')
+      throw new Error(`${method} ${url} accepts uploads, so its token must be in the path`)
   })
-  app.addHook('preParsing', async (request) => {
+  app.addHook('preParsing', async (request, reply) => {
     if (request.is404) return
-    const { auth: declaredAuth, maxBodyBytes } = request.routeOptions.config
+    const { auth: declaredAuth, maxUploadBytes } = request.routeOptions.config
     const auth = declaredAuth!
     const isAnonymous = auth === 'link' || auth === 'none'
     if (isAnonymous)
       await chargeRateLimit(context, callerAddress(request.ip), ADDRESS_RATE_LIMIT, 'from this IP address')
     const rejection = isAnonymous ? undefined : await findRejection(context, request, auth)
     if (rejection !== undefined) {
-      await checkBodyOfRejectedCaller(request.raw, maxBodyBytes)
+      await checkBodyOfRejectedCaller(request.raw, maxUploadBytes)
       request.rawBody = EMPTY_BODY
+    } else if (maxUploadBytes !== undefined) {
+      await receiveUpload(request, reply.raw, maxUploadBytes)
+      return
     } else if (isAnonymous) request.rawBody = await readBody(request.raw, MAX_ANONYMOUS_BODY_BYTES, bodyTimeoutMs.small)
     else
       request.rawBody = await (hasKey(request) || auth !== 'body'
-        ? readBody(request.raw, maxBodyBytes, maxBodyBytes === undefined ? undefined : bodyTimeoutMs.toFile)
+        ? readBody(request.raw)
         : readBodyWithToken(context, request))
     request.sessionCaller = await authenticateSession(context, request, auth)
     request.tenant.scope = request.sessionCaller.scope
@@ -111,6 +121,20 @@ export function guardVerificationRoutes(app: App, context: Context): void {
     if (!(error instanceof Problem) || error.code !== 'SESSION_NOT_FOUND' || request.sessionCaller?.scope) return
     await countUnknownToken(context, request)
   })
+
+  /** Charges the rate limits and looks up the session before the body is read, because it is large and may take minutes. */
+  async function receiveUpload(request: FastifyRequest, response: ServerResponse, maxBytes: number): Promise<void> {
+    checkDeclaredBody(request.raw, maxBytes)
+    request.rawBody = EMPTY_BODY
+    request.sessionCaller = await authenticateSession(context, request, 'path')
+    const { scope, token } = request.sessionCaller
+    request.tenant.scope = scope
+    if (!hasBody(request.raw)) return
+    await getSession(context.db.queries, context.clock, token!, scope)
+    const declaredLength = request.headers['content-length']
+    uploads.reserve(token!, declaredLength === undefined ? maxBytes : Number(declaredLength), response)
+    request.rawBody = await readBody(request.raw, maxBytes, bodyTimeoutMs.withFile)
+  }
 }
 
 /** Rejects requests of paused organisations. The organisation is looked up only while one is paused. */

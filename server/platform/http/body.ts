@@ -16,10 +16,10 @@ export const NoBody = Type.Object({}, { additionalProperties: false, default: {}
 const MAX_SMALL_BODY_BYTES = 64 * 1024
 
 /**
- * How long a body may take to arrive if its caller will be rejected, if it is small, if it is read into memory, or if it is saved to a
- * file. Tests shorten these timeouts.
+ * How long a body may take to arrive if its caller will be rejected, if it is small, if it is read into memory, if it contains a file, or if
+ * it is saved to a file. Tests shorten these timeouts.
  */
-export const bodyTimeoutMs = { rejected: 2_000, small: 10_000, inMemory: 30_000, toFile: 240_000 }
+export const bodyTimeoutMs = { rejected: 2_000, small: 10_000, inMemory: 30_000, withFile: 180_000, toFile: 240_000 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {
   const declaredLength = headers['content-length']
@@ -41,20 +41,25 @@ export async function readBody(
 
 /**
  * Rejects a body that is too large, then one that is not JSON, like `readBody`, for a caller who will be rejected anyway. Does not wait
- * for a body whose length is declared, and not for long otherwise, so that callers without a key cannot occupy connections.
+ * for a body whose length is declared, and reads no more than a normal body, and not for long, otherwise, so that callers without a key
+ * cannot occupy connections or memory.
  */
 export async function checkBodyOfRejectedCaller(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<void> {
   if (!hasBody(request)) return
   if (request.headers['content-length'] === undefined) {
     try {
-      await readBody(request, maxBytes, bodyTimeoutMs.rejected)
+      await readBody(request, Math.min(maxBytes, MAX_BODY_BYTES), bodyTimeoutMs.rejected)
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== REQUEST_TIMEOUT) throw error
     }
-  } else {
-    requireDeclaredLength(request, maxBytes)
-    requireJson(request.headers)
-  }
+  } else checkDeclaredBody(request, maxBytes)
+}
+
+/** Rejects a body that is too large, then one that is not JSON, by its headers alone. */
+export function checkDeclaredBody(request: IncomingMessage, maxBytes: number): void {
+  if (!hasBody(request)) return
+  requireDeclaredLength(request, maxBytes)
+  requireJson(request.headers)
 }
 
 /** Reads a raw body of any media type, such as a provider's callback. */

@@ -52,7 +52,7 @@ async function sendSlowly(url: string, head: string, length = 'content-length: 1
   }
 }
 
-function setBodyTimeouts(t: TestContext, timeouts: typeof bodyTimeoutMs): void {
+function setBodyTimeouts(t: TestContext, timeouts: Partial<typeof bodyTimeoutMs>): void {
   const defaultTimeouts = { ...bodyTimeoutMs }
   t.after(() => Object.assign(bodyTimeoutMs, defaultTimeouts))
   Object.assign(bodyTimeoutMs, timeouts)

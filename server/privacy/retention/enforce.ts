@@ -10,6 +10,8 @@ import type { TimedWork } from '../../test-clocks/runner.ts'
 import { isNotHeld, isOnClock, peopleActivity, periodOf, shortestPeriodDays } from './due.ts'
 
 const BATCH_SIZE = 500
+/** Reviewers no longer need the files of students after the session has ended. Documents name this period. */
+const PROOF_FILE_DAYS = 30
 
 export type RetentionCounts = Record<RetentionClass, number>
 
@@ -41,6 +43,12 @@ export async function enforceRetention(
       counts[name] += erased
       if (name === 'contact_data' || erased < BATCH_SIZE) break
     }
+  }
+  for (;;) {
+    if (isStopped()) return counts
+    const deleted = await deleteProofFiles(deps, testClockId)
+    if (deleted > 0) deps.log.info({ proof_files: deleted }, 'files of ended sessions deleted')
+    if (deleted < BATCH_SIZE) break
   }
   if (Object.values(counts).some((count) => count > 0)) deps.log.info({ ...counts }, 'retention periods enforced')
   return counts
@@ -170,6 +178,31 @@ async function erasePeople(
   }
 }
 
+/** Deletes the photos and documents of students some time after the end of their session. The same period applies to all organisations. */
+function deleteProofFiles({ db, clock }: RetentionDeps, testClockId: string | undefined): Promise<number> {
+  return db.transaction(async (tx) => {
+    const { rows } = await sql`delete from proof_files where file_id in (
+        select d.file_id from (${dueProofFiles()}) as d
+        where d.due_at <= ${new Date(clock.now())} and ${isOnClock(sql`d.test_clock_id`, testClockId)}
+        limit ${BATCH_SIZE})
+      returning 1`.execute(tx)
+    return rows.length
+  })
+}
+
+/**
+ * Selects each file of a session that has ended and has no legal hold, with the time at which it is deleted. Sessions without a result end
+ * when the session and the link of the reviewer have expired. Assessments can be left unfinished, and then keep their status.
+ */
+function dueProofFiles(): RawBuilder<unknown> {
+  return sql`
+    select f.file_id, s.test_clock_id,
+      coalesce(s.completed_at, greatest(s.expires_at, s.updated_at, r.expires_at)) + make_interval(days => ${sql.lit(PROOF_FILE_DAYS)}) as due_at
+    from proof_files f join verification_sessions s using (verification_id)
+      left join verification_reviews r using (verification_id) join people o on o.person_id = s.person_id
+    where s.status not in ('open', 'pending_review') and o.legal_hold is null and ${isNotHeld(sql`f.org_id`)}`
+}
+
 /** Deletes emails of organisations, except those that are still queued. */
 function deleteEmails({ db, clock }: RetentionDeps): Promise<number> {
   return db.transaction(async (tx) => {
@@ -228,7 +261,9 @@ export const retentionTimedWork: TimedWork = {
     union all
     select test_clock_id, active_at + ${periodOf('contact_data', sql`d.org_id`)}
     from (${peopleActivity(sql`o.mode = 'test'`)}) as d
-    where clocks = 1 and test_clock_id is not null and active_at < 'infinity'`,
+    where clocks = 1 and test_clock_id is not null and active_at < 'infinity'
+    union all
+    select test_clock_id, due_at from (${dueProofFiles()}) as f where test_clock_id is not null`,
   async processDue(context, testClockId, isStopped) {
     await enforceRetention(context, { testClockId, isStopped })
   },

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { request as httpRequest } from 'node:http'
 import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
+import { signInMember } from '../../../test/support/console.ts'
 import { createPartner } from '../../../test/support/partners.ts'
 import { aJpeg, aPdf, aPng, aWebP } from '../../../test/support/proof-files.ts'
+import { until } from '../../../test/support/until.ts'
 import {
   BRICKLAYING,
   expectOk,
@@ -11,6 +14,12 @@ import {
   type VerificationCalls,
   verificationCalls,
 } from '../../../test/support/verification.ts'
+import { readImage } from '../../branding/image.ts'
+import { DAY, HOUR } from '../../platform/clock.ts'
+import { enforceRetention } from '../../privacy/retention/enforce.ts'
+import { storeExpiredStatuses } from '../jobs.ts'
+import { checkPdf } from './check-pdf.ts'
+import { stripMetadata } from './strip-metadata.ts'
 
 const start = sharedVerification()
 
@@ -21,6 +30,14 @@ function addFile({ call }: VerificationCalls, { token }: Session, content: Buffe
   return call('POST', `/verify/${token}/files`, {
     body: { ...source, content: content.toString('base64'), ...changes },
   })
+}
+
+/** Returns a PNG file that declares another size. */
+function largePng(width: number, height: number): Buffer {
+  const png = aPng()
+  png.writeUInt32BE(width, 16)
+  png.writeUInt32BE(height, 20)
+  return png
 }
 
 /** Opens a session whose review is requested, with one file, and returns what the reviewer gets. */
@@ -68,11 +85,12 @@ test('PNG and WebP images lose their metadata, and PDF files stay as they are', 
 test('files of other types, damaged files and PDF files with scripts or files are rejected', async () => {
   const calls = await start()
   const session = await calls.openPreparedSession('human')
-  const objectStream = (text: string) => {
-    const data = deflateSync(Buffer.from(text))
-    const head = `1 0 obj << /Type /ObjStm /Filter /FlateDecode /Length ${data.length} >>\nstream\n`
+  const objectStream = (text: string, keys = '/Type /ObjStm', data = deflateSync(Buffer.from(text))) => {
+    const head = `1 0 obj << ${keys} /Filter /FlateDecode /Length ${data.length} >>\nstream\n`
     return Buffer.concat([Buffer.from(head), data, Buffer.from('\nendstream endobj')])
   }
+  const script = '<< /S /JavaScript >>'
+  const scriptStream = objectStream(script)
   const bad: [string, Buffer][] = [
     ['text', Buffer.from('hello')],
     ['HTML', Buffer.from('<script>alert(1)</script>')],
@@ -87,6 +105,22 @@ test('files of other types, damaged files and PDF files with scripts or files ar
       aPdf('1 0 obj << /Type /ObjStm /Filter /LZWDecode >>\nstream\nx\nendstream'),
     ],
     ['an encrypted PDF', aPdf('trailer << /Encrypt 5 0 R >>')],
+    ['a PDF with an action on opening', aPdf('<< /OpenAction << /S /URI /URI (https://example.com) >> >>')],
+    ['a PDF with actions on events', aPdf('<< /AA << /O 3 0 R >> >>')],
+    ['a PDF with a form in XML', aPdf('<< /XFA 3 0 R >>')],
+    ['a PDF with a script in the data of a stream', aPdf(`1 0 obj << >>\nstream\n${script}\nendstream`)],
+    ['a PDF with a string before the object stream', aPdf(objectStream(script, '/Type /ObjStm /X (obj)'))],
+    [
+      'a PDF with an object stream in comments',
+      aPdf(Buffer.concat([Buffer.from('%stream\n'), scriptStream, Buffer.from('\n%endstream')])),
+    ],
+    [
+      'a PDF with a cut object stream',
+      aPdf(objectStream('', '/Type /ObjStm', deflateSync(Buffer.from('<< /Type /Page >>')).subarray(0, -8))),
+    ],
+    ['a PDF with several filters', aPdf(objectStream('<< >>', '/Type /ObjStm /Filter /ASCIIHexDecode'))],
+    ['a PDF with a long dictionary', aPdf(objectStream('<< >>', `/Type /ObjStm /X (${'x'.repeat(5000)})`))],
+    ['an image with too many pixels', largePng(5001, 5000)],
   ]
   for (const [name, content] of bad) {
     calls.clock.advance(1000)
@@ -94,6 +128,7 @@ test('files of other types, damaged files and PDF files with scripts or files ar
   }
   calls.clock.advance(1000)
   assert.equal(outcomeOf(await addFile(calls, session, aPdf(objectStream('<< /Type /Page >>')))), '201')
+  assert.equal(outcomeOf(await addFile(calls, session, largePng(5000, 5000))), '201')
   assert.equal(outcomeOf(await addFile(calls, session, aPng(), { externalId: 'other' })), '400 UNKNOWN_ITEM')
   assert.equal(outcomeOf(await addFile(calls, session, aPng(), { content: '?' })), '400 VALIDATION_FAILED')
   const large = Buffer.concat([aPng(), Buffer.alloc(5 * 1024 * 1024)])
@@ -141,6 +176,164 @@ test('a file needs the token of the review, and belongs to the chosen items of o
   const other = await calls.requestReview({ student: { externalStudentId: 'stu-2', email: 'other@example.com' } })
   assert.equal(outcomeOf(await get({ serviceVerificationId: other.session.id, token: other.token })), '404 NOT_FOUND')
   await expectOk(calls.submitReview(session, token, { decisions: [{ skillId: BRICKLAYING, endorsed: true }] }))
+  assert.equal(outcomeOf(await get({})), '409 ALREADY_SUBMITTED')
+  assert.deepEqual((await calls.getReviewPage(session)).body.data.proofFiles, [])
+  const withdrawal = { serviceVerificationId: session.id, token, reason: 'It was another person.' }
+  await expectOk(calls.call('POST', '/humanverification/withdraw', { body: withdrawal }))
+  assert.equal(outcomeOf(await get({})), '409 ALREADY_SUBMITTED')
+})
+
+test('the reviewer cannot read a file while the data of the student or the reviewer is restricted', async () => {
+  const { app } = await start()
+  const partner = await createPartner(app, 'live')
+  const calls = verificationCalls(app, partner.orgId, await app.fixtures.createSessionKey(partner.orgId))
+  const { session, token, file } = await reviewFile(calls, aPng())
+  const body = { serviceVerificationId: session.id, token, fileId: file.fileId }
+  for (const email of ['asha@example.com', 'ravi.menon@metro.example']) {
+    const found = await expectOk(partner.get(`/people?email=${email}`))
+    const path = `/people/${found.body.data.items[0].person_id}`
+    const request = { basis: 'GDPR Article 18', requested_by: 'the person' }
+    await expectOk(partner.post(`${path}/restrict`, request))
+    assert.equal(outcomeOf(await calls.call('POST', '/humanverification/file', { body })), '403 FORBIDDEN', email)
+    await expectOk(partner.post(`${path}/unrestrict`, request))
+    assert.equal(outcomeOf(await calls.call('POST', '/humanverification/file', { body })), '200', email)
+  }
+})
+
+test('the name of a file gets the extension of its type, and nothing that misleads', async () => {
+  const calls = await start()
+  const session = await calls.openPreparedSession('human')
+  const names = {
+    'certificate.hta': 'certificate.pdf',
+    '../..\\C:\\scan.pdf.exe': 'C scan pdf.pdf',
+    'wall\u202egpj.scr': 'wallgpj.pdf',
+    'line\r\nbreak': 'line break.pdf',
+    '.pdf': 'file.pdf',
+    [`${'x'.repeat(150)}.pdf`]: `${'x'.repeat(80)}.pdf`,
+  }
+  for (const [name, stored] of Object.entries(names)) {
+    calls.clock.advance(1000)
+    const { body } = await expectOk(addFile(calls, session, aPdf(), { name }))
+    assert.equal(body.data.name, stored)
+    await expectOk(calls.call('DELETE', `/verify/${session.token}/files/${body.data.fileId}`))
+  }
+})
+
+test('hostile files of 5 MB are checked in a short time', () => {
+  const size = 5 * 1024 * 1024
+  const repeat = (head: Buffer | string, part: Buffer | string) =>
+    Buffer.concat([Buffer.from(head as string), Buffer.alloc(size - 100, part as string), Buffer.from('\n%%EOF\n')])
+  const pdfs = [
+    '/Filter [',
+    '/ObjStm /Filter [',
+    '/ObjStm stream\nendstream ',
+    '/',
+    '#53',
+    '/J#61va',
+    '1 ',
+    'stream\nendstream',
+  ]
+  const files: [string, Buffer, (bytes: Buffer) => unknown][] = pdfs.map((part) => [
+    part,
+    repeat('%PDF-1.7\n', part),
+    checkPdf,
+  ])
+  const bomb = deflateSync(Buffer.alloc(200 * 1024 * 1024))
+  files.push([
+    'bomb',
+    aPdf(
+      Buffer.concat([Buffer.from('<< /Type /ObjStm /Filter /FlateDecode >>stream\n'), bomb, Buffer.from('endstream')]),
+    ),
+    checkPdf,
+  ])
+  const jpeg = repeat(aJpeg().subarray(0, 2), Buffer.of(0xff, 0xdb, 0, 2))
+  files.push(['JPEG', jpeg, (bytes) => stripMetadata(bytes, 'image/jpeg')])
+  const png = repeat(aPng().subarray(0, 33), Buffer.from('000000007445587400000000', 'hex'))
+  files.push(['PNG', png, (bytes) => [readImage(bytes), stripMetadata(bytes, 'image/png')]])
+  for (const [name, bytes, check] of files) {
+    const { user: before } = process.cpuUsage()
+    check(bytes)
+    const milliseconds = (process.cpuUsage().user - before) / 1000
+    assert.ok(milliseconds < 300, `${name}: ${milliseconds} ms`)
+  }
+  assert.equal(stripMetadata(jpeg, 'image/jpeg'), undefined)
+  assert.equal(readImage(png), undefined)
+})
+
+test('uploads are charged before the body is read, and few are received at the same time', async () => {
+  const calls = await start()
+  const open = (token: string, length: object = { 'content-length': 7_000_000 }, body = '{') => {
+    const request = httpRequest(`${calls.app.url}/api/v1/verify/${token}/files`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...length },
+    })
+    request.on('error', () => {}) // destroyed below
+    const response = new Promise<{ status: number; retryAfter: string | undefined }>((resolve) => {
+      request.on('response', ({ statusCode, headers }) =>
+        resolve({ status: statusCode!, retryAfter: headers['retry-after'] }),
+      )
+    })
+    request.write(body)
+    return { request, response }
+  }
+  const session = await calls.openPreparedSession('human')
+  const firstResponse = (uploads: ReturnType<typeof open>[]) => Promise.race(uploads.map(({ response }) => response))
+  const ofOneSession = [open(session.token), open(session.token), open(session.token)]
+  assert.deepEqual(await firstResponse(ofOneSession), { status: 429, retryAfter: '10' })
+  const ofOthers: typeof ofOneSession = []
+  for (let index = 2; index < 6; index++) {
+    const other = await calls.openPreparedSession('human', { student: { externalStudentId: `stu-${index}` } })
+    ofOthers.push(open(other.token), open(other.token))
+  }
+  assert.deepEqual(await firstResponse(ofOthers), { status: 503, retryAfter: '10' })
+  for (const { request } of [...ofOneSession, ...ofOthers]) request.destroy()
+  await until(async () => {
+    calls.clock.advance(1000)
+    return (await addFile(calls, session, aPng())).status === 201
+  })
+  calls.clock.advance(1000)
+  for (let count = 0; count < 5; count++) await calls.call('GET', `/verify/${session.token}`)
+  assert.equal((await open(session.token).response).status, 429, 'the rate limit applies before the body arrives')
+  calls.clock.advance(400 * DAY)
+  assert.equal((await open(session.token).response).status, 404, 'the session has expired')
+  const unknown = open('vst_none', { 'transfer-encoding': 'chunked' }, ' '.repeat(300_000))
+  assert.equal((await unknown.response).status, 413, 'a body of normal size is read at most')
+})
+
+test('files are deleted 30 days after the end of the session, unless the student has a legal hold', async () => {
+  const { app } = await start()
+  const partner = await createPartner(app, 'live')
+  const calls = verificationCalls(app, partner.orgId, await app.fixtures.createSessionKey(partner.orgId))
+  const reviewed = await reviewFile(calls, aPng())
+  await expectOk(
+    calls.submitReview(reviewed.session, reviewed.token, { decisions: [{ skillId: BRICKLAYING, endorsed: true }] }),
+  )
+  const unfinished = await calls.openPreparedSession('human', {
+    student: { externalStudentId: 'stu-2', email: 'other@example.com' },
+  })
+  await expectOk(addFile(calls, unfinished, aPng()))
+  const { expiresAt } = await calls.getFullVerification(unfinished)
+  const countFiles = async ({ id }: { id: string }) => {
+    await storeExpiredStatuses(app.context)
+    await enforceRetention(app.context)
+    return (await app.context.db.pool.query('select 1 from proof_files where verification_id = $1', [id])).rows.length
+  }
+  const found = await expectOk(partner.get('/people?email=asha@example.com'))
+  const holdPath = `/orgs/${partner.orgId}/live/people/${found.body.data.items[0].person_id}/hold`
+  app.clock.advance(30 * DAY - HOUR)
+  assert.equal(await countFiles(reviewed.session), 1)
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  await expectOk(owner.put(holdPath, { reason: 'Case 4711' }))
+  app.clock.advance(2 * HOUR)
+  assert.equal(await countFiles(reviewed.session), 1, 'held')
+  const laterOwner = await signInMember(app, partner.orgId, 'owner')
+  await expectOk(laterOwner.put(holdPath, { reason: null }))
+  assert.equal(await countFiles(reviewed.session), 0)
+  assert.equal(await countFiles(unfinished), 1)
+  app.clock.set(new Date(Date.parse(expiresAt) + 30 * DAY - HOUR).toISOString())
+  assert.equal(await countFiles(unfinished), 1)
+  app.clock.advance(31 * DAY)
+  assert.equal(await countFiles(unfinished), 0)
 })
 
 test('files are part of the export of a student, and are deleted with the student', async () => {
@@ -152,7 +345,7 @@ test('files are part of the export of a student, and are deleted with the studen
   const { person_id } = found.body.data.items[0]
   const exported = JSON.stringify((await expectOk(partner.get(`/people/${person_id}/export`))).body)
   assert.ok(exported.includes(aPng().toString('base64')))
-  assert.ok(exported.includes('wall.jpg'))
+  assert.ok(exported.includes('wall.png'))
   await expectOk(partner.post(`/people/${person_id}/erase`, { basis: 'GDPR Article 17', requested_by: 'the student' }))
   const body = { serviceVerificationId: session.id, token, fileId: file.fileId }
   assert.equal(outcomeOf(await calls.call('POST', '/humanverification/file', { body })), '403 INVALID_TOKEN')

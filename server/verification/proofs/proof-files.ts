@@ -14,37 +14,61 @@ import { stripMetadata } from './strip-metadata.ts'
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024
 const MAX_FILES_PER_SESSION = 5
+const MAX_NAME_LENGTH = 80
 /** A small file can contain a huge image, which would occupy the memory of the reviewer's phone. */
-const MAX_PIXELS = 100_000_000
+const MAX_PIXELS = 25_000_000
 
 export type ProofMediaType = 'image/jpeg' | 'image/png' | 'image/webp' | 'application/pdf'
+
+const EXTENSIONS: Record<ProofMediaType, string> = {
+  'image/jpeg': 'jpg',
+  'image/png': 'png',
+  'image/webp': 'webp',
+  'application/pdf': 'pdf',
+}
 
 /** A photo or document that proves an item of the student. */
 export interface ProofFile {
   id: string
   source: SourceKey
-  /** Name of the file on the device of the student. */
+  /** Name of the file on the device of the student, with the extension of its type. */
   name: string
   mediaType: ProofMediaType
   size: number
   createdAt: number
 }
 
-/** Stores a file for an item of the session. Its type is recognised by its content. */
-export async function storeProofFile(tx: Tx, session: Session, input: ProofFileInput): Promise<ProofFile> {
+/** The content of a file that was checked, without metadata. */
+export interface CheckedContent {
+  mediaType: ProofMediaType
+  content: Buffer
+}
+
+/** Throws if the session accepts no file for this item. Returns the item. */
+export async function requireFileAllowed(tx: Tx, session: Session, input: ProofFileInput): Promise<SourceKey> {
   requireUnlocked(session)
   const source = readSource(session, input)
-  const { mediaType, content } = readContent(input.content)
   const files = await listProofFiles(tx, session)
   if (files.length >= MAX_FILES_PER_SESSION)
     throw problem('TOO_MANY_FILES', `A session can have at most ${MAX_FILES_PER_SESSION} files. Delete one first.`)
+  return source
+}
+
+/** Stores a file for an item of the session. */
+export async function storeProofFile(
+  tx: Tx,
+  session: Session,
+  input: ProofFileInput,
+  { mediaType, content }: CheckedContent,
+): Promise<ProofFile> {
+  const source = await requireFileAllowed(tx, session, input)
   const key = await lockPersonKey(tx, session.personId)
   if (key === null) throw problem('SESSION_NOT_FOUND', 'The student was erased.')
   const now = session.clock.now()
   const file: ProofFile = {
     id: newId('PF_', now),
     source,
-    name: toSingleLine(input.name).trim() || 'file',
+    name: fileName(input.name, mediaType),
     mediaType,
     size: content.length,
     createdAt: now,
@@ -72,7 +96,19 @@ function readSource({ items }: Session, { sourceType, externalId }: ProofFileInp
   return chooseItems(items, { [field]: [externalId] })[0]!
 }
 
-function readContent(base64: string): { mediaType: ProofMediaType; content: Buffer } {
+/**
+ * Returns a name that is safe to save a file with: the extension is that of the detected type, and the rest has no other extension, no
+ * separators of paths, and no invisible characters.
+ */
+function fileName(name: string, mediaType: ProofMediaType): string {
+  const withoutExtension = toSingleLine(name).replace(/\.[A-Za-z0-9]{1,10}$/, '')
+  const base = withoutExtension.replace(/[\u200c\u200d]/g, '').replace(/[./\\:*?"<>|]+/g, ' ')
+  const characters = [...base.replace(/ +/g, ' ').trim()]
+  return `${characters.slice(0, MAX_NAME_LENGTH).join('').trim() || 'file'}.${EXTENSIONS[mediaType]}`
+}
+
+/** Recognises the type of a file by its content, checks it, and removes metadata of images. Do this outside of transactions: it takes time. */
+export function readContent(base64: string): CheckedContent {
   const bytes = Buffer.from(base64, 'base64')
   if (bytes.length > MAX_FILE_BYTES)
     throw problem('PAYLOAD_TOO_LARGE', `The file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB.`)
@@ -87,7 +123,7 @@ function readContent(base64: string): { mediaType: ProofMediaType; content: Buff
   }
   const check = checkPdf(bytes)
   if (check === 'active content')
-    throw invalidFileProblem('The PDF file contains scripts or other files, is encrypted, or cannot be checked.')
+    throw invalidFileProblem('The PDF file contains scripts, forms or other files, is encrypted, or cannot be checked.')
   if (check === 'not a PDF') throw invalidFileProblem('The file is not a JPEG, PNG, WebP or PDF file.')
   return { mediaType: 'application/pdf', content: bytes }
 }

@@ -2,16 +2,17 @@ import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
 import { requireField } from '../fields.ts'
-import { lockReview } from '../reviews/review-submission.ts'
-import { linkExpiredProblem } from '../reviews/reviews.ts'
+import { lockReview, requirePendingReview } from '../reviews/review-submission.ts'
 import { success, toStorableId } from '../routes.ts'
 import { successResponse, TokenParams } from '../schema.ts'
-import { lockSession } from '../sessions.ts'
+import { lockSession, requireUnrestricted } from '../sessions.ts'
 import {
   deleteProofFile,
   getProofFileContent,
   listChosenProofFiles,
   proofFileRecord,
+  readContent,
+  requireFileAllowed,
   storeProofFile,
 } from './proof-files.ts'
 import { DeletedProofFile, FileParams, ProofFile, ProofFileContent, ProofFileInput, ReviewFileInput } from './schema.ts'
@@ -29,7 +30,7 @@ export function proofFileRoutes(app: App, context: Context): void {
     {
       config: {
         auth: 'path',
-        maxBodyBytes: MAX_UPLOAD_BYTES,
+        maxUploadBytes: MAX_UPLOAD_BYTES,
         errors: ['INVALID_FILE', 'UNKNOWN_ITEM', 'SESSION_LOCKED', 'TOO_MANY_FILES'],
       },
       schema: {
@@ -37,7 +38,7 @@ export function proofFileRoutes(app: App, context: Context): void {
         tags,
         summary: 'Store a file as proof',
         description:
-          'Attaches a photo or document to a project, work experience or certificate of the session. The reviewer sees the files of the items that were stored in step 3. Metadata such as place and time is removed from images. PDF files with scripts or embedded files are rejected. A session can have at most 5 files of at most 5 MB each.',
+          'Attaches a photo or document to a project, work experience or certificate of the session. The reviewer sees the files of the items that were stored in step 3. Metadata such as place and time is removed from images. A PDF file is rejected if a script, a form in XML, another file or encryption is found in it; this is not a virus scan. The name gets the extension of the detected type. Files are deleted 30 days after the end of the session. A session can have at most 5 files of at most 5 MB each.',
         params: TokenParams,
         body: ProofFileInput,
         response: { 201: successResponse(ProofFile) },
@@ -45,10 +46,15 @@ export function proofFileRoutes(app: App, context: Context): void {
     },
     async (request, reply) => {
       const { sessionCaller, routeOptions } = request
-      const file = await db.transaction(async (tx) => {
+      await db.transaction(async (tx) => {
         const session = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
         validateRequest(request, routeOptions.config)
-        return storeProofFile(tx, session, request.body)
+        await requireFileAllowed(tx, session, request.body)
+      })
+      const content = readContent(request.body.content)
+      const file = await db.transaction(async (tx) => {
+        const session = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
+        return storeProofFile(tx, session, request.body, content)
       })
       return reply.status(201).send(success(proofFileRecord(file), 'File stored'))
     },
@@ -82,14 +88,21 @@ export function proofFileRoutes(app: App, context: Context): void {
     {
       config: {
         auth: 'link',
-        errors: ['MISSING_VERIFICATION_ID', 'INVALID_TOKEN', 'VERIFICATION_NOT_FOUND', 'LINK_EXPIRED', 'NOT_FOUND'],
+        errors: [
+          'MISSING_VERIFICATION_ID',
+          'INVALID_TOKEN',
+          'VERIFICATION_NOT_FOUND',
+          'ALREADY_SUBMITTED',
+          'LINK_EXPIRED',
+          'NOT_FOUND',
+        ],
       },
       schema: {
         operationId: 'getProofFile',
         tags,
         summary: 'Get a file of a review',
         description:
-          'For the reviewer, with the token from the link in the email. Returns the content in Base64, so that browsers never open it as a page of this server.',
+          'For the reviewer, with the token from the link in the email, until the review is submitted. Returns the content in Base64, so that browsers never open it as a page of this server.',
         body: ReviewFileInput,
         response: { 200: successResponse(ProofFileContent) },
       },
@@ -101,7 +114,9 @@ export function proofFileRoutes(app: App, context: Context): void {
         const verificationId = toStorableId(String(body.serviceVerificationId))
         const { session, review } = await lockReview(tx, clock, verificationId, body.token)
         validateRequest(request, routeOptions.config)
-        if (session.clock.now() >= review.link!.expiresAt) throw linkExpiredProblem()
+        requirePendingReview(review, session.clock.now())
+        await requireUnrestricted(tx, review)
+        await requireUnrestricted(tx, session)
         const shown = await listChosenProofFiles(tx, session)
         if (!shown.some(({ id }) => id === body.fileId)) throw problem('NOT_FOUND', 'This review has no such file.')
         return getProofFileContent(tx, session, body.fileId)

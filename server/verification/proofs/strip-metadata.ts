@@ -1,8 +1,11 @@
 import type { ImageType } from '../../branding/image.ts'
 
+/** Images have few segments or chunks. A file of many tiny ones would take a lot of time and memory. */
+const MAX_PARTS = 2_000
+
 /**
  * Removes metadata such as place, time and camera from an image without decoding it: only the parts that are needed to show the image are
- * copied. Bytes after the end of the image are removed too. Returns undefined if the file is damaged.
+ * copied. Bytes after the end of the image are removed too. Returns undefined if the file is damaged or has too many parts.
  */
 export function stripMetadata(bytes: Buffer, type: ImageType): Buffer | undefined {
   try {
@@ -26,7 +29,7 @@ const COM = 0xfe
 
 function stripJpeg(bytes: Buffer): Buffer | undefined {
   const kept: Buffer[] = [Buffer.of(0xff, SOI)]
-  for (let offset = 2; ; ) {
+  for (let offset = 2, parts = 0; parts < MAX_PARTS; ) {
     if (bytes.readUInt8(offset) !== 0xff) return undefined
     const marker = bytes.readUInt8(offset + 1)
     if (marker === 0xff) {
@@ -34,6 +37,7 @@ function stripJpeg(bytes: Buffer): Buffer | undefined {
       continue
     }
     if (marker === EOI) return Buffer.concat([...kept, Buffer.of(0xff, EOI)])
+    parts++
     const length = bytes.readUInt16BE(offset + 2)
     const end = offset + 2 + length
     if (length < 2 || end > bytes.length) return undefined
@@ -46,6 +50,7 @@ function stripJpeg(bytes: Buffer): Buffer | undefined {
     kept.push(bytes.subarray(offset, nextMarker))
     offset = nextMarker
   }
+  return undefined
 }
 
 /** Returns whether a segment is needed to show the image: colour profiles are, other application data and comments are not. */
@@ -126,7 +131,7 @@ const PNG_CHUNKS = new Set([
 
 function stripPng(bytes: Buffer): Buffer | undefined {
   const kept = [bytes.subarray(0, PNG_SIGNATURE_LENGTH)]
-  for (let offset = PNG_SIGNATURE_LENGTH; ; ) {
+  for (let offset = PNG_SIGNATURE_LENGTH, parts = 0; parts < MAX_PARTS; parts++) {
     const end = offset + 12 + bytes.readUInt32BE(offset)
     const name = bytes.toString('latin1', offset + 4, offset + 8)
     if (end > bytes.length) return undefined
@@ -134,6 +139,7 @@ function stripPng(bytes: Buffer): Buffer | undefined {
     if (name === 'IEND') return Buffer.concat(kept)
     offset = end
   }
+  return undefined
 }
 
 const WEBP_CHUNKS = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ICCP'])
@@ -145,11 +151,11 @@ function stripWebP(bytes: Buffer): Buffer | undefined {
   const fileEnd = 8 + bytes.readUInt32LE(4)
   if (fileEnd > bytes.length) return undefined
   const kept: Buffer[] = []
-  for (let offset = WEBP_HEADER_LENGTH; offset < fileEnd; ) {
+  for (let offset = WEBP_HEADER_LENGTH, parts = 0; offset < fileEnd; parts++) {
     const name = bytes.toString('latin1', offset, offset + 4)
     const length = bytes.readUInt32LE(offset + 4)
     const end = offset + 8 + length + (length % 2)
-    if (end > fileEnd) return undefined
+    if (end > fileEnd || parts >= MAX_PARTS) return undefined
     if (WEBP_CHUNKS.has(name)) {
       const chunk = Buffer.from(bytes.subarray(offset, end))
       if (name === 'VP8X') chunk.writeUInt8(chunk.readUInt8(8) & ~WEBP_METADATA_FLAGS, 8)

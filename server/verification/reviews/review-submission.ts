@@ -72,10 +72,8 @@ export async function readReviewPage(queries: Queries, clock: Clock, id: string)
       meta: stripIfPresent(meta),
       description: stripIfPresent(description),
     },
-    proofFiles: (await listChosenProofFiles(queries, session)).map((file) => {
-      const record = proofFileRecord(file)
-      return { ...record, name: stripInvisible(record.name) }
-    }),
+    proofFiles:
+      review.submittedAt === undefined ? (await listChosenProofFiles(queries, session)).map(proofFileRecord) : [],
     skills: session.skills.map(skillRecord),
     endorsementType: session.endorsementType,
     organisationName: await getPublicName(queries, session.scope.orgId),

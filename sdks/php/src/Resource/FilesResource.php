@@ -28,8 +28,9 @@ final class FilesResource
      *
      * Attaches a photo or document to a project, work experience or certificate of the session. The reviewer
      * sees the files of the items that were stored in step 3. Metadata such as place and time is removed from
-     * images. PDF files with scripts or embedded files are rejected. A session can have at most 5 files of at
-     * most 5 MB each.
+     * images. A PDF file is rejected if a script, a form in XML, another file or encryption is found in it;
+     * this is not a virus scan. The name gets the extension of the detected type. Files are deleted 30 days
+     * after the end of the session. A session can have at most 5 files of at most 5 MB each.
      *
      * @param string $sessionToken The session token, `vst_…`, returned by `POST /verify`.
      * @param ProofFileInput|array<string, mixed> $body request body; an array has the names of the API
@@ -76,8 +77,8 @@ final class FilesResource
     /**
      * Get a file of a review.
      *
-     * For the reviewer, with the token from the link in the email. Returns the content in Base64, so that
-     * browsers never open it as a page of this server.
+     * For the reviewer, with the token from the link in the email, until the review is submitted. Returns the
+     * content in Base64, so that browsers never open it as a page of this server.
      *
      * @param ReviewFileInput|array<string, mixed> $body request body; an array has the names of the API
      * @throws \Attestry\ApiException for an error response

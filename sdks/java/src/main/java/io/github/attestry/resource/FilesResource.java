@@ -24,8 +24,9 @@ public final class FilesResource {
      *
      * <p>Attaches a photo or document to a project, work experience or certificate of the session. The
      * reviewer sees the files of the items that were stored in step 3. Metadata such as place and time is
-     * removed from images. PDF files with scripts or embedded files are rejected. A session can have at most 5
-     * files of at most 5 MB each.
+     * removed from images. A PDF file is rejected if a script, a form in XML, another file or encryption is
+     * found in it; this is not a virus scan. The name gets the extension of the detected type. Files are
+     * deleted 30 days after the end of the session. A session can have at most 5 files of at most 5 MB each.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
@@ -63,8 +64,8 @@ public final class FilesResource {
     /**
      * Get a file of a review.
      *
-     * <p>For the reviewer, with the token from the link in the email. Returns the content in Base64, so that
-     * browsers never open it as a page of this server.
+     * <p>For the reviewer, with the token from the link in the email, until the review is submitted. Returns
+     * the content in Base64, so that browsers never open it as a page of this server.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
