@@ -26,7 +26,7 @@ ${parts.length > 0 ? parts.join('\n') : '<p>No personal data is stored.</p>'}
 
 function renderRecord(record: Record<string, unknown>): string {
   const rows = Object.entries(record).map(
-    ([name, value]) => `<dt>${escapeHtml(fieldName(name))}</dt><dd>${escapeHtml(textOf(value))}</dd>`,
+    ([name, value]) => `<dt>${escapeHtml(fieldName(name))}</dt><dd>${htmlOf(value)}</dd>`,
   )
   return `<dl>${rows.join('')}</dl>`
 }
@@ -37,14 +37,33 @@ function fieldName(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Returns a value as text. Records in a list are separated by empty lines. */
-function textOf(value: unknown): string {
+/** Returns a value as HTML. Records in a list are separated by empty lines. */
+function htmlOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '–'
   if (Array.isArray(value)) {
     const separator = value.some((entry) => typeof entry === 'object' && entry !== null) ? '\n\n' : '\n'
-    return value.map(textOf).join(separator) || '–'
+    return value.map(htmlOf).join(separator) || '–'
   }
-  if (typeof value !== 'object') return String(value)
-  const lines = Object.entries(value).map(([name, entry]) => `${fieldName(name)}: ${textOf(entry)}`)
+  if (typeof value !== 'object') return escapeHtml(String(value))
+  const lines = Object.entries(value).map(([name, entry]) => {
+    const html = name === 'content' && isFile(value) ? renderDownload(value) : htmlOf(entry)
+    return `${escapeHtml(fieldName(name))}: ${html}`
+  })
   return lines.join('\n') || '–'
+}
+
+interface ExportedFile {
+  name: string
+  mediaType: string
+  /** In Base64. */
+  content: string
+}
+
+function isFile(value: object): value is ExportedFile {
+  return ['name', 'mediaType', 'content'].every((field) => typeof value[field as keyof typeof value] === 'string')
+}
+
+function renderDownload({ name, mediaType, content }: ExportedFile): string {
+  const url = `data:${mediaType};base64,${content}`
+  return `<a href="${escapeHtml(url)}" download="${escapeHtml(name)}">${escapeHtml(name)}</a>`
 }

@@ -120,6 +120,11 @@ export async function listRecordIds(queries: Queries, person: PersonRef): Promis
   return { students: rows, reviews: reviewIds.map((verification_id) => ({ verification_id })) }
 }
 
+/** An export is one string in memory, so it contains files only up to this total size. */
+const MAX_EXPORTED_FILE_BYTES = 20 * 1024 * 1024
+const OMITTED_CONTENT_NOTE =
+  'The content is not included because the files of this person are larger than 20 MB together. The organisation can download each file on the page of the verification in the console.'
+
 /** Returns the sessions and the reviews of a person. */
 export async function exportSessions(
   queries: Queries,
@@ -127,7 +132,9 @@ export async function exportSessions(
   person: PersonRef,
 ): Promise<ExportSection[]> {
   const sessions: Record<string, unknown>[] = []
-  for (const id of await listSessionIds(queries, person)) {
+  const sessionIds = await listSessionIds(queries, person)
+  const withContent = (await sumFileSizes(queries, sessionIds)) <= MAX_EXPORTED_FILE_BYTES
+  for (const id of sessionIds) {
     const session = (await findVerification(queries, clock, id))!
     const { student, items, skills, method, status, returnUrl, isMinor } = session
     const review = await findReview(queries, id)
@@ -144,7 +151,7 @@ export async function exportSessions(
       below_18: isMinor,
       guardian: await findGuardian(queries, session),
       assessments: await listAssessments(queries, id),
-      files: await exportFiles(queries, session),
+      files: await exportFiles(queries, session, withContent),
     })
   }
   const reviews: Record<string, unknown>[] = []
@@ -166,14 +173,27 @@ export async function exportSessions(
   ]
 }
 
-/** Returns the files of a session with their content in Base64. */
-async function exportFiles(queries: Queries, session: Session): Promise<Record<string, unknown>[]> {
+/** Returns the files of a session, with their content in Base64 unless the files of the person are too large for one export. */
+async function exportFiles(
+  queries: Queries,
+  session: Session,
+  withContent: boolean,
+): Promise<Record<string, unknown>[]> {
   const files: Record<string, unknown>[] = []
   for (const file of await listProofFiles(queries, session)) {
-    const { content } = await getProofFileContent(queries, session, file.id)
-    files.push({ ...proofFileRecord(file), content })
+    const content = withContent
+      ? { content: (await getProofFileContent(queries, session, file.id)).content }
+      : { note: OMITTED_CONTENT_NOTE }
+    files.push({ ...proofFileRecord(file), ...content })
   }
   return files
+}
+
+async function sumFileSizes(queries: Queries, verificationIds: string[]): Promise<number> {
+  const { rows } = await sql<{ size: number }>`
+    select coalesce(sum(size), 0)::float8 as size from proof_files
+    where verification_id = any (${verificationIds})`.execute(queries)
+  return rows[0]!.size
 }
 
 async function listAssessments(queries: Queries, verificationId: string): Promise<Record<string, unknown>[]> {

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp } from '../../test/support/app.ts'
+import { createPartner } from '../../test/support/partners.ts'
+import { aPng } from '../../test/support/proof-files.ts'
+import { expectOk, verificationCalls } from '../../test/support/verification.ts'
+
+test('the export offers files for download, and only describes files that are too large together', async (t) => {
+  const app = await startApp(t)
+  const partner = await createPartner(app, 'live')
+  const calls = verificationCalls(app, partner.orgId, await app.fixtures.createSessionKey(partner.orgId))
+  const session = await calls.openPreparedSession('human')
+  const body = {
+    sourceType: 'experience',
+    externalId: 'w-1',
+    name: '<wall>.png',
+    content: aPng().toString('base64'),
+  }
+  const { fileId } = (await expectOk(calls.call('POST', `/verify/${session.token}/files`, { body }))).body.data
+  const { person_id } = (await expectOk(partner.get('/people?email=asha@example.com'))).body.data.items[0]
+  const exportAs = async (format: 'json' | 'html') =>
+    (await expectOk(partner.get(`/people/${person_id}/export?format=${format}`))).body.data
+  const exportedFile = async () =>
+    (await exportAs('json')).sections.find(({ name }: any) => name === 'verifications').records[0].files[0]
+
+  assert.equal((await exportedFile()).content, body.content)
+  const { html } = await exportAs('html')
+  const url = `data:image/png;base64,${body.content}`
+  assert.ok(html.includes(`<a href="${url}" download="&#60;wall&#62;.png">&#60;wall&#62;.png</a>`))
+  assert.equal(html.split(body.content).length, 2, 'the content is in the link only')
+
+  await app.context.db.pool.query('update proof_files set size = 22000000 where file_id = $1', [fileId])
+  const { content, note, name, mediaType, size } = await exportedFile()
+  assert.deepEqual([content, name, mediaType, size], [undefined, '<wall>.png', 'image/png', 22_000_000])
+  assert.match(note, /larger than 20 MB/)
+  assert.ok(!(await exportAs('html')).html.includes(body.content))
+})
