@@ -122,8 +122,13 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
       <section class="card stack-tight">
         <h2>{pageTexts.whyTitle}</h2>
         <ul class="small reasons">
-          <li dir="auto">{pageTexts.whyWho(studentName, review.organisationName)}</li>
-          <li dir="auto">{pageTexts.whyResult(studentName, review.organisationName)}</li>
+          {/* A server before an upgrade reports neither the name nor files. */}
+          {review.organisationName && (
+            <>
+              <li dir="auto">{pageTexts.whyWho(studentName, review.organisationName)}</li>
+              <li dir="auto">{pageTexts.whyResult(studentName, review.organisationName)}</li>
+            </>
+          )}
           <li>{pageTexts.whyTime(lastDayOf(review, pageTexts))}</li>
         </ul>
       </section>
@@ -133,7 +138,7 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
         {source.subtitle && <p>{source.subtitle}</p>}
         {source.meta && <p class="soft small">{source.meta}</p>}
         {source.description && <p class="soft small description">{source.description}</p>}
-        {review.proofFiles.length > 0 && (
+        {review.proofFiles?.length > 0 && (
           <div class="small stack-tight">
             <span class="soft">{pageTexts.files}:</span>
             {review.proofFiles.map((file) =>

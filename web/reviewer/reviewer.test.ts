@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
+import { omitFields } from '../../test/browser/omit-fields.ts'
 import { saveScreenshot } from '../../test/browser/screenshots.ts'
 import { startApp } from '../../test/support/app.ts'
 import { requestReview } from '../../test/support/verification.ts'
@@ -141,4 +142,15 @@ test('without the token the review is read-only, user text is escaped and nothin
   await page.goto(`${app.url}/verify/SV_nothing`)
   await page.getByRole('heading', { name: 'Review not found' }).waitFor()
   await saveScreenshot(page, 'reviewer-phone-nothing')
+})
+
+test('the page works with a server before an upgrade, which reports neither files nor the organisation', async (t) => {
+  const app = await startApp(t)
+  const { link } = await requestReview(app)
+  const page = await newPage(t, PHONE)
+  await omitFields(page, ['proofFiles', 'organisationName'])
+  await page.goto(link)
+  await page.getByRole('button', { name: 'Send my answer' }).waitFor()
+  await page.getByText('It takes about a minute.').waitFor()
+  assert.doesNotMatch(await page.locator('main').innerText(), /undefined/)
 })

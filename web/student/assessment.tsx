@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { OFFLINE } from '../api.ts'
 import type {
   AssessmentQuestion,
   AssessmentScore,
@@ -25,11 +26,14 @@ interface Props {
 
 /** Timeout of the call that generates questions, which can take up to 90 seconds with an AI endpoint. */
 const GENERATION_TIMEOUT_MS = 100_000
+/** Timeout of an automatic submission, which is repeated after a failure. */
+const AUTOMATIC_TIMEOUT_MS = 10_000
+const AUTOMATIC_RETRY_DELAY_MS = 2_000
 
 export function Assessment({ session, call, pageTexts, onChange, onBack }: Props) {
   const [questions, setQuestions] = useState<AssessmentQuestion[]>()
-  /** When the attempt ends, by the clock of the device. */
-  const [endsAt, setEndsAt] = useState(0)
+  /** Time of `performance.now()` at which the attempt ends; undefined if the server does not report it. */
+  const [endsAt, setEndsAt] = useState<number>()
   const [score, setScore] = useState<AssessmentScore>()
   const passedDraftKey = `passed skills ${session.serviceVerificationId}`
   const [passedEarlier, setPassedEarlier] = useState<string[]>(() => readDraft(passedDraftKey) ?? [])
@@ -57,10 +61,8 @@ export function Assessment({ session, call, pageTexts, onChange, onBack }: Props
           setQuestions(undefined)
           onChange({ status: result.passed ? 'completed' : result.attemptsLeft === 0 ? 'failed' : 'in_assessment' })
         }}
-        onExpired={() => {
-          setQuestions(undefined)
-          setError(pageTexts.errors.ASSESSMENT_EXPIRED)
-        }}
+        onExpired={showExpired}
+        onShown={() => void updateTimeLeft()}
       />
     )
   }
@@ -102,24 +104,48 @@ export function Assessment({ session, call, pageTexts, onChange, onBack }: Props
     setBusy(false)
     if (result.ok) {
       onChange({ status: 'in_assessment' })
-      setEndsAt(Date.now() + result.data.secondsLeft * 1000)
+      setEndsAt(endOf(result.data))
       setQuestions(result.data.questions)
     } else setError(errorText(pageTexts, result))
   }
+
+  function showExpired() {
+    setQuestions(undefined)
+    setError(pageTexts.errors.ASSESSMENT_EXPIRED)
+  }
+
+  /** Compares the time left with the server. */
+  async function updateTimeLeft() {
+    // A submission without `answers` is rejected and changes nothing. It shows whether the attempt is open: after the end, generating would
+    // start another attempt.
+    const check = await call(paths.submitAssessment, { body: {} })
+    if (!check.ok && check.code === 'ASSESSMENT_EXPIRED') return showExpired()
+    if (check.ok || check.status !== 400) return
+    const result = await call<GeneratedAssessment>(paths.generateAssessment, { body: {} })
+    if (!result.ok) return
+    setEndsAt(endOf(result.data))
+    setQuestions(result.data.questions) // others, if another device has started another attempt
+  }
+}
+
+/** Returns the time of `performance.now()` at which the attempt ends. Servers before an upgrade do not report it. */
+function endOf({ secondsLeft }: { secondsLeft?: number }): number | undefined {
+  return Number.isFinite(secondsLeft) ? performance.now() + secondsLeft! * 1000 : undefined
 }
 
 interface QuestionsProps {
   questions: AssessmentQuestion[]
-  endsAt: number
+  endsAt: number | undefined
   draftKey: string
   call: SessionCall
   pageTexts: StudentTexts
   onScore: (score: AssessmentScore) => void
   onExpired: () => void
+  onShown: () => void
 }
 
 /** Shows one question at a time. Answers are stored on the device until they are submitted. */
-function Questions({ questions, endsAt, draftKey, call, pageTexts, onScore, onExpired }: QuestionsProps) {
+function Questions({ questions, endsAt, draftKey, call, pageTexts, onScore, onExpired, onShown }: QuestionsProps) {
   const [answers, setAnswers] = useState<Record<string, string>>(() => readDraft(draftKey) ?? {})
   const [questionIndex, setQuestionIndex] = useState(() => {
     const firstUnanswered = questions.findIndex(({ questionId }) => !(questionId in answers))
@@ -127,6 +153,9 @@ function Questions({ questions, endsAt, draftKey, call, pageTexts, onScore, onEx
   })
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
+  const isSubmitting = useRef(false)
+  /** Time of `performance.now()` before which the answers are not submitted automatically. */
+  const nextAutomaticAt = useRef(0)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus()
@@ -150,7 +179,14 @@ function Questions({ questions, endsAt, draftKey, call, pageTexts, onScore, onEx
           <p class="soft small">
             {question ? pageTexts.questionOf(questionIndex + 1, questions.length) : pageTexts.checkTitle}
           </p>
-          <TimeLeft endsAt={endsAt} pageTexts={pageTexts} onEnd={() => void submit()} />
+          {endsAt !== undefined && (
+            <TimeLeft
+              endsAt={endsAt}
+              pageTexts={pageTexts}
+              onNearEnd={(leftMs) => void submitAutomatically(leftMs)}
+              onShown={onShown}
+            />
+          )}
         </div>
         <div
           class="bar"
@@ -220,26 +256,51 @@ function Questions({ questions, endsAt, draftKey, call, pageTexts, onScore, onEx
   )
 
   function choose(questionId: string, option: string) {
-    const nextAnswers = { ...answers, [questionId]: option }
+    const nextAnswers = { ...latestAnswers(), [questionId]: option }
     setAnswers(nextAnswers)
     saveDraft(draftKey, nextAnswers)
   }
 
-  async function submit() {
-    if (busy) return
+  /** Returns the answers, including those of another tab, which stores them in the same draft. */
+  function latestAnswers(): Record<string, string> {
+    return { ...answers, ...readDraft<Record<string, string>>(draftKey) }
+  }
+
+  function answersToSubmit() {
+    const latest = latestAnswers()
+    return questions.flatMap(({ questionId }) => {
+      const option = latest[questionId]
+      return option === undefined ? [] : [{ questionId, option }]
+    })
+  }
+
+  /** Submits the answers, if there are any. Tries again until the time is over if the server cannot be reached. */
+  async function submitAutomatically(leftMs: number) {
+    if (isSubmitting.current || performance.now() < nextAutomaticAt.current) return
+    // The student may use another device for the answers.
+    if (answersToSubmit().length === 0) return
+    nextAutomaticAt.current = Infinity
+    const canRetry = await submit(AUTOMATIC_TIMEOUT_MS)
+    if (canRetry && leftMs > 0) nextAutomaticAt.current = performance.now() + AUTOMATIC_RETRY_DELAY_MS
+  }
+
+  /** Submits the answers. Returns whether another try can succeed. */
+  async function submit(timeoutMs?: number): Promise<boolean> {
+    if (isSubmitting.current) return false
+    isSubmitting.current = true
     setBusy(true)
     setError(undefined)
-    const answered = questions.filter(({ questionId }) => questionId in answers)
     const result = await call<AssessmentScore>(paths.submitAssessment, {
-      body: { answers: answered.map(({ questionId }) => ({ questionId, option: answers[questionId] })) },
+      body: { answers: answersToSubmit() },
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
     })
+    isSubmitting.current = false
     setBusy(false)
     if (result.ok) {
       deleteDraft(draftKey)
       onScore(result.data)
-    } else if (result.code === 'ASSESSMENT_EXPIRED') {
-      deleteDraft(draftKey)
-      onExpired()
-    } else setError(errorText(pageTexts, result))
+    } else if (result.code === 'ASSESSMENT_EXPIRED') onExpired()
+    else setError(errorText(pageTexts, result))
+    return !result.ok && (result.code === OFFLINE || result.status === 429 || result.status >= 500)
   }
 }

@@ -1,20 +1,22 @@
 import { useState } from 'preact/hooks'
-import type { ProofFile, VerificationSession } from '../api-types/verification.ts'
+import type { ProofFile } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
-import type { SessionCall, SourceItem } from './session.ts'
+import { type SessionCall, type SessionChange, type SourceItem, sourceTypeOf } from './session.ts'
 import { errorText, type StudentTexts } from './texts.ts'
 
 interface Props {
-  session: VerificationSession
-  item: SourceItem
+  files: ProofFile[]
+  /** The item to which files can be added; undefined if files can only be deleted. */
+  item: SourceItem | undefined
+  /** Whether the session has the maximum number of files. */
+  isFull: boolean
   token: string
   call: SessionCall
   pageTexts: StudentTexts
-  onChange: (change: Partial<VerificationSession>) => void
+  onChange: (change: SessionChange) => void
 }
 
-const SOURCE_TYPES = { workExperienceIds: 'experience', projectIds: 'project', credentialIds: 'certificate' } as const
-const MAX_FILES = 5
+export const MAX_FILES = 5
 const MAX_FILE_BYTES = 5 * 1024 * 1024
 /** Larger photos are made smaller before they are sent, to save data. */
 const MAX_PHOTO_BYTES = 1_000_000
@@ -22,12 +24,9 @@ const MAX_PHOTO_PIXELS = 2000
 const UPLOAD_TIMEOUT_MS = 240_000
 
 /** Photos and documents that prove an item. They are stored as soon as they are chosen. */
-export function ItemFiles({ session, item, token, call, pageTexts, onChange }: Props) {
+export function ItemFiles({ files, item, isFull, token, call, pageTexts, onChange }: Props) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
-  const sourceType = SOURCE_TYPES[item.kind]
-  const files = session.proofFiles.filter((file) => file.sourceType === sourceType && file.externalId === item.id)
-  const isFull = session.proofFiles.length >= MAX_FILES
   return (
     <div class="item-files small stack-tight">
       {files.map((file) => (
@@ -39,9 +38,8 @@ export function ItemFiles({ session, item, token, call, pageTexts, onChange }: P
           </button>
         </div>
       ))}
-      {isFull ? (
-        <p class="soft">{pageTexts.errors.TOO_MANY_FILES}</p>
-      ) : (
+      {item && isFull && <p class="soft">{pageTexts.errors.TOO_MANY_FILES}</p>}
+      {item && !isFull && (
         <label>
           {pageTexts.addFile}
           <span class="soft hint">{pageTexts.addFileHint}</span>
@@ -49,7 +47,7 @@ export function ItemFiles({ session, item, token, call, pageTexts, onChange }: P
             type="file"
             accept="image/jpeg,image/png,image/webp,application/pdf"
             disabled={busy}
-            onChange={(event) => void add(event.currentTarget)}
+            onChange={(event) => void add(item, event.currentTarget)}
           />
         </label>
       )}
@@ -62,21 +60,29 @@ export function ItemFiles({ session, item, token, call, pageTexts, onChange }: P
     </div>
   )
 
-  async function add(input: HTMLInputElement) {
+  async function add(source: SourceItem, input: HTMLInputElement) {
     const [chosen] = input.files ?? []
     if (!chosen) return
     setBusy(true)
     setError(undefined)
-    const blob = await shrinkPhoto(chosen)
-    if (blob.size > MAX_FILE_BYTES) setError(pageTexts.errors.PAYLOAD_TOO_LARGE)
-    else {
-      const body = { sourceType, externalId: item.id, name: chosen.name.slice(-200), content: await toBase64(blob) }
-      const result = await call<ProofFile>(paths.sessionFiles(token), { body, timeoutMs: UPLOAD_TIMEOUT_MS })
-      if (result.ok) onChange({ proofFiles: [...session.proofFiles, result.data] })
-      else setError(errorText(pageTexts, result))
+    try {
+      const blob = await shrinkPhoto(chosen)
+      if (blob.size > MAX_FILE_BYTES) setError(pageTexts.errors.PAYLOAD_TOO_LARGE)
+      else await upload(source, chosen.name, await toBase64(blob))
+    } catch {
+      // The file was moved or deleted, or its app does not hand it over.
+      setError(pageTexts.unreadableFile)
+    } finally {
+      input.value = ''
+      setBusy(false)
     }
-    input.value = ''
-    setBusy(false)
+  }
+
+  async function upload(source: SourceItem, name: string, content: string) {
+    const body = { sourceType: sourceTypeOf(source), externalId: source.id, name: name.slice(-200), content }
+    const result = await call<ProofFile>(paths.sessionFiles(token), { body, timeoutMs: UPLOAD_TIMEOUT_MS })
+    if (result.ok) onChange(({ proofFiles }) => ({ proofFiles: [...proofFiles, result.data] }))
+    else setError(errorText(pageTexts, result))
   }
 
   async function remove({ fileId }: ProofFile) {
@@ -84,8 +90,9 @@ export function ItemFiles({ session, item, token, call, pageTexts, onChange }: P
     setError(undefined)
     const result = await call(paths.sessionFile(token, fileId), { method: 'DELETE' })
     setBusy(false)
-    if (result.ok) onChange({ proofFiles: session.proofFiles.filter((file) => file.fileId !== fileId) })
-    else setError(errorText(pageTexts, result))
+    if (result.ok) {
+      onChange(({ proofFiles }) => ({ proofFiles: proofFiles.filter((file) => file.fileId !== fileId) }))
+    } else setError(errorText(pageTexts, result))
   }
 }
 

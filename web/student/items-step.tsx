@@ -1,9 +1,16 @@
 import { useState } from 'preact/hooks'
-import type { SessionItems, VerificationSession } from '../api-types/verification.ts'
+import type { ProofFile, SessionItems, VerificationSession } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
-import { ItemFiles } from './item-files.tsx'
+import { ItemFiles, MAX_FILES } from './item-files.tsx'
 import { NotAssessableNotice } from './not-assessable-notice.tsx'
-import { type SessionCall, type SourceItem, sourceItems, storedItemKeys } from './session.ts'
+import {
+  isFileOf,
+  type SessionCall,
+  type SessionChange,
+  type SourceItem,
+  sourceItems,
+  storedItemKeys,
+} from './session.ts'
 import { StepFrame } from './step-frame.tsx'
 import { errorText, type StudentTexts } from './texts.ts'
 
@@ -14,7 +21,7 @@ interface Props {
   pageTexts: StudentTexts
   onDone: (change: Partial<VerificationSession>) => void
   /** Called when files were added or deleted. */
-  onChange: (change: Partial<VerificationSession>) => void
+  onChange: (change: SessionChange) => void
   onBack: () => void
 }
 
@@ -28,6 +35,8 @@ export function ItemsStep({ session, token, call, pageTexts, onDone, onChange, o
   })
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
+  /** Undefined for an assessment, and with a server before an upgrade, which accepts no files. */
+  const proofFiles: ProofFile[] | undefined = session.verificationMethod === 'human' ? session.proofFiles : undefined
 
   return (
     <StepFrame
@@ -58,9 +67,7 @@ export function ItemsStep({ session, token, call, pageTexts, onDone, onChange, o
                         {item.subtitle && <span class="soft small hint">{item.subtitle}</span>}
                       </span>
                     </label>
-                    {session.verificationMethod === 'human' && chosen.has(keyOf(item)) && (
-                      <ItemFiles {...{ session, item, token, call, pageTexts, onChange }} />
-                    )}
+                    {renderFiles(item, (file) => isFileOf(item, file))}
                   </div>
                 ))}
               </div>
@@ -68,8 +75,19 @@ export function ItemsStep({ session, token, call, pageTexts, onDone, onChange, o
           )
         )
       })}
+      {renderFiles(undefined, (file) => !items.some((item) => isFileOf(item, file)))}
     </StepFrame>
   )
+
+  /** Files of an item that is not chosen can only be deleted: they count towards the maximum. */
+  function renderFiles(item: SourceItem | undefined, isIncluded: (file: ProofFile) => boolean) {
+    if (!proofFiles) return null
+    const files = proofFiles.filter(isIncluded)
+    const chosenItem = item && chosen.has(keyOf(item)) ? item : undefined
+    const isFull = proofFiles.length >= MAX_FILES
+    if (!chosenItem && files.length === 0) return null
+    return <ItemFiles {...{ files, item: chosenItem, isFull, token, call, pageTexts, onChange }} />
+  }
 
   function toggle(item: SourceItem) {
     const nextChosen = new Set(chosen)

@@ -16,7 +16,7 @@ import { ItemsStep } from './items-step.tsx'
 import { MethodStep } from './method-step.tsx'
 import { ResultSummary } from './result-summary.tsx'
 import { ReviewerStep } from './reviewer-step.tsx'
-import { sessionCalls, storedItemKeys } from './session.ts'
+import { type SessionChange, sessionCalls, storedItemKeys } from './session.ts'
 import { SkillsStep } from './skills-step.tsx'
 import { errorText, type StudentTexts, texts } from './texts.ts'
 
@@ -50,7 +50,7 @@ export function StudentPage({ token }: { token: string }) {
       <main class="stack">
         {session ? (
           <>
-            {agreed && (
+            {agreed && session.organisationName && (
               <p class="soft small" dir="auto">
                 {pageTexts.verifiedFor(session.organisationName)}
               </p>
@@ -68,16 +68,19 @@ export function StudentPage({ token }: { token: string }) {
                 describeError={(failure) => errorText(pageTexts, failure)}
                 retryLabel={pageTexts.retry}
               >
-                <section class="card stack-tight" aria-labelledby="who-asks">
-                  <h2 id="who-asks" dir="auto">
-                    {pageTexts.whoAsksTitle(session.organisationName)}
-                  </h2>
-                  <ul class="rules">
-                    {pageTexts.whoAsks(session.organisationName).map((text) => (
-                      <li key={text}>{text}</li>
-                    ))}
-                  </ul>
-                </section>
+                {/* A server before an upgrade does not report the name. */}
+                {session.organisationName && (
+                  <section class="card stack-tight" aria-labelledby="who-asks">
+                    <h2 id="who-asks" dir="auto">
+                      {pageTexts.whoAsksTitle(session.organisationName)}
+                    </h2>
+                    <ul class="rules">
+                      {pageTexts.whoAsks(session.organisationName).map((text) => (
+                        <li key={text}>{text}</li>
+                      ))}
+                    </ul>
+                  </section>
+                )}
               </ConsentCard>
             )}
             <p class="after-content">
@@ -118,8 +121,8 @@ export function StudentPage({ token }: { token: string }) {
     else setError(result.status >= 500 ? 'serverError' : 'gone')
   }
 
-  function update(change: Partial<VerificationSession>) {
-    setSession((previous) => previous && { ...previous, ...change })
+  function update(change: SessionChange) {
+    setSession((previous) => previous && { ...previous, ...(typeof change === 'function' ? change(previous) : change) })
   }
 
   /** Loads the outcomes when the assessment has ended the session. */
@@ -156,7 +159,7 @@ export function StudentPage({ token }: { token: string }) {
         <>
           <Ending
             title={isAssessment ? pageTexts.passed : pageTexts.completedTitle}
-            text={pageTexts.completedText(current.organisationName)}
+            text={current.organisationName ? pageTexts.completedText(current.organisationName) : ''}
             good
             {...endingProps}
           >

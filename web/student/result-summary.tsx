@@ -14,7 +14,7 @@ export function ResultSummary({ session, pageTexts, showSkills = true }: Props) 
   if (!outcomes) return null
   const facts = [
     [pageTexts.summaryName, student.name],
-    [pageTexts.summaryOrganisation, organisationName],
+    ...(organisationName ? [[pageTexts.summaryOrganisation, organisationName]] : []),
     ...(completedAt
       ? [[pageTexts.summaryDate, new Date(completedAt).toLocaleDateString(pageTexts.locale, { dateStyle: 'long' })]]
       : []),

@@ -1,5 +1,10 @@
 import { type ApiCallOptions, type ApiResult, call } from '../api.ts'
-import type { VerificationSession } from '../api-types/verification.ts'
+import type { ProofFile, VerificationSession } from '../api-types/verification.ts'
+
+/** Changed fields of the session, or a function that returns them for the current session. */
+export type SessionChange =
+  | Partial<VerificationSession>
+  | ((current: VerificationSession) => Partial<VerificationSession>)
 
 /** A job, project or certificate of the student, for which skills can be verified. */
 export interface SourceItem {
@@ -41,6 +46,16 @@ export function storedItemKeys({ stored }: VerificationSession): Set<string> {
     ...stored.projects.map((item) => `projectIds ${item.externalProjectId}`),
     ...stored.certificates.map((item) => `credentialIds ${item.externalCertificateId}`),
   ])
+}
+
+const SOURCE_TYPES = { workExperienceIds: 'experience', projectIds: 'project', credentialIds: 'certificate' } as const
+
+export function sourceTypeOf({ kind }: SourceItem): ProofFile['sourceType'] {
+  return SOURCE_TYPES[kind]
+}
+
+export function isFileOf(item: SourceItem, { sourceType, externalId }: ProofFile): boolean {
+  return sourceType === sourceTypeOf(item) && externalId === item.id
 }
 
 /** Returns the names of the chosen skills that cannot be assessed. */

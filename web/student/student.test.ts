@@ -5,6 +5,7 @@ import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
 import { checkSizes } from '../../test/browser/check-sizes.ts'
 import { checkPage, openConsolePage } from '../../test/browser/console-page.ts'
+import { omitFields } from '../../test/browser/omit-fields.ts'
 import { saveScreenshot } from '../../test/browser/screenshots.ts'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import { runClock } from '../../test/support/clock.ts'
@@ -156,6 +157,13 @@ test('a student attaches a photo and a document on a small phone, and the review
   await page.getByRole('button', { name: 'Delete wrong.png' }).waitFor({ state: 'detached' })
   await input.setInputFiles(file('certificate.pdf', aPdf()))
   await page.getByRole('button', { name: 'Delete certificate.pdf' }).waitFor()
+  await input.setInputFiles(file('second.png', aPng()))
+  await page.getByRole('button', { name: 'Delete second.png' }).waitFor()
+  await page.getByRole('checkbox', { name: /^Fabricator/ }).click()
+  assert.equal(await input.count(), 0)
+  await page.getByRole('button', { name: 'Delete second.png' }).click() // also while the item is not chosen
+  await page.getByRole('button', { name: 'Delete second.png' }).waitFor({ state: 'detached' })
+  await page.getByRole('checkbox', { name: /^Fabricator/ }).click()
   await checkSizes(page, 'student-files')
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByLabel('Their name').fill('Ravi Kumar')
@@ -271,10 +279,102 @@ test('a clock shows the time left, is announced at few moments, and submits the 
   }
   const headers = { 'x-session-token': token }
   const resumed = await expectOk(app.fetch('/api/v1/assessment/generate', { method: 'POST', headers }))
-  app.clock.advance((resumed.body.data.secondsLeft - 18) * 1000)
+  app.clock.advance((resumed.body.data.secondsLeft - 33) * 1000)
   await page.reload()
   await timer.getByText('Less than a minute left').waitFor()
   await page.getByRole('heading', { name: 'Passed' }).waitFor() // nobody has pressed a button
+})
+
+/** Makes the page believe that it was hidden or shown. */
+async function setHidden(page: Page, hidden: boolean) {
+  await page.evaluate((isHidden) => {
+    const { document } = globalThis as any
+    Object.defineProperty(document, 'hidden', { configurable: true, value: isHidden })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, hidden)
+}
+
+test('the time left follows the server, and a page that is hidden near the end submits the answers', async (t) => {
+  const { app, openPreparedSession } = await startTestVerification(t)
+  const { token, id } = await openPreparedSession('assessment', { skills: [BRICKLAYING] })
+  const countAttempts = async () => {
+    const query = 'select count(*)::int as n from verification_attempts where verification_id = $1'
+    return (await app.context.db.pool.query(query, [id])).rows[0].n
+  }
+  const page = await newPage(t, PHONE)
+  await openStudentPage(page, `${app.url}/session#token=${token}`)
+  await page.getByRole('button', { name: 'Start' }).click()
+  const timer = page.getByRole('timer')
+  await timer.getByText('60 minutes left').waitFor()
+  await page.getByRole('radio').first().click()
+  app.clock.advance(30 * 60_000)
+  await page.evaluate(() => {
+    const { now } = Date
+    Date.now = () => now() + 7_200_000 // the clock of the phone is corrected
+  })
+  await setHidden(page, true)
+  await setHidden(page, false)
+  await timer.getByText('30 minutes left').waitFor()
+  app.clock.advance(29 * 60_000)
+  await setHidden(page, false)
+  await timer.getByText('Less than a minute left').waitFor()
+  await page.route('**/assessment/submit', (route) => route.abort(), { times: 1 })
+  await setHidden(page, true)
+  await page.getByRole('alert').getByText('No connection').waitFor()
+  await page.getByRole('heading', { name: 'Not passed this time' }).waitFor() // submitted by the second try
+  await setHidden(page, false)
+
+  await page.getByRole('button', { name: 'Try again with new questions' }).click()
+  await timer.getByText('60 minutes left').waitFor()
+  await page.getByRole('radio').first().click()
+  app.clock.advance(61 * 60_000)
+  await setHidden(page, false)
+  await page.getByRole('alert').getByText('The 60 minutes ended').waitFor()
+  assert.equal(await countAttempts(), 2, 'the page does not start another attempt')
+  const draft = await page.evaluate((key) => localStorage.getItem(key), `attestry answers ${id}`)
+  assert.match(draft!, /Q_/)
+})
+
+test('answers are not submitted automatically without an answer, or if the server does not report the time', async (t) => {
+  const { app, openPreparedSession } = await startTestVerification(t)
+  const { token } = await openPreparedSession('assessment', { skills: [BRICKLAYING] })
+  const page = await newPage(t, PHONE)
+  let submissions = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/assessment/submit')) submissions++
+  })
+  await openStudentPage(page, `${app.url}/session#token=${token}`)
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByText('Question 1 of 5').waitFor()
+  app.clock.advance(60 * 60_000 - 20_000)
+  await page.reload()
+  await page.getByRole('timer').getByText('Less than a minute left').waitFor()
+  await page.waitForTimeout(1500)
+  await omitFields(page, ['secondsLeft'])
+  await page.reload()
+  await page.getByText('Question 1 of 5').waitFor()
+  await page.getByRole('radio').first().click()
+  await page.waitForTimeout(1500)
+  assert.equal(await page.getByRole('timer').count(), 0)
+  assert.equal(submissions, 0)
+})
+
+test('the page works with a server before an upgrade, which reports neither files nor the organisation', async (t) => {
+  const { app, openSession, storeSkills, chooseMethod } = await startVerification(t)
+  const session = await openSession()
+  await expectOk(storeSkills(session))
+  await expectOk(chooseMethod(session, 'human'))
+  const page = await newPage(t, PHONE)
+  await omitFields(page, ['proofFiles', 'organisationName'])
+  await page.goto(`${app.url}/session#token=${session.token}`)
+  const agree = page.getByRole('button', { name: 'I have read this and agree' })
+  await agree.waitFor()
+  assert.doesNotMatch(await page.locator('main').innerText(), /undefined/)
+  await agree.click()
+  await page.getByRole('checkbox', { name: /^Fabricator/ }).click()
+  assert.doesNotMatch(await page.locator('main').innerText(), /undefined|Add a photo or file/)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByLabel('Their name').waitFor()
 })
 
 test('a student whose reviewer declined can keep a summary of the result', async (t) => {

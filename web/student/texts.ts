@@ -35,6 +35,7 @@ const en = {
   itemsTitle: 'Where did you use these skills?',
   itemsHint: 'Choose at least one job, project or certificate.',
   addFile: 'Add a photo or file as proof (optional)',
+  unreadableFile: 'This file could not be read. Choose it again, or choose another one.',
   addFileHint:
     'JPEG, PNG, WebP or PDF, up to 5 MB. Your reviewer and the organisation see it. Place and time are removed from photos.',
   removeFile: 'Delete',
@@ -190,6 +191,8 @@ const en = {
       'You have tried one of these skills three times in 30 days. Remove that skill from the list, or try again later.',
     INVALID_VERIFICATION_METHOD:
       'There are too few questions about these skills. Let someone confirm them, or go back and choose other skills.',
+    NO_OPEN_ATTEMPT: 'Your answers have been submitted already. Reload this page to continue.',
+    ASSESSMENT_LOCKED: 'Your answers have been submitted already. Reload this page to see the result.',
     ASSESSMENT_EXPIRED: 'The 60 minutes ended before you submitted your answers. You can start again.',
     GENERATION_FAILED: 'The questions could not be generated. Please try again.',
     SERVICE_DISABLED: 'This service is paused. Nothing is lost. Please try again later.',
@@ -231,6 +234,7 @@ const hi: typeof en = {
   itemsTitle: 'आपने ये हुनर कहाँ इस्तेमाल किए?',
   itemsHint: 'कम से कम एक चुनें।',
   addFile: 'सबूत के लिए फ़ोटो या फ़ाइल जोड़ें (मर्ज़ी हो तो)',
+  unreadableFile: 'यह फ़ाइल पढ़ी नहीं जा सकी। इसे फिर से चुनें या कोई दूसरी चुनें।',
   addFileHint:
     'JPEG, PNG, WebP या PDF, 5 MB तक। इसे पुष्टि करने वाले और संस्था देखेंगे। फ़ोटो से जगह और समय की जानकारी हटा दी जाती है।',
   removeFile: 'हटाएँ',
@@ -365,6 +369,8 @@ const hi: typeof en = {
     INVALID_WEBSITE: 'वेबसाइट का पता https:// या http:// से शुरू होना चाहिए। आप इसे खाली भी छोड़ सकते हैं।',
     ATTEMPTS_EXHAUSTED: 'इनमें से एक हुनर 30 दिन में तीन बार आज़माया जा चुका है।',
     INVALID_VERIFICATION_METHOD: 'इन हुनर के बारे में बहुत कम सवाल हैं। किसी से पुष्टि करवाएँ, या वापस जाकर दूसरे हुनर चुनें।',
+    NO_OPEN_ATTEMPT: 'आपके जवाब पहले ही जमा हो चुके हैं। आगे बढ़ने के लिए पेज फिर से खोलें।',
+    ASSESSMENT_LOCKED: 'आपके जवाब पहले ही जमा हो चुके हैं। नतीजा देखने के लिए पेज फिर से खोलें।',
     ASSESSMENT_EXPIRED: 'जमा करने से पहले 60 मिनट पूरे हो गए। आप फिर से शुरू कर सकते हैं।',
     GENERATION_FAILED: 'इस बार सवाल नहीं लिखे जा सके। कृपया फिर कोशिश करें।',
     SERVICE_DISABLED: 'यह सेवा अभी रुकी हुई है। कुछ खोया नहीं है; कृपया बाद में फिर कोशिश करें।',

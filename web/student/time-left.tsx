@@ -6,32 +6,49 @@ const MINUTE_MS = 60_000
 const ANNOUNCED_MINUTES = [1, 5, 10] as const
 /** From here on, the time is emphasised. */
 const SHORT_MINUTES = 5
-/** Time before the end at which the answers are submitted, so that they arrive in time on a slow connection. */
-const SUBMIT_BEFORE_END_MS = 15_000
+/** Time before the end at which the answers are submitted, so that a failed submission can be repeated. */
+const SUBMIT_BEFORE_END_MS = 30_000
+/** Browsers run the timers of hidden pages once a minute or not at all, so hidden pages submit earlier. */
+const SUBMIT_HIDDEN_BEFORE_END_MS = 75_000
 
 interface Props {
-  /** Epoch milliseconds by the clock of the device. */
+  /** Time of `performance.now()` at which the attempt ends. The clock of the device may be corrected at any time. */
   endsAt: number
   pageTexts: StudentTexts
-  /** Called once, shortly before the end. */
-  onEnd: () => void
+  /** Called about every second from shortly before the end, with the time left. */
+  onNearEnd: (leftMs: number) => void
+  /** Called when the page is shown again before that. Some devices stop `performance.now()` while they sleep. */
+  onShown: () => void
 }
 
 /** Shows the minutes left, and announces them at a few moments only. */
-export function TimeLeft({ endsAt, pageTexts, onEnd }: Props) {
-  const [leftMs, setLeftMs] = useState(() => endsAt - Date.now())
-  const hasEnded = useRef(false)
-  const currentOnEnd = useRef(onEnd)
-  currentOnEnd.current = onEnd
+export function TimeLeft({ endsAt, pageTexts, onNearEnd, onShown }: Props) {
+  const [leftMs, setLeftMs] = useState(() => endsAt - performance.now())
+  const callbacks = useRef({ onNearEnd, onShown })
+  callbacks.current = { onNearEnd, onShown }
   useEffect(() => {
-    const timer = setInterval(() => setLeftMs(endsAt - Date.now()), 1000)
-    return () => clearInterval(timer)
+    update()
+    const timer = setInterval(update, 1000)
+    document.addEventListener('visibilitychange', updateVisibility)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', updateVisibility)
+    }
+
+    /** Returns whether the time is nearly over. */
+    function update(): boolean {
+      const left = endsAt - performance.now()
+      setLeftMs(left)
+      const isNearEnd = left <= (document.hidden ? SUBMIT_HIDDEN_BEFORE_END_MS : SUBMIT_BEFORE_END_MS)
+      if (isNearEnd) callbacks.current.onNearEnd(left)
+      return isNearEnd
+    }
+
+    function updateVisibility() {
+      const isNearEnd = update()
+      if (!document.hidden && !isNearEnd) callbacks.current.onShown()
+    }
   }, [endsAt])
-  useEffect(() => {
-    if (leftMs > SUBMIT_BEFORE_END_MS || hasEnded.current) return
-    hasEnded.current = true
-    currentOnEnd.current()
-  }, [leftMs])
 
   const minutes = Math.ceil(leftMs / MINUTE_MS)
   const announced = ANNOUNCED_MINUTES.find((each) => minutes <= each)
