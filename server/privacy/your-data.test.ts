@@ -64,7 +64,7 @@ test('consent is stored with the version of the notice when the candidate agrees
     body: JSON.stringify({ step: 1, client_id: 'yes', value: 'yes' }),
   })
   const { consent } = (await view()).body.data
-  assert.deepEqual([consent.version, consent.withdrawn_at], [1, null])
+  assert.deepEqual([consent.version, consent.withdrawn_at], [2, null])
 })
 
 test('a candidate sees their data after confirming the code that was sent to the phone', async () => {
