@@ -1178,10 +1178,10 @@ export class FilesResource {
   }
 
   /**
-   * Store a file as proof.
+   * Add a proof file.
    * Attaches a photo or document to a project, work experience or certificate of the session. The reviewer sees the files of the items that were stored in step 3. Metadata such as place and time is removed from images. A PDF file is rejected if a script, a form in XML, another file or encryption is found in it; this is not a virus scan. The name gets the extension of the detected type. Files are deleted 30 days after the end of the session. A session can have at most 5 files of at most 5 MB each.
    */
-  storeProof(sessionToken: string, body: ProofFileInput, options?: CallOptions): Promise<ProofFile> {
+  addProof(sessionToken: string, body: ProofFileInput, options?: CallOptions): Promise<ProofFile> {
     return this.#transport.send(
       { method: 'POST', path: `/api/v1/verify/${pathSegment('sessionToken', sessionToken)}/files`, auth: 'none', body },
       options,
@@ -1189,7 +1189,7 @@ export class FilesResource {
   }
 
   /**
-   * Delete a file.
+   * Delete a proof file.
    * Files cannot be deleted after the review was requested.
    */
   deleteProof(sessionToken: string, fileId: string, options?: CallOptions): Promise<DeletedProofFile> {
@@ -1204,8 +1204,8 @@ export class FilesResource {
   }
 
   /**
-   * Get a file of a review.
-   * For the reviewer, with the token from the link in the email, until the review is submitted. Returns the content in Base64, so that browsers never open it as a page of this server.
+   * Get a proof file.
+   * Requires the token from the link in the email to the reviewer, and works until the review is submitted. Returns the content in Base64, so that browsers never open it as a page of this server.
    */
   getProof(body: ReviewFileInput, options?: CallOptions): Promise<ProofFileContent> {
     return this.#transport.send({ method: 'POST', path: '/api/v1/humanverification/file', auth: 'none', body }, options)

@@ -2155,7 +2155,7 @@ export interface Project {
 export interface ProofFile {
   /** ID of the file, `PF_…`. */
   fileId: string
-  /** The kind of item that the file proves. */
+  /** Type of the item that the file is attached to. */
   sourceType: 'experience' | 'project' | 'certificate'
   /** ID of the item, as sent to `POST /verify`. */
   externalId: string
@@ -2188,7 +2188,7 @@ export interface ProofFileContentResponse {
 }
 
 export interface ProofFileInput {
-  /** The kind of item that the file proves. */
+  /** Type of the item that the file is attached to. */
   sourceType: 'experience' | 'project' | 'certificate'
   /** ID of the item, as sent to `POST /verify`. */
   externalId: string
@@ -2568,12 +2568,12 @@ export interface ReviewPage {
   }
   /** The work that the reviewer knows. */
   source: VerificationSource
-  /** Files that the student has attached to the items. Their content requires the token of the email. */
+  /** Files that the student has attached to the items. To read their content, send the token from the email. */
   proofFiles: ProofFile[]
   /** The skills to review. */
   skills: SessionSkill[]
   endorsementType: EndorsementType
-  /** Name of the organisation that has the skills verified, as pages and emails show it. */
+  /** Name of the organisation that requested the verification, as shown on pages and in emails. */
   organisationName: string
   /** Return only records with this status. */
   status: VerificationStatus
@@ -3766,7 +3766,7 @@ export interface VerificationSession {
   testClockId?: string
   /** Address to which the page sends the student at the end. */
   returnUrl?: string
-  /** Name of the organisation that has the skills verified, as pages and emails show it. */
+  /** Name of the organisation that requested the verification, as shown on pages and in emails. */
   organisationName: string
   brand?: PageBrand
 }

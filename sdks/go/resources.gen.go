@@ -1787,14 +1787,14 @@ type FilesResource struct {
 	client *Client
 }
 
-// StoreProof: store a file as proof.
+// AddProof: add a proof file.
 //
 // Attaches a photo or document to a project, work experience or certificate of the session. The reviewer sees the
 // files of the items that were stored in step 3. Metadata such as place and time is removed from images. A PDF file
 // is rejected if a script, a form in XML, another file or encryption is found in it; this is not a virus scan. The
 // name gets the extension of the detected type. Files are deleted 30 days after the end of the session. A session can
 // have at most 5 files of at most 5 MB each.
-func (r *FilesResource) StoreProof(ctx context.Context, sessionToken string, body ProofFileInput, options ...RequestOption) (*ProofFile, error) {
+func (r *FilesResource) AddProof(ctx context.Context, sessionToken string, body ProofFileInput, options ...RequestOption) (*ProofFile, error) {
 	call := operation{
 		method:         "POST",
 		path:           "/api/v1/verify/{sessionToken}/files",
@@ -1811,7 +1811,7 @@ func (r *FilesResource) StoreProof(ctx context.Context, sessionToken string, bod
 	return &response.Data, nil
 }
 
-// DeleteProof: delete a file.
+// DeleteProof: delete a proof file.
 //
 // Files cannot be deleted after the review was requested.
 func (r *FilesResource) DeleteProof(ctx context.Context, sessionToken string, fileID string, options ...RequestOption) (*DeletedProofFile, error) {
@@ -1830,10 +1830,10 @@ func (r *FilesResource) DeleteProof(ctx context.Context, sessionToken string, fi
 	return &response.Data, nil
 }
 
-// GetProof: get a file of a review.
+// GetProof: get a proof file.
 //
-// For the reviewer, with the token from the link in the email, until the review is submitted. Returns the content in
-// Base64, so that browsers never open it as a page of this server.
+// Requires the token from the link in the email to the reviewer, and works until the review is submitted. Returns the
+// content in Base64, so that browsers never open it as a page of this server.
 func (r *FilesResource) GetProof(ctx context.Context, body ReviewFileInput, options ...RequestOption) (*ProofFileContent, error) {
 	call := operation{
 		method:         "POST",

@@ -2637,7 +2637,7 @@ type Project struct {
 type ProofFile struct {
 	// ID of the file, `PF_…`.
 	FileID string `json:"fileId"`
-	// The kind of item that the file proves.
+	// Type of the item that the file is attached to.
 	SourceType ProofFileSourceType `json:"sourceType"`
 	// ID of the item, as sent to `POST /verify`.
 	ExternalID string `json:"externalId"`
@@ -2663,7 +2663,7 @@ type ProofFileContent struct {
 
 // ProofFileInput is an object of the API.
 type ProofFileInput struct {
-	// The kind of item that the file proves.
+	// Type of the item that the file is attached to.
 	SourceType ProofFileInputSourceType `json:"sourceType"`
 	// ID of the item, as sent to `POST /verify`.
 	ExternalID string `json:"externalId"`
@@ -2958,12 +2958,12 @@ type ReviewPage struct {
 	RequesterInfo ReviewPageRequesterInfo `json:"requesterInfo"`
 	// The work that the reviewer knows.
 	Source VerificationSource `json:"source"`
-	// Files that the student has attached to the items. Their content requires the token of the email.
+	// Files that the student has attached to the items. To read their content, send the token from the email.
 	ProofFiles []ProofFile `json:"proofFiles"`
 	// The skills to review.
 	Skills          []SessionSkill  `json:"skills"`
 	EndorsementType EndorsementType `json:"endorsementType"`
-	// Name of the organisation that has the skills verified, as pages and emails show it.
+	// Name of the organisation that requested the verification, as shown on pages and in emails.
 	OrganisationName string `json:"organisationName"`
 	// Return only records with this status.
 	Status VerificationStatus `json:"status"`
@@ -3895,7 +3895,7 @@ type VerificationSession struct {
 	TestClockID *string `json:"testClockId,omitempty"`
 	// Address to which the page sends the student at the end.
 	ReturnURL *string `json:"returnUrl,omitempty"`
-	// Name of the organisation that has the skills verified, as pages and emails show it.
+	// Name of the organisation that requested the verification, as shown on pages and in emails.
 	OrganisationName string     `json:"organisationName"`
 	Brand            *PageBrand `json:"brand,omitempty"`
 }

@@ -228,7 +228,7 @@ const SkillOutcome = named(
   }),
 )
 const organisationName = Type.String({
-  description: 'Name of the organisation that has the skills verified, as pages and emails show it.',
+  description: 'Name of the organisation that requested the verification, as shown on pages and in emails.',
 })
 
 export const FullSession = named(
@@ -404,7 +404,8 @@ export const ReviewPage = named(
     requesterInfo: Type.Object({ name: Type.String(), email: Type.String(), externalStudentId: Type.String() }),
     source: VerificationSource,
     proofFiles: Type.Array(ProofFile, {
-      description: 'Files that the student has attached to the items. Their content requires the token of the email.',
+      description:
+        'Files that the student has attached to the items. To read their content, send the token from the email.',
     }),
     skills: Type.Array(SessionSkill),
     endorsementType: EndorsementTypeSchema,

@@ -20,8 +20,10 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
   const { body: pageData } = await app.fetch(`/api/v1/humanverification/verify-page/${session.id}`)
   const { organisationName } = pageData.data
   assert.ok(organisationName)
-  await page.getByText(`${organisationName} has the skills of Asha Rao verified. Asha Rao named you`).waitFor()
-  await page.getByText(`Asha Rao and ${organisationName} see your answer and your name.`).waitFor()
+  await page
+    .getByText(`${organisationName} asked for a verification of the skills of Asha Rao. Asha Rao named you`)
+    .waitFor()
+  await page.getByText(`Asha Rao and ${organisationName} will see your answer and your name.`).waitFor()
   await page.getByText(/It takes about a minute. You can answer until \d+ \w+ \d{4}, and withdraw/).waitFor()
   await saveScreenshot(page, 'reviewer-phone')
   await assertAccessible(page)

@@ -5,13 +5,13 @@ const en = {
   title: (student: string) => `${student} asks you to confirm their skills`,
   intro: (name: string) =>
     `Hello ${name}. You have seen this work first-hand. The review takes about a minute; you do not need an account.`,
-  whyTitle: 'Why you are asked',
+  whyTitle: 'Why you received this request',
   whyWho: (student: string, organisation: string) =>
-    `${organisation} has the skills of ${student} verified. ${student} named you as someone who has seen this work.`,
+    `${organisation} asked for a verification of the skills of ${student}. ${student} named you as someone who has seen this work.`,
   whyResult: (student: string, organisation: string) =>
-    `${student} and ${organisation} see your answer and your name. A skill that you confirm counts as verified.`,
+    `${student} and ${organisation} will see your answer and your name. A skill that you confirm counts as verified.`,
   whyTime: (date: string) =>
-    `It takes about a minute. You can answer until ${date}, and withdraw a confirmation for 90 days after your answer.`,
+    `You can answer until ${date}. You can withdraw a confirmation for 90 days after your answer.`,
   askedAs: {
     manager: 'You are being asked as their manager.',
     mentor: 'You are being asked as their mentor.',

@@ -19,8 +19,8 @@ interface Props {
 export const MAX_FILES = 5
 const MAX_FILE_BYTES = 5 * 1024 * 1024
 /** Larger photos are made smaller before they are sent, to save data. */
-const MAX_PHOTO_BYTES = 1_000_000
-const MAX_PHOTO_PIXELS = 2000
+const RESIZE_ABOVE_BYTES = 1_000_000
+const MAX_PHOTO_SIDE_PIXELS = 2000
 const UPLOAD_TIMEOUT_MS = 240_000
 
 /** Photos and documents that prove an item. They are stored as soon as they are chosen. */
@@ -98,10 +98,10 @@ export function ItemFiles({ files, item, isFull, token, call, pageTexts, onChang
 
 /** Returns a smaller JPEG image of a large photo, or the file itself if the browser cannot read it. */
 async function shrinkPhoto(file: File): Promise<Blob> {
-  if (!file.type.startsWith('image/') || file.size <= MAX_PHOTO_BYTES) return file
+  if (!file.type.startsWith('image/') || file.size <= RESIZE_ABOVE_BYTES) return file
   try {
     const bitmap = await createImageBitmap(file)
-    const scale = Math.min(1, MAX_PHOTO_PIXELS / Math.max(bitmap.width, bitmap.height))
+    const scale = Math.min(1, MAX_PHOTO_SIDE_PIXELS / Math.max(bitmap.width, bitmap.height))
     const canvas = document.createElement('canvas')
     canvas.width = Math.round(bitmap.width * scale)
     canvas.height = Math.round(bitmap.height * scale)

@@ -2,11 +2,11 @@ import type { PageLanguage } from '../languages.ts'
 
 const en = {
   locale: 'en-IN',
-  whoAsksTitle: (organisation: string) => `${organisation} asks you to have your skills verified`,
+  whoAsksTitle: (organisation: string) => `${organisation} asks you to verify your skills`,
   whoAsks: (organisation: string) => [
-    'You choose the skills, and how to show them: someone who has seen your work confirms them, or you answer questions.',
+    'You choose the skills and how to prove them: ask someone who has seen your work to confirm them, or answer questions.',
     `${organisation} receives the result for each skill. You see it too.`,
-    'Choosing takes a few minutes. The person who confirms needs about one minute; for the questions you have 60 minutes.',
+    'Choosing takes a few minutes. Your reviewer needs about one minute. You have 60 minutes for the questions.',
   ],
   verifiedFor: (organisation: string) => `Verification for ${organisation}`,
   steps: { skills: 'Skills', method: 'Method', items: 'Evidence', reviewer: 'Reviewer', assessment: 'Questions' },
@@ -73,8 +73,9 @@ const en = {
   preparing: 'We are preparing your questions. This can take a minute…',
   questionOf: (number: number, of: number) => `Question ${number} of ${of}`,
   minutesLeft: (minutes: number) => `${minutes} minutes left`,
-  lessThan: (minutes: number) => (minutes === 1 ? 'Less than a minute left' : `Less than ${minutes} minutes left`),
-  timeUp: 'The time is up',
+  lessThanMinutesLeft: (minutes: number) =>
+    minutes === 1 ? 'Less than a minute left' : `Less than ${minutes} minutes left`,
+  timeUp: 'Time is up',
   unanswered: (count: number) =>
     count === 1 ? '1 question has no answer yet' : `${count} questions have no answer yet`,
   nextQuestion: 'Next',
@@ -108,7 +109,7 @@ const en = {
   tryAgain: 'Try again with new questions',
   completedTitle: 'Your skills are verified',
   completedText: (organisation: string) => `We have informed ${organisation}.`,
-  summaryTitle: 'Your result, to keep',
+  summaryTitle: 'Summary of your result',
   summaryName: 'Name',
   summaryOrganisation: 'Organisation',
   summaryDate: 'Date',
@@ -119,7 +120,7 @@ const en = {
     not_endorsed: 'not confirmed',
     passed: 'passed',
     not_passed: 'not passed',
-    not_assessed: 'not asked',
+    not_assessed: 'not assessed',
   } as Record<string, string>,
   print: 'Print or save as PDF',
   evidenceLevels: {
@@ -182,7 +183,7 @@ const en = {
       'You have already asked this person about the same work, with another relation to you. Choose someone else.',
     TOO_MANY_REVIEWERS: 'Three people have already been asked in this session. Start again to ask another person.',
     INVALID_FILE:
-      'This file cannot be used. Choose a JPEG, PNG or WebP image, or a PDF file without scripts and attachments.',
+      'This file cannot be used. Choose a JPEG, PNG or WebP image, or a PDF file without scripts or attachments.',
     TOO_MANY_FILES: 'You have added 5 files. Delete one to add another.',
     PAYLOAD_TOO_LARGE: 'The file is larger than 5 MB. Choose a smaller one.',
     INVALID_EMAIL: 'Please check the email address. It cannot be your own.',
@@ -201,7 +202,7 @@ const en = {
 
 const hi: typeof en = {
   locale: 'hi-IN',
-  whoAsksTitle: (organisation) => `${organisation} चाहता है कि आपके हुनर की जाँच हो`,
+  whoAsksTitle: (organisation) => `${organisation} ने आपसे अपने हुनर की जाँच कराने को कहा है`,
   whoAsks: (organisation) => [
     'हुनर आप चुनते हैं, और तरीका भी: जिसने आपका काम देखा है वह पुष्टि करे, या आप सवालों के जवाब दें।',
     `हर हुनर का नतीजा ${organisation} को मिलता है। आपको भी दिखता है।`,
@@ -233,10 +234,10 @@ const hi: typeof en = {
   assessmentHint: 'चार में से एक चुनना है, सवाल आपके अपने काम के। नतीजा तुरंत दिखेगा।',
   itemsTitle: 'आपने ये हुनर कहाँ इस्तेमाल किए?',
   itemsHint: 'कम से कम एक चुनें।',
-  addFile: 'सबूत के लिए फ़ोटो या फ़ाइल जोड़ें (मर्ज़ी हो तो)',
+  addFile: 'सबूत के लिए फ़ोटो या फ़ाइल जोड़ें (ज़रूरी नहीं)',
   unreadableFile: 'यह फ़ाइल पढ़ी नहीं जा सकी। इसे फिर से चुनें या कोई दूसरी चुनें।',
   addFileHint:
-    'JPEG, PNG, WebP या PDF, 5 MB तक। इसे पुष्टि करने वाले और संस्था देखेंगे। फ़ोटो से जगह और समय की जानकारी हटा दी जाती है।',
+    'JPEG, PNG, WebP या PDF, 5 MB तक। यह फ़ाइल पुष्टि करने वाले व्यक्ति और संस्था को दिखाई जाएगी। फ़ोटो से जगह और समय की जानकारी हटा दी जाती है।',
   removeFile: 'हटाएँ',
   kinds: { workExperienceIds: 'काम का अनुभव', projectIds: 'प्रोजेक्ट', credentialIds: 'प्रमाणपत्र' },
   reviewerTitle: 'कौन पुष्टि कर सकता है?',
@@ -244,7 +245,7 @@ const hi: typeof en = {
   name: 'उनका नाम',
   email: 'उनका मेल पता',
   company: 'उनकी कंपनी या स्कूल',
-  website: 'वेबसाइट (मर्ज़ी हो तो)',
+  website: 'वेबसाइट (ज़रूरी नहीं)',
   relation: 'वे मेरे हैं',
   relations: { manager: 'मैनेजर', mentor: 'मार्गदर्शक', peer: 'साथी', client: 'ग्राहक', faculty: 'शिक्षक' },
   sendReview: 'अनुरोध भेजें',
@@ -265,7 +266,7 @@ const hi: typeof en = {
   preparing: 'आपके सवाल लिखे जा रहे हैं। एक मिनट लग सकता है…',
   questionOf: (number, of) => `सवाल ${number}/${of}`,
   minutesLeft: (minutes) => `${minutes} मिनट बाकी`,
-  lessThan: (minutes) => `${minutes} मिनट से कम बाकी`,
+  lessThanMinutesLeft: (minutes) => `${minutes} मिनट से कम बाकी`,
   timeUp: 'समय पूरा हुआ',
   unanswered: (count) => `${count} सवाल का जवाब बाकी है`,
   nextQuestion: 'अगला',
@@ -293,7 +294,7 @@ const hi: typeof en = {
   tryAgain: 'नए सवालों के साथ फिर कोशिश करें',
   completedTitle: 'आपके हुनर की पुष्टि हो गई',
   completedText: (organisation) => `${organisation} को बता दिया गया है।`,
-  summaryTitle: 'आपका नतीजा, अपने पास रखने के लिए',
+  summaryTitle: 'आपके नतीजे का सारांश',
   summaryName: 'नाम',
   summaryOrganisation: 'संस्था',
   summaryDate: 'तारीख',
@@ -362,7 +363,7 @@ const hi: typeof en = {
     ASSESSMENT_ALREADY_PASSED: 'इनमें से एक हुनर आप पहले ही पास कर चुके हैं। उसे सूची से हटाएँ।',
     DUPLICATE_REVIEWER_EMAIL: 'इस व्यक्ति से इस जगह के लिए किसी और रूप में पहले ही पूछा जा चुका है। किसी और को चुनें।',
     TOO_MANY_REVIEWERS: 'इस बार तीन लोगों से पूछा जा चुका है। किसी और से पूछने के लिए फिर से शुरू करें।',
-    INVALID_FILE: 'यह फ़ाइल काम नहीं आ सकती। JPEG, PNG या WebP फ़ोटो चुनें, या बिना स्क्रिप्ट और अटैचमेंट वाली PDF।',
+    INVALID_FILE: 'यह फ़ाइल नहीं जोड़ी जा सकती। JPEG, PNG या WebP फ़ोटो चुनें, या बिना स्क्रिप्ट और अटैचमेंट वाली PDF।',
     TOO_MANY_FILES: '5 फ़ाइलें जुड़ चुकी हैं। नई जोड़ने के लिए कोई एक हटाएँ।',
     PAYLOAD_TOO_LARGE: 'फ़ाइल 5 MB से बड़ी है। छोटी फ़ाइल चुनें।',
     INVALID_EMAIL: 'कृपया मेल पता जाँचें। यह आपका अपना नहीं हो सकता।',

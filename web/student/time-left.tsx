@@ -4,8 +4,8 @@ import type { StudentTexts } from './texts.ts'
 const MINUTE_MS = 60_000
 /** Minutes left at which screen readers announce the time. */
 const ANNOUNCED_MINUTES = [1, 5, 10] as const
-/** From here on, the time is emphasised. */
-const SHORT_MINUTES = 5
+/** Minutes left at which the time is emphasised. */
+const EMPHASISED_MINUTES = 5
 /** Time before the end at which the answers are submitted, so that a failed submission can be repeated. */
 const SUBMIT_BEFORE_END_MS = 30_000
 /** Browsers run the timers of hidden pages once a minute or not at all, so hidden pages submit earlier. */
@@ -53,12 +53,16 @@ export function TimeLeft({ endsAt, pageTexts, onNearEnd, onShown }: Props) {
   const minutes = Math.ceil(leftMs / MINUTE_MS)
   const announced = ANNOUNCED_MINUTES.find((each) => minutes <= each)
   return (
-    <p class={`small ${minutes <= SHORT_MINUTES ? 'wait-text' : 'soft'}`}>
+    <p class={`small ${minutes <= EMPHASISED_MINUTES ? 'wait-text' : 'soft'}`}>
       <span role="timer">
-        {leftMs <= 0 ? pageTexts.timeUp : minutes <= 1 ? pageTexts.lessThan(1) : pageTexts.minutesLeft(minutes)}
+        {leftMs <= 0
+          ? pageTexts.timeUp
+          : minutes <= 1
+            ? pageTexts.lessThanMinutesLeft(1)
+            : pageTexts.minutesLeft(minutes)}
       </span>
       <span class="hidden-text" aria-live="polite">
-        {announced === undefined ? '' : leftMs <= 0 ? pageTexts.timeUp : pageTexts.lessThan(announced)}
+        {announced === undefined ? '' : leftMs <= 0 ? pageTexts.timeUp : pageTexts.lessThanMinutesLeft(announced)}
       </span>
     </p>
   )

@@ -27,7 +27,7 @@ const MAX_OBJECT_STREAMS = 1_000
 const MAX_DICTIONARY_LENGTH = 4096
 const MAX_INFLATED_BYTES = 6 * 1024 * 1024
 
-export type PdfCheck = 'ok' | 'not a PDF' | 'active content'
+export type PdfCheck = 'ok' | 'not a PDF' | 'unsafe'
 
 /**
  * Rejects a PDF file if the name of a script, a program, another file, a form in XML or encryption is found in it or in its compressed
@@ -36,24 +36,24 @@ export type PdfCheck = 'ok' | 'not a PDF' | 'active content'
 export function checkPdf(bytes: Buffer): PdfCheck {
   const text = bytes.toString('latin1')
   if (!text.startsWith('%PDF-') || !text.includes('%%EOF')) return 'not a PDF'
-  if (FORBIDDEN_NAMES.test(text)) return 'active content'
+  if (FORBIDDEN_NAMES.test(text)) return 'unsafe'
   let streams = 0
   let objectStreams = 0
   let inflatedBytes = 0
   for (let offset = 0; ; ) {
     const stream = findStream(text, offset)
     const objects = text.slice(offset, stream?.index)
-    if (hasShortNames(objects)) return 'active content'
+    if (hasShortNames(objects)) return 'unsafe'
     const isObjectStream = OBJECT_STREAM_PATTERN.test(objects)
-    if (!stream) return isObjectStream ? 'active content' : 'ok'
+    if (!stream) return isObjectStream ? 'unsafe' : 'ok'
     const end = text.indexOf('endstream', stream.dataIndex)
-    if (end < 0 || ++streams > MAX_STREAMS) return 'active content'
+    if (end < 0 || ++streams > MAX_STREAMS) return 'unsafe'
     const data = text.slice(stream.dataIndex, end)
-    if (OBJECT_PATTERN.test(data) || OBJECT_STREAM_PATTERN.test(data)) return 'active content'
+    if (OBJECT_PATTERN.test(data) || OBJECT_STREAM_PATTERN.test(data)) return 'unsafe'
     if (isObjectStream) {
-      if (++objectStreams > MAX_OBJECT_STREAMS) return 'active content'
+      if (++objectStreams > MAX_OBJECT_STREAMS) return 'unsafe'
       const inner = readObjectStream(bytes.subarray(stream.dataIndex, end), objects, MAX_INFLATED_BYTES - inflatedBytes)
-      if (inner === undefined || FORBIDDEN_NAMES.test(inner) || hasShortNames(inner)) return 'active content'
+      if (inner === undefined || FORBIDDEN_NAMES.test(inner) || hasShortNames(inner)) return 'unsafe'
       inflatedBytes += inner.length
     }
     offset = end + 'endstream'.length

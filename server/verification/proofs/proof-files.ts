@@ -111,20 +111,28 @@ function fileName(name: string, mediaType: ProofMediaType): string {
 export function readContent(base64: string): CheckedContent {
   const bytes = Buffer.from(base64, 'base64')
   if (bytes.length > MAX_FILE_BYTES)
-    throw problem('PAYLOAD_TOO_LARGE', `The file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB.`)
+    throw problem(
+      'PAYLOAD_TOO_LARGE',
+      `The file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB. Send a smaller file.`,
+    )
   const image = readImage(bytes)
   if (image) {
     if (image.isAnimated) throw invalidFileProblem('The image is animated. Send a still image.')
     if (image.width * image.height > MAX_PIXELS)
-      throw invalidFileProblem(`The image has more than ${MAX_PIXELS / 1_000_000} million pixels.`)
+      throw invalidFileProblem(
+        `The image has more than ${MAX_PIXELS / 1_000_000} million pixels. Send a smaller image.`,
+      )
     const content = stripMetadata(bytes, image.type)
-    if (!content) throw invalidFileProblem('The image is damaged.')
+    if (!content) throw invalidFileProblem('The image is damaged. Send another file.')
     return { mediaType: image.type, content }
   }
   const check = checkPdf(bytes)
-  if (check === 'active content')
-    throw invalidFileProblem('The PDF file contains scripts, forms or other files, is encrypted, or cannot be checked.')
-  if (check === 'not a PDF') throw invalidFileProblem('The file is not a JPEG, PNG, WebP or PDF file.')
+  if (check === 'unsafe')
+    throw invalidFileProblem(
+      'The PDF file contains scripts, forms or attachments, is encrypted, or cannot be checked. Send a PDF file without them.',
+    )
+  if (check === 'not a PDF')
+    throw invalidFileProblem('The file is not a JPEG, PNG, WebP or PDF file. Send one of these.')
   return { mediaType: 'application/pdf', content: bytes }
 }
 
@@ -190,7 +198,7 @@ export async function getProofFileContent(
   return { fileId, mediaType: row.media_type as ProofMediaType, content }
 }
 
-/** Deletes the files of erased students. Their key is destroyed too, but the files are large. */
+/** Deletes the files of erased students. Without the key they are unreadable, but they would still take up space. */
 export async function deleteProofFilesOf(tx: Tx, verificationIds: string[]): Promise<void> {
   await sql`delete from proof_files where verification_id = any (${verificationIds})`.execute(tx)
 }
@@ -208,7 +216,7 @@ export function proofFileRecord({ id, source, name, mediaType, size, createdAt }
   }
 }
 
-function fileNotFoundProblem(fileId: string) {
+export function fileNotFoundProblem(fileId: string) {
   return problem('NOT_FOUND', `File ${fileId.slice(0, 60)} not found.`)
 }
 

@@ -1,4 +1,3 @@
-import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
 import { requireField } from '../fields.ts'
@@ -8,6 +7,7 @@ import { successResponse, TokenParams } from '../schema.ts'
 import { lockSession, requireUnrestricted } from '../sessions.ts'
 import {
   deleteProofFile,
+  fileNotFoundProblem,
   getProofFileContent,
   listChosenProofFiles,
   proofFileRecord,
@@ -34,9 +34,9 @@ export function proofFileRoutes(app: App, context: Context): void {
         errors: ['INVALID_FILE', 'UNKNOWN_ITEM', 'SESSION_LOCKED', 'TOO_MANY_FILES'],
       },
       schema: {
-        operationId: 'storeProofFile',
+        operationId: 'addProofFile',
         tags,
-        summary: 'Store a file as proof',
+        summary: 'Add a proof file',
         description:
           'Attaches a photo or document to a project, work experience or certificate of the session. The reviewer sees the files of the items that were stored in step 3. Metadata such as place and time is removed from images. A PDF file is rejected if a script, a form in XML, another file or encryption is found in it; this is not a virus scan. The name gets the extension of the detected type. Files are deleted 30 days after the end of the session. A session can have at most 5 files of at most 5 MB each.',
         params: TokenParams,
@@ -67,7 +67,7 @@ export function proofFileRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'deleteProofFile',
         tags,
-        summary: 'Delete a file',
+        summary: 'Delete a proof file',
         description: 'Files cannot be deleted after the review was requested.',
         params: FileParams,
         response: { 200: successResponse(DeletedProofFile) },
@@ -100,9 +100,9 @@ export function proofFileRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'getProofFile',
         tags,
-        summary: 'Get a file of a review',
+        summary: 'Get a proof file',
         description:
-          'For the reviewer, with the token from the link in the email, until the review is submitted. Returns the content in Base64, so that browsers never open it as a page of this server.',
+          'Requires the token from the link in the email to the reviewer, and works until the review is submitted. Returns the content in Base64, so that browsers never open it as a page of this server.',
         body: ReviewFileInput,
         response: { 200: successResponse(ProofFileContent) },
       },
@@ -118,7 +118,7 @@ export function proofFileRoutes(app: App, context: Context): void {
         await requireUnrestricted(tx, review)
         await requireUnrestricted(tx, session)
         const shown = await listChosenProofFiles(tx, session)
-        if (!shown.some(({ id }) => id === body.fileId)) throw problem('NOT_FOUND', 'This review has no such file.')
+        if (!shown.some(({ id }) => id === body.fileId)) throw fileNotFoundProblem(body.fileId)
         return getProofFileContent(tx, session, body.fileId)
       })
       return success(file, 'File')

@@ -5,7 +5,7 @@ import { NOT_BLANK_PATTERN } from '../../platform/http/validation.ts'
 const MAX_CONTENT_LENGTH = 7_500_000
 const mediaTypes = ['image/jpeg', 'image/png', 'image/webp', 'application/pdf'] as const
 const sourceType = Type.Enum(['experience', 'project', 'certificate'], {
-  description: 'The kind of item that the file proves.',
+  description: 'Type of the item that the file is attached to.',
 })
 const externalId = Type.String({ maxLength: 128, description: 'ID of the item, as sent to `POST /verify`.' })
 

@@ -12,7 +12,7 @@ export function stripMetadata(bytes: Buffer, type: ImageType): Buffer | undefine
     if (type === 'image/jpeg') return stripJpeg(bytes)
     return type === 'image/png' ? stripPng(bytes) : stripWebP(bytes)
   } catch (error) {
-    if (error instanceof RangeError) return undefined // the file ends in a segment
+    if (error instanceof RangeError) return undefined // the file ends within a segment
     throw error
   }
 }

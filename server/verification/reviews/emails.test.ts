@@ -53,8 +53,8 @@ test('an email has one button and loads no external resources', () => {
     [...linkTargets],
     ['https://verify.example/verify/SV_1#token=vrt_1', 'https://verify.example/unsubscribe/1'],
   )
-  assert.match(text, /on behalf of Asha, who named you, and of Sunrise College/)
-  assert.match(text, /Asha and Sunrise College see your answer and your name/)
+  assert.match(text, /on behalf of Asha, who named you, and Sunrise College/)
+  assert.match(text, /Asha and Sunrise College will see your answer and your name/)
   assert.match(html, /Sunrise College/)
   assert.match(text, /until 10 April 2026/)
   assert.ok(html.length < 20_000, 'some email clients truncate long emails')

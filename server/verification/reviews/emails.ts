@@ -36,7 +36,7 @@ export interface ReviewRequest {
   reminder: boolean
   /** Link with which the reviewer stops all review requests. */
   unsubscribeUrl: string
-  /** Name of the organisation that has the skills verified. */
+  /** Name of the organisation that requested the verification. */
   organisation: string
   brand: EmailBrand | undefined
 }
@@ -62,14 +62,14 @@ function requestEmail(request: ReviewRequest): ReviewEmail {
   const sourceText = sourceLine(request.source)
   const expiryDate = formatDate(expiresAt)
   const requestText = `${student} asks you, ${ROLE_PHRASES[endorsementType]}, to confirm ${skills.length === 1 ? 'a skill' : 'skills'} from work that you have seen:`
-  const reasonText = `This request is sent on behalf of ${student}, who named you, and of ${organisation}, which has these skills verified.`
+  const reasonText = `This request is sent on behalf of ${student}, who named you, and ${organisation}, which asked for this verification.`
   const hindi = `${organisation} के लिए ${student} के कौशल की जाँच हो रही है। पुष्टि के लिए ऊपर दिया गया लिंक खोलें। इसमें लगभग एक मिनट लगता है। आपका नाम और जवाब ${student} और ${organisation} को दिखाए जाएँगे।`
   const subject = reminder
     ? `Reminder: ${student} is waiting for your review`
     : `${student} asks you to confirm ${skills.length === 1 ? 'a skill' : `${skills.length} skills`}`
   const closing = [
     `The review takes about a minute, and you do not need an account. The link works until ${expiryDate}. It is personal, so please do not share it.`,
-    `${student} and ${organisation} see your answer and your name. A skill that you confirm counts as verified. If you change your mind, you can withdraw your confirmation for 90 days.`,
+    `${student} and ${organisation} will see your answer and your name. A skill that you confirm counts as verified. If you change your mind, you can withdraw your confirmation for 90 days.`,
     `If you do not know ${student} or would rather not review them, you can decline on the review page.`,
   ]
   return {

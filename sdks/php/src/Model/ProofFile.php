@@ -13,7 +13,7 @@ final class ProofFile implements \JsonSerializable
 {
     /**
      * @param string $fileId ID of the file, `PF_…`.
-     * @param ProofFileSourceType::* $sourceType The kind of item that the file proves.
+     * @param ProofFileSourceType::* $sourceType Type of the item that the file is attached to.
      * @param string $externalId ID of the item, as sent to `POST /verify`.
      * @param string $name Name of the file.
      * @param ProofFileMediaType::* $mediaType The type of the file, recognised by its content.

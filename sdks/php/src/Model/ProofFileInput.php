@@ -12,7 +12,7 @@ use Attestry\Json;
 final class ProofFileInput implements \JsonSerializable
 {
     /**
-     * @param ProofFileInputSourceType::* $sourceType The kind of item that the file proves.
+     * @param ProofFileInputSourceType::* $sourceType Type of the item that the file is attached to.
      * @param string $externalId ID of the item, as sent to `POST /verify`.
      * @param string $name Name of the file.
      * @param string $content The file in Base64: a JPEG, PNG, WebP or PDF file of at most 5 MB.

@@ -16,12 +16,12 @@ final class ReviewPage implements \JsonSerializable
      * @param ReviewPageEndorserInfo $endorserInfo The reviewer.
      * @param ReviewPageRequesterInfo $requesterInfo The student.
      * @param VerificationSource $source The work that the reviewer knows.
-     * @param list<ProofFile> $proofFiles Files that the student has attached to the items. Their content
-     *     requires the token of the email.
+     * @param list<ProofFile> $proofFiles Files that the student has attached to the items. To read their
+     *     content, send the token from the email.
      * @param list<SessionSkill> $skills The skills to review.
      * @param EndorsementType::* $endorsementType
-     * @param string $organisationName Name of the organisation that has the skills verified, as pages and
-     *     emails show it.
+     * @param string $organisationName Name of the organisation that requested the verification, as shown on
+     *     pages and in emails.
      * @param VerificationStatus::* $status Return only records with this status.
      * @param bool $withdrawable True if the reviewer has endorsed a skill, and can withdraw the endorsement
      *     until `expiresAt`.

@@ -24,8 +24,8 @@ final class VerificationSession implements \JsonSerializable
      * @param SelectedItems $stored The items that were selected as evidence.
      * @param list<ProofFile> $proofFiles Files that the student has attached to items.
      * @param string $expiresAt Time at which the session expires: ISO 8601, UTC.
-     * @param string $organisationName Name of the organisation that has the skills verified, as pages and
-     *     emails show it.
+     * @param string $organisationName Name of the organisation that requested the verification, as shown on
+     *     pages and in emails.
      * @param VerificationMethod::*|null $verificationMethod The chosen method; null before step 2.
      * @param list<string>|null $notAssessable With the method `assessment`: IDs of the chosen skills that
      *     cannot be assessed, because there are too few questions about them.

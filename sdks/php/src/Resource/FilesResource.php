@@ -24,7 +24,7 @@ final class FilesResource
     }
 
     /**
-     * Store a file as proof.
+     * Add a proof file.
      *
      * Attaches a photo or document to a project, work experience or certificate of the session. The reviewer
      * sees the files of the items that were stored in step 3. Metadata such as place and time is removed from
@@ -36,7 +36,7 @@ final class FilesResource
      * @param ProofFileInput|array<string, mixed> $body request body; an array has the names of the API
      * @throws \Attestry\ApiException for an error response
      */
-    public function storeProof(
+    public function addProof(
         string $sessionToken,
         ProofFileInput|array $body,
         ?RequestOptions $options = null,
@@ -52,7 +52,7 @@ final class FilesResource
     }
 
     /**
-     * Delete a file.
+     * Delete a proof file.
      *
      * Files cannot be deleted after the review was requested.
      *
@@ -75,10 +75,10 @@ final class FilesResource
     }
 
     /**
-     * Get a file of a review.
+     * Get a proof file.
      *
-     * For the reviewer, with the token from the link in the email, until the review is submitted. Returns the
-     * content in Base64, so that browsers never open it as a page of this server.
+     * Requires the token from the link in the email to the reviewer, and works until the review is submitted.
+     * Returns the content in Base64, so that browsers never open it as a page of this server.
      *
      * @param ReviewFileInput|array<string, mixed> $body request body; an array has the names of the API
      * @throws \Attestry\ApiException for an error response

@@ -1174,8 +1174,8 @@ class FilesResource:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def store_proof(self, session_token: str, body: ProofFileInput, *, options: Optional[CallOptions] = None) -> ProofFile:
-        """Store a file as proof.
+    def add_proof(self, session_token: str, body: ProofFileInput, *, options: Optional[CallOptions] = None) -> ProofFile:
+        """Add a proof file.
 
         Attaches a photo or document to a project, work experience or certificate of the session. The
         reviewer sees the files of the items that were stored in step 3. Metadata such as place and time
@@ -1194,7 +1194,7 @@ class FilesResource:
         return result
 
     def delete_proof(self, session_token: str, file_id: str, *, options: Optional[CallOptions] = None) -> DeletedProofFile:
-        """Delete a file.
+        """Delete a proof file.
 
         Files cannot be deleted after the review was requested.
         """
@@ -1207,10 +1207,11 @@ class FilesResource:
         return result
 
     def get_proof(self, body: ReviewFileInput, *, options: Optional[CallOptions] = None) -> ProofFileContent:
-        """Get a file of a review.
+        """Get a proof file.
 
-        For the reviewer, with the token from the link in the email, until the review is submitted.
-        Returns the content in Base64, so that browsers never open it as a page of this server.
+        Requires the token from the link in the email to the reviewer, and works until the review is
+        submitted. Returns the content in Base64, so that browsers never open it as a page of this
+        server.
         """
         operation = Operation("POST", "/api/v1/humanverification/file", "none", body=body)
         result: ProofFileContent = self._transport.send(operation, options)

@@ -2163,7 +2163,7 @@ class ProofFile(TypedDict):
     fileId: str
     """ID of the file, `PF_…`."""
     sourceType: Literal["experience", "project", "certificate"]
-    """The kind of item that the file proves."""
+    """Type of the item that the file is attached to."""
     externalId: str
     """ID of the item, as sent to `POST /verify`."""
     name: str
@@ -2187,7 +2187,7 @@ class ProofFileContent(TypedDict):
 
 class ProofFileInput(TypedDict):
     sourceType: Literal["experience", "project", "certificate"]
-    """The kind of item that the file proves."""
+    """Type of the item that the file is attached to."""
     externalId: str
     """ID of the item, as sent to `POST /verify`."""
     name: str
@@ -2543,12 +2543,14 @@ class ReviewPage(TypedDict):
     source: VerificationSource
     """The work that the reviewer knows."""
     proofFiles: List[ProofFile]
-    """Files that the student has attached to the items. Their content requires the token of the email."""
+    """Files that the student has attached to the items. To read their content, send the token from the
+    email.
+    """
     skills: List[SessionSkill]
     """The skills to review."""
     endorsementType: EndorsementType
     organisationName: str
-    """Name of the organisation that has the skills verified, as pages and emails show it."""
+    """Name of the organisation that requested the verification, as shown on pages and in emails."""
     status: VerificationStatus
     """Return only records with this status."""
     withdrawable: bool
@@ -3632,7 +3634,7 @@ class VerificationSession(_VerificationSessionOptional):
     expiresAt: str
     """Time at which the session expires: ISO 8601, UTC."""
     organisationName: str
-    """Name of the organisation that has the skills verified, as pages and emails show it."""
+    """Name of the organisation that requested the verification, as shown on pages and in emails."""
 
 
 class _VerificationSessionInputOptional(TypedDict, total=False):

@@ -5,7 +5,7 @@ package io.github.attestry.model;
  * Object ProofFile of the API.
  *
  * @param fileId ID of the file, {@code PF_…}.
- * @param sourceType The kind of item that the file proves.
+ * @param sourceType Type of the item that the file is attached to.
  * @param externalId ID of the item, as sent to {@code POST /verify}.
  * @param name Name of the file.
  * @param mediaType The type of the file, recognised by its content.

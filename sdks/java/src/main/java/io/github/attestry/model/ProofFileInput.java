@@ -6,7 +6,7 @@ import io.github.attestry.internal.Required;
 /**
  * Object ProofFileInput of the API.
  *
- * @param sourceType The kind of item that the file proves.
+ * @param sourceType Type of the item that the file is attached to.
  * @param externalId ID of the item, as sent to {@code POST /verify}.
  * @param name Name of the file.
  * @param content The file in Base64: a JPEG, PNG, WebP or PDF file of at most 5 MB.
@@ -41,7 +41,7 @@ public record ProofFileInput(
         private Builder() {
         }
 
-        /** The kind of item that the file proves. */
+        /** Type of the item that the file is attached to. */
         public Builder sourceType(ProofFileInputSourceType value) {
             sourceType = value;
             return this;

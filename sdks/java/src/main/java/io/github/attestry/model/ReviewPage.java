@@ -10,10 +10,11 @@ import java.util.List;
  * @param endorserInfo The reviewer.
  * @param requesterInfo The student.
  * @param source The work that the reviewer knows.
- * @param proofFiles Files that the student has attached to the items. Their content requires the token of the
- *     email.
+ * @param proofFiles Files that the student has attached to the items. To read their content, send the token
+ *     from the email.
  * @param skills The skills to review.
- * @param organisationName Name of the organisation that has the skills verified, as pages and emails show it.
+ * @param organisationName Name of the organisation that requested the verification, as shown on pages and in
+ *     emails.
  * @param status Return only records with this status.
  * @param withdrawable True if the reviewer has endorsed a skill, and can withdraw the endorsement until {@code
  *     expiresAt}.

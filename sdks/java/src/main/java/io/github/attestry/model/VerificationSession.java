@@ -33,7 +33,8 @@ import java.util.List;
  * @param expiresAt Time at which the session expires: ISO 8601, UTC.
  * @param testClockId The ID of the test clock whose time applies. Absent without one.
  * @param returnUrl Address to which the page sends the student at the end.
- * @param organisationName Name of the organisation that has the skills verified, as pages and emails show it.
+ * @param organisationName Name of the organisation that requested the verification, as shown on pages and in
+ *     emails.
  */
 public record VerificationSession(
         String serviceVerificationId,

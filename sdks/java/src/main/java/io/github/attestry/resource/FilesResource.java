@@ -20,7 +20,7 @@ public final class FilesResource {
     }
 
     /**
-     * Store a file as proof.
+     * Add a proof file.
      *
      * <p>Attaches a photo or document to a project, work experience or certificate of the session. The
      * reviewer sees the files of the items that were stored in step 3. Metadata such as place and time is
@@ -30,20 +30,20 @@ public final class FilesResource {
      *
      * @throws io.github.attestry.ApiException for an error response
      */
-    public ProofFile storeProof(String sessionToken, ProofFileInput body, RequestOptions options) {
+    public ProofFile addProof(String sessionToken, ProofFileInput body, RequestOptions options) {
         var operation = new Operation("POST", "/api/v1/verify/{sessionToken}/files", Authentication.NONE)
                 .path("sessionToken", sessionToken)
                 .body(body);
         return caller.sendForData(operation, options, ProofFile.class);
     }
 
-    /** Store a file as proof. */
-    public ProofFile storeProof(String sessionToken, ProofFileInput body) {
-        return storeProof(sessionToken, body, RequestOptions.NONE);
+    /** Add a proof file. */
+    public ProofFile addProof(String sessionToken, ProofFileInput body) {
+        return addProof(sessionToken, body, RequestOptions.NONE);
     }
 
     /**
-     * Delete a file.
+     * Delete a proof file.
      *
      * <p>Files cannot be deleted after the review was requested.
      *
@@ -56,16 +56,16 @@ public final class FilesResource {
         return caller.sendForData(operation, options, DeletedProofFile.class);
     }
 
-    /** Delete a file. */
+    /** Delete a proof file. */
     public DeletedProofFile deleteProof(String sessionToken, String fileId) {
         return deleteProof(sessionToken, fileId, RequestOptions.NONE);
     }
 
     /**
-     * Get a file of a review.
+     * Get a proof file.
      *
-     * <p>For the reviewer, with the token from the link in the email, until the review is submitted. Returns
-     * the content in Base64, so that browsers never open it as a page of this server.
+     * <p>Requires the token from the link in the email to the reviewer, and works until the review is
+     * submitted. Returns the content in Base64, so that browsers never open it as a page of this server.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
@@ -75,7 +75,7 @@ public final class FilesResource {
         return caller.sendForData(operation, options, ProofFileContent.class);
     }
 
-    /** Get a file of a review. */
+    /** Get a proof file. */
     public ProofFileContent getProof(ReviewFileInput body) {
         return getProof(body, RequestOptions.NONE);
     }
