@@ -6,8 +6,11 @@ import { oncePerFile } from '../../test/support/cleanup.ts'
 import { signIn, signInMember } from '../../test/support/console.ts'
 import { jpegHeader, pngChunk, pngImage, webpHeader } from '../../test/support/images.ts'
 import { issueCredential } from '../../test/support/issued-credentials.ts'
+import { until } from '../../test/support/until.ts'
 import { requestReview, verificationCalls } from '../../test/support/verification.ts'
 import { contactTestCandidate, yourDataCalls } from '../../test/support/your-data.ts'
+import { handleConsoleJobs } from '../console/jobs.ts'
+import { getErasureProgress } from '../offboarding/erase-organisation.ts'
 import { checkColour, contrast } from './colour.ts'
 
 const getApp = oncePerFile((t) => startApp(t))
@@ -238,8 +241,8 @@ test('an organisation without branding has the look of Attestry', async () => {
   assert.equal(email!.replyTo, 'asha@example.com')
 })
 
-test('the export of an organisation contains its branding, and the erasure deletes it', async () => {
-  const app = await getApp()
+test('the export of an organisation contains its branding, and the erasure deletes it', async (t) => {
+  const app = await startApp(t, { worker: handleConsoleJobs })
   const { orgId, branding } = await brandedOrganisation(app)
   const operator = await signIn(app)
   const exported = await fetch(`${app.url}/console/api/operator/orgs/${orgId}/export.ndjson`, {
@@ -255,7 +258,8 @@ test('the export of an organisation contains its branding, and the erasure delet
 
   const { organisation_name } = branding
   const erased = await operator.post(`/operator/orgs/${orgId}/erase`, { confirm_name: organisation_name, basis: 'End' })
-  assert.equal(erased.status, 200, JSON.stringify(erased.body))
+  assert.equal(erased.status, 202, JSON.stringify(erased.body))
+  await until(async () => (await getErasureProgress(app.context.db.queries, orgId)).status === 'erased')
   const { rows } = await app.context.db.pool.query('select 1 from branding where org_id = $1', [orgId])
   assert.equal(rows.length, 0)
   assert.equal((await fetch(app.url + branding.logo.url)).status, 404)
