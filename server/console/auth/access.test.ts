@@ -137,7 +137,8 @@ test('every console route allows exactly the roles that it should', async () => 
     if (route.role === 'public' || route.role === 'signed_in') continue
     const path = pathOf(route, orgId)
     const call = (user: ConsoleUser) => {
-      app.clock.advance(SECOND)
+      // Within the rate limit, but so that all calls are made soon after the sign-in: responses to HEAD have no code that tells why.
+      app.clock.advance(SECOND / 5)
       return user.call(route.method, path, isWrite(route) ? {} : undefined)
     }
     for (const [role, user] of Object.entries(members)) {
