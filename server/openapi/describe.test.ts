@@ -74,7 +74,7 @@ test('a name refers to the same schema in all descriptions and generated types',
 
 test('every operation has a summary that starts with a verb, and refers to existing components', async () => {
   const verbs =
-    /^(Acknowledge|Advance|Archive|Ask|Browse|Choose|Confirm|Correct|Create|Delete|Disable|Enable|Enrol|Erase|Estimate|Export|Extract|Find|Generate|Get|Import|Lift|List|Look up|Match|Open|Pause|Replace|Replay|Request|Restore|Restrict|Resume|Retry|Revoke|Rotate|Search|Select|Send|Set|State|Store|Submit|Withdraw) \S.*[^.]$/
+    /^(Acknowledge|Add|Advance|Archive|Ask|Browse|Choose|Confirm|Correct|Create|Delete|Disable|Enable|Enrol|Erase|Estimate|Export|Extract|Find|Generate|Get|Import|Lift|List|Look up|Match|Open|Pause|Replace|Replay|Request|Restore|Restrict|Resume|Retry|Revoke|Rotate|Search|Select|Send|Set|State|Store|Submit|Withdraw) \S.*[^.]$/
   for (const [api, { paths, components }] of Object.entries(await descriptions)) {
     for (const path of Object.values(paths)) {
       for (const { summary, operationId } of Object.values(path) as unknown as Record<string, string>[])
