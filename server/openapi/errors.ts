@@ -122,7 +122,7 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
   MISSING_NAME: 'name is required.',
   MISSING_EMAIL: 'email is required.',
   MISSING_COMPANY: 'company is required.',
-  INVALID_FILE: 'The file is not a JPEG, PNG, WebP or PDF file.',
+  INVALID_FILE: 'The file is not a JPEG, PNG, WebP or PDF file. Send one of these.',
   INVALID_EMAIL: 'email must be an email address, such as asha@example.com.',
   INVALID_WEBSITE: 'website must be an http or https URL, such as https://example.com.',
   INVALID_SKILL: 'skills[0].skillId: skill "sk_9" not found.',

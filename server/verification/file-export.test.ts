@@ -13,7 +13,7 @@ test('the export offers files for download, and only describes files that are to
   const body = {
     sourceType: 'experience',
     externalId: 'w-1',
-    name: '<wall>.png',
+    name: 'wall & roof.png',
     content: aPng().toString('base64'),
   }
   const { fileId } = (await expectOk(calls.call('POST', `/verify/${session.token}/files`, { body }))).body.data
@@ -26,12 +26,12 @@ test('the export offers files for download, and only describes files that are to
   assert.equal((await exportedFile()).content, body.content)
   const { html } = await exportAs('html')
   const url = `data:image/png;base64,${body.content}`
-  assert.ok(html.includes(`<a href="${url}" download="&#60;wall&#62;.png">&#60;wall&#62;.png</a>`))
+  assert.ok(html.includes(`<a href="${url}" download="wall &#38; roof.png">wall &#38; roof.png</a>`))
   assert.equal(html.split(body.content).length, 2, 'the content is in the link only')
 
   await app.context.db.pool.query('update proof_files set size = 22000000 where file_id = $1', [fileId])
   const { content, note, name, mediaType, size } = await exportedFile()
-  assert.deepEqual([content, name, mediaType, size], [undefined, '<wall>.png', 'image/png', 22_000_000])
+  assert.deepEqual([content, name, mediaType, size], [undefined, 'wall & roof.png', 'image/png', 22_000_000])
   assert.match(note, /larger than 20 MB/)
   assert.ok(!(await exportAs('html')).html.includes(body.content))
 })

@@ -35,7 +35,8 @@ test('questions are generated once, answered and marked, and keys stay on the se
   const firstResponse = await calls.generateAssessment(session)
   assert.equal(firstResponse.status, 200)
   const { questions, ...data } = firstResponse.body.data
-  assert.deepEqual(data, { serviceVerificationId: session.id, totalQuestions: 10 })
+  const expiresAt = new Date(calls.clock.now() + 60 * MINUTE).toISOString()
+  assert.deepEqual(data, { serviceVerificationId: session.id, totalQuestions: 10, expiresAt, secondsLeft: 3600 })
   assert.match(firstResponse.body.executionTime, /^\d+ms$/)
   assert.equal(questions.length, 10)
   for (const question of questions) {
