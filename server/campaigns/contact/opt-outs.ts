@@ -57,16 +57,16 @@ export async function findOptedOut<Person extends AddressedPerson>(
   if (people.length === 0) return []
   const hashedPeople = people.map((person) => ({
     person,
-    addresses: addressesOf(queries, person).map((address) => address.toString('hex')),
+    addresses: addressesOf(queries, person),
   }))
   // The hashes of different organisations and modes differ.
   const { rows } = await sql<{ address: Buffer }>`
     select address from opt_outs
-    where address = any (${hashedPeople.flatMap(({ addresses }) => addresses).map((hex) => Buffer.from(hex, 'hex'))}::bytea[])
+    where address = any (${hashedPeople.flatMap(({ addresses }) => addresses)}::bytea[])
       and org_id = any (${[...new Set(people.map(({ org_id }) => org_id))]})`.execute(queries)
   if (rows.length === 0) return []
   const optedOutAddresses = new Set(rows.map(({ address }) => address.toString('hex')))
   return hashedPeople
-    .filter(({ addresses }) => addresses.some((address) => optedOutAddresses.has(address)))
+    .filter(({ addresses }) => addresses.some((address) => optedOutAddresses.has(address.toString('hex'))))
     .map(({ person }) => person)
 }

@@ -45,20 +45,17 @@ export async function identifyPeople(
     const phoneIndex = phone == null ? null : blindIndex.phone(scope, phone)
     const emailIndex = email == null ? null : blindIndex.email(scope, email)
     if (!phoneIndex && !emailIndex) throw new Error('a person must have a phone number or an email address')
-    return { phoneIndex, emailIndex, keyAddress: (phoneIndex ?? emailIndex)!, kind: phoneIndex ? 'phone' : 'email' }
+    const keyAddress = (phoneIndex ?? emailIndex)!
+    return { phoneIndex, emailIndex, keyAddress, hex: keyAddress.toString('hex'), kind: phoneIndex ? 'phone' : 'email' }
   })
-  const wanted = new Map(indexed.map(({ keyAddress, kind }) => [keyAddress.toString('hex'), { keyAddress, kind }]))
+  const wanted = new Map(indexed.map(({ hex, keyAddress, kind }) => [hex, { keyAddress, kind }]))
   const known = new Map<string, KnownPerson>()
   // A person can be created or erased by another transaction between the two statements.
   while (known.size < wanted.size) {
     await addExisting()
     await createMissing()
   }
-  const people = indexed.map(({ phoneIndex, emailIndex, keyAddress }) => ({
-    ...known.get(keyAddress.toString('hex'))!,
-    phoneIndex,
-    emailIndex,
-  }))
+  const people = indexed.map(({ phoneIndex, emailIndex, hex }) => ({ ...known.get(hex)!, phoneIndex, emailIndex }))
   await addContactAddresses(
     tx,
     scope,
