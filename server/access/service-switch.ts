@@ -77,11 +77,16 @@ export async function switchService(tx: Tx, clock: Clock, { orgId, state, reason
   }
   const own = await tx
     .selectFrom('organisations')
-    .select(columns)
+    .select([...columns, 'erasure_requested_at'])
     .where('org_id', '=', orgId)
     .forUpdate()
     .executeTakeFirst()
   if (!own) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
+  if (own.erasure_requested_at !== null && state !== 'off')
+    throw problem(
+      'CONFLICT',
+      `The erasure of ${orgId} was requested on ${own.erasure_requested_at.toISOString().slice(0, 10)}, so its service stays off. If the customer returns, create a new organisation.`,
+    )
   await tx
     .updateTable('organisations')
     .set(nextRow(own, state, reason, now))

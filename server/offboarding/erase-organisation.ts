@@ -18,7 +18,7 @@ export const eraseOrganisationJob = defineJob<{ org_id: string; basis: string; r
   { timeoutSeconds: 3000, concurrency: 1, unique: true },
 )
 
-/** `held`: people with a legal hold remain. `failed`: all retries failed; the erasure has to be requested again. */
+/** `held`: a legal hold prevents the rest of the erasure. `failed`: the erasure is incomplete and has to be requested again. */
 export const erasureStatuses = ['not_requested', 'running', 'held', 'failed', 'erased'] as const
 
 export interface ErasureProgress {
@@ -117,12 +117,14 @@ export async function getErasureProgress(queries: Queries, orgId: string): Promi
     Pick<ErasureProgress, 'people' | 'people_erased' | 'people_held'> & {
       erased_at: Date | null
       is_requested: boolean
-      job_state: string | null
+      is_running: boolean
+      has_legal_hold: boolean
     }
   >`
-    select o.erased_at, o.service_off_reason is not distinct from ${SERVICE_OFF_REASON} as is_requested, n.people, n.people_erased, n.people_held,
-      (select state::text from pgboss.job where name = ${eraseOrganisationJob.name} and singleton_key = o.org_id
-        order by created_on desc limit 1) as job_state
+    select o.erased_at, o.erasure_requested_at is not null as is_requested, n.people, n.people_erased, n.people_held,
+      exists (select from pgboss.job where name = ${eraseOrganisationJob.name} and singleton_key = o.org_id
+        and state in ('created', 'retry', 'active')) as is_running,
+      exists (select from privacy_settings s where s.org_id = o.org_id and s.legal_hold_reason is not null) as has_legal_hold
     from organisations o, lateral (
       select count(*)::int as people, count(*) filter (where erased_at is not null)::int as people_erased,
         count(*) filter (where erased_at is null and legal_hold is not null)::int as people_held
@@ -130,14 +132,14 @@ export async function getErasureProgress(queries: Queries, orgId: string): Promi
     ) n where o.org_id = ${orgId}`.execute(queries)
   const row = rows[0]
   if (!row) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
-  const { erased_at, is_requested, job_state, ...counts } = row
+  const { erased_at, is_requested, is_running, has_legal_hold, ...counts } = row
   return { org_id: orgId, status: statusOf(), ...counts, erased_at: erased_at?.toISOString() ?? null }
 
   function statusOf(): ErasureProgress['status'] {
     if (erased_at !== null) return 'erased'
-    if (job_state === 'created' || job_state === 'retry' || job_state === 'active') return 'running'
+    if (is_running) return 'running'
     if (!is_requested) return 'not_requested'
-    return job_state === 'failed' ? 'failed' : 'held'
+    return has_legal_hold || counts.people_held > 0 ? 'held' : 'failed'
   }
 }
 
@@ -145,6 +147,8 @@ export async function getErasureProgress(queries: Queries, orgId: string): Promi
 async function stopOrganisation(tx: Tx, deps: OffboardingDeps, orgId: string): Promise<void> {
   const { clock } = deps
   await switchService(tx, clock, { orgId, state: 'off', reason: SERVICE_OFF_REASON })
+  await sql`update organisations set erasure_requested_at = coalesce(erasure_requested_at, ${new Date(clock.now())})
+    where org_id = ${orgId}`.execute(tx)
   for (const { key_id, revoked_at } of await listKeys(tx, orgId)) {
     if (revoked_at === null) await revokeKey(tx, clock, key_id)
   }

@@ -52,6 +52,9 @@ test('an operator exports an organisation and erases it after entering its name'
   assert.equal(await countRows('credit_entries'), creditsBefore)
   assert.equal(await countRows('mails'), 0)
   assert.equal((await partner.get('/results')).status, 401) // the key is revoked
+  const switchedOn = await operator.put(`/operator/orgs/${partner.orgId}/service`, { on: true })
+  assert.equal(switchedOn.status, 409)
+  assert.match(switchedOn.body.error.message, /so its service stays off/)
   assert.equal((await fetch(new URL(new URL(link, app.url).pathname, app.url))).status, 410)
   assert.equal((await other.partner.get('/results')).body.data.items[0].candidate.name, 'Person 1')
   const again = await erase(name)
@@ -130,6 +133,7 @@ test('an organisation with a legal hold is not erased, nor a person with one', a
   const progress = await waitForErasure(app, operator, partner.orgId, 'held')
   assert.deepEqual([progress.people_erased, progress.people_held, progress.erased_at], [0, 1, null])
   await app.context.db.pool.query('update people set legal_hold = null where org_id = $1', [partner.orgId])
+  assert.equal((await getErasureProgress(app.context.db.queries, partner.orgId)).status, 'failed')
   assert.equal((await erase()).status, 202)
   assert.equal((await waitForErasure(app, operator, partner.orgId, 'erased')).people_erased, 1)
 })

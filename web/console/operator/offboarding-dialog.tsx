@@ -109,8 +109,8 @@ function Progress({ status, people, people_erased, people_held }: ErasureProgres
     case 'failed':
       return (
         <Notice kind="bad">
-          {erasedText} The erasure failed. See the error on the Jobs page, then erase the organisation again to
-          continue.
+          {erasedText} The erasure ended before it was complete. If the Jobs page shows an error, correct its cause.
+          Then erase the organisation again to continue.
         </Notice>
       )
     case 'erased':
