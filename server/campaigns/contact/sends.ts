@@ -1,22 +1,16 @@
 import { sql } from 'kysely'
 import { isNotPaused, type PausedOrganisations } from '../../access/service-switch.ts'
 import { findEmailBrand } from '../../branding/email-brand.ts'
-import {
-  addressField,
-  type ChannelName,
-  type OutgoingMessage,
-  SendError,
-  type SendErrorReason,
-} from '../../channels/channel.ts'
+import { addressField, type ChannelName, type OutgoingMessage } from '../../channels/channel.ts'
 import { findCredentials, sendRates } from '../../channels/credentials.ts'
-import { isSlotValid, listPauses, pauseUntil, releaseUnusedSlots, reserveSlots } from '../../channels/send-rate.ts'
+import { isSlotValid, listPauses, releaseUnusedSlots, reserveSlots } from '../../channels/send-rate.ts'
 import { categoryInSettings } from '../../channels/templates/render.ts'
 import { lockMessagingLimits } from '../../channels/whatsapp/limits.ts'
 import type { Context } from '../../context.ts'
 import { estimateMinutes, type RenderedPrompt } from '../../conversation/render.ts'
 import { countEmail, secondsUntilReset, uncountEmail } from '../../mail/daily-limits.ts'
 import { findSuppression, suppressMailbox } from '../../mail/suppressions.ts'
-import { DAY, MINUTE, SECOND } from '../../platform/clock.ts'
+import { DAY, MINUTE } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { type DueRow, isNoDeadLetter } from '../../platform/jobs/dead-letters.ts'
 import { redactAddresses } from '../../platform/text/redact-addresses.ts'
@@ -34,6 +28,7 @@ import { nextContactTime, nextSendTime } from './contact-hours.ts'
 import { publishMessageEvents } from './message-changes.ts'
 import { type MessageState, scheduleTestReplies } from './messages.ts'
 import { findOptedOut, lockCandidatesWithSameAddress, recordOptOut } from './opt-outs.ts'
+import { busyDelayMs, MAX_BUSY_MS, type SendOutcome, sendThroughProvider } from './provider-call.ts'
 
 /** A message being sent to a provider. */
 export interface ClaimedMessage {
@@ -53,12 +48,8 @@ export interface ClaimedMessage {
 /** A claimed message with the slot that was reserved for it earlier. */
 type MessageWithSlot = ClaimedMessage & { mode: 'test' | 'live'; slot_at: Date | null }
 
-const SEND_TIMEOUT_MS = 20 * SECOND
-/** Longer than the timeout: if a lease expires, the sending process has died. */
+/** Longer than the timeout of a send: if a lease expires, the sending process has died. */
 const LEASE_MS = 2 * MINUTE
-/** A message fails if its provider is still busy this long after the message was created. */
-const MAX_BUSY_MS = 24 * 60 * MINUTE
-
 /** A confirmation code that is older is not sent: it has expired. */
 const CODE_VALID_MS = 15 * MINUTE
 
@@ -222,16 +213,6 @@ async function deferOverRate(tx: Tx, claimed: MessageWithSlot[], now: number): P
   return new Set(deferred.map(({ id }) => id))
 }
 
-export type SendOutcome =
-  | { errorReason: undefined; providerId: string | undefined; templateId?: string | undefined }
-  | {
-      errorReason: SendErrorReason
-      message: string
-      retryAfter: number | undefined
-      /** Whether the email address does not exist. */
-      isUnknownAddress?: boolean
-    }
-
 /**
  * Returns when a claimed message may be sent by the rules of the recipient's country, which may be now. The category of a message is that of
  * its registered text.
@@ -351,37 +332,12 @@ async function callProvider(
   message: ClaimedMessage,
   candidate: Candidacy,
 ): Promise<SendOutcome> {
-  const signal = AbortSignal.timeout(SEND_TIMEOUT_MS)
-  try {
-    const credentials = await findCredentials(context.db.queries, context.vault, message.org_id, message.channel)
-    const outgoingMessage = {
-      ...toOutgoingMessage(context, message, candidate),
-      ...(message.channel === 'email'
-        ? { brand: await findEmailBrand(context.db.queries, context.config, message.org_id) }
-        : {}),
-    }
-    const accepted = await context.channels[message.channel].send(outgoingMessage, credentials, signal)
-    return { errorReason: undefined, ...accepted }
-  } catch (error) {
-    // Pause sends to a provider that asks for it or does not respond.
-    const pauseMs =
-      error instanceof SendError && error.retryAfter ? error.retryAfter * SECOND : signal.aborted ? MINUTE : 0
-    if (pauseMs > 0) await pauseUntil(context.db.queries, message, context.clock.now() + pauseMs)
-    if (error instanceof SendError && error.reason === 'rejected')
-      context.log.warn(
-        { org: message.org_id, channel: message.channel, reason: redactAddresses(error.message).slice(0, 300) },
-        'provider rejected a message; check the credentials and the template',
-      )
-    if (error instanceof SendError) {
-      const { reason: errorReason, message, retryAfter, isUnknownAddress } = error
-      return { errorReason, message, retryAfter, isUnknownAddress }
-    }
-    return {
-      errorReason: 'unknown',
-      message: error instanceof Error ? error.message : String(error),
-      retryAfter: undefined,
-    }
-  }
+  return sendThroughProvider(context, message, async () => ({
+    ...toOutgoingMessage(context, message, candidate),
+    ...(message.channel === 'email'
+      ? { brand: await findEmailBrand(context.db.queries, context.config, message.org_id) }
+      : {}),
+  }))
 }
 
 /**
@@ -567,11 +523,6 @@ async function requeue(tx: Tx, message: ClaimedMessage, now: number, due: number
   const dueAt = new Date(message.contact_step === null ? due : nextContactTime(due))
   await sql`update messages set state = 'queued', leased_until = null, due_at = ${dueAt}, error = ${redactAddresses(error).slice(0, 500)},
     updated_at = ${new Date(now)} where message_id = ${message.message_id} and state = 'sending'`.execute(tx)
-}
-
-/** Exponential backoff up to ten minutes, or the provider's Retry-After if that is longer. */
-function busyDelayMs({ attempts }: ClaimedMessage, retryAfter: number | undefined): number {
-  return Math.max((retryAfter ?? 0) * SECOND, Math.min(10 * MINUTE, 5 * SECOND * 2 ** Math.min(attempts, 10)))
 }
 
 /** Settles sends whose process died. They may have been sent, so they are not repeated; the next follow-up is scheduled. */

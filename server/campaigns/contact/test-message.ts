@@ -11,7 +11,8 @@ import { formatWait, SECOND } from '../../platform/clock.ts'
 import { newId } from '../../platform/ids.ts'
 import { indianDate } from '../../platform/india-time.ts'
 import { estimateMessageCost } from '../spending/message-cost.ts'
-import { releaseTestMessageCost, reserveTestMessageCost } from '../spending/test-message-cost.ts'
+import { releaseDailyCost } from '../spending/spending.ts'
+import { reserveTestMessageCost } from '../spending/test-message-cost.ts'
 import { nextSendTime } from './contact-hours.ts'
 import { findOptedOut, recordOptOut } from './opt-outs.ts'
 
@@ -78,7 +79,7 @@ export async function sendTestMessage(deps: TestMessageDeps, message: TestMessag
     // After an unknown outcome, the message may have been sent.
     if (error.reason !== 'unknown')
       await db.transaction(async (tx) => {
-        await releaseTestMessageCost(tx, scope, testMessageCost)
+        await releaseDailyCost(tx, scope, testMessageCost)
         if (isEmail) await uncountEmail(tx, deps, countedEmail)
         if (error.reason === 'stopped') await recordOptOut(tx, clock, recipient)
       })

@@ -116,9 +116,25 @@ async function checkBatch(deps: CheckDeps, { orgId, candidateIds }: CheckBatch, 
     where org_id = ${orgId}`.execute(db.queries)
 }
 
+/**
+ * Checks one number that belongs to no candidate. Returns whether the organisation may send messages to it; `failed` if the check did not
+ * respond. An organisation without a check may write to every number.
+ */
+export async function checkNumber(
+  deps: Pick<CheckDeps, 'db' | 'vault' | 'clock' | 'config'>,
+  orgId: string,
+  number: { id: string; phone: string },
+  ca?: string,
+): Promise<'allowed' | 'blocked' | 'failed'> {
+  const answer = await requestBlocked(deps, orgId, [number], ca)
+  if (answer === 'removed') return 'allowed'
+  if ('error' in answer) return 'failed'
+  return answer.blockedIds.length === 0 ? 'allowed' : 'blocked'
+}
+
 /** Requests the IDs of the blocked numbers, if the organisation still has a check. The response must contain a result for each number. */
 async function requestBlocked(
-  { db, vault, clock, config }: CheckDeps,
+  { db, vault, clock, config }: Pick<CheckDeps, 'db' | 'vault' | 'clock' | 'config'>,
   orgId: string,
   numbers: { id: string; phone: string }[],
   ca: string | undefined,

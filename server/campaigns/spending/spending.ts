@@ -87,6 +87,12 @@ export async function reserveDailyCost(
   return rows.length > 0
 }
 
+/** Removes the cost of a message that belongs to no campaign and was not sent. */
+export async function releaseDailyCost(tx: Tx, { orgId, mode }: OrgScope, { day, cost }: DailyCost): Promise<void> {
+  await sql`update daily_spending set spent = greatest(0, spent - ${cost})
+    where org_id = ${orgId} and mode = ${mode} and day = ${day}::date`.execute(tx)
+}
+
 // The arguments of these functions are values or columns.
 
 function dailyCap(orgId: unknown, mode: unknown) {

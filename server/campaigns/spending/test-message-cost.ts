@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { OrgScope } from '../../access/caller.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { type DailyCost, reserveDailyCost } from './spending.ts'
@@ -9,14 +8,4 @@ import { type DailyCost, reserveDailyCost } from './spending.ts'
  */
 export async function reserveTestMessageCost(tx: Tx, scope: OrgScope, dailyCost: DailyCost): Promise<boolean> {
   return dailyCost.cost === 0 || reserveDailyCost(tx, scope, dailyCost)
-}
-
-/** Removes the cost of a test message that was not sent. */
-export async function releaseTestMessageCost(
-  tx: Tx,
-  { orgId, mode }: OrgScope,
-  { day, cost }: DailyCost,
-): Promise<void> {
-  await sql`update daily_spending set spent = greatest(0, spent - ${cost})
-    where org_id = ${orgId} and mode = ${mode} and day = ${day}::date`.execute(tx)
 }
