@@ -1,6 +1,7 @@
 import type { EmailBrand } from '../branding/email-brand.ts'
 import type { RenderedPrompt } from '../conversation/render.ts'
 import type { Language } from '../platform/text/languages.ts'
+import type { ReviewPurpose } from './templates/template.ts'
 
 export const channelNames = ['whatsapp', 'voice', 'sms', 'email'] as const
 export type ChannelName = (typeof channelNames)[number]
@@ -8,7 +9,7 @@ export type ChannelName = (typeof channelNames)[number]
 /** The candidate field that holds a channel's address. */
 export const addressField = { whatsapp: 'phone', voice: 'phone', sms: 'phone', email: 'email' } as const
 
-/** A message to a candidate. */
+/** A message to a candidate or a reviewer. */
 export interface OutgoingMessage {
   message_id: string
   org_id: string
@@ -36,6 +37,8 @@ export interface OutgoingMessage {
   isCode: boolean
   /** The confirmation code. */
   code?: string
+  /** Set in messages to reviewers: the purpose of the text, and the name of the student. */
+  review?: { purpose: ReviewPurpose; student: string }
   /** The look of emails; undefined if the organisation has not set it, and for other channels. */
   brand?: EmailBrand | undefined
 }

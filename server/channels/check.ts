@@ -5,6 +5,7 @@ import type { TemplatedAccount } from './credentials.ts'
 import { spokenLanguages } from './exotel/voice.ts'
 import { rulesFor } from './rules.ts'
 import {
+  isReviewPurpose,
   type RegisteredTemplate,
   type TemplateChannel,
   templateLanguages,
@@ -100,7 +101,8 @@ function checkTemplates(
           : 'No template for codes is approved, so people cannot confirm requests about their data by SMS.',
         `Create the texts with "attestry channels templates create", register them at ${registry}, and import their IDs or status.`,
       )
-  for (const purpose of templatePurposes) {
+  // Messages to reviewers are in English or Hindi.
+  for (const purpose of templatePurposes.filter((each) => !isReviewPurpose(each))) {
     const ofPurpose = approved.filter((template) => template.purpose === purpose)
     const missing = templateLanguages(undefined).filter(
       (language) => !ofPurpose.some((template) => template.language === language),

@@ -2,8 +2,12 @@ import type { OutgoingMessage } from './channel.ts'
 import { linkLines, plainText, promptText, truncate } from './message-text.ts'
 import { rulesFor } from './rules.ts'
 
-/** Returns the text of an SMS: a question, or an invitation with the personal link in countries where SMS cannot be answered. */
+/**
+ * Returns the text of an SMS: a question, or an invitation with the personal link in countries where SMS cannot be answered. The text of a
+ * message to a reviewer already contains the link.
+ */
 export function smsTextFor(message: OutgoingMessage, maxLength: number): string {
+  if (message.review) return promptText(message)
   return rulesFor(message.to).channels.sms.use === 'link_only'
     ? invitationText(message, maxLength)
     : plainText(message, maxLength)

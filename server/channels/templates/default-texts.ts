@@ -3,7 +3,14 @@ import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
 import { toSingleLine } from '../../platform/text/strip-invisible.ts'
 import { type PromptKey, prompt, promptTemplate } from '../../questions/prompts.ts'
 import type { ChannelRule } from '../rules.ts'
-import { type TemplateChannel, type TemplatePurpose, templateLanguages, templatePurposes } from './template.ts'
+import { reviewText } from './review-texts.ts'
+import {
+  isReviewPurpose,
+  type TemplateChannel,
+  type TemplatePurpose,
+  templateLanguages,
+  templatePurposes,
+} from './template.ts'
 
 /** A text that can be registered. */
 export interface TemplateText {
@@ -58,7 +65,7 @@ export function defaultTexts(
           name: templateName(purpose, language, channel),
           text,
           category: purpose === 'code' ? (rule.code_category ?? category) : category,
-          has_buttons: channel === 'whatsapp',
+          has_buttons: channel === 'whatsapp' && !isReviewPurpose(purpose),
         },
       ]
     }),
@@ -89,6 +96,7 @@ function splitName(name: string): { base: string; version: number } {
 
 function smsText(purpose: TemplatePurpose, language: Language, company: string): string | undefined {
   if (purpose === 'code') return codeText(language, company)
+  if (isReviewPurpose(purpose)) return reviewText(purpose, language, company)
   const key = smsPrompts[purpose]
   if (key === undefined) return undefined
   return `${endSentence(withCompany(key, language, company))} ${promptTemplate('link', language)}`
@@ -103,6 +111,10 @@ function codeText(language: Language, company: string): string {
 
 /** Returns a text that neither begins nor ends with a variable, because WhatsApp rejects such texts. */
 function whatsappText(purpose: TemplatePurpose, language: Language, company: string): string | undefined {
+  if (isReviewPurpose(purpose)) {
+    const text = reviewText(purpose, language, company)
+    return text && `${text}\n\n${prompt('reply_stop', language)}`
+  }
   const key = whatsappPrompts[purpose]
   if (key === undefined) return undefined
   const text = withCompany(key, language, company)

@@ -77,6 +77,7 @@ const exampleValues: Record<VariableName, string> = {
   minutes: '5',
   link: 'https://verify.example.com/c/example',
   code: '482910',
+  student: 'Asha Rao',
 }
 
 /** Returns a template in the format of `POST /{business-account}/message_templates`. */

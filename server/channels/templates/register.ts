@@ -10,6 +10,7 @@ import type { SmsTemplate } from '../sms-templates.ts'
 import { nextTemplateName, templateName } from './default-texts.ts'
 import {
   compareTemplates,
+  isReviewPurpose,
   type MessageTemplate,
   type RegisteredTemplate,
   type TemplateChannel,
@@ -120,7 +121,7 @@ function mergeTemplate(stored: MessageTemplate | undefined, input: TemplateInput
     status,
     status_reason: null,
     quality: hasNewText ? null : (stored?.quality ?? null),
-    has_buttons: input.has_buttons ?? stored?.has_buttons ?? channel === 'whatsapp',
+    has_buttons: input.has_buttons ?? stored?.has_buttons ?? (channel === 'whatsapp' && !isReviewPurpose(purpose)),
     checked_at: hasNewText ? null : (stored?.checked_at ?? null),
   }
 }

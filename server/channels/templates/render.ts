@@ -125,7 +125,7 @@ function findApprovedTemplate(
 }
 
 /** The fields of a message that its template depends on. */
-type TemplateUse = Pick<OutgoingMessage, 'followUpNumber' | 'isCode' | 'isRequested' | 'language'>
+type TemplateUse = Pick<OutgoingMessage, 'followUpNumber' | 'isCode' | 'isRequested' | 'language' | 'review'>
 
 /** Returns the category of a message: that of its approved template, or else that of the channel settings. */
 export function categoryInSettings(message: TemplateUse, credentials: unknown): string | undefined {
@@ -136,7 +136,8 @@ export function categoryInSettings(message: TemplateUse, credentials: unknown): 
   return findApprovedTemplate(registered_templates, purposeOf(message), message.language)?.category ?? category
 }
 
-function purposeOf({ followUpNumber, isCode, isRequested }: TemplateUse): TemplatePurpose {
+function purposeOf({ followUpNumber, isCode, isRequested, review }: TemplateUse): TemplatePurpose {
+  if (review) return review.purpose
   if (isCode) return 'code'
   if (followUpNumber === 0) return 'invitation'
   if (followUpNumber === undefined) return 'follow_up'
@@ -160,6 +161,7 @@ function valuesFor(
     minutes: String(message.minutes),
     link: message.link,
     code: message.code ?? '',
+    student: textValue(message.review?.student ?? ''),
   }
   for (const name of names as VariableName[])
     if (values[name] === '')

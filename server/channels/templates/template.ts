@@ -10,6 +10,7 @@ export type TemplateChannel = (typeof templateChannels)[number]
  * - `follow_up_1` to `follow_up_5`, `follow_up_requested`: one follow-up, and the contact that the candidate asked for
  * - `follow_up`: all later messages without a text of their own; without one, the invitation is sent again
  * - `code`: a confirmation code for a request about personal data
+ * - `review_request`, `review_reminder`: the link of a review, to a reviewer; without a text for the reminder, the request is sent again
  */
 export const templatePurposes = [
   'invitation',
@@ -21,8 +22,18 @@ export const templatePurposes = [
   'follow_up_5',
   'follow_up_requested',
   'code',
+  'review_request',
+  'review_reminder',
 ] as const
 export type TemplatePurpose = (typeof templatePurposes)[number]
+
+/** Purposes of messages to reviewers. The others are messages to candidates. */
+export const reviewPurposes = ['review_request', 'review_reminder'] as const
+export type ReviewPurpose = (typeof reviewPurposes)[number]
+
+export function isReviewPurpose(purpose: TemplatePurpose): purpose is ReviewPurpose {
+  return (reviewPurposes as readonly string[]).includes(purpose)
+}
 
 export const templateStatuses = ['draft', 'pending', 'approved', 'rejected', 'paused', 'disabled'] as const
 export type TemplateStatus = (typeof templateStatuses)[number]
@@ -38,8 +49,15 @@ export const variableTypes = {
   minutes: 'numeric',
   link: 'url',
   code: 'numeric',
+  student: 'alphanumeric',
 } as const
 export type VariableName = keyof typeof variableTypes
+
+/** Returns the variables that have no value in the messages of a purpose. */
+export function unavailableVariables(purpose: TemplatePurpose): VariableName[] {
+  if (purpose === 'code') return ['link', 'student']
+  return isReviewPurpose(purpose) ? ['code', 'title'] : ['code', 'student']
+}
 
 /** A registered text of an organisation. */
 export interface MessageTemplate {
@@ -86,7 +104,8 @@ export function toNumberedText(text: string): string {
 
 /** Returns the purposes whose templates can be used for a message, in order of preference. */
 export function purposeChain(purpose: TemplatePurpose): TemplatePurpose[] {
-  if (purpose === 'code' || purpose === 'invitation') return [purpose]
+  if (purpose === 'code' || purpose === 'invitation' || purpose === 'review_request') return [purpose]
+  if (purpose === 'review_reminder') return [purpose, 'review_request']
   return [...new Set<TemplatePurpose>([purpose, 'follow_up', 'invitation'])]
 }
 

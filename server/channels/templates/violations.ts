@@ -1,7 +1,13 @@
 import { LANGUAGES } from '../../platform/text/languages.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { ChannelRule } from '../rules.ts'
-import { type MessageTemplate, templateLanguages, VARIABLE_PATTERN, variableTypes } from './template.ts'
+import {
+  type MessageTemplate,
+  templateLanguages,
+  unavailableVariables,
+  VARIABLE_PATTERN,
+  variableTypes,
+} from './template.ts'
 
 /** A reason for which a registry or a mobile operator would reject a template. */
 export interface TemplateViolation {
@@ -140,9 +146,9 @@ function textViolations(template: CheckedTemplate, rule: ChannelRule): TemplateV
   const required = purpose === 'code' ? 'code' : 'link'
   if (!names.includes(required))
     add('missing_variable', `must contain {${required}}, which a template for ${purpose} needs`)
-  const other = purpose === 'code' ? 'link' : 'code'
-  if (names.includes(other))
-    add('wrong_variable', `must not contain {${other}}, which has no value in a template for ${purpose}`)
+  const unavailable = unavailableVariables(purpose).find((name) => names.includes(name))
+  if (unavailable)
+    add('wrong_variable', `must not contain {${unavailable}}, which has no value in a template for ${purpose}`)
   const fixedText = text.replace(VARIABLE_PATTERN, ' ')
   const fixedWords = fixedText.match(/[\p{L}\p{M}\p{N}]+/gu)?.length ?? 0
   if (fixedWords < MIN_FIXED_WORDS[channel] * Math.max(1, names.length))
