@@ -52,6 +52,7 @@ import { sharedReportRoutes } from './reports/shared-report-routes.ts'
 import { type LoggedApi, openRequestLogger } from './request-log/request-log.ts'
 import { partnerRequestLogRoutes } from './request-log/routes.ts'
 import { resultRoutes } from './results/routes.ts'
+import { withReviewMessages } from './review-messages/inbound.ts'
 import { testClockRoutes } from './test-clocks/routes.ts'
 import { assessmentRoutes } from './verification/assessments/routes.ts'
 import { guardianRoutes } from './verification/guardian-routes.ts'
@@ -175,9 +176,12 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
   app.register(async (scope) => yourDataRoutes(scope as App, context), { prefix: VERIFICATION_BASE })
   app.register(async (scope) => credentialCheckRoutes(scope as App, context))
   app.register(async (scope) => linkRequestRoutes(scope as App, context))
-  app.register(async (scope) => inboundRoutes(scope as App, context, createInboundHandler(context)), {
-    prefix: HOOKS_BASE,
-  })
+  app.register(
+    async (scope) => inboundRoutes(scope as App, context, withReviewMessages(context, createInboundHandler(context))),
+    {
+      prefix: HOOKS_BASE,
+    },
+  )
   const findUnsubscribeTarget: FindUnsubscribeTarget = async (queries, tokenHash) =>
     (await findUnsubscribingMember()(queries, tokenHash)) ??
     (await findUnsubscribingRecipient(context)(queries, tokenHash)) ??

@@ -18,7 +18,7 @@ const backlogs = {
   deliveries: { maxAgeSeconds: 300, meaning: 'webhook deliveries whose attempt is overdue' },
   reports: { maxAgeSeconds: 300, meaning: 'reports to applicant tracking systems whose attempt is overdue' },
   contacts: { maxAgeSeconds: 600, meaning: 'candidates whose contact is overdue' },
-  sends: { maxAgeSeconds: 600, meaning: 'messages to candidates whose send is overdue' },
+  sends: { maxAgeSeconds: 600, meaning: 'messages to candidates and reviewers whose send is overdue' },
   credentials: { maxAgeSeconds: 600, meaning: 'sessions and candidates whose credentials are due' },
   mandates: { maxAgeSeconds: 600, meaning: 'mandates that are being prepared' },
   dead_letters: { maxAgeSeconds: Number.POSITIVE_INFINITY, meaning: 'rows that could not be processed' },
@@ -75,7 +75,12 @@ export async function readBacklogs(queries: Queries, now: number): Promise<Backl
     select 'sends', count(*)::int, min(due_at) from (
       select m.due_at from messages m join campaigns g using (campaign_id)
       where m.state = 'queued' and m.due_at <= ${time} and not ${isPausedCampaign} and g.test_clock_id is null
-      order by m.due_at limit ${MAX_COUNTED_ROWS}
+      union all
+      select m.due_at from review_messages m
+      where m.state = 'queued' and m.due_at <= ${time}
+        and not exists (select from organisations o where o.org_id = m.org_id and o.paused_since is not null)
+        and not exists (select from service_switch where paused_since is not null)
+      order by due_at limit ${MAX_COUNTED_ROWS}
     ) as waiting
     union all
     select 'credentials', count(*)::int, min(issue_due_at) from (

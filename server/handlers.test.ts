@@ -27,6 +27,7 @@ import {
   findVerificationCredentials,
   verificationEnded,
 } from './verification/credential-hooks.ts'
+import { reviewInvited } from './verification/reviews/invitation-hook.ts'
 import { findStudentLanguage } from './verification/student-language.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
 import { mandateCounts } from './workflows/workflows.ts'
@@ -47,6 +48,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   reportFailed: { hook: reportFailed, modules: ['console'] },
   itemRetired: { hook: itemRetired, modules: ['credentials'] },
   verificationEnded: { hook: verificationEnded, modules: ['credentials'] },
+  reviewInvited: { hook: reviewInvited, modules: ['review-messages'] },
   endorsementWithdrawn: { hook: endorsementWithdrawn, modules: ['credentials'] },
   findStudentLanguage: { hook: findStudentLanguage, modules: ['privacy'] },
   findVerificationCredentials: { hook: findVerificationCredentials, modules: ['credentials'] },
@@ -55,13 +57,23 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   serviceResumed: { hook: serviceResumed, modules: ['campaigns', 'verification', 'webhooks'] },
   beforePersonErased: {
     hook: beforePersonErased,
-    modules: ['campaigns', 'verification', 'credentials', 'mail', 'console', 'reports'],
+    modules: ['campaigns', 'verification', 'review-messages', 'credentials', 'mail', 'console', 'reports'],
   },
   restrictionChanged: { hook: restrictionChanged, modules: ['campaigns', 'verification'] },
   personCorrected: { hook: personCorrected, modules: ['campaigns', 'verification', 'console', 'ats'] },
   exportRequested: {
     hook: exportRequested,
-    modules: ['campaigns', 'verification', 'credentials', 'mail', 'privacy', 'console', 'ats', 'reports'],
+    modules: [
+      'campaigns',
+      'verification',
+      'review-messages',
+      'credentials',
+      'mail',
+      'privacy',
+      'console',
+      'ats',
+      'reports',
+    ],
   },
   recordIdsRequested: { hook: recordIdsRequested, modules: ['campaigns', 'verification'] },
   personAudited: { hook: personAudited, modules: ['console'] },

@@ -49,6 +49,7 @@ import { findLanguageOfStudent, recordCandidateConsents } from './privacy/consen
 import { exportConsents } from './privacy/people.ts'
 import { deleteReportLinksOf, exportReportLinks } from './reports/people.ts'
 import { recordResultEvents } from './results/events.ts'
+import { eraseReviewMessages, exportReviewMessages, queueReviewMessage } from './review-messages/review-messages.ts'
 import {
   endorsementWithdrawn,
   findVerificationCredentials,
@@ -62,6 +63,7 @@ import {
   listRecordIds as listSessionRecordIds,
 } from './verification/people.ts'
 import { resumeVerifications } from './verification/resume.ts'
+import { reviewInvited } from './verification/reviews/invitation-hook.ts'
 import { findStudentLanguage } from './verification/student-language.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
 import { resumeWebhooks } from './webhooks/resume.ts'
@@ -94,6 +96,7 @@ export function registerHandlers(): void {
   verificationEnded.register({ credentials: scheduleIssueForSession })
   endorsementWithdrawn.register({ credentials: revokeWithdrawn })
   findVerificationCredentials.register({ credentials: findCredentialsOfSession })
+  reviewInvited.register({ 'review-messages': queueReviewMessage })
   endpointFailing.register({ console: notifyOfFailingEndpoint })
   beforePersonErased.register({
     campaigns: endCandidacies,
@@ -102,6 +105,7 @@ export function registerHandlers(): void {
     mail: skipEmailsOf,
     console: eraseListEntries,
     reports: deleteReportLinksOf,
+    'review-messages': eraseReviewMessages,
   })
   restrictionChanged.register({ campaigns: holdContacts, verification: holdReviews })
   personCorrected.register({
@@ -118,6 +122,7 @@ export function registerHandlers(): void {
     privacy: exportConsents,
     console: exportDecisions,
     ats: exportOrders,
+    'review-messages': exportReviewMessages,
     reports: exportReportLinks,
   })
   recordIdsRequested.register({ campaigns: listCandidateRecordIds, verification: listSessionRecordIds })

@@ -17,6 +17,7 @@ import { startPreparation } from './mandates/preparation.ts'
 import type { Job, Worker } from './platform/jobs/queue.ts'
 import { handlePrivacyJobs, privacyJobs } from './privacy/jobs.ts'
 import { retentionTimedWork } from './privacy/retention/enforce.ts'
+import { startReviewMessages } from './review-messages/engine.ts'
 import { startTestClocks, type TimedWork } from './test-clocks/runner.ts'
 import { handleVerificationJobs, verificationJobs, verificationTimedWork } from './verification/jobs.ts'
 import { startTestReviewers } from './verification/reviews/test-reviewers.ts'
@@ -55,6 +56,7 @@ export function registerWork(worker: Worker, context: Context): void {
   handleVerificationJobs(worker, context)
   handlePrivacyJobs(worker, context)
   worker.run(() => startTestReviewers(context))
+  worker.run(() => startReviewMessages(context))
   handleCredentialJobs(worker, context)
   worker.run(() => startTestStudents(context))
   worker.run(() => startCredentialEngine(context))

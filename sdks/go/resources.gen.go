@@ -1553,14 +1553,16 @@ type EndorsementsResource struct {
 // StoreReviewer: store the reviewer.
 //
 // The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the
-// reviewer's email address changes, a new email is sent and the old link stops working. A session can have at most
-// three different reviewer addresses. A mailbox gets a limited number of review emails per day from all sessions and
-// organisations; then the response is 429 with Retry-After. An address that does not accept review requests is
-// rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no email is sent to these reviewers, who act automatically:
-// endorse@test.attestry.example endorses all skills and refuse@test.attestry.example declines, both after two
-// seconds; silent@test.attestry.example never responds, and the review expires after 30 seconds (with a test clock,
-// after 30 days of its time). Other addresses of this domain, and all of them in LIVE mode, are rejected with 400
-// INVALID_EMAIL.
+// reviewer's email address changes, a new email is sent and the old link stops working. If `phone` is given, the link
+// is also sent to this number, by WhatsApp or, if that is not possible, by SMS. A session can have at most three
+// different reviewer addresses, and three phone numbers. The student's own phone number is rejected with 400
+// VALIDATION_FAILED, and a phone number of another reviewer of the same source with 409 DUPLICATE_REVIEWER_EMAIL. A
+// mailbox gets a limited number of review emails per day from all sessions and organisations; then the response is
+// 429 with Retry-After. An address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE. In
+// TEST mode, no email is sent to these reviewers, who act automatically: endorse@test.attestry.example endorses all
+// skills and refuse@test.attestry.example declines, both after two seconds; silent@test.attestry.example never
+// responds, and the review expires after 30 seconds (with a test clock, after 30 days of its time). Other addresses
+// of this domain, and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.
 func (r *EndorsementsResource) StoreReviewer(ctx context.Context, body ReviewerInput, options ...RequestOption) (*Reviewer, error) {
 	call := operation{
 		method:         "POST",
@@ -1579,7 +1581,7 @@ func (r *EndorsementsResource) StoreReviewer(ctx context.Context, body ReviewerI
 
 // GetReviewer: get the reviewer.
 //
-// Requires no session key.
+// Requires no session key. The response does not contain the phone number of the reviewer.
 func (r *EndorsementsResource) GetReviewer(ctx context.Context, serviceVerificationID string, options ...RequestOption) (*Reviewer, error) {
 	call := operation{
 		method:         "GET",

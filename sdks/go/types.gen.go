@@ -3005,6 +3005,9 @@ type Reviewer struct {
 	Company string `json:"company"`
 	// Website of the company, which is compared with the email address.
 	Website *string `json:"website,omitempty"`
+	// Phone number in E.164 format, to which the link is sent, too. Absent without one, and in the response of `GET
+	// /storereviewerdetails/{serviceVerificationId}`.
+	Phone *string `json:"phone,omitempty"`
 }
 
 // ReviewerInput is an object of the API.
@@ -3019,6 +3022,8 @@ type ReviewerInput struct {
 	Company string `json:"company"`
 	// Website of the company, which is compared with the email address.
 	Website *string `json:"website,omitempty"`
+	// Phone number of the student.
+	Phone *string `json:"phone,omitempty"`
 }
 
 // ReviewerTestScript: The reviewer responds automatically, whatever the address is. `name`, `email` and `company` are

@@ -48,6 +48,19 @@ export async function uncountEmail(
     and subject = ${mailboxes.hash(address).toString('base64url')} and emails > 0`.execute(tx)
 }
 
+/** Messages to the phone number of a reviewer per day, from all sessions and organisations. */
+const MAX_REVIEW_MESSAGES_PER_PHONE = 5
+
+/** Counts a message to the phone number of a reviewer for the current Indian day. Returns false if it would exceed the limit. */
+export async function countReviewMessage(
+  tx: Tx,
+  { clock, mailboxes }: Pick<LimitDeps, 'clock' | 'mailboxes'>,
+  phone: string,
+): Promise<boolean> {
+  const subject = mailboxes.hashPhone(phone).toString('base64url')
+  return increment(tx, indianDate(clock.now()), 'review_phone', subject, MAX_REVIEW_MESSAGES_PER_PHONE)
+}
+
 async function increment(tx: Tx, day: string, counter: string, subject: string, max: number): Promise<boolean> {
   const { rows } = await sql`
     insert into mail_day_counts as c (day, counter, subject, emails) values (${day}, ${counter}, ${subject}, 1)

@@ -112,8 +112,8 @@ async function readContact(queries: Queries, clock: Clock, personId: string, sta
     return { name, phone, email }
   }
   if (found?.kind === 'review') {
-    const { name, email } = (await findReview(queries, found.id))!
-    return { name, phone: null, email }
+    const { name, phone = null, email } = (await findReview(queries, found.id))!
+    return { name, phone, email }
   }
   if (found?.kind === 'order') return { ...NO_CONTACT, name: (await findOrderById(queries, found.id))!.candidate_name }
   return NO_CONTACT

@@ -104,7 +104,13 @@ export async function correctSessions(
     await lockVerification(tx, deps.clock, id)
     const review = (await findReview(tx, id))!
     const { company, website } = review
-    const values = { name: name ?? review.name, email: email ?? review.email, company, website }
+    const values = {
+      name: name ?? review.name,
+      email: email ?? review.email,
+      company,
+      website,
+      ...(review.phone === undefined ? {} : { phone: phone ?? review.phone }),
+    }
     await sql`update verification_reviews set personal = ${sealReviewer(review.personKey!, id, values)}
       where verification_id = ${id}`.execute(tx)
   }
@@ -156,13 +162,14 @@ export async function exportSessions(
   }
   const reviews: Record<string, unknown>[] = []
   for (const id of await listReviewIds(queries, person)) {
-    const { name, email, company, website, decisions, declineReason } = (await findReview(queries, id))!
+    const { name, email, company, website, phone, decisions, declineReason } = (await findReview(queries, id))!
     reviews.push({
       verification_id: id,
       name,
       email,
       company,
       website: website ?? null,
+      phone: phone ?? null,
       decisions: decisions ?? [],
       decline_reason: declineReason ?? null,
     })

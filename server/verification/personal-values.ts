@@ -58,6 +58,7 @@ export interface ReviewerValues {
   email: string
   company: string
   website?: string | undefined
+  phone?: string | undefined
 }
 
 const ERASED_REVIEWER: ReviewerValues = { name: ERASED, email: ERASED, company: ERASED }

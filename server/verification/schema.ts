@@ -163,6 +163,13 @@ export const Reviewer = named(
     email: Type.String(),
     company: Type.String(),
     website: Type.Optional(Type.String()),
+    phone: Type.Optional(
+      Type.String({
+        description:
+          'Phone number in E.164 format, to which the link is sent, too. Absent without one, and in the response of `GET /storereviewerdetails/{serviceVerificationId}`.',
+        examples: ['+919812345678'],
+      }),
+    ),
   }),
 )
 export const StoredReviewerResponse = named(
@@ -393,6 +400,16 @@ export const ReviewerInput = named(
     email: Type.String({ maxLength: 254 }),
     company: nonBlankText(200),
     website: Type.Optional(orNull(Type.String({ maxLength: MAX_URL_LENGTH }))),
+    phone: Type.Optional(
+      orNull(
+        Type.String({
+          maxLength: 40,
+          description:
+            'Phone number in E.164 format. The link is sent to it by WhatsApp or SMS, in addition to the email, if the organisation has set up the channel.',
+          examples: ['+919812345678'],
+        }),
+      ),
+    ),
   }),
 )
 

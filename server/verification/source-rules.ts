@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
+import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import { blindIndexOf } from '../people/identity/blind-index.ts'
 import { openPersonKey } from '../people/identity/person-key.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { vaultOf } from '../platform/database/database-vault.ts'
-import { openReviewer } from './personal-values.ts'
+import { openReviewer, openSessionValues } from './personal-values.ts'
 import { isSameMailbox } from './reviews/mailboxes.ts'
 import type { EndorsementType } from './schema.ts'
 import type { Session } from './sessions.ts'
@@ -21,6 +22,7 @@ interface RelatedSession {
   skill_numbers: number[]
   endorsed: number[]
   email: string
+  phone: string | undefined
 }
 
 /**
@@ -58,11 +60,22 @@ export async function requireSourcesAvailable(tx: Tx, session: Session, now: num
   if (session.method === 'assessment') await requireNotPassed(tx, session, skillNumbers)
 }
 
+/** The addresses of a reviewer, of which the phone number is optional. */
+interface ReviewerAddresses {
+  email: string
+  phone?: string | undefined
+}
+
 /**
  * Rejects a reviewer whose mailbox already reviews the same source under another endorsement type, or under another spelling of the
- * address: one mailbox is one reviewer of a source.
+ * address: one mailbox is one reviewer of a source. So is one phone number, which cannot have several mailboxes.
  */
-export async function requireReviewerAvailable(tx: Tx, session: Session, email: string, now: number): Promise<void> {
+export async function requireReviewerAvailable(
+  tx: Tx,
+  session: Session,
+  { email, phone }: ReviewerAddresses,
+  now: number,
+): Promise<void> {
   const relatedSessions = await findRelatedSessions(tx, session, now)
   const sameMailboxSessions = relatedSessions.filter((related) => isSameMailbox(related.email, email))
   if (sameMailboxSessions.some((related) => related.endorsement_type !== session.endorsementType)) {
@@ -77,13 +90,24 @@ export async function requireReviewerAvailable(tx: Tx, session: Session, email: 
       'Another spelling of this address already reviews the same source. Use the address as it was sent before, or choose another reviewer.',
     )
   }
+  const hasSamePhone = (related: RelatedSession) => phone !== undefined && related.phone === phone
+  if (relatedSessions.some((related) => hasSamePhone(related) && !isSameMailbox(related.email, email))) {
+    throw problem(
+      'DUPLICATE_REVIEWER_EMAIL',
+      'phone: the reviewer with this phone number already reviews the same source with another email address. Use the address that was sent before, or choose another reviewer.',
+    )
+  }
 }
 
 /** Rejects every address of the student: the one of this session, and those of their other sessions. */
-export async function requireNotStudent(tx: Tx, session: Session, email: string): Promise<void> {
+export async function requireNotStudent(tx: Tx, session: Session, { email, phone }: ReviewerAddresses): Promise<void> {
   if (await isMailboxOfStudent(tx, session, email)) {
     throw problem('INVALID_EMAIL', 'email: students cannot review themselves. Send the address of another person.')
   }
+  if (phone !== undefined && (await isPhoneOfStudent(tx, session, phone)))
+    throw invalid([
+      { path: 'phone', message: 'must not be the phone number of the student, who cannot review themselves' },
+    ])
 }
 
 /** Returns whether a student has used a mailbox as their own address, in any session. */
@@ -98,10 +122,45 @@ export async function isMailboxOfStudent(
   return rows.length > 0
 }
 
+/** Returns whether a student has used a phone number as their own, in any session. */
+export async function isPhoneOfStudent(
+  queries: Queries,
+  { userId }: Pick<Session, 'userId'>,
+  phone: string,
+): Promise<boolean> {
+  const { rows } = await sql<{
+    verification_id: string
+    person_id: string
+    personal: Buffer | null
+    sealed_key: Buffer | null
+  }>`
+    select s.verification_id, s.person_id, s.personal, o.sealed_key
+    from verification_sessions s join people o on o.person_id = s.person_id where s.user_id = ${userId}`.execute(
+    queries,
+  )
+  const vault = vaultOf(queries)
+  return rows.some(({ verification_id, person_id, personal, sealed_key }) => {
+    const values = openSessionValues(openPersonKey(vault, person_id, sealed_key), verification_id, personal)
+    return values?.student.phone !== undefined && isSamePhone(values.student.phone, phone)
+  })
+}
+
+/** Digits below which a text is too short to be a phone number without its country code. */
+const MIN_NATIONAL_DIGITS = 7
+
+/** Compares the phone number of a student, which partners send in any format, with a number in E.164 format. */
+function isSamePhone(studentPhone: string, phone: string): boolean {
+  const digits = phone.slice(1)
+  const studentDigits = studentPhone.replace(/\D/g, '').replace(/^0+/, '')
+  if (studentDigits === digits) return true
+  const hasCountryCode = /^\s*(\+|00)/.test(studentPhone)
+  return !hasCountryCode && studentDigits.length >= MIN_NATIONAL_DIGITS && digits.endsWith(studentDigits)
+}
+
 async function findRelatedSessions(tx: Tx, { id, userId, sources }: Session, now: number): Promise<RelatedSession[]> {
   if (sources.length === 0) return []
   const { rows } = await sql<
-    Omit<RelatedSession, 'email'> & {
+    Omit<RelatedSession, 'email' | 'phone'> & {
       verification_id: string
       person_id: string
       personal: Buffer | null
@@ -114,8 +173,8 @@ async function findRelatedSessions(tx: Tx, { id, userId, sources }: Session, now
       and (s.status = 'completed' or (s.status = 'pending_review' and r.expires_at > ${new Date(now)}))`.execute(tx)
   const vault = vaultOf(tx)
   return rows.map(({ verification_id, person_id, personal, sealed_key, ...row }) => {
-    const { email } = openReviewer(openPersonKey(vault, person_id, sealed_key), verification_id, personal)
-    return { ...row, email }
+    const { email, phone } = openReviewer(openPersonKey(vault, person_id, sealed_key), verification_id, personal)
+    return { ...row, email, phone }
   })
 }
 

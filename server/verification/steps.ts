@@ -82,7 +82,7 @@ export async function storeItems(tx: Tx, deps: StepDeps, session: Session, input
   const updatedSession = { ...session, sources: chooseItems(session.items, input) }
   const review = session.method === 'human' ? await findReview(tx, session.id) : undefined
   await requireSourcesAvailable(tx, updatedSession, now)
-  if (review) await requireReviewerAvailable(tx, updatedSession, review.email, now)
+  if (review) await requireReviewerAvailable(tx, updatedSession, review, now)
   const changedSession = await changeSession(tx, session, now, {
     sources: updatedSession.sources,
     extendsSession: true,

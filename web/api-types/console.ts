@@ -1004,6 +1004,8 @@ export interface MessageTemplate {
     | 'follow_up_5'
     | 'follow_up_requested'
     | 'code'
+    | 'review_request'
+    | 'review_reminder'
   language: string
   name: string
   language_code: string | null
@@ -1505,6 +1507,20 @@ export interface RetentionPreview {
   }
 }
 
+/** A message with the link of the review to the phone number of the reviewer. */
+export interface ReviewMessage {
+  message_id: string
+  kind: 'review_request' | 'review_reminder'
+  channel: 'whatsapp' | 'sms' | null
+  state: 'queued' | 'sending' | 'sent' | 'delivered' | 'read' | 'failed' | 'unknown' | 'skipped'
+  /** Why the message was not sent, failed, or waits. */
+  reason: string | null
+  /** The text of a TEST message, which reaches no phone. */
+  text: string | null
+  created_at: string
+  sent_at: string | null
+}
+
 export interface SavedView {
   view_id: string
   page: ViewPage
@@ -1778,6 +1794,7 @@ export interface VerificationDetails {
     email: string
     company: string
     website?: string
+    phone?: string
     sent_at: string | null
     expires_at: string | null
     submitted_at: string | null
@@ -1786,6 +1803,7 @@ export interface VerificationDetails {
   outcome: Verification
   files: ProofFile[]
   mails: EmailSummary[]
+  messages: ReviewMessage[]
 }
 
 export interface VerificationSummary {

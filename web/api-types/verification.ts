@@ -341,6 +341,8 @@ export interface Reviewer {
   company: string
   /** Website of the company, which is compared with the email address. */
   website?: string
+  /** Phone number in E.164 format, to which the link is sent, too. Absent without one, and in the response of `GET /storereviewerdetails/{serviceVerificationId}`. */
+  phone?: string
 }
 
 export interface ReviewerInput {
@@ -354,6 +356,8 @@ export interface ReviewerInput {
   company: string
   /** Website of the company, which is compared with the email address. */
   website?: string | null
+  /** Phone number of the student. */
+  phone?: string | null
 }
 
 /** The reviewer responds automatically, whatever the address is. `name`, `email` and `company` are used if the student is scripted too. */

@@ -4,7 +4,10 @@ import { ConversationPrompt } from '../../campaigns/candidate-page/schema.ts'
 import { ResultReasonSchema, ResultStatusSchema } from '../../campaigns/schema.ts'
 import { channelNames } from '../../channels/channel.ts'
 import { personas } from '../../channels/simulator/test-numbers.ts'
+import { reviewPurposes } from '../../channels/templates/template.ts'
 import { named } from '../../platform/http/named-schemas.ts'
+import { reviewChannels } from '../../review-messages/outgoing-message.ts'
+import { reviewMessageStates } from '../../review-messages/review-messages.ts'
 import { ProofFile } from '../../verification/proofs/schema.ts'
 import { MethodSchema, StatusSchema, Student, Verification } from '../../verification/schema.ts'
 import { Language } from '../../workflows/schema.ts'
@@ -202,6 +205,23 @@ const verificationFields = {
 
 export const VerificationSummary = named('VerificationSummary', Type.Object(verificationFields))
 
+const ReviewMessageRecord = named(
+  'ReviewMessage',
+  Type.Object(
+    {
+      message_id: text,
+      kind: Type.Enum([...reviewPurposes]),
+      channel: orNull(Type.Enum([...reviewChannels])),
+      state: Type.Enum([...reviewMessageStates]),
+      reason: Type.Union([text, Type.Null()], { description: 'Why the message was not sent, failed, or waits.' }),
+      text: Type.Union([text, Type.Null()], { description: 'The text of a TEST message, which reaches no phone.' }),
+      created_at: text,
+      sent_at: orNull(text),
+    },
+    { description: 'A message with the link of the review to the phone number of the reviewer.' },
+  ),
+)
+
 export const VerificationDetails = named(
   'VerificationDetails',
   Type.Object({
@@ -213,6 +233,7 @@ export const VerificationDetails = named(
         email: text,
         company: text,
         website: Type.Optional(text),
+        phone: Type.Optional(text),
         sent_at: orNull(text),
         expires_at: orNull(text),
         submitted_at: orNull(text),
@@ -222,6 +243,7 @@ export const VerificationDetails = named(
     outcome: Verification,
     files: Type.Array(ProofFile),
     mails: Type.Array(EmailRecord),
+    messages: Type.Array(ReviewMessageRecord),
   }),
 )
 

@@ -7,6 +7,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
+import { listReviewMessages, type ReviewMessage } from '../../review-messages/review-messages.ts'
 import { readAssessment } from '../../verification/assessments/attempts.ts'
 import { type ListedSession, listSessions, type SessionPosition, sessionSelection } from '../../verification/listing.ts'
 import { statusAt } from '../../verification/outcome.ts'
@@ -36,7 +37,7 @@ const VerificationsQuery = Type.Object({
   ),
 })
 
-/** Routes for verification sessions, their files and emails, resending the review request and withdrawing the endorsement. */
+/** Routes for verification sessions, their files, emails and messages, resending the review request and withdrawing the endorsement. */
 export function verificationRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
   const viewerConfig = { role: 'viewer' } as const
@@ -141,6 +142,7 @@ export function verificationRoutes(app: App, context: Context): void {
       outcome: await readVerification(queries, session),
       files: (await listProofFiles(queries, session)).map(proofFileRecord),
       mails: emails.map(emailRecord),
+      messages: (await listReviewMessages(queries, session.id)).map(messageRecord),
     }
   }
 }
@@ -161,17 +163,22 @@ function summaryRecord({ created_at, updated_at, completed_at, expires_at, ...ro
   }
 }
 
-function reviewerRecord({ name, email, company, website, link, submittedAt }: Review) {
+function reviewerRecord({ name, email, company, website, phone, link, submittedAt }: Review) {
   const toIsoTime = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString())
   return {
     name,
     email,
     company,
     ...(website ? { website } : {}),
+    ...(phone ? { phone } : {}),
     sent_at: toIsoTime(link?.sentAt),
     expires_at: toIsoTime(link?.expiresAt),
     submitted_at: toIsoTime(submittedAt),
   }
+}
+
+function messageRecord({ verification_id: _, created_at, sent_at, ...message }: ReviewMessage) {
+  return { ...message, created_at: created_at.toISOString(), sent_at: sent_at?.toISOString() ?? null }
 }
 
 export function emailRecord({ created_at, sent_at, ...email }: EmailSummary) {

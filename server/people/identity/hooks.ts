@@ -24,7 +24,7 @@ export interface PersonRecordIds {
  */
 export const beforePersonErased = defineHook<[tx: Tx, deps: ErasureDeps, person: PersonRef]>(
   'beforePersonErased',
-).handledBy('campaigns', 'verification', 'credentials', 'mail', 'console', 'reports')
+).handledBy('campaigns', 'verification', 'review-messages', 'credentials', 'mail', 'console', 'reports')
 
 /** Runs when the processing of a person's data is restricted, and when the restriction is lifted. */
 export const restrictionChanged = defineHook<[tx: Tx, deps: ErasureDeps, person: PersonRef, isRestricted: boolean]>(
@@ -53,7 +53,17 @@ export interface ExportSection {
 /** Returns everything that a module holds about a person. */
 export const exportRequested = defineHook<[queries: Queries, deps: ErasureDeps, person: PersonRef], ExportSection[]>(
   'exportRequested',
-).handledBy('campaigns', 'verification', 'credentials', 'mail', 'privacy', 'console', 'ats', 'reports')
+).handledBy(
+  'campaigns',
+  'verification',
+  'review-messages',
+  'credentials',
+  'mail',
+  'privacy',
+  'console',
+  'ats',
+  'reports',
+)
 
 /** Returns the IDs of the records that a module holds about a person. */
 export const recordIdsRequested = defineHook<[queries: Queries, person: PersonRef], PersonRecordIds>(

@@ -142,6 +142,11 @@ export async function createPersonWithoutAddress(
   return { personId, key }
 }
 
+/** Stores a phone number by which a person can be found. It does not join them with a person whom the number identifies. */
+export async function addContactPhone(tx: Tx, scope: OrgScope, personId: string, phone: string): Promise<void> {
+  await addContactAddresses(tx, scope, [{ personId, address: blindIndexOf(tx).phone(scope, phone), kind: 'phone' }])
+}
+
 /** Stores addresses by which people can be found, but which do not identify them. */
 async function addContactAddresses(
   tx: Tx,

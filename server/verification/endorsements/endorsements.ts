@@ -7,7 +7,7 @@ import type { Queries, Tx } from '../../platform/database/database.ts'
 import { findReview, type Review } from '../reviews/reviews.ts'
 import type { EndorsementType } from '../schema.ts'
 import { lockVerification, type Session } from '../sessions.ts'
-import { isMailboxOfStudent } from '../source-rules.ts'
+import { isMailboxOfStudent, isPhoneOfStudent } from '../source-rules.ts'
 import { type EmailDomains, isAddressOfWebsite } from './email-domains.ts'
 import { deriveEvidence, type Evidence, type EvidenceCode } from './evidence.ts'
 import { compareOrigins } from './origins.ts'
@@ -107,7 +107,10 @@ export async function findEvidence(
   const maxStudents = row.endorsement_type === 'faculty' ? MAX_USUAL_STUDENTS_OF_TEACHER : MAX_USUAL_STUDENTS
   // All organisations share the test reviewers: their number of students means nothing.
   if (row.students > maxStudents && testReviewerOf(review.email) === undefined) facts.push('many_endorsements')
-  if (await isMailboxOfStudent(queries, session, review.email)) facts.push('reviewer_is_student')
+  const isStudent =
+    (await isMailboxOfStudent(queries, session, review.email)) ||
+    (review.phone !== undefined && (await isPhoneOfStudent(queries, session, review.phone)))
+  if (isStudent) facts.push('reviewer_is_student')
   return deriveEvidence(facts)
 }
 

@@ -58,7 +58,7 @@ export const EVIDENCE_TABLE: Record<EvidenceCode, { points: number; text: string
   same_device: { points: -2, text: 'The reviewer answered from a device that looks like one of the student.' },
   reviewer_is_student: {
     points: DECISIVE,
-    text: "The student has used the reviewer's mailbox as their own address.",
+    text: "The student has used the reviewer's mailbox or phone number as their own.",
   },
   ring: { points: DECISIVE, text: 'Reviewer and student belong to a group of people who endorse each other.' },
 }

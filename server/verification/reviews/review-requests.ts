@@ -12,7 +12,7 @@ import { isTestAddress } from '../../mail/test-addresses.ts'
 import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
 import { type Clock, DAY, formatWait, MINUTE, realClock, SECOND } from '../../platform/clock.ts'
 import type { SealedColumn } from '../../platform/data-key-rotation.ts'
-import { notifyAfterCommit, type Tx } from '../../platform/database/database.ts'
+import { notifyAfterCommit, type Queries, type Tx } from '../../platform/database/database.ts'
 import { randomToken } from '../../platform/ids.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import type { Vault } from '../../platform/vault.ts'
@@ -21,6 +21,7 @@ import { eventData } from '../outcome.ts'
 import { changeSession, hasTestClock, lockVerification, type Session, sealerOf } from '../sessions.ts'
 import { requireNotStudent, requireReviewerAvailable, requireSourcesAvailable } from '../source-rules.ts'
 import { reviewRequestEmail } from './emails.ts'
+import { reviewInvited } from './invitation-hook.ts'
 import { findReview, type Review } from './reviews.ts'
 import { reviewSchedule, TEST_REVIEW_REQUESTED } from './test-reviewers.ts'
 
@@ -48,8 +49,8 @@ export async function requestReview(
   const { clock, vault, config } = deps
   const now = clock.now()
   await requireSourcesAvailable(tx, session, now)
-  await requireNotStudent(tx, session, review.email)
-  await requireReviewerAvailable(tx, session, review.email, now)
+  await requireNotStudent(tx, session, review)
+  await requireReviewerAvailable(tx, session, review, now)
   await requireNotSuppressed(tx, deps, session, review.email)
   await requireDailyLimit(tx, clock, session.id, 'review_request', MAX_REQUESTS_PER_DAY) // limits repeated changes of the reviewer address
   const token = `vrt_${randomToken(32)}`
@@ -74,10 +75,18 @@ export async function requestReview(
   const sender = await findSender(tx, config, session)
   const email = buildRequestEmail(config, changedSession, review, { link, expiresAt, reminder: false, ...sender })
   await queueEmail(tx, deps, { ...email, rejectOverLimit: true })
+  await reviewInvited.run(tx, deps, { session: changedSession, review, link, purpose: 'review_request', ...sender })
   if (review.requestedAt === undefined) {
     await recordEvent(tx, session.scope, clock, 'verification.requested', eventData(changedSession))
   }
   return changedSession
+}
+
+/** Sends the current link to a phone number that was added or changed after the email. Messages to an earlier number are dropped. */
+export async function sendLinkToNewPhone(tx: Tx, deps: EmailDeps, session: Session, review: Review): Promise<void> {
+  const link = unsealLink(deps.vault, session.id, review.link!.sealed)
+  const sender = await findSender(tx, deps.config, session)
+  await reviewInvited.run(tx, deps, { session, review, link, purpose: 'review_request', ...sender })
 }
 
 interface RequestEmailOptions {
@@ -88,7 +97,8 @@ interface RequestEmailOptions {
   brand: EmailBrand | undefined
 }
 
-async function findSender(tx: Tx, config: Pick<Config, 'publicUrl'>, { scope }: Session) {
+/** Returns the name and the look of the organisation. */
+export async function findSender(tx: Queries, config: Pick<Config, 'publicUrl'>, { scope }: Session) {
   const brand = await findEmailBrand(tx, config, scope.orgId)
   return { organisation: brand?.name ?? (await getPublicName(tx, scope.orgId)), brand }
 }
@@ -140,7 +150,12 @@ export async function requireNotSuppressed(
  * Returns whether a reviewer accepts no emails. Test reviewers always do: all organisations share them, and the unsubscribe link in a
  * stored email of one organisation must not affect the others.
  */
-async function isSuppressed(tx: Tx, deps: Pick<Context, 'mailboxes'>, { scope }: Session, address: string) {
+export async function isSuppressed(
+  tx: Queries,
+  deps: Pick<Context, 'mailboxes'>,
+  { scope }: Session,
+  address: string,
+): Promise<boolean> {
   if (scope.mode === 'test' && isTestAddress(address)) return false
   return (await findSuppression(tx, deps, { address, audience: 'reviewer', orgId: scope.orgId })) !== undefined
 }
@@ -156,7 +171,7 @@ export const sealedReviewLinks: SealedColumn = {
   purpose: linkPurpose,
 }
 
-function unsealLink(vault: Vault, verificationId: string, sealed: Buffer): string {
+export function unsealLink(vault: Vault, verificationId: string, sealed: Buffer): string {
   return vault.open(sealed, linkPurpose(verificationId))
 }
 
@@ -221,6 +236,7 @@ async function remindReviewer(tx: Tx, deps: EmailDeps, verificationId: string): 
   const sender = await findSender(tx, config, session)
   const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true, ...sender }
   await queueEmail(tx, deps, buildRequestEmail(config, session, review, options))
+  await reviewInvited.run(tx, deps, { session, review, link: unsealedLink, purpose: 'review_reminder', ...sender })
   return true
 }
 
@@ -244,6 +260,7 @@ export async function resendRequest(tx: Tx, deps: EmailDeps, verificationId: str
   const sender = await findSender(tx, config, session)
   const options = { link: unsealedLink, expiresAt: link.expiresAt, reminder: true, ...sender }
   await queueEmail(tx, deps, { ...buildRequestEmail(config, session, review, options), rejectOverLimit: true })
+  await reviewInvited.run(tx, deps, { session, review, link: unsealedLink, purpose: 'review_reminder', ...sender })
   return session
 }
 

@@ -16,7 +16,9 @@ export interface Review {
   email: string
   company: string
   website: string | undefined
-  /** Hashes of the addresses of all reviewers that the session has had. */
+  /** In E.164 format. The link is sent to it, too. */
+  phone: string | undefined
+  /** Hashes of the addresses of all reviewers that the session has had; those of phone numbers begin with `phone `. */
   addresses: string[]
   /** When the first review request was sent. */
   requestedAt: number | undefined
@@ -80,7 +82,7 @@ interface ReviewRow {
 }
 
 function reviewFromRow(row: ReviewRow, keys: { reviewerKey: PersonKey; studentKey: PersonKey }): Review {
-  const { name, email, company, website } = openReviewer(keys.reviewerKey, row.verification_id, row.personal)
+  const { name, email, company, website, phone } = openReviewer(keys.reviewerKey, row.verification_id, row.personal)
   const words = openWords(keys, row.verification_id, row.words)
   return {
     personId: row.person_id,
@@ -89,6 +91,7 @@ function reviewFromRow(row: ReviewRow, keys: { reviewerKey: PersonKey; studentKe
     email,
     company,
     website,
+    phone,
     addresses: row.addresses,
     requestedAt: row.requested_at?.getTime(),
     link: row.sent_at
@@ -107,7 +110,12 @@ function reviewFromRow(row: ReviewRow, keys: { reviewerKey: PersonKey; studentKe
   }
 }
 
-/** Formats the reviewer for responses. */
-export function reviewerRecord(verificationId: string, { name, email, company, website }: Review) {
+/** Formats the reviewer for responses to the partner and the student. */
+export function reviewerRecord(verificationId: string, review: Review) {
+  return { ...publicReviewerRecord(verificationId, review), ...(review.phone ? { phone: review.phone } : {}) }
+}
+
+/** Formats the reviewer for the response that needs no key, which does not contain the phone number. */
+export function publicReviewerRecord(verificationId: string, { name, email, company, website }: Review) {
   return { serviceVerificationId: verificationId, name, email, company, ...(website ? { website } : {}) }
 }

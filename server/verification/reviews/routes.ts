@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../../api/invalid.ts'
-import { problem } from '../../api/problem.ts'
+import { type Detail, problem } from '../../api/problem.ts'
+import { PHONE_FORMAT_MESSAGE, PHONE_PATTERN, phoneError } from '../../campaigns/phone-number.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
@@ -30,7 +31,7 @@ import {
 import { REVIEW_REQUEST_ERRORS } from './review-requests.ts'
 import { lockReview, readReviewPage, requirePendingReview, submitReview } from './review-submission.ts'
 import { storeReviewer } from './reviewers.ts'
-import { findReview, linkExpiredProblem, reviewerRecord } from './reviews.ts'
+import { findReview, linkExpiredProblem, publicReviewerRecord, reviewerRecord } from './reviews.ts'
 import { withdrawEndorsement } from './withdrawal.ts'
 
 /** Routes of human endorsement: store the reviewer, get the review page, submit the review. */
@@ -63,7 +64,7 @@ export function reviewRoutes(app: App, context: Context): void {
         tags,
         summary: 'Store the reviewer',
         description:
-          "The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the reviewer's email address changes, a new email is sent and the old link stops working. A session can have at most three different reviewer addresses. A mailbox gets a limited number of review emails per day from all sessions and organisations; then the response is 429 with Retry-After. An address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no email is sent to these reviewers, who act automatically: endorse@test.attestry.example endorses all skills and refuse@test.attestry.example declines, both after two seconds; silent@test.attestry.example never responds, and the review expires after 30 seconds (with a test clock, after 30 days of its time). Other addresses of this domain, and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.",
+          "The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the reviewer's email address changes, a new email is sent and the old link stops working. If `phone` is given, the link is also sent to this number, by WhatsApp or, if that is not possible, by SMS. A session can have at most three different reviewer addresses, and three phone numbers. The student's own phone number is rejected with 400 VALIDATION_FAILED, and a phone number of another reviewer of the same source with 409 DUPLICATE_REVIEWER_EMAIL. A mailbox gets a limited number of review emails per day from all sessions and organisations; then the response is 429 with Retry-After. An address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no email is sent to these reviewers, who act automatically: endorse@test.attestry.example endorses all skills and refuse@test.attestry.example declines, both after two seconds; silent@test.attestry.example never responds, and the review expires after 30 seconds (with a test clock, after 30 days of its time). Other addresses of this domain, and all of them in LIVE mode, are rejected with 400 INVALID_EMAIL.",
         security: [{ key: [] }, { session: [] }],
         body: ReviewerInput,
         response: { 200: successResponse(Reviewer) },
@@ -104,7 +105,7 @@ export function reviewRoutes(app: App, context: Context): void {
         operationId: 'getReviewer',
         tags,
         summary: 'Get the reviewer',
-        description: 'Requires no session key.',
+        description: 'Requires no session key. The response does not contain the phone number of the reviewer.',
         params: IdParams,
         response: { 200: StoredReviewerResponse },
       },
@@ -114,7 +115,7 @@ export function reviewRoutes(app: App, context: Context): void {
       if (isMissing(id)) throw problem('MISSING_VERIFICATION_ID', 'The verification ID is missing in the path.')
       const review = await findReview(db.queries, toStorableId(id))
       if (!review) throw problem('NOT_FOUND', 'This verification has no reviewer.')
-      return { success: true as const, data: reviewerRecord(id, review) }
+      return { success: true as const, data: publicReviewerRecord(id, review) }
     },
   )
 
@@ -210,6 +211,8 @@ export function reviewRoutes(app: App, context: Context): void {
   )
 }
 
+const PHONE_REGEXP = new RegExp(PHONE_PATTERN)
+
 /** Checks the fields in the documented order of errors. */
 function readReviewer(request: FastifyRequest) {
   const { body } = request
@@ -223,12 +226,25 @@ function readReviewer(request: FastifyRequest) {
   if (!isMissing(website) && !isWebAddress(website)) {
     throw problem('INVALID_WEBSITE', 'website must be an http or https URL, such as https://example.com.')
   }
+  const phone = fieldOf(body, 'phone')
   validateRequest(request, request.routeOptions.config)
   const { name, email, company } = body as ReviewerInput
   const linkDetails = linkErrors([
     ['name', name],
     ['company', company],
   ])
-  if (linkDetails.length > 0) throw invalid(linkDetails)
-  return { name, email, company, website: isMissing(website) ? undefined : (website as string) }
+  const details = [...linkDetails, ...(isMissing(phone) ? [] : phoneErrors(phone as string))]
+  if (details.length > 0) throw invalid(details)
+  return {
+    name,
+    email,
+    company,
+    website: isMissing(website) ? undefined : (website as string),
+    phone: isMissing(phone) ? undefined : (phone as string),
+  }
+}
+
+function phoneErrors(phone: string): Detail[] {
+  const message = PHONE_REGEXP.test(phone) ? phoneError(phone) : `${PHONE_FORMAT_MESSAGE}; got ${phone}`
+  return message === undefined ? [] : [{ path: 'phone', message }]
 }

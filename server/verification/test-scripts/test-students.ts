@@ -95,7 +95,7 @@ async function takeSteps(tx: Tx, context: Context, id: string): Promise<Session 
   current = await storeItems(tx, deps, current, { sessionToken: '', ...allItems(session) })
   if (student.method === 'assessment') return current
   const { name, email, company } = { ...DEFAULT_REVIEWER, ...reviewer }
-  await storeReviewer(tx, deps, current, { name, email, company, website: undefined })
+  await storeReviewer(tx, deps, current, { name, email, company, website: undefined, phone: undefined })
   return endScript(tx, id)
 }
 

@@ -17,6 +17,8 @@ final class Reviewer implements \JsonSerializable
      * @param string $email Email address of the reviewer.
      * @param string $company Company or institution of the reviewer.
      * @param string|null $website Website of the company, which is compared with the email address.
+     * @param string|null $phone Phone number in E.164 format, to which the link is sent, too. Absent without
+     *     one, and in the response of `GET /storereviewerdetails/{serviceVerificationId}`.
      */
     public function __construct(
         public readonly string $serviceVerificationId,
@@ -24,6 +26,7 @@ final class Reviewer implements \JsonSerializable
         public readonly string $email,
         public readonly string $company,
         public readonly ?string $website = null,
+        public readonly ?string $phone = null,
     ) {
     }
 
@@ -39,6 +42,7 @@ final class Reviewer implements \JsonSerializable
             email: (string) ($data['email'] ?? ''),
             company: (string) ($data['company'] ?? ''),
             website: isset($data['website']) ? (string) $data['website'] : null,
+            phone: isset($data['phone']) ? (string) $data['phone'] : null,
         );
     }
 
@@ -50,6 +54,7 @@ final class Reviewer implements \JsonSerializable
             'email' => $this->email,
             'company' => $this->company,
             'website' => $this->website,
+            'phone' => $this->phone,
         ]);
     }
 }

@@ -17,6 +17,7 @@ final class ReviewerInput implements \JsonSerializable
      * @param string $email The reviewer's own email address.
      * @param string $company Company or institution of the reviewer.
      * @param string|null $website Website of the company, which is compared with the email address.
+     * @param string|null $phone Phone number of the student.
      */
     public function __construct(
         public readonly string $serviceVerificationId,
@@ -24,6 +25,7 @@ final class ReviewerInput implements \JsonSerializable
         public readonly string $email,
         public readonly string $company,
         public readonly ?string $website = null,
+        public readonly ?string $phone = null,
     ) {
     }
 
@@ -39,6 +41,7 @@ final class ReviewerInput implements \JsonSerializable
             email: (string) ($data['email'] ?? ''),
             company: (string) ($data['company'] ?? ''),
             website: isset($data['website']) ? (string) $data['website'] : null,
+            phone: isset($data['phone']) ? (string) $data['phone'] : null,
         );
     }
 
@@ -50,6 +53,7 @@ final class ReviewerInput implements \JsonSerializable
             'email' => $this->email,
             'company' => $this->company,
             'website' => $this->website,
+            'phone' => $this->phone,
         ]);
     }
 }

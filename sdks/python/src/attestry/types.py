@@ -2584,6 +2584,10 @@ class ReviewPageRequesterInfo(TypedDict):
 class _ReviewerOptional(TypedDict, total=False):
     website: str
     """Website of the company, which is compared with the email address."""
+    phone: str
+    """Phone number in E.164 format, to which the link is sent, too. Absent without one, and in the
+    response of `GET /storereviewerdetails/{serviceVerificationId}`.
+    """
 
 
 class Reviewer(_ReviewerOptional):
@@ -2600,6 +2604,8 @@ class Reviewer(_ReviewerOptional):
 class _ReviewerInputOptional(TypedDict, total=False):
     website: Optional[str]
     """Website of the company, which is compared with the email address."""
+    phone: Optional[str]
+    """Phone number of the student."""
 
 
 class ReviewerInput(_ReviewerInputOptional):

@@ -11,13 +11,15 @@ import io.github.attestry.internal.Required;
  * @param email The reviewer's own email address.
  * @param company Company or institution of the reviewer.
  * @param website Website of the company, which is compared with the email address.
+ * @param phone Phone number of the student.
  */
 public record ReviewerInput(
         String serviceVerificationId,
         String name,
         String email,
         String company,
-        String website) {
+        String website,
+        String phone) {
     /** Returns an empty builder. */
     public static Builder builder() {
         return new Builder();
@@ -31,6 +33,7 @@ public record ReviewerInput(
         builder.email = email;
         builder.company = company;
         builder.website = website;
+        builder.phone = phone;
         return builder;
     }
 
@@ -41,6 +44,7 @@ public record ReviewerInput(
         private String email;
         private String company;
         private String website;
+        private String phone;
 
         private Builder() {
         }
@@ -75,6 +79,12 @@ public record ReviewerInput(
             return this;
         }
 
+        /** Phone number of the student. */
+        public Builder phone(String value) {
+            phone = value;
+            return this;
+        }
+
         /** Creates the object. Throws an exception that names the first missing value. */
         public ReviewerInput build() {
             return new ReviewerInput(
@@ -82,7 +92,8 @@ public record ReviewerInput(
                     Required.value(name, "ReviewerInput.name"),
                     Required.value(email, "ReviewerInput.email"),
                     Required.value(company, "ReviewerInput.company"),
-                    website);
+                    website,
+                    phone);
         }
     }
 }

@@ -24,8 +24,11 @@ public final class EndorsementsResource {
      * Store the reviewer.
      *
      * <p>The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all
-     * stored. If the reviewer's email address changes, a new email is sent and the old link stops working. A
-     * session can have at most three different reviewer addresses. A mailbox gets a limited number of review
+     * stored. If the reviewer's email address changes, a new email is sent and the old link stops working. If
+     * {@code phone} is given, the link is also sent to this number, by WhatsApp or, if that is not possible,
+     * by SMS. A session can have at most three different reviewer addresses, and three phone numbers. The
+     * student's own phone number is rejected with 400 VALIDATION_FAILED, and a phone number of another
+     * reviewer of the same source with 409 DUPLICATE_REVIEWER_EMAIL. A mailbox gets a limited number of review
      * emails per day from all sessions and organisations; then the response is 429 with Retry-After. An
      * address that does not accept review requests is rejected with 409 REVIEWER_UNREACHABLE. In TEST mode, no
      * email is sent to these reviewers, who act automatically: endorse&#64;test.attestry.example endorses all
@@ -50,7 +53,7 @@ public final class EndorsementsResource {
     /**
      * Get the reviewer.
      *
-     * <p>Requires no session key.
+     * <p>Requires no session key. The response does not contain the phone number of the reviewer.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
