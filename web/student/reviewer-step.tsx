@@ -20,6 +20,7 @@ interface Draft {
   email: string
   company: string
   website: string
+  phone: string
   relation: EndorsementType
 }
 
@@ -28,6 +29,7 @@ const TEXT_FIELDS = [
   ['email', 'email', 'off'],
   ['company', 'text', 'off'],
   ['website', 'url', 'off'],
+  ['phone', 'tel', 'off'],
 ] as const
 
 export function ReviewerStep({ session, token, call, pageTexts, onDone, onBack }: Props) {
@@ -37,6 +39,7 @@ export function ReviewerStep({ session, token, call, pageTexts, onDone, onBack }
     email: session.reviewer?.email ?? '',
     company: session.reviewer?.company ?? '',
     website: session.reviewer?.website ?? '',
+    phone: session.reviewer?.phone ?? '',
     relation: session.endorsementType,
     ...readDraft<Draft>(draftKey),
   }))
@@ -80,12 +83,16 @@ export function ReviewerStep({ session, token, call, pageTexts, onDone, onBack }
           <input
             type={type as 'text'}
             autoComplete={autocomplete}
+            aria-describedby={field === 'phone' ? 'phone-hint' : undefined}
             value={draft[field]}
-            maxLength={field === 'email' ? 254 : 200}
+            maxLength={field === 'email' ? 254 : field === 'phone' ? 40 : 200}
             onInput={(event) => change({ ...draft, [field]: event.currentTarget.value })}
           />
         </label>
       ))}
+      <p class="soft small" id="phone-hint">
+        {pageTexts.phoneHint}
+      </p>
     </StepFrame>
   )
 
@@ -100,7 +107,7 @@ export function ReviewerStep({ session, token, call, pageTexts, onDone, onBack }
     setError(undefined)
     const failedCall = await storeAll()
     setBusy(false)
-    if (failedCall) setError(errorText(pageTexts, failedCall))
+    if (failedCall) setError(isPhoneError(failedCall) ? pageTexts.invalidPhone : errorText(pageTexts, failedCall))
   }
 
   async function storeAll() {
@@ -118,6 +125,7 @@ export function ReviewerStep({ session, token, call, pageTexts, onDone, onBack }
         email: draft.email.trim(),
         company: draft.company.trim(),
         ...(draft.website.trim() ? { website: draft.website.trim() } : {}),
+        ...(draft.phone.trim() ? { phone: withoutSeparators(draft.phone) } : {}),
       },
     })
     if (!result.ok) return result
@@ -125,4 +133,13 @@ export function ReviewerStep({ session, token, call, pageTexts, onDone, onBack }
     onDone({ reviewer: result.data, endorsementType: draft.relation, status: 'pending_review' })
     return undefined
   }
+}
+
+/** Removes the spaces, hyphens and brackets with which people write phone numbers. */
+function withoutSeparators(phone: string): string {
+  return phone.replace(/[\s().-]/g, '')
+}
+
+function isPhoneError({ code, message }: { code: string; message: string }): boolean {
+  return code === 'VALIDATION_FAILED' && message.startsWith('phone:')
 }

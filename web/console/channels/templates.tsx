@@ -22,6 +22,8 @@ const PURPOSE_NAMES: Record<MessageTemplate['purpose'], string> = {
   follow_up_5: 'Follow-up 5',
   follow_up_requested: 'Requested contact',
   code: 'Confirmation code',
+  review_request: 'Review request',
+  review_reminder: 'Review reminder',
 }
 
 function templateTitle({ channel, purpose, language }: MessageTemplate): string {

@@ -9,7 +9,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
-import { VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
+import { channelName, VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params, ParentLink } from '../shell/router.tsx'
@@ -51,7 +51,7 @@ export default function VerificationPage({ params }: { params: Params }) {
         </h1>
         {data.status === 'pending_review' && context.can('recruiter') && (
           <button type="button" onClick={() => void resend()}>
-            Resend the review email
+            Resend the review request
           </button>
         )}
         {data.withdrawable && context.can('owner') && (
@@ -60,7 +60,7 @@ export default function VerificationPage({ params }: { params: Params }) {
           </button>
         )}
       </div>
-      {resendResult === 'sent' && <Notice kind="good">The review email will be sent again.</Notice>}
+      {resendResult === 'sent' && <Notice kind="good">The review request will be sent again.</Notice>}
       {resendResult !== undefined && resendResult !== 'sent' && <Notice kind="bad">{resendResult.message}</Notice>}
       <DescriptionList>
         <DescriptionItem name="Student">
@@ -71,8 +71,8 @@ export default function VerificationPage({ params }: { params: Params }) {
         </DescriptionItem>
         {data.reviewer && (
           <DescriptionItem name="Reviewer">
-            {data.reviewer.name}, {data.reviewer.company} ({data.reviewer.email}), email sent{' '}
-            <Time at={data.reviewer.sent_at} />
+            {data.reviewer.name}, {data.reviewer.company} ({data.reviewer.email}
+            {data.reviewer.phone && `, ${data.reviewer.phone}`}), email sent <Time at={data.reviewer.sent_at} />
           </DescriptionItem>
         )}
         {data.outcome.declineReason && !data.outcome.withdrawnAt && (
@@ -161,6 +161,25 @@ export default function VerificationPage({ params }: { params: Params }) {
           },
         ]}
       />
+      {data.messages.length > 0 && (
+        <>
+          <h2>Messages to the phone of the reviewer</h2>
+          {context.mode === 'test' && <p class="soft">TEST messages are shown here and reach no phone.</p>}
+          <Table
+            caption="WhatsApp and SMS messages of this verification"
+            rows={data.messages}
+            keyOf={({ message_id }) => message_id}
+            empty={null}
+            columns={[
+              { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
+              { name: 'Message', cell: ({ kind }) => kind.replaceAll('_', ' ') },
+              { name: 'Channel', cell: ({ channel }) => channelName(channel) },
+              { name: 'Status', cell: ({ state }) => <Badge state={state} /> },
+              { name: 'Text or reason', cell: ({ text, reason }) => text ?? reason ?? '–' },
+            ]}
+          />
+        </>
+      )}
       {isWithdrawing && (
         <Confirm
           title="Withdraw the endorsement?"

@@ -27,8 +27,8 @@ test('verifications can be filtered by status, and the review email can be resen
   await page.getByText('Ravi Menon').waitFor()
   await page.getByRole('cell', { name: 'Bricklaying' }).waitFor()
   app.clock.advance(120_000)
-  await getButton(page, 'Resend the review email').click()
-  await page.getByText('The review email will be sent again.').waitFor()
+  await getButton(page, 'Resend the review request').click()
+  await page.getByText('The review request will be sent again.').waitFor()
   await checkPage(page, 'verification')
   await page.getByRole('link', { name: 'review request' }).first().click()
   await page.getByRole('heading', { level: 1, name: /Asha Rao/ }).waitFor()
@@ -41,6 +41,24 @@ test('in test mode, the empty list of verifications names the test students and 
   await page.goto(`${app.url}/console/${orgId}/test/verifications`)
   await page.getByText('test.attestry.example').waitFor()
   await page.getByText('endorse@').waitFor()
+})
+
+test('a verification shows the messages to the phone of the reviewer, with the text in test mode', async (t) => {
+  const app = await startApp(t)
+  const { orgId } = await app.fixtures.createOrg()
+  const page = await openConsolePage(t, app)
+  for (const mode of ['test', 'live'] as const) {
+    const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId, mode), mode)
+    const { session } = await calls.requestReview({ reviewer: { phone: '+919812345678' } })
+    await page.goto(`${app.url}/console/${orgId}/${mode}/verifications/${session.id}`)
+    const table = page.getByRole('table', { name: 'WhatsApp and SMS messages of this verification' })
+    if (mode === 'test') {
+      await table.getByRole('cell', { name: 'WhatsApp', exact: true }).waitFor()
+      await table.getByRole('cell', { name: /Asha Rao asks you to confirm skills/ }).waitFor()
+    } else await table.getByRole('cell', { name: 'neither WhatsApp nor SMS is set up for the organisation' }).waitFor()
+    await page.getByText('+919812345678').waitFor()
+    await checkPage(page, `verification-messages-${mode}`)
+  }
 })
 
 test('a verification shows how well its endorsement supports the skills', async (t) => {
