@@ -1,30 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isCi } from '../test/runner/arguments.ts'
-import { runBenchmark as analytics } from './analytics.ts'
-import { runBenchmark as ats } from './ats.ts'
-import { runBenchmark as campaignSimulator } from './campaign-simulator.ts'
-import { runBenchmark as consoleLists } from './console-lists.ts'
-import { runBenchmark as credentials } from './credentials.ts'
-import { runBenchmark as endorsementRings } from './endorsement-rings.ts'
-import { runBenchmark as enrolment } from './enrolment.ts'
-import { runBenchmark as failover } from './failover.ts'
-import { runBenchmark as http } from './http.ts'
-import { runBenchmark as liveCampaign } from './live-campaign.ts'
-import { runBenchmark as mandates } from './mandates.ts'
-import { runBenchmark as overload } from './overload.ts'
-import { runBenchmark as pages } from './pages.ts'
-import { runBenchmark as partnerGuards } from './partner-guards.ts'
-import { runBenchmark as people } from './people.ts'
-import { runBenchmark as pooler } from './pooler.ts'
-import { runBenchmark as rateLimits } from './rate-limits.ts'
 import { type BenchmarkResults, describeMachine, measureLoadAverage } from './report/report.ts'
 import { saveReport } from './report/save.ts'
-import { runBenchmark as rollingUpgrade } from './rolling-upgrade.ts'
-import { runBenchmark as skillExtract } from './skill-extract.ts'
-import { runBenchmark as skillQuality } from './skill-quality.ts'
-import { runBenchmark as skillRoute } from './skill-route.ts'
-import { runBenchmark as skillSearch } from './skill-search.ts'
-import { runBenchmark as startUp } from './start-up.ts'
 import {
   type Benchmark,
   type BenchmarkRow,
@@ -33,57 +10,85 @@ import {
   isSkipAllowedInCi,
   printRows,
 } from './support/benchmark.ts'
-import { runBenchmark as verdicts } from './verdicts.ts'
-import { runBenchmark as verificationSessions } from './verification-sessions.ts'
-import { runBenchmark as webhookDelivery } from './webhook-delivery.ts'
 
-// npm run bench                     all benchmarks, except those on demand
-// npm run bench -- http             one or several benchmarks by name
-// npm run bench -- --short          a few seconds per benchmark, to check that they work; the figures mean little
-// npm run bench -- --json           the figures as JSON
-// npm run bench -- --report         also saves the figures and writes docs/reference/performance.md; with names, replaces their figures
 // With CI=true, a benchmark that is skipped, in whole or in part, fails, unless SKIP_REASONS_ALLOWED_IN_CI has the reason.
-const benchmarks: Record<string, Benchmark> = {
-  'start-up': startUp,
-  http,
-  overload,
-  'partner-guards': partnerGuards,
-  'rate-limits': rateLimits,
-  pooler,
-  mandates,
-  'skill-search': skillSearch,
-  'skill-extract': skillExtract,
-  'skill-quality': skillQuality,
-  'skill-route': skillRoute,
-  verdicts,
-  'endorsement-rings': endorsementRings,
-  enrolment,
-  people,
-  'campaign-simulator': campaignSimulator,
-  'live-campaign': liveCampaign,
-  analytics,
-  ats,
-  'verification-sessions': verificationSessions,
-  'webhook-delivery': webhookDelivery,
-  pages,
-  'console-lists': consoleLists,
-  credentials,
+
+/** Loads a benchmark when it runs, so that --help responds at once. */
+type BenchmarkModule = () => Promise<{ runBenchmark: Benchmark }>
+
+const benchmarks: Record<string, BenchmarkModule> = {
+  'start-up': () => import('./start-up.ts'),
+  http: () => import('./http.ts'),
+  overload: () => import('./overload.ts'),
+  'partner-guards': () => import('./partner-guards.ts'),
+  'rate-limits': () => import('./rate-limits.ts'),
+  pooler: () => import('./pooler.ts'),
+  mandates: () => import('./mandates.ts'),
+  'skill-search': () => import('./skill-search.ts'),
+  'skill-extract': () => import('./skill-extract.ts'),
+  'skill-quality': () => import('./skill-quality.ts'),
+  'skill-route': () => import('./skill-route.ts'),
+  verdicts: () => import('./verdicts.ts'),
+  'endorsement-rings': () => import('./endorsement-rings.ts'),
+  enrolment: () => import('./enrolment.ts'),
+  people: () => import('./people.ts'),
+  'campaign-simulator': () => import('./campaign-simulator.ts'),
+  'live-campaign': () => import('./live-campaign.ts'),
+  analytics: () => import('./analytics.ts'),
+  ats: () => import('./ats.ts'),
+  'verification-sessions': () => import('./verification-sessions.ts'),
+  'webhook-delivery': () => import('./webhook-delivery.ts'),
+  pages: () => import('./pages.ts'),
+  'console-lists': () => import('./console-lists.ts'),
+  credentials: () => import('./credentials.ts'),
 }
 
 /** Run only if they are named: they start several servers, and one of them needs the history of the repository. */
-const benchmarksOnDemand: Record<string, Benchmark> = { failover, 'rolling-upgrade': rollingUpgrade }
+const benchmarksOnDemand: Record<string, BenchmarkModule> = {
+  failover: () => import('./failover.ts'),
+  'rolling-upgrade': () => import('./rolling-upgrade.ts'),
+}
 
 /** With --short, a benchmark that runs longer than this is assumed to hang, and fails. */
 const SHORT_TIMEOUT_MS = 120_000
 
-const [short, json, report] = ['--short', '--json', '--report'].map((option) => process.argv.includes(option))
+const options: Record<string, string> = {
+  '--short': 'run each benchmark for a few seconds, to check that it works; the figures are not meaningful',
+  '--json': 'print the figures as JSON',
+  '--report': 'save the figures and write docs/reference/performance.md; with names, replace their figures only',
+  '--help': 'show this help',
+}
+const usage = `Usage: npm run bench -- [options] [benchmarks]
+
+Options:
+${Object.entries(options)
+  .map(([option, effect]) => `  ${option.padEnd(10)}${effect}`)
+  .join('\n')}
+
+Benchmarks, all of which run if none is named:
+  ${Object.keys(benchmarks).join(', ')}
+
+Benchmarks that run only if they are named:
+  ${Object.keys(benchmarksOnDemand).join(', ')}`
+
+const commandLine = process.argv.slice(2)
+const unknownOptions = commandLine.filter((argument) => argument.startsWith('-') && !options[argument])
+if (unknownOptions.length > 0) {
+  console.error(`unknown option ${unknownOptions.join(', ')}; choose from ${Object.keys(options).join(', ')}`)
+  process.exit(1)
+}
+const [short, json, report, help] = Object.keys(options).map((option) => commandLine.includes(option))
+if (help) {
+  console.log(usage)
+  process.exit(0)
+}
 if (short && report) {
   console.error(
     '--report cannot be combined with --short, because the figures of a short run are not meaningful; remove --short',
   )
   process.exit(1)
 }
-const selectedNames = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const selectedNames = commandLine.filter((argument) => !argument.startsWith('-'))
 const knownBenchmarks = { ...benchmarks, ...benchmarksOnDemand }
 const unknownNames = selectedNames.filter((name) => !knownBenchmarks[name])
 if (unknownNames.length > 0) {
@@ -95,13 +100,14 @@ const measured: BenchmarkResults = {}
 const rowsByBenchmark: Record<string, BenchmarkRow[]> = {}
 const failedNames: string[] = []
 const forbiddenSkips: string[] = []
-for (const [name, benchmark] of Object.entries(selectedNames.length > 0 ? knownBenchmarks : benchmarks)) {
+for (const [name, load] of Object.entries(selectedNames.length > 0 ? knownBenchmarks : benchmarks)) {
   if (selectedNames.length > 0 && !selectedNames.includes(name)) continue
   const startedAt = performance.now()
   const loadBefore = measureLoadAverage()
   console.error(`running ${name}…`)
   try {
-    const rows = await withTimeout(benchmark({ short: short! }))
+    const { runBenchmark } = await load()
+    const rows = await withTimeout(runBenchmark({ short: short! }))
     rowsByBenchmark[name] = rows
     const date = new Date().toISOString().slice(0, 10)
     measured[name] = { date, machine: describeMachine(), loadBefore, loadAfter: measureLoadAverage(), rows }

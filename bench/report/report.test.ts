@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { renderReport } from './report.ts'
 import { REPORT_FILE, readResults } from './save.ts'
 
@@ -32,4 +34,25 @@ test('the summary shows the figures of operations with their targets', () => {
   assert.match(text, /2026-11-18, 2 cores, load 0\.1 to 1\.9/)
   assert.match(text, /\| requests \| 12,346 requests\/s \| {2}\|/)
   assert.match(text, /\| pgbench \| – \| skipped: missing \|/)
+})
+
+test('--help and unknown options or names run no benchmark', () => {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [fileURLToPath(new URL('../run.ts', import.meta.url)), ...args], { encoding: 'utf8' })
+  const help = run('--help')
+  assert.deepEqual([help.status, help.stderr], [0, ''])
+  assert.match(
+    help.stdout,
+    /^Usage: npm run bench -- \[options\] \[benchmarks\]\n.*--report.*start-up, http,.*failover/s,
+  )
+  for (const [argument, message] of [
+    ['--shrot', 'unknown option --shrot; choose from --short, --json, --report, --help\n'],
+    ['-h', 'unknown option -h; choose from --short, --json, --report, --help\n'],
+  ] as const) {
+    const { status, stdout, stderr } = run('http', argument)
+    assert.deepEqual([status, stdout, stderr], [1, '', message])
+  }
+  const unknownName = run('https')
+  assert.equal(unknownName.status, 1)
+  assert.match(unknownName.stderr, /^unknown benchmark https; choose from start-up, http,/)
 })
