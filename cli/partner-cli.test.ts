@@ -8,6 +8,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { verifyWebhook } from '../sdk/index.ts'
 import type { DemoKeys } from '../server/access/demo-files.ts'
 import { oncePerFile } from '../test/support/cleanup.ts'
+import { findFreePort } from '../test/support/free-port.ts'
 import { buildPartnerCli } from '../test/support/partner-cli.ts'
 import { startReceiver } from '../test/support/receiver.ts'
 import { createDeployment } from '../test/support/server.ts'
@@ -132,6 +133,15 @@ test('trigger lists the event types and sends a signed sample', async (t) => {
   assert.equal((await cli.run(['trigger', 'result.failed', ...target])).code, 1)
   const unknown = await cli.run(['trigger', 'result.unknown', ...target])
   assert.match(unknown.errors, /^attestry: unknown event type result\.unknown; expected one of campaign\.completed, /)
+  const host = `localhost:${await findFreePort()}`
+  const refused = await cli.run(['trigger', 'result.completed', '--forward-to', host, '--profile', 'acme'])
+  assert.equal(refused.code, 1)
+  assert.ok(
+    refused.errors.endsWith(
+      `attestry: no program is listening at ${host} (ECONNREFUSED); start your webhook endpoint, or check the port in --forward-to\n`,
+    ),
+    refused.errors,
+  )
 })
 
 test('completion scripts offer commands, subcommands and options', async () => {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { type Event, signWebhook } from '../sdk/index.ts'
 
-const RESPONSE_TIMEOUT_MS = 10_000
+export const RESPONSE_TIMEOUT_MS = 10_000
 
 /** Posts an event to a URL, signed like a webhook delivery. */
 export async function postSigned(

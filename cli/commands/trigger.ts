@@ -4,7 +4,7 @@ import { examples } from '../examples.ts'
 import { readOpenApi, sampleEvents } from '../openapi.ts'
 import { print } from '../print.ts'
 import { readProfile } from '../profile.ts'
-import { parseHttpUrl, parseWebhookSecret, postSigned } from '../signed-delivery.ts'
+import { parseHttpUrl, parseWebhookSecret, postSigned, RESPONSE_TIMEOUT_MS } from '../signed-delivery.ts'
 import { listenSecret } from './listen.ts'
 
 interface Options {
@@ -46,10 +46,21 @@ The exit code is 0 if the target accepted the event with 2xx.`,
       }
       const secret = options.secret ?? (await listenSecret())
       const { status, accepted, durationMs } = await postSigned(options.forwardTo, event, secret).catch((error) => {
-        throw new Error(`Connecting to ${options.forwardTo} failed: ${error.cause?.code ?? error.message}`)
+        throw new Error(describeFailure(options.forwardTo!, error))
       })
       console.error(`Sent ${type} to ${options.forwardTo}, signed with ${secret}`)
       print(command, { status, accepted }, () => `The target responded with ${status} in ${Math.round(durationMs)} ms.`)
       if (!accepted) process.exitCode = 1
     })
+}
+
+function describeFailure(url: string, error: Error & { cause?: { code?: string } }): string {
+  const { hostname, host } = new URL(url)
+  if (error.name === 'TimeoutError')
+    return `${url} did not respond within ${RESPONSE_TIMEOUT_MS / 1000} s; check that your program responds to each webhook`
+  const code = error.cause?.code
+  if (code === 'ECONNREFUSED')
+    return `no program is listening at ${host} (${code}); start your webhook endpoint, or check the port in --forward-to`
+  if (code === 'ENOTFOUND') return `the host ${hostname} was not found (${code}); check its name in --forward-to`
+  return `sending to ${url} failed: ${code ?? error.message}; check that --forward-to is the URL of your webhook endpoint`
 }
