@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import autocannon from 'autocannon'
 import { sign } from '../../sdk/index.ts'
+import { afterBenchmarks } from './benchmark.ts'
 
 export interface LoadResult {
   /** Requests per second. */
@@ -54,6 +55,7 @@ export function startPeerServer(kind: 'fastify' | 'node', body: string): Promise
 /** Starts a script of this folder as a child process, which sends its port once it listens. */
 export async function forkServer(script: string, ...args: string[]): Promise<PeerServer> {
   const child = fork(new URL(script, import.meta.url).pathname, args)
+  afterBenchmarks(async () => void child.kill()) // if the benchmark fails, it does not call stop()
   const [port] = (await once(child, 'message')) as [number]
   return { url: `http://127.0.0.1:${port}`, stop: () => void child.kill() }
 }
