@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { copyCheckout, NPM_WITHOUT_DOWNLOADS } from '../support/checkout-copy.ts'
 import { issueCredential, readPublic } from '../support/issued-credentials.ts'
 import { nodeVersions } from '../support/node-versions.ts'
-import { buildPartnerCli } from '../support/partner-cli.ts'
 import { createCampaignPartner } from '../support/partners.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { buildSdk } from '../support/sdk-package.ts'
 import { plantRing, verificationCalls } from '../support/verification.ts'
-import { readBlocks, readBlocksToRun } from './code-blocks.ts'
+import { readBlocks } from './code-blocks.ts'
 import { createKey, enrolPeople, orgIn, pageTests, runShell, startShared } from './page-runner.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -92,35 +93,43 @@ for (const [name, run] of tests) test(name, run)
 
 test('the blocks of use-the-command-line.md and cli/README.md run', async (t) => {
   const app = await startShared()
-  const cli = buildPartnerCli(t)
+  const folder = mkdtempSync(join(tmpdir(), 'attestry-cli-guide-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  copyCheckout(folder)
+  symlinkSync(join(root, 'cli'), join(folder, 'cli'))
   const receiver = await startReceiver(t)
   const { orgId, key } = await createCampaignPartner(app)
-  const site = { t, app, folder: cli.folder, orgId }
+  const site = { t, app, folder, orgId }
   const live = await createKey(site, 'live')
   for (const node of nodeVersions) {
     const { personId } = await enrolPeople(site)
-    for (const page of ['docs/guides/use-the-command-line.md', 'cli/README.md']) {
-      const script = [
-        `attestry() {
-          case "$*" in
-            listen*|logs\\ tail*) timeout --signal=INT 5 node ${cli.folder}/program/attestry.js "$@" || test $? = 124 ;;
-            *) node ${cli.folder}/program/attestry.js "$@" ;;
-          esac
-        }`,
-        `rm -f export.html; echo ${live.secret} | attestry profile save acme-live --url ${app.url} --key-id ${live.keyId}`,
-        ...readBlocksToRun(page).map(({ text }) => text),
-      ].join('\n')
-      const text = script
-        .replaceAll('https://verify.example.com', app.url)
-        .replaceAll('http://localhost:3000/webhooks', receiver.url)
-        .replaceAll(`attestry profile save acme-test`, `echo ${key.secret} | attestry profile save acme-test`)
-        .replaceAll('VFN_TEST_…', key.keyId)
-        .replaceAll('people erase ', 'people erase --yes ')
-        .replaceAll('PER_…', personId)
-      const env = { ...cli.env, PATH: node.path } as Record<string, string>
-      const outcome = await runShell(text, cli.folder, env)
-      assert.equal(outcome.code, 0, `${node.name}: ${outcome.output}`)
-    }
+    const [install, ...blocks] = ['docs/guides/use-the-command-line.md', 'cli/README.md'].flatMap((page) =>
+      readBlocks(page).map(({ text }) => text),
+    )
+    assert.match(install!, /^npm ci\n.*^npm install --global/ms)
+    const prefix = join(folder, node.name.replaceAll(' ', '-'))
+    const script = [
+      NPM_WITHOUT_DOWNLOADS,
+      `attestry() {
+        case "$*" in
+          listen*|logs\\ tail*) timeout --signal=INT 5 ${prefix}/bin/attestry "$@" || test $? = 124 ;;
+          *) command attestry "$@" ;;
+        esac
+      }`,
+      install,
+      `rm -f export.html; echo ${live.secret} | attestry profile save acme-live --url ${app.url} --key-id ${live.keyId}`,
+      ...blocks,
+    ].join('\n')
+    const text = script
+      .replaceAll('https://verify.example.com', app.url)
+      .replaceAll('http://localhost:3000/webhooks', receiver.url)
+      .replaceAll(`attestry profile save acme-test`, `echo ${key.secret} | attestry profile save acme-test`)
+      .replaceAll('VFN_TEST_…', key.keyId)
+      .replaceAll('people erase ', 'people erase --yes ')
+      .replaceAll('PER_…', personId)
+    const env = { npm_config_prefix: prefix, PATH: `${prefix}/bin:${node.path}` }
+    const outcome = await runShell(text, folder, env)
+    assert.equal(outcome.code, 0, `${node.name}: ${outcome.output}`)
   }
   assert.ok(receiver.received.length > 0, 'listen and trigger forward events')
 })

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { signWebhook } from '../../sdk/index.ts'
+import { readBlocks } from '../contract/code-blocks.ts'
 import { startApp } from '../support/app.ts'
+import { copyCheckout, linkPackages, NPM_WITHOUT_DOWNLOADS } from '../support/checkout-copy.ts'
 import { oncePerFile } from '../support/cleanup.ts'
 import { runClock, TestClock } from '../support/clock.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { createCampaignPartner } from '../support/partners.ts'
-import { buildSdk } from '../support/sdk-package.ts'
 import { until } from '../support/until.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -45,28 +46,31 @@ async function createEnvironment() {
   }
 }
 
-/** Compiles an example with its own settings, in a folder that has the SDK and the packages that it declares, and starts it. */
+/** Starts an example with the commands of its README, in a copy of the checkout. */
 async function startExample(t: TestContext, name: string, environment: Record<string, string>) {
   const folder = createFolder(t)
-  const example = join(folder, name)
-  cpSync(join(root, 'examples', name), example, { recursive: true, filter: (file) => !file.endsWith('/dist') })
-  buildSdk(folder)
-  const { dependencies } = JSON.parse(readFileSync(join(example, 'package.json'), 'utf8'))
-  const packages = Object.keys(dependencies).filter((each) => each !== '@attestry/sdk')
-  for (const each of [...packages, '@types'])
-    symlinkSync(join(root, 'node_modules', each), join(folder, 'node_modules', each))
-  const compiled = spawnSync(join(root, 'node_modules/.bin/tsc'), { cwd: example, encoding: 'utf8' })
-  assert.equal(compiled.status, 0, compiled.stdout)
+  copyCheckout(folder, 'sdk', `examples/${name}`)
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'examples', name, 'package.json'), 'utf8'))
+  linkPackages(folder, ['.bin', '@types', ...Object.keys(dependencies).filter((each) => each !== '@attestry/sdk')])
+  symlinkSync(join(folder, 'sdk'), join(folder, 'node_modules/@attestry/sdk'))
+  mkdirSync(join(folder, '.attestry'))
+  const { ATTESTRY_URL, ATTESTRY_KEY_ID, ATTESTRY_SECRET, ATTESTRY_SESSION_KEY } = environment
+  const keys = { key_id: ATTESTRY_KEY_ID, secret: ATTESTRY_SECRET, session_key: ATTESTRY_SESSION_KEY }
+  writeFileSync(join(folder, '.attestry/demo-keys.json'), JSON.stringify(keys, null, 2))
+  const [block] = readBlocks(`examples/${name}/README.md`)
+  const commands = block!.text.replaceAll('http://127.0.0.1:8080', ATTESTRY_URL!)
   const port = await findFreePort()
-  const child = spawn('node', ['dist/server.js'], {
-    cwd: example,
-    env: { ...process.env, PATH: path, PORT: String(port), ...environment },
+  const child = spawn('bash', ['--norc', '-euc', `${NPM_WITHOUT_DOWNLOADS}\n${commands}`], {
+    cwd: folder,
+    env: { HOME: folder, PATH: path, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // npm does not forward SIGKILL to the server, so the whole process group is killed
   })
-  t.after(() => stop(child))
+  t.after(() => stop(child, -child.pid!))
   const output = collectOutput(child)
-  await until(() => output().includes('is running at'), START_TIMEOUT_MS).catch(() => assert.fail(output()))
-  return { url: `http://127.0.0.1:${port}`, folder: example, output }
+  await until(() => output().includes('is running at') || child.exitCode !== null, START_TIMEOUT_MS).catch(() => {})
+  assert.match(output(), /is running at/)
+  return { url: `http://127.0.0.1:${port}`, folder: join(folder, 'examples', name), output }
 }
 
 test('the ATS in Express creates a job, enrols candidates and shows the results of verified webhooks', async (t) => {
@@ -207,16 +211,16 @@ function collectOutput({ stdout, stderr }: ChildProcess): () => string {
   return () => text
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess, pid = child.pid!): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const closed = once(child, 'close')
-  child.kill('SIGKILL')
+  process.kill(pid, 'SIGKILL')
   await closed
 }
 
 function createFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-example-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  mkdirSync(join(folder, 'node_modules'), { recursive: true })
+  mkdirSync(join(folder, 'node_modules/@attestry'), { recursive: true })
   return folder
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readBlocks } from '../contract/code-blocks.ts'
+import { copyCheckout } from '../support/checkout-copy.ts'
 import { languages } from './languages.ts'
 
 // Combines the parts of programs in the README of each SDK to one program, and compiles or loads it. test/sdks/sdks.test.ts runs a whole
@@ -113,6 +114,55 @@ for (const [name, { file, program, compile }] of Object.entries(programs)) {
     assert.ok(blocks.length >= 3)
     writeFileSync(join(folder, file), program(blocks))
     const { status, stdout, stderr } = spawnSync('bash', ['-euc', compile], { cwd: folder, encoding: 'utf8' })
+    assert.equal(status, 0, stdout + stderr)
+  })
+}
+
+interface Installation {
+  /** Program that must be installed, with a shell command that succeeds if it is. */
+  needs: [program: string, check: string]
+  /** Commands before the block of the README. */
+  before: string
+  env: NodeJS.ProcessEnv
+  /** Command that loads the installed package. */
+  load: string
+}
+
+/** Python of which pip and setuptools are installed; `pip` of the README is that of the reader's Python. */
+const python = ['python3', '/usr/bin/python3'].find(
+  (each) => spawnSync(each, ['-c', 'import setuptools, wheel, pip'], { cwd: tmpdir() }).status === 0,
+)
+
+// The tests do not use the network: the registries are switched off, and pip builds with the setuptools of the machine.
+const installations: Record<string, Installation> = {
+  php: {
+    needs: ['Composer', 'composer --version'],
+    before: `echo '{ "repositories": { "packagist.org": false } }' > composer.json`,
+    env: { COMPOSER_ALLOW_SUPERUSER: '1', COMPOSER_NO_INTERACTION: '1' },
+    load: `php -r 'require "vendor/autoload.php"; exit(class_exists("Attestry\\Client") ? 0 : 1);'`,
+  },
+  python: {
+    needs: ['pip, setuptools and wheel', `test ${python ?? ''}`],
+    before: `cd ../attestry; pip() { ${python} -m pip "$@"; }`,
+    env: { PIP_NO_INDEX: '1', PIP_NO_BUILD_ISOLATION: '0', PIP_TARGET: 'installed', PIP_ROOT_USER_ACTION: 'ignore' },
+    load: `PYTHONPATH=installed ${python} -c 'import attestry; assert "installed" in attestry.__file__; attestry.AttestryClient'`,
+  },
+}
+
+for (const [name, { needs, before, env, load }] of Object.entries(installations)) {
+  const [program, check] = needs
+  const skip = spawnSync('sh', ['-c', check]).status === 0 ? false : `needs ${program}`
+  test(`${name}: the commands of sdks/${name}/README.md install the SDK`, { skip }, (t) => {
+    const folder = createProject(t)
+    // The installation writes to the folder of the SDK.
+    rmSync(join(folder, '../attestry'))
+    copyCheckout(join(folder, '../attestry'), `sdks/${name}`)
+    const [install] = readBlocks(`sdks/${name}/README.md`, ['sh'])
+    const { status, stdout, stderr } = spawnSync('bash', ['-euc', [before, install!.text, load].join('\n')], {
+      cwd: folder,
+      env: { ...process.env, ...env, HOME: folder },
+      encoding: 'utf8',
+    })
     assert.equal(status, 0, stdout + stderr)
   })
 }
