@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { nodeVersions } from '../support/node-versions.ts'
-import { blocksWithoutRun, pages, readBlocks, readBlocksToRun } from './code-blocks.ts'
+import { pages, readBlocks } from './code-blocks.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 /** Pages with code, and the test that runs code of the page. */
@@ -15,11 +15,15 @@ const testsByPage: Record<string, string> = {
   'docs/guides/from-a-job-to-questions.md': 'test/contract/guides.test.ts',
   'docs/guides/receive-results.md': 'test/contract/receive-results.test.ts',
   'docs/guides/run-a-campaign.md': 'test/contract/guides.test.ts',
+  'docs/guides/run-on-kubernetes.md': 'test/deploy/deploy.test.ts',
+  'docs/guides/run-with-systemd.md': 'test/release/release.test.ts',
   'docs/guides/script-test-people.md': 'test/contract/guides.test.ts',
   'docs/guides/sign-your-first-request.md': 'test/contract/examples.test.ts',
   'docs/guides/test-with-a-clock.md': 'test/contract/guides.test.ts',
   'docs/guides/use-an-sdk.md': 'test/sdks/sdks.test.ts',
   'docs/guides/verify-a-students-skills.md': 'test/contract/verification-guide.test.ts',
+  'examples/ats-express/README.md': 'test/examples/examples.test.ts',
+  'examples/college-portal-fastify/README.md': 'test/examples/examples.test.ts',
   'sdk/README.md': 'sdk/package.test.ts',
   'sdks/go/README.md': 'test/sdks/readmes.test.ts',
   'sdks/java/README.md': 'test/sdks/readmes.test.ts',
@@ -27,36 +31,20 @@ const testsByPage: Record<string, string> = {
   'sdks/python/README.md': 'test/sdks/readmes.test.ts',
 }
 
-/** Tests that run every block of a page, except those of `blocksWithoutRun`. */
+/** Tests that run every block of a page. */
 const PAGE_TESTS = ['ats-guides', 'data-guides', 'incident-guide', 'operator-guides', 'production-guides'].map(
   (name) => `test/contract/${name}.test.ts`,
 )
 
-test('each page with code is run by a test, except for blocks that are listed with the reason', (t) => {
+test('each page with code is run by a test', () => {
   const sources = PAGE_TESTS.map((file) => readFileSync(join(root, file), 'utf8'))
-  const total = pages.reduce((sum, page) => sum + readBlocks(page).length, 0)
   for (const page of pages) {
-    if (readBlocksToRun(page).length === 0 || testsByPage[page]) continue
+    if (readBlocks(page).length === 0 || testsByPage[page]) continue
     assert.ok(
       sources.some((text) => text.includes(`'${page}'`)),
       `no test runs the blocks of ${page}`,
     )
   }
-  const skipped = Object.values(blocksWithoutRun).flat()
-  t.diagnostic(
-    `${total - skipped.length} of ${total} blocks are on pages that a test runs; ${skipped.length} are listed with a reason`,
-  )
-})
-
-test('each block without a run exists, and the test that runs the same does too', () => {
-  for (const [page, entries] of Object.entries(blocksWithoutRun))
-    for (const { start, test: covering } of entries) {
-      const matches = readBlocks(page).filter(({ text }) => text.startsWith(start))
-      assert.equal(matches.length, 1, `${page} has one block that starts with ${start}`)
-      if (!covering) continue
-      const [file, text] = covering
-      assert.ok(readFileSync(join(root, file), 'utf8').includes(text), `${file} contains ${text}`)
-    }
 })
 
 test('the tests of the table read the pages', () => {

@@ -1,12 +1,50 @@
-import { writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { createEmptyDatabase, type TestDatabase } from '../support/backups.ts'
 import { WHATSAPP } from '../support/provider.ts'
 import { startTemplateApi } from '../support/whatsapp-templates.ts'
 import { readBlocks } from './code-blocks.ts'
 import { createKey, orgIn, pageTests } from './page-runner.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+const { version: VERSION } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+/**
+ * A shell function for machines without a container engine. It runs the commands in containers on the server of the test, and checks the
+ * other commands: that the files and services exist, and that the variables and secrets of compose.yaml are set.
+ */
+const DOCKER = `docker() {
+  if test "$1 $2" = 'buildx build'; then
+    test "$3 $4 $5 $6 $7" = '-f deploy/Containerfile --platform linux/amd64,linux/arm64 -t'
+    test "$8 $9 \${10}" = 'registry.example.com/attestry:${VERSION} --push .'
+    test -f "$4"
+    return
+  fi
+  test "$1 $2 $3" = 'compose -f deploy/compose.yaml'
+  local command=$4
+  shift 4
+  case "$command" in
+    up|build)
+      test "$command $*" = 'build ' || test "$*" = '-d' || test "$*" = '-d --build'
+      for name in $(sed -n 's/.*\${\\([A-Z_]*\\):?.*/\\1/p' deploy/compose.yaml); do test -n "\${!name}"; done
+      for file in $(sed -n 's/.*{ file: \\(.*\\) }/\\1/p' deploy/compose.yaml); do test -s "deploy/$file"; done ;;
+    exec)
+      grep -q "^  $1:$" deploy/compose.yaml
+      test "$2" = attestry
+      shift 2
+      npx attestry "$@" ;;
+    run)
+      test "$1 $2" = '--rm migrate'
+      grep -q '^  migrate:$' deploy/compose.yaml
+      shift 2
+      npx attestry "$@" ;; # the entry point of the image
+    *) return 1 ;;
+  esac
+}`
 
 const tests = pageTests({
   'docs/guides/back-up-and-restore.md': async ({ t, folder }) => {
@@ -26,6 +64,20 @@ const tests = pageTests({
   },
   'docs/guides/email.md': async () => ({ output: /asha@example\.com|suppress/ }),
   'docs/guides/observe.md': async () => ({}),
+  'docs/guides/run-with-compose.md': async (site) => {
+    cpSync(join(root, 'deploy'), join(site.folder, 'deploy'), {
+      recursive: true,
+      filter: (path) => !path.endsWith('/secrets'),
+    })
+    const release = readBlocks('docs/guides/run-with-compose.md').find(({ text }) =>
+      text.startsWith('npm run release\n'),
+    )!
+    return {
+      replace: { ...orgIn(site), [release.text]: '' }, // test/release/release.test.ts runs this block
+      before: ['npx attestry operator add you@example.com', DOCKER],
+      output: /wrote secrets\/master-key.*\/console\/sign-in#token=.*VFN_SK_.*migrations/s,
+    }
+  },
   'docs/guides/set-up-channels.md': async (site) => {
     const settings = readBlocks('docs/guides/set-up-channels.md', ['json']).map(({ text }) => text)
     const writeSettings = (name: string, text: string) =>

@@ -14,7 +14,7 @@ import { runClock, TestClock } from '../support/clock.ts'
 import { nodeVersions } from '../support/node-versions.ts'
 import { createCampaignPartner } from '../support/partners.ts'
 import { until } from '../support/until.ts'
-import { type CodeBlock, readBlocksToRun } from './code-blocks.ts'
+import { type CodeBlock, readBlocks } from './code-blocks.ts'
 
 // Runs the blocks of a page in one shell and in their order, as a reader would who replaces the placeholders. The pages of a test file
 // share a server.
@@ -64,7 +64,7 @@ export function pageTests(
       mkdirSync(join(folder, '.attestry'), { recursive: true })
       const demoKeys = { key_id: key.keyId, secret: key.secret }
       writeFileSync(join(folder, '.attestry/demo-keys.json'), JSON.stringify(demoKeys, null, 2))
-      const blocks = readBlocksToRun(page)
+      const blocks = readBlocks(page)
       assert.ok(blocks.length > 0)
       const settings = blocks.filter(({ text }) => isSettings(text))
       for (const { text } of settings) checkSettings(text)

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { readBlocks } from '../contract/code-blocks.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const CHART = join(root, 'deploy/helm/attestry')
@@ -93,6 +94,63 @@ test('the chart renders deployments that are non-root, read-only, probed and wit
   const check = run(SYSTEM_PYTHON, [join(root, 'test/deploy/check-kubernetes.py')], { input: stdout })
   assert.equal(check.status, 0, check.stdout + check.stderr)
 })
+
+test('the commands of the guide for Kubernetes create the Secret that the installed chart mounts', {
+  skip: cannotRender || (hasProgram('kubectl') ? false : 'needs kubectl'),
+}, (t) => {
+  const folder = createFolder(t)
+  // There is no cluster: kubectl prints the Secret instead of creating it, and the chart is rendered with the values of the command.
+  const script = [
+    'kubectl() { command kubectl "$@" --dry-run=client --output json > secret.json; }',
+    `helm() { test "$1 $2 $3" = 'install attestry deploy/helm/attestry'; shift 3; printf '%s\\n' "$@" > options; }`,
+    ...readBlocks('docs/guides/run-on-kubernetes.md').map(({ text }) => text),
+  ].join('\n')
+  const commands = spawnSync('bash', ['--norc', '-euc', script], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder },
+    encoding: 'utf8',
+  })
+  assert.equal(commands.status, 0, commands.stderr)
+  const { metadata, data } = JSON.parse(readFileSync(join(folder, 'secret.json'), 'utf8'))
+  assert.equal(Buffer.from(atob(data['master-key']), 'base64').length, 32)
+  assert.match(atob(data['admin-api-key']), /^adm_[0-9a-f]{64}$/)
+
+  const options = readFileSync(join(folder, 'options'), 'utf8').trim().split('\n')
+  const values = {}
+  for (let index = 0; index < options.length; index += 2) {
+    assert.equal(options[index], '--set')
+    setValue(values, options[index + 1]!)
+  }
+  const { status, stdout, stderr } = renderChart(values)
+  assert.equal(status, 0, stderr)
+  const pods = (JSON.parse(stdout) as KubernetesObject[]).filter(({ kind }) => kind === 'Deployment' || kind === 'Job')
+  assert.equal(pods.length, 3)
+  for (const { spec } of pods) {
+    const { secret } = spec.template.spec.volumes[0]
+    assert.equal(secret.secretName, metadata.name)
+    const { env } = spec.template.spec.containers[0]
+    for (const key of Object.keys(data)) {
+      const variable = `${key.toUpperCase().replaceAll('-', '_')}_FILE`
+      assert.ok(
+        env.some(
+          ({ name, value }: { name: string; value?: string }) => name === variable && value?.endsWith(`/${key}`),
+        ),
+        variable,
+      )
+    }
+  }
+})
+
+/** Sets a value as Helm does for `--set`: `a.b=c` or `a.b={c,d}`. */
+function setValue(values: Record<string, any>, assignment: string): void {
+  const [, path, text] = /^([\w.]+)=(.*)$/.exec(assignment)!
+  const names = path!.split('.')
+  const last = names.pop()!
+  let parent = values
+  for (const name of names) parent = parent[name] ??= {}
+  const list = /^\{(.*)\}$/.exec(text!)
+  parent[last] = list ? list[1]!.split(',') : text === 'true' || (text === 'false' ? false : text)
+}
 
 test('the chart names a required value that is missing', { skip: cannotRender }, () => {
   const { status, stderr } = renderChart({ ...REQUIRED_VALUES, publicUrl: '' })
