@@ -63,8 +63,11 @@ export async function releaseUnusedSlots(
   if (!rate || rate.next_free_at <= nextSlot) return
   const usedFrom = new Date(Math.max(now, rate.paused_until?.getTime() ?? 0))
   const { rows: reserved } = await sql`
-    select from messages where org_id = ${org_id} and channel = ${channel} and state = 'queued' and due_at >= ${usedFrom}
-      and slot_at >= ${usedFrom} limit 1`.execute(tx)
+    (select from messages where org_id = ${org_id} and channel = ${channel} and state = 'queued' and due_at >= ${usedFrom}
+      and slot_at >= ${usedFrom} limit 1)
+    union all
+    (select from review_messages where org_id = ${org_id} and channel = ${channel} and state = 'queued' and due_at >= ${usedFrom}
+      and slot_at >= ${usedFrom} limit 1)`.execute(tx)
   if (reserved.length > 0) return
   await sql`update send_rates set next_free_at = ${nextSlot} where org_id = ${org_id} and channel = ${channel}`.execute(
     tx,

@@ -245,6 +245,6 @@ function readReviewer(request: FastifyRequest) {
 }
 
 function phoneErrors(phone: string): Detail[] {
-  const message = PHONE_REGEXP.test(phone) ? phoneError(phone) : `${PHONE_FORMAT_MESSAGE}; got ${phone}`
+  const message = PHONE_REGEXP.test(phone) ? phoneError(phone) : PHONE_FORMAT_MESSAGE
   return message === undefined ? [] : [{ path: 'phone', message }]
 }
