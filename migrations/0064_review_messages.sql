@@ -17,6 +17,8 @@ create table review_messages (
   reason text,
   -- Keyed hash of the number, by which a message to an earlier number of the reviewer is recognised; null after the erasure.
   phone_index bytea,
+  -- Keyed hash by which an opt-out of the number is stored, also after the reviewer was replaced; null after the erasure.
+  opt_out_index bytea,
   -- TEST: the text, sealed with the keys of student and reviewer. LIVE: null.
   personal bytea,
   attempts integer not null default 0,
@@ -28,12 +30,15 @@ create table review_messages (
   slot_at timestamptz,
   due_at timestamptz,
   leased_until timestamptz,
+  -- When the call to the provider began; a message whose process ended before was not sent.
+  call_started_at timestamptz,
   sent_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
 create index review_messages_of_verification on review_messages (verification_id);
 create index review_messages_of_person on review_messages (person_id);
+create index review_messages_of_phone on review_messages (phone_index) where phone_index is not null;
 create index review_messages_queued on review_messages (due_at) where state = 'queued';
 create index review_messages_sending on review_messages (leased_until) where state = 'sending';
 create index review_messages_by_provider on review_messages (channel, provider_id) where provider_id is not null;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
-import { findOptedOut } from '../campaigns/contact/opt-outs.ts'
+import { findOptedOut, optOutAddressesOf } from '../campaigns/contact/opt-outs.ts'
 import type { Context } from '../context.ts'
 import { blindIndexOf } from '../people/identity/blind-index.ts'
 import type { Queries } from '../platform/database/database.ts'
@@ -11,6 +11,11 @@ import type { Session } from '../verification/sessions.ts'
 /** Returns the owner of a phone number, for the opt-outs of the organisation. */
 export function phoneOwner({ orgId, mode }: OrgScope, phone: string, testClockId: string | null = null) {
   return { org_id: orgId, mode, phone, email: null, test_clock_id: testClockId }
+}
+
+/** Returns the hash by which an opt-out of a phone number is stored. */
+export function phoneOptOutIndex(queries: Queries, owner: ReturnType<typeof phoneOwner>): Buffer {
+  return optOutAddressesOf(queries, owner)[0]!
 }
 
 /** Returns why a reviewer must not get messages on their phone: opted out, restricted, or unsubscribed from review requests. */

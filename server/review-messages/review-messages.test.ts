@@ -412,9 +412,11 @@ test('after a crash during the send, the message is unknown and not sent again',
   const { app, india } = await setUp()
   const organisation = await createOrganisation(['whatsapp'])
   const { session } = await organisation.requestReview({ reviewer: { phone: PHONE } })
-  // The row as a process leaves it that is killed between the claim and the response of the provider.
-  await sql`update review_messages set state = 'sending', leased_until = ${new Date(app.clock.now() + 2 * MINUTE)}
-    where verification_id = ${session.id}`.execute(app.context.db.queries)
+  // The row as a process leaves it that is killed between the call to the provider and the response.
+  await sql`update review_messages set state = 'sending', leased_until = ${new Date(app.clock.now() + 2 * MINUTE)},
+    call_started_at = ${new Date(app.clock.now())} where verification_id = ${session.id}`.execute(
+    app.context.db.queries,
+  )
   await organisation.send()
   assert.deepEqual(await organisation.listMessages(session), ['review_request whatsapp sending'])
   app.clock.advance(3 * MINUTE)
@@ -459,6 +461,7 @@ test('phone numbers that cannot be dialled, and the number of the student, are r
     assert.equal(body.error.code, 'VALIDATION_FAILED')
     assert.match(body.error.message, /^phone: /)
     assert.match(body.error.message, message)
+    assert.doesNotMatch(body.error.message, /got /, 'the rejected number is not repeated')
   }
   assert.equal((await organisation.storeReviewer(session, { phone: '' })).status, 200)
   assert.equal((await organisation.storeReviewer(session, { phone: null })).status, 200)
@@ -504,4 +507,156 @@ test('a TEST message reaches no phone, and the console shows its text', async ()
     /^Acme Staffing: Asha Rao asks you to confirm skills .*Reply STOP at any time to stop\.$/s,
   )
   assert.ok(messages[0].text.includes(token))
+})
+
+test('a message whose process ended before the call to the provider, or that met an error before it, is sent later', async () => {
+  const { app, india } = await setUp()
+  const { queries } = app.context.db
+  const organisation = await createOrganisation(['whatsapp'])
+  const { session } = await organisation.requestReview({ reviewer: { phone: PHONE } })
+  const mailboxes = {
+    ...app.context.mailboxes,
+    hash(): never {
+      throw new Error('not available')
+    },
+  }
+  await sendReviewMessagesNow({ ...app.context, mailboxes })
+  assert.deepEqual(await organisation.listMessages(session), ['review_request whatsapp queued'])
+  await sql`update review_messages set state = 'sending', leased_until = ${new Date(app.clock.now() + 2 * MINUTE)}
+    where verification_id = ${session.id}`.execute(queries)
+  app.clock.advance(3 * MINUTE)
+  await organisation.send()
+  assert.equal(india.sent.length, 1)
+  assert.deepEqual(await organisation.listMessages(session), ['review_request whatsapp sent'])
+})
+
+test('nothing is stored about the number of a reviewer who is erased while WhatsApp rejects the message', async () => {
+  const { app, india } = await setUp()
+  const organisation = await createOrganisation(['whatsapp', 'exotel'])
+  const partner = await createPartner(app, 'live', organisation.orgId)
+  const { session } = await organisation.requestReview({ reviewer: { phone: PHONE } })
+  const { body } = await partner.get(`/people?phone=${encodeURIComponent(PHONE)}`)
+  const { whatsapp } = app.context.channels
+  app.context.channels.whatsapp = {
+    ...whatsapp,
+    async send(...parameters) {
+      const erasure = { basis: 'request', requested_by: 'the person' }
+      await expectOk(partner.post(`/people/${body.data.items[0].person_id}/erase`, erasure))
+      return whatsapp.send(...parameters)
+    },
+  }
+  india.nextResponses.push(cloudError(400, 131026))
+  try {
+    await organisation.send()
+  } finally {
+    app.context.channels.whatsapp = whatsapp
+  }
+  const { rows } = await sql`select state, phone_index, opt_out_index from review_messages
+    where verification_id = ${session.id}`.execute(app.context.db.queries)
+  assert.deepEqual(rows, [{ state: 'failed', phone_index: null, opt_out_index: null }])
+})
+
+test('STOP from a WhatsApp user without a number is stored for the number of the reviewer', async () => {
+  const { app, india } = await setUp()
+  for (const isReported of [true, false]) {
+    const organisation = await createOrganisation(['whatsapp'])
+    const { session } = await organisation.requestReview({ reviewer: { phone: PHONE } })
+    await organisation.send()
+    const { id, form } = india.sent[0]!
+    const path = `/hooks/whatsapp/${organisation.channelIds.whatsapp}`
+    const userId = 'IN.13491208655302741918'
+    const report = {
+      id: `wamid.${id}`,
+      status: 'delivered',
+      timestamp: '1',
+      recipient_user_id: userId,
+      biz_opaque_callback_data: form.biz_opaque_callback_data,
+    }
+    const stop = { from_user_id: userId, id: 'wamid.stop', timestamp: '1', type: 'text', text: { body: 'STOP' } }
+    const webhooks = [cloudWebhook({ statuses: [report] }), cloudWebhook({ messages: [stop] })]
+    for (const webhook of isReported ? webhooks : webhooks.reverse())
+      assert.equal((await app.fetch(path, webhook)).status, 200)
+    app.clock.advance(3 * DAY)
+    await remindReviewers(app.context)
+    const { messages } = await organisation.getDetails(session)
+    assert.equal(messages[0].reason, 'the number has opted out of the messages of the organisation')
+
+    const partner = await createPartner(app, 'live', organisation.orgId)
+    const { body } = await partner.get(`/people?phone=${encodeURIComponent(PHONE)}`)
+    const erasure = { basis: 'request', requested_by: 'the person' }
+    await expectOk(partner.post(`/people/${body.data.items[0].person_id}/erase`, erasure))
+    const { rows } = await sql`select 1 from whatsapp_users where org_id = ${organisation.orgId}`.execute(
+      app.context.db.queries,
+    )
+    assert.deepEqual(rows, [])
+  }
+})
+
+test('STOP in reply to a message to an earlier number of the reviewer is stored for that number', async () => {
+  const { app, india } = await setUp()
+  const organisation = await createOrganisation(['whatsapp'])
+  const { session } = await organisation.requestReview({ reviewer: { phone: PHONE } })
+  await organisation.send()
+  await expectOk(organisation.storeReviewer(session, { phone: '+919812345679' }))
+  const stop = {
+    from_user_id: 'IN.13491208655302741919',
+    id: 'wamid.stop',
+    timestamp: '1',
+    type: 'text',
+    text: { body: 'STOP' },
+    context: { id: await findProviderId(india.sent[0]!.form.biz_opaque_callback_data) },
+  }
+  const path = `/hooks/whatsapp/${organisation.channelIds.whatsapp}`
+  assert.equal((await app.fetch(path, cloudWebhook({ messages: [stop] }))).status, 200)
+  assert.deepEqual(await organisation.listMessages(session), [
+    'review_request whatsapp queued',
+    'review_request whatsapp sent',
+  ])
+  await expectOk(organisation.storeReviewer(session, { phone: PHONE }))
+  const { messages } = await organisation.getDetails(session)
+  assert.equal(messages[0].reason, 'the number has opted out of the messages of the organisation')
+
+  async function findProviderId(messageId: string) {
+    const { rows } = await sql<{ provider_id: string }>`
+      select provider_id from review_messages where message_id = ${messageId}`.execute(app.context.db.queries)
+    return rows[0]!.provider_id
+  }
+})
+
+test('an SMS in place of a WhatsApp message counts for the daily limit of the number', async () => {
+  const { india } = await setUp()
+  const organisation = await createOrganisation(['whatsapp', 'exotel'])
+  const sessions: TestSession[] = []
+  for (let index = 0; index < 5; index++) {
+    const { session } = await organisation.requestReview({
+      student: { externalStudentId: `stu-${index}`, email: `student-${index}@example.com` },
+      reviewer: { phone: '+919876500002' },
+    })
+    sessions.push(session)
+  }
+  india.nextResponses.push(...Array.from({ length: 5 }, () => cloudError(400, 131026)))
+  await organisation.send()
+  await organisation.send()
+  const { messages } = await organisation.getDetails(sessions[0]!)
+  assert.equal(messages[0].channel, 'sms')
+  assert.equal(messages[0].reason, 'the daily limit of messages to this number is reached')
+})
+
+test('a reminder replaces a request that was being sent and is postponed', async () => {
+  const { app } = await setUp()
+  const organisation = await createOrganisation(['whatsapp'])
+  const { session } = await organisation.requestReview({ reviewer: { phone: PHONE } })
+  const setState = (state: string) =>
+    sql`update review_messages set state = ${state} where verification_id = ${session.id} and kind = 'review_request'`.execute(
+      app.context.db.queries,
+    )
+  await setState('sending')
+  app.clock.advance(3 * DAY)
+  await remindReviewers(app.context)
+  await setState('queued')
+  await organisation.send()
+  assert.deepEqual(await organisation.listMessages(session), [
+    'review_reminder whatsapp sent',
+    'review_request whatsapp skipped',
+  ])
 })

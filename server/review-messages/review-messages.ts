@@ -12,7 +12,7 @@ import { newId } from '../platform/ids.ts'
 import { redactAddresses } from '../platform/text/redact-addresses.ts'
 import type { ReviewInvitation } from '../verification/reviews/invitation-hook.ts'
 import { chooseChannel, messageText, type ReviewChannel, type ReviewMessageContent } from './outgoing-message.ts'
-import { findRefusal } from './recipient.ts'
+import { findRefusal, phoneOptOutIndex, phoneOwner } from './recipient.ts'
 
 /** Notification topic: a message to a reviewer may be due. */
 export const REVIEW_MESSAGE_DUE = 'review message due'
@@ -23,6 +23,10 @@ export const MESSAGE_ID_PREFIX = 'RM_'
 /** In TEST mode every channel counts as set up, so that the first one is used. */
 const TEST_CHANNEL: ReviewChannel = 'whatsapp'
 const MAX_REASON_LENGTH = 500
+
+const LIMIT_REACHED = 'the daily limit of messages to this number is reached'
+export const REPLACED = 'a later message replaces this one'
+export const ERASED = 'the reviewer or the student was erased'
 
 export const reviewMessageStates = [
   'queued',
@@ -44,7 +48,7 @@ export async function queueReviewMessage(tx: Tx, deps: EmailDeps, invitation: Re
   const { session, review, link, purpose, organisation } = invitation
   const { scope } = session
   const now = deps.clock.now()
-  await skipQueued(tx, session.id, now, 'a later message replaces this one')
+  await skipQueued(tx, session.id, now, REPLACED)
   const { phone } = review
   if (phone === undefined) return
   const content: ReviewMessageContent = {
@@ -65,6 +69,7 @@ export async function queueReviewMessage(tx: Tx, deps: EmailDeps, invitation: Re
     person_id: review.personId,
     kind: purpose,
     phone_index: blindIndexOf(tx).phone(scope, phone),
+    opt_out_index: phoneOptOutIndex(tx, phoneOwner(scope, phone, session.testClockId)),
     created_at: new Date(now),
     updated_at: new Date(now),
   }
@@ -86,7 +91,7 @@ export async function queueReviewMessage(tx: Tx, deps: EmailDeps, invitation: Re
     return insertMessage(tx, {
       ...row,
       state: 'skipped',
-      reason: 'the daily limit of messages to this number is reached',
+      reason: LIMIT_REACHED,
     })
   await insertMessage(tx, {
     ...row,
@@ -110,6 +115,7 @@ interface NewReviewMessage {
   person_id: string
   kind: ReviewPurpose
   phone_index: Buffer | null
+  opt_out_index: Buffer | null
   channel?: ReviewChannel
   state: ReviewMessageState
   reason?: string
@@ -134,14 +140,19 @@ export function toReason(text: string): string {
   return redactAddresses(text).slice(0, MAX_REASON_LENGTH)
 }
 
-/** Queues a message again on another channel, after the first one failed. */
+/** Queues a message again on another channel, after the first one failed. It counts for the daily limit of the number. */
 export async function queueOnChannel(
   tx: Tx,
-  message: Pick<NewReviewMessage, 'verification_id' | 'org_id' | 'person_id' | 'kind' | 'phone_index'>,
+  deps: Pick<EmailDeps, 'clock' | 'mailboxes'>,
+  message: Pick<
+    NewReviewMessage,
+    'verification_id' | 'org_id' | 'person_id' | 'kind' | 'phone_index' | 'opt_out_index'
+  >,
   { phone, channel }: { phone: string; channel: ReviewChannel },
-  now: number,
 ): Promise<void> {
-  const { verification_id, org_id, person_id, kind, phone_index } = message
+  const { verification_id, org_id, person_id, kind, phone_index, opt_out_index } = message
+  const now = deps.clock.now()
+  const isWithinLimit = await countReviewMessage(tx, deps, phone)
   await insertMessage(tx, {
     message_id: newId(MESSAGE_ID_PREFIX, now),
     verification_id,
@@ -150,9 +161,11 @@ export async function queueOnChannel(
     person_id,
     kind,
     phone_index,
+    opt_out_index,
     channel,
-    state: 'queued',
-    due_at: firstDueTime(phone, { channel }, now),
+    ...(isWithinLimit
+      ? { state: 'queued', due_at: firstDueTime(phone, { channel }, now) }
+      : { state: 'skipped', reason: LIMIT_REACHED }),
     created_at: new Date(now),
     updated_at: new Date(now),
   })
@@ -206,12 +219,28 @@ async function selectMessages(queries: Queries, condition: ReturnType<typeof sql
   })
 }
 
-/** Drops the queued messages of a student or reviewer who is erased, and deletes the texts and the hashes of the number. */
+/**
+ * Drops the queued messages of a student or reviewer who is erased, and deletes the texts and the hashes of the number. The rows are locked
+ * first, so that an SMS that a concurrent report adds to them is seen. After the erasure of a student, a WhatsApp user stays linked to the
+ * number of the reviewer if other messages or candidates still have the number.
+ */
 export async function eraseReviewMessages(tx: Tx, { clock }: ErasureDeps, { personId }: PersonRef): Promise<void> {
   await sql`
-    update review_messages m set personal = null, phone_index = null, due_at = null, updated_at = ${new Date(clock.now())},
+    select from review_messages m join verification_sessions s using (verification_id)
+    where s.person_id = ${personId} or m.person_id = ${personId} order by m.message_id for update of m`.execute(tx)
+  await sql`
+    delete from whatsapp_users u using (
+      select m.phone_index, bool_or(m.person_id = ${personId}) as is_own
+      from review_messages m join verification_sessions s using (verification_id)
+      where m.phone_index is not null and (s.person_id = ${personId} or m.person_id = ${personId}) group by m.phone_index) e
+    where u.phone_index = e.phone_index and (e.is_own or not (
+      exists (select from candidates c where c.phone_index = e.phone_index)
+      or exists (select from review_messages o join verification_sessions s using (verification_id)
+        where o.phone_index = e.phone_index and s.person_id <> ${personId})))`.execute(tx)
+  await sql`
+    update review_messages m set personal = null, phone_index = null, opt_out_index = null, due_at = null, updated_at = ${new Date(clock.now())},
       state = case m.state when 'queued' then 'skipped' else m.state end,
-      reason = case m.state when 'queued' then 'the reviewer or the student was erased' else m.reason end
+      reason = case m.state when 'queued' then ${ERASED} else m.reason end
     from verification_sessions s
     where m.verification_id = s.verification_id and (s.person_id = ${personId} or m.person_id = ${personId})`.execute(
     tx,

@@ -22,7 +22,7 @@ import { findReview } from '../verification/reviews/reviews.ts'
 import { findVerification } from '../verification/sessions.ts'
 import { chooseChannel, type ReviewChannel, type ReviewMessageContent, toOutgoingMessage } from './outgoing-message.ts'
 import { findRefusal, phoneOwner } from './recipient.ts'
-import { queueOnChannel, toReason } from './review-messages.ts'
+import { ERASED, queueOnChannel, REPLACED, toReason } from './review-messages.ts'
 
 /** A LIVE message to a reviewer that is being sent. */
 export interface ClaimedReviewMessage {
@@ -33,6 +33,7 @@ export interface ClaimedReviewMessage {
   kind: ReviewPurpose
   channel: ReviewChannel
   phone_index: Buffer | null
+  opt_out_index: Buffer | null
   attempts: number
   slot_at: Date | null
   created_at: Date
@@ -45,8 +46,11 @@ const LEASE_MS = 2 * MINUTE
 /** Delay before a message over a cap or a limit, or without a result of the DND check, is tried again. */
 const CAP_RETRY_MS = HOUR
 const DND_RETRY_MS = 5 * MINUTE
+/** Delay before a message is tried again after an error of the platform itself. */
+const ERROR_RETRY_MS = MINUTE
 
-const claimedColumns = sql`message_id, verification_id, org_id, person_id, kind, channel, phone_index, attempts, slot_at, created_at`
+const claimedColumns = sql`message_id, verification_id, org_id, person_id, kind, channel, phone_index, opt_out_index, attempts, slot_at,
+  created_at`
 
 /** Claims due messages by marking them as `sending` before they are sent. Messages of paused organisations wait. */
 export async function claimReviewMessages(
@@ -57,7 +61,7 @@ export async function claimReviewMessages(
   const now = clock.now()
   const { rows } = await sql<ClaimedReviewMessage>`
     update review_messages set state = 'sending', attempts = attempts + 1, reason = null, leased_until = ${new Date(now + LEASE_MS)},
-      updated_at = ${new Date(now)}
+      call_started_at = null, updated_at = ${new Date(now)}
     where message_id in (
       select message_id from review_messages m
       where m.state = 'queued' and m.due_at <= ${new Date(now)} and ${isNotPaused(sql`m.org_id`, keyring.pausedOrganisations())}
@@ -78,42 +82,78 @@ export async function nextReviewMessageDue(
   return rows[0]!.due?.getTime()
 }
 
-/** Settles sends whose process died. They may have been sent, so they are not repeated. */
+/**
+ * Settles sends whose process died. If the call to the provider had begun, the message may have been sent, so that it is not repeated;
+ * otherwise it returns to the queue.
+ */
 export async function settleLostReviewMessages(tx: Tx, { clock }: Pick<Context, 'clock'>): Promise<void> {
   const now = new Date(clock.now())
   await sql`update review_messages set state = 'unknown', leased_until = null, updated_at = ${now},
-    reason = 'the sending process ended before the outcome was known' where state = 'sending' and leased_until < ${now}`.execute(
-    tx,
-  )
+    reason = 'the sending process ended before the outcome was known'
+    where state = 'sending' and leased_until < ${now} and call_started_at is not null`.execute(tx)
+  const { rows } = await sql<ClaimedReviewMessage>`
+    select ${claimedColumns} from review_messages
+    where state = 'sending' and leased_until < ${now} and call_started_at is null
+    order by message_id for update skip locked`.execute(tx)
+  for (const message of rows) await returnToQueue(tx, message, { dueTime: now.getTime() })
 }
 
-/** Sends a claimed message, unless a rule skips or postpones it. */
+/** Sends a claimed message, unless a rule skips or postpones it. After an error before the call to the provider, it is tried again later. */
 export async function sendReviewMessage(deps: SendDeps, message: ClaimedReviewMessage): Promise<void> {
-  const { db } = deps
-  const content = await readContent(db.queries, deps, message)
-  if (typeof content === 'string') return db.transaction((tx) => skip(tx, deps.clock, message, content))
-  const outgoing = toOutgoingMessage(content, message.channel)
-  const delay = await findDelay(deps, message, outgoing)
-  if (delay) return db.transaction((tx) => postpone(tx, message, delay))
-  const dndAnswer = await checkNumber(deps, message.org_id, { id: message.message_id, phone: content.phone })
-  if (dndAnswer === 'blocked')
-    return db.transaction((tx) => skip(tx, deps.clock, message, 'the DND check of the organisation blocks the number'))
-  if (dndAnswer === 'failed') {
-    const dueTime = deps.clock.now() + DND_RETRY_MS
-    return db.transaction((tx) =>
-      postpone(tx, message, { dueTime, reason: 'the DND check of the organisation failed' }),
-    )
+  const { db, clock, log } = deps
+  let prepared: PreparedMessage | undefined
+  try {
+    prepared = await prepareSend(deps, message)
+  } catch (error) {
+    log.warn({ err: error, message: message.message_id }, 'a message to a reviewer was not sent, retrying')
+    const delay = { dueTime: clock.now() + ERROR_RETRY_MS, reason: 'an error occurred before the message was sent' }
+    return db.transaction((tx) => returnToQueue(tx, message, delay))
   }
-  const isCovered = await reserveCost(deps, message, outgoing)
-  if (!isCovered) {
-    const dueTime = deps.clock.now() + CAP_RETRY_MS
-    return db.transaction((tx) =>
-      postpone(tx, message, { dueTime, reason: 'the daily cap of the organisation is reached' }),
-    )
-  }
-  if (!(await confirmSend(deps, message))) return
+  if (!prepared) return
+  const { content, outgoing } = prepared
   const outcome = await sendThroughProvider(deps, message, async () => outgoing)
   await db.transaction((tx) => completeSend(tx, deps, message, content, outcome))
+}
+
+interface PreparedMessage {
+  content: ReviewMessageContent
+  outgoing: OutgoingMessage
+}
+
+/** Checks everything that must be true before the send. Returns undefined if the message was skipped or postponed. */
+async function prepareSend(deps: SendDeps, message: ClaimedReviewMessage): Promise<PreparedMessage | undefined> {
+  const { db } = deps
+  const content = await readContent(db.queries, deps, message)
+  if (typeof content === 'string') {
+    await db.transaction((tx) => skip(tx, deps.clock, message, content))
+    return undefined
+  }
+  const outgoing = toOutgoingMessage(content, message.channel)
+  const obstacle = await findObstacle(deps, message, content, outgoing)
+  if (obstacle !== undefined) {
+    await db.transaction((tx) =>
+      typeof obstacle === 'string' ? skip(tx, deps.clock, message, obstacle) : postpone(tx, message, obstacle),
+    )
+    return undefined
+  }
+  return (await confirmSend(deps, message)) ? { content, outgoing } : undefined
+}
+
+/** Returns why a message must not be sent, or until when it must wait. Otherwise its cost is reserved. */
+async function findObstacle(
+  deps: SendDeps,
+  message: ClaimedReviewMessage,
+  content: ReviewMessageContent,
+  outgoing: OutgoingMessage,
+): Promise<string | Delay | undefined> {
+  const delay = await findDelay(deps, message, outgoing)
+  if (delay) return delay
+  const dndAnswer = await checkNumber(deps, message.org_id, { id: message.message_id, phone: content.phone })
+  if (dndAnswer === 'blocked') return 'the DND check of the organisation blocks the number'
+  if (dndAnswer === 'failed')
+    return { dueTime: deps.clock.now() + DND_RETRY_MS, reason: 'the DND check of the organisation failed' }
+  if (await reserveCost(deps, message, outgoing)) return undefined
+  return { dueTime: deps.clock.now() + CAP_RETRY_MS, reason: 'the daily cap of the organisation is reached' }
 }
 
 /** Returns the content of a message from the review as it is now, or why the message must not be sent. */
@@ -128,14 +168,14 @@ export async function readContent(
   const { clock, vault, config } = deps
   const session = await findVerification(queries, clock, message.verification_id)
   const review = await findReview(queries, message.verification_id)
-  if (!session || !review || session.personKey === null || review.personKey === null)
-    return 'the reviewer or the student was erased'
+  if (!session || !review || session.personKey === null || review.personKey === null) return ERASED
   const isPending = session.status === 'pending_review' && review.submittedAt === undefined
   if (!isPending || !review.link || clock.now() >= review.link.expiresAt) return 'the review is no longer pending'
   const isSameNumber =
     review.phone !== undefined &&
     message.phone_index?.equals(blindIndexOf(queries).phone(session.scope, review.phone)) === true
   if (!isSameNumber || review.personId !== message.person_id) return 'the reviewer has another phone number now'
+  if (await isReplaced(queries, message)) return REPLACED
   const refusal = await findRefusal(queries, deps, session, review)
   if (refusal !== undefined) return refusal
   const { organisation } = await findSender(queries, config, session)
@@ -149,6 +189,18 @@ export async function readContent(
     organisation,
     link: unsealLink(vault, session.id, review.link.sealed),
   }
+}
+
+/** Whether the verification has a later message, such as a reminder that was queued while this message was being sent. */
+async function isReplaced(
+  queries: Queries,
+  { message_id, verification_id }: Pick<ClaimedReviewMessage, 'message_id' | 'verification_id'>,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from review_messages where verification_id = ${verification_id} and message_id > ${message_id} limit 1`.execute(
+    queries,
+  )
+  return rows.length > 0
 }
 
 interface Delay {
@@ -186,7 +238,10 @@ async function findRateDelay(tx: Tx, message: ClaimedReviewMessage, now: number)
   return slotTime! > now ? { dueTime: nextContactTime(slotTime!), slotAt: new Date(slotTime!) } : undefined
 }
 
-/** Postpones a message by WhatsApp if the account has reached the number of people whom it may contact within 24 hours. */
+/**
+ * Postpones a message by WhatsApp if the account has reached the number of people whom it may contact within 24 hours. Of messages to
+ * reviewers that are being sent, only earlier ones count, so that those claimed together do not all wait for each other.
+ */
 async function findLimitDelay(tx: Tx, message: ClaimedReviewMessage, now: number): Promise<Delay | undefined> {
   if (message.channel !== 'whatsapp') return undefined
   const limit = (await lockMessagingLimits(tx, [message.org_id])).get(message.org_id)
@@ -196,7 +251,7 @@ async function findLimitDelay(tx: Tx, message: ClaimedReviewMessage, now: number
     select ((select count(distinct candidate_id) from messages where org_id = ${message.org_id} and channel = 'whatsapp'
         and contact_step is not null and direction = 'out' and mode = 'live' and (sent_at > ${since} or state = 'sending'))
       + (select count(distinct phone_index) from review_messages where org_id = ${message.org_id} and channel = 'whatsapp'
-        and mode = 'live' and message_id <> ${message.message_id} and (sent_at > ${since} or state = 'sending')))::int as people`.execute(
+        and mode = 'live' and (sent_at > ${since} or (state = 'sending' and message_id < ${message.message_id}))))::int as people`.execute(
     tx,
   )
   return rows[0]!.people < limit
@@ -238,23 +293,25 @@ export async function releaseCost(
 }
 
 /**
- * Returns whether a claimed message may still be sent, immediately before it is sent. If the reviewer has opted out or was erased since the
+ * Returns whether a claimed message may still be sent, immediately before it is sent, and stores that the call to the provider begins. If the reviewer has opted out or was erased since the
  * claim, skips the message. If the organisation was paused or the lease has expired, returns it to the queue.
  */
 async function confirmSend(deps: SendDeps, message: ClaimedReviewMessage): Promise<boolean> {
   const { db, clock, keyring } = deps
   const content = await readContent(db.queries, deps, message)
   const now = clock.now()
-  const { rows } = await sql`
-    select 1 from review_messages where message_id = ${message.message_id} and state = 'sending' and leased_until > ${new Date(now)}`.execute(
-    db.queries,
-  )
-  const maySend = rows.length > 0 && !keyring.isServicePaused(message.org_id)
-  if (typeof content !== 'string' && maySend) return true
+  if (typeof content !== 'string' && !keyring.isServicePaused(message.org_id)) {
+    const { rows } = await sql`
+      update review_messages set call_started_at = ${new Date(now)}
+      where message_id = ${message.message_id} and state = 'sending' and leased_until > ${new Date(now)} returning 1`.execute(
+      db.queries,
+    )
+    if (rows.length > 0) return true
+  }
   await db.transaction(async (tx) => {
+    if (typeof content !== 'string') return returnToQueue(tx, message, { dueTime: now })
     await releaseCost(tx, message)
-    if (typeof content === 'string') await skip(tx, clock, message, content)
-    else await postpone(tx, message, { dueTime: now })
+    await skip(tx, clock, message, content)
   })
   return false
 }
@@ -262,6 +319,16 @@ async function confirmSend(deps: SendDeps, message: ClaimedReviewMessage): Promi
 async function skip(tx: Tx, clock: Clock, { message_id }: ClaimedReviewMessage, reason: string): Promise<void> {
   await sql`update review_messages set state = 'skipped', reason = ${reason}, leased_until = null, due_at = null,
     updated_at = ${new Date(clock.now())} where message_id = ${message_id} and state = 'sending'`.execute(tx)
+  if (reason === ERASED)
+    await sql`update review_messages set phone_index = null, opt_out_index = null where message_id = ${message_id}`.execute(
+      tx,
+    )
+}
+
+/** Postpones a message whose cost may have been reserved. */
+async function returnToQueue(tx: Tx, message: ClaimedReviewMessage, delay: Delay): Promise<void> {
+  await releaseCost(tx, message)
+  await postpone(tx, message, delay)
 }
 
 /** Returns a claimed message to the queue until a later time. Nothing was sent. */
@@ -310,18 +377,21 @@ async function completeSend(
   if (rows.length === 0) return
   if (outcome.errorReason === 'stopped')
     return recordOptOut(tx, deps.clock, phoneOwner({ orgId: message.org_id, mode: 'live' }, content.phone))
-  if (state === 'failed') await sendBySms(tx, deps, message, content)
+  if (state === 'failed') await sendBySms(tx, deps, message)
 }
 
-/** Queues a message that WhatsApp did not deliver as an SMS, if the organisation can send one. */
+/**
+ * Queues a message that WhatsApp did not deliver as an SMS, if the organisation can send one. The row of the message must be locked: the
+ * content is read again after that, so that nothing is stored about a person who was erased in the meantime.
+ */
 export async function sendBySms(
   tx: Tx,
-  deps: Pick<Context, 'vault' | 'clock'>,
-  message: Pick<ClaimedReviewMessage, 'verification_id' | 'org_id' | 'person_id' | 'kind' | 'channel' | 'phone_index'>,
-  content: ReviewMessageContent,
+  deps: Pick<Context, 'vault' | 'clock' | 'config' | 'mailboxes'>,
+  message: Omit<ClaimedReviewMessage, 'attempts' | 'slot_at' | 'created_at'>,
 ): Promise<void> {
   if (message.channel !== 'whatsapp') return
+  const content = await readContent(tx, deps, message)
+  if (typeof content === 'string') return
   const choice = await chooseChannel(tx, deps, content, ['sms'])
-  if ('channel' in choice)
-    await queueOnChannel(tx, message, { phone: content.phone, channel: choice.channel }, deps.clock.now())
+  if ('channel' in choice) await queueOnChannel(tx, deps, message, { phone: content.phone, channel: choice.channel })
 }

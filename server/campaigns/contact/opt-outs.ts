@@ -10,16 +10,26 @@ type AddressedPerson = Pick<Candidacy, 'org_id' | 'mode' | 'phone' | 'email' | '
  * Returns the keyed hashes of the addresses, which is all that is stored of them: they stay when the person is erased. An opt-out in a
  * campaign with a test clock applies to the campaigns of that clock only.
  */
-function addressesOf(queries: Queries, person: AddressedPerson): Buffer[] {
+export function optOutAddressesOf(queries: Queries, person: AddressedPerson): Buffer[] {
   const { phone, email } = addressIndexes(queries, person, `opt-out ${person.test_clock_id ?? ''}`)
   return [phone, email].filter((address): address is Buffer => address !== null)
 }
 
 /** Stores that the phone number and email address of a candidate opted out of the organisation's messages. */
 export async function recordOptOut(tx: Tx, clock: Clock, candidate: AddressedPerson): Promise<void> {
+  await storeOptOuts(tx, clock, candidate, optOutAddressesOf(tx, candidate))
+}
+
+/** Stores opt-outs by the hashes of the addresses. */
+export async function storeOptOuts(
+  tx: Tx,
+  clock: Clock,
+  { org_id, mode }: Pick<AddressedPerson, 'org_id' | 'mode'>,
+  addresses: Buffer[],
+): Promise<void> {
   await sql`insert into opt_outs (org_id, mode, address, created_at)
-    select ${candidate.org_id}, ${candidate.mode}, address, ${new Date(clock.now())}
-    from unnest(${addressesOf(tx, candidate)}::bytea[]) as address on conflict do nothing`.execute(tx)
+    select ${org_id}, ${mode}, address, ${new Date(clock.now())}
+    from unnest(${addresses}::bytea[]) as address on conflict do nothing`.execute(tx)
 }
 
 /**
@@ -57,7 +67,7 @@ export async function findOptedOut<Person extends AddressedPerson>(
   if (people.length === 0) return []
   const hashedPeople = people.map((person) => ({
     person,
-    addresses: addressesOf(queries, person),
+    addresses: optOutAddressesOf(queries, person),
   }))
   // The hashes of different organisations and modes differ.
   const { rows } = await sql<{ address: Buffer }>`

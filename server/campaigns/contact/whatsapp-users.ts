@@ -47,19 +47,34 @@ export async function linkUser(tx: Tx, deps: ContactDeps, userId: string, candid
   const isLinked = linkedPhone?.equals(phoneIndex) === true
   // The user can have opted out while another number was linked.
   if (isLinked && candidate.status !== 'pending') return
-  if (!isLinked)
-    await sql`insert into whatsapp_users (org_id, mode, user_index, phone_index, updated_at)
-    values (${orgId}, ${mode}, ${userIndexOf(tx, scope, userId)}, ${phoneIndex}, ${new Date(deps.clock.now())})
-    on conflict (org_id, mode, user_index) do update set phone_index = excluded.phone_index, updated_at = excluded.updated_at`.execute(
-      tx,
-    )
-  const { rows } = await sql`
-    select 1 from opt_outs where org_id = ${orgId} and mode = ${mode} and address = ${optOutAddressOf(tx, scope, userId)}`.execute(
-    tx,
-  )
-  if (rows.length === 0) return
+  if (!isLinked) await linkUserToPhone(tx, deps.clock, scope, { userId, phoneIndex })
+  if (!(await hasUserOptedOut(tx, scope, userId))) return
   const lockedCandidate = (await lockCandidacy(tx, candidate.candidate_id))!
   await applyOptOut(tx, deps, lockedCandidate, { channel: 'whatsapp', contact_step: null })
+}
+
+/** Stores that a user ID belongs to the phone number with this hash. */
+export async function linkUserToPhone(
+  tx: Tx,
+  clock: Clock,
+  scope: OrgScope,
+  { userId, phoneIndex }: { userId: string; phoneIndex: Buffer },
+): Promise<void> {
+  await sql`insert into whatsapp_users (org_id, mode, user_index, phone_index, updated_at)
+    values (${scope.orgId}, ${scope.mode}, ${userIndexOf(tx, scope, userId)}, ${phoneIndex}, ${new Date(clock.now())})
+    on conflict (org_id, mode, user_index) do update set phone_index = excluded.phone_index, updated_at = excluded.updated_at`.execute(
+    tx,
+  )
+}
+
+/** Whether an opt-out of a user is stored. */
+export async function hasUserOptedOut(queries: Queries, scope: OrgScope, userId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from opt_outs
+    where org_id = ${scope.orgId} and mode = ${scope.mode} and address = ${optOutAddressOf(queries, scope, userId)}`.execute(
+    queries,
+  )
+  return rows.length > 0
 }
 
 /** Stores the new ID of a user: the phone number and an opt-out of the previous ID apply to it, too. */
