@@ -3635,6 +3635,7 @@ export type VerificationErrorCode =
   | 'SESSION_LOCKED'
   | 'TOO_MANY_FILES'
   | 'TOO_MANY_REVIEWERS'
+  | 'DATA_ERASED'
   | 'LINK_EXPIRED'
   | 'PAYLOAD_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'

@@ -743,9 +743,9 @@ const (
 // ATTEMPTS_EXHAUSTED, INVALID_TOKEN, NOT_FOUND, SESSION_NOT_FOUND, VERIFICATION_NOT_FOUND, ALREADY_SUBMITTED,
 // ASSESSMENT_ALREADY_PASSED, ASSESSMENT_EXPIRED, DUPLICATE_REVIEWER_EMAIL, DUPLICATE_SKILLS_IN_BUNDLE,
 // MAX_SKILLS_PER_SOURCE, NOTHING_TO_WITHDRAW, NO_OPEN_ATTEMPT, REVIEWER_UNREACHABLE, SESSION_LOCKED, TOO_MANY_FILES,
-// TOO_MANY_REVIEWERS, LINK_EXPIRED, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, RATE_LIMITED, GENERATION_FAILED,
-// INTERNAL_ERROR, SERVICE_DISABLED or SERVICE_UNAVAILABLE. The error codes of the verification API. The server may
-// add values.
+// TOO_MANY_REVIEWERS, DATA_ERASED, LINK_EXPIRED, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, RATE_LIMITED,
+// GENERATION_FAILED, INTERNAL_ERROR, SERVICE_DISABLED or SERVICE_UNAVAILABLE. The error codes of the verification
+// API. The server may add values.
 type VerificationErrorCode string
 
 const (
@@ -788,6 +788,7 @@ const (
 	VerificationErrorCodeSessionLocked             VerificationErrorCode = "SESSION_LOCKED"
 	VerificationErrorCodeTooManyFiles              VerificationErrorCode = "TOO_MANY_FILES"
 	VerificationErrorCodeTooManyReviewers          VerificationErrorCode = "TOO_MANY_REVIEWERS"
+	VerificationErrorCodeDataErased                VerificationErrorCode = "DATA_ERASED"
 	VerificationErrorCodeLinkExpired               VerificationErrorCode = "LINK_EXPIRED"
 	VerificationErrorCodePayloadTooLarge           VerificationErrorCode = "PAYLOAD_TOO_LARGE"
 	VerificationErrorCodeUnsupportedMediaType      VerificationErrorCode = "UNSUPPORTED_MEDIA_TYPE"

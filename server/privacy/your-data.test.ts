@@ -236,6 +236,38 @@ test('after the erasure, every link shows only that the data was erased', async 
   assert.doesNotMatch(JSON.stringify(event), /person1@/)
 })
 
+test('a reviewer still uses their rights after the student is erased, and the review shows only that it has ended', async () => {
+  const app = await startSharedApp()
+  const { orgId, key } = await app.fixtures.createOrg()
+  const partner = app.as(key)
+  const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId))
+  const eraseByEmail = async (email: string) => {
+    const [person] = (await partner.get(`/people?email=${email}`)).body.data.items
+    const request = { basis: 'GDPR Article 17', requested_by: 'the person' }
+    assert.equal((await partner.post(`/people/${person.person_id}/erase`, request)).status, 200)
+  }
+  const { session, token } = await calls.requestReview({
+    student: { name: 'Erased Student', email: 'erased@example.com' },
+    reviewer: { email: 'reviewer@metro.example' },
+  })
+  await eraseByEmail('erased@example.com')
+  const page = await calls.getReviewPage(session)
+  assert.deepEqual([page.status, page.body.error.code], [410, 'DATA_ERASED'])
+  const submitted = await calls.submitReview(session, token, { declined: true, reason: 'No time' })
+  assert.deepEqual([submitted.status, submitted.body.error.code], [410, 'DATA_ERASED'])
+  const { start, confirm, view } = yourDataCalls(app, 'review', token)
+  assert.equal((await view()).body.data.erased, false)
+  const change = (await start('correct', 'email')).body.data
+  const code = await readEmailCode(app, 'reviewer@metro.example')
+  assert.equal((await confirm(change.request_id, { code, name: 'New Name' })).status, 200)
+  const started = (await start('export', 'email')).body.data
+  const exported = await confirm(started.request_id, { code: await readEmailCode(app, 'reviewer@metro.example') })
+  assert.match(exported.body.data.export.json, /New Name/)
+  assert.doesNotMatch(exported.body.data.export.json, /Erased Student|erased@example/)
+  await eraseByEmail('reviewer@metro.example')
+  assert.equal((await view()).body.data.erased, true)
+})
+
 test('a link expires when the campaign is archived, and some days after it was completed', async () => {
   const app = await startSharedApp()
   const archived = await contactTestCandidate(app)

@@ -26,8 +26,8 @@ async function listReviewIds(queries: Queries, { personId }: PersonRef): Promise
 }
 
 /**
- * Ends the sessions and pending reviews of a person who is erased: they expire, their links no longer work, and the hashes of the
- * mailboxes are replaced.
+ * Ends the sessions and pending reviews of a person who is erased: they expire, and the hashes of the mailboxes are replaced. The links of
+ * reviewers remain, because reviewers of an erased student still use their own rights with them; they show nothing else any more.
  */
 export async function endSessions(tx: Tx, deps: ErasureDeps, person: PersonRef): Promise<void> {
   const ownIds = await listSessionIds(tx, person)
@@ -39,8 +39,8 @@ export async function endSessions(tx: Tx, deps: ErasureDeps, person: PersonRef):
       ? ['open', 'pending_review', 'in_assessment'].includes(session.status)
       : session.status === 'pending_review'
     if (isOpen) await expireSession(tx, session)
-    await sql`update verification_reviews set token_hash = null, link = null, sent_at = null, expires_at = null, remind_at = null,
-      test_response_at = null where verification_id = ${id}`.execute(tx)
+    await sql`update verification_reviews set remind_at = null, test_response_at = null
+      where verification_id = ${id}`.execute(tx)
   }
   await sql`update verification_sessions set email_index = null where verification_id = any (${ownIds})`.execute(tx)
   await sql`update verification_reviews set addresses = '{}' where verification_id = any (${reviewedIds})`.execute(tx)

@@ -215,6 +215,10 @@ export function sessionNotFoundProblem() {
   return problem('SESSION_NOT_FOUND', 'Session not found or expired.')
 }
 
+export function dataErasedProblem() {
+  return problem('DATA_ERASED', 'The data of this link was erased.')
+}
+
 export function verificationNotFoundProblem() {
   return problem('VERIFICATION_NOT_FOUND', 'Verification not found.')
 }

@@ -15,7 +15,7 @@ import { countUnanswered, NO_DRAFT, type ReviewDraft, reviewBody } from './revie
 import { SkillCard } from './skill-card.tsx'
 import { type ReviewerTexts, texts } from './texts.ts'
 
-type ReviewEnding = 'thanks' | 'declined' | 'alreadySubmitted' | 'withdrawn' | 'expired' | 'notFound'
+type ReviewEnding = 'thanks' | 'declined' | 'alreadySubmitted' | 'withdrawn' | 'expired' | 'erased' | 'notFound'
 
 export function ReviewerPage({ id, token }: { id: string; token: string | undefined }) {
   const [language, setLanguage] = useState(initialLanguage)
@@ -82,6 +82,7 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
       if (status === 'expired') setEnd('expired')
       document.title = `${texts.en.title(result.data.requesterInfo.name)} · ${brand?.name ?? 'Attestry'}`
     } else if (result.code === 'LINK_EXPIRED') setEnd('expired')
+    else if (result.code === 'DATA_ERASED') setEnd('erased')
     else if (result.status >= 400 && result.status < 429) setEnd('notFound')
     else if (result.code === 'SERVICE_DISABLED') setError('paused')
     else setError(result.code === OFFLINE ? 'offline' : result.status === 429 ? 'rateLimited' : 'serverError')
@@ -265,6 +266,7 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
     } else if (result.ok === false) {
       if (result.code === 'ALREADY_SUBMITTED') onEnd('alreadySubmitted')
       else if (result.code === 'LINK_EXPIRED') onEnd('expired')
+      else if (result.code === 'DATA_ERASED') onEnd('erased')
       else if (result.code === 'INVALID_TOKEN') setError(pageTexts.wrongToken)
       else if (result.code === OFFLINE) setError(pageTexts.offline)
       else if (result.status === 429) setError(pageTexts.rateLimited)
@@ -321,6 +323,7 @@ function WithdrawalForm({ review, token, pageTexts, onEnd }: FormProps & { token
     setSending(false)
     if (result.ok) onEnd('withdrawn')
     else if (result.code === 'LINK_EXPIRED') onEnd('expired')
+    else if (result.code === 'DATA_ERASED') onEnd('erased')
     else if (result.code === 'INVALID_TOKEN') setError(pageTexts.wrongToken)
     else setError(result.status === 429 ? pageTexts.rateLimited : pageTexts.withdrawFailed)
   }
@@ -363,6 +366,7 @@ function Ending({ end, pageTexts, student }: { end: ReviewEnding; pageTexts: Rev
     alreadySubmitted: [pageTexts.alreadySubmitted, pageTexts.alreadySubmittedText],
     withdrawn: [pageTexts.withdrawn, pageTexts.withdrawnText(student)],
     expired: [pageTexts.expired, pageTexts.expiredText],
+    erased: [pageTexts.erased, pageTexts.erasedText],
     notFound: [pageTexts.notFound, pageTexts.notFoundText],
   }[end]!
   const heading = useRef<HTMLHeadingElement>(null)

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { erasePerson } from '../../server/people/erasure.ts'
+import { findVerification } from '../../server/verification/sessions.ts'
 import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
 import { omitFields } from '../../test/browser/omit-fields.ts'
@@ -120,6 +122,22 @@ test('a reviewer declines by keyboard, in Hindi, on a wide screen', async (t) =>
   await page.getByRole('heading', { name: 'आपने मना किया' }).waitFor()
   const outcome = await app.fetch(`/api/v1/verification/${session.id}`, { headers: { 'x-api-key': key } })
   assert.equal(outcome.body.data.status, 'declined')
+})
+
+test('after the student is erased, the link shows that the request has ended, and the rights of the reviewer', async (t) => {
+  const app = await startApp(t)
+  const { link, session, scope } = await requestReview(app)
+  await app.context.db.transaction(async (tx) => {
+    const { personId } = (await findVerification(tx, app.clock, session.id))!
+    await erasePerson(tx, app.context, scope, personId, { basis: 'GDPR Article 17', requestedBy: 'the person' })
+  })
+  const page = await newPage(t, PHONE)
+  await page.goto(link)
+  await page.getByRole('heading', { name: 'This request has ended' }).waitFor()
+  assert.doesNotMatch(await page.locator('body').innerText(), /Asha/)
+  await assertAccessible(page)
+  await page.getByRole('link', { name: 'Your data and your rights' }).click()
+  await page.getByRole('button', { name: 'Erase my data' }).waitFor()
 })
 
 test('without the token the review is read-only, user text is escaped and nothing is loaded from other hosts', async (t) => {

@@ -67,6 +67,9 @@ const en = {
     `The skills are no longer confirmed, and credentials based on your answer are revoked. We have informed ${student}.`,
   expired: 'This link has expired',
   expiredText: 'Review links work for 30 days. Ask the person who requested the review to send a new request.',
+  erased: 'This request has ended',
+  erasedText:
+    'The data of the person who asked you for the review, or your own data, was erased. Nothing can be shown any more, and no answer is needed.',
   notFound: 'Review not found',
   notFoundText: 'The link may be incomplete, or the request was withdrawn. Please open the link in your email again.',
   noToken: 'To answer, open the link in your email. The address of this page only lets you read the request.',
@@ -145,6 +148,9 @@ const hi: typeof en = {
     `ये हुनर अब पुष्ट नहीं हैं और आपके जवाब पर आधारित प्रमाणपत्र रद्द हो गए हैं। ${student} को बता दिया गया है।`,
   expired: 'यह लिंक अब काम नहीं करता',
   expiredText: 'समीक्षा का लिंक 30 दिन चलता है। भेजने वाले से कहें कि वे फिर से शुरू करें।',
+  erased: 'यह अनुरोध समाप्त हो गया है',
+  erasedText:
+    'जिसने आपसे समीक्षा माँगी थी उसकी जानकारी, या आपकी अपनी जानकारी, मिटा दी गई है। अब दिखाने को कुछ नहीं है, और आपको जवाब देने की ज़रूरत नहीं है।',
   notFound: 'यह समीक्षा नहीं मिली',
   notFoundText: 'हो सकता है लिंक अधूरा हो, या अनुरोध वापस ले लिया गया हो। कृपया अपनी मेल का लिंक फिर से खोलें।',
   noToken: 'जवाब देने के लिए अपनी मेल का लिंक खोलें: इस लिंक से केवल पढ़ा जा सकता है।',

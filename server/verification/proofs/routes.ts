@@ -93,6 +93,7 @@ export function proofFileRoutes(app: App, context: Context): void {
           'INVALID_TOKEN',
           'VERIFICATION_NOT_FOUND',
           'ALREADY_SUBMITTED',
+          'DATA_ERASED',
           'LINK_EXPIRED',
           'NOT_FOUND',
         ],

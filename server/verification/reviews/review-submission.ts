@@ -24,6 +24,7 @@ import type { ReviewInput, SkillOutcome } from '../schema.ts'
 import type { SkillDecision } from '../session-skills.ts'
 import {
   changeSession,
+  dataErasedProblem,
   findVerification,
   lockVerification,
   requireUnrestricted,
@@ -46,7 +47,8 @@ export async function readReviewPage(queries: Queries, clock: Clock, id: string)
     throw problem('INVALID_VERIFICATION_TYPE', 'This verification uses an assessment and has no review.')
   }
   const review = session && (await findReview(queries, id))
-  if (!session || session.personKey === null || !review?.link) throw verificationNotFoundProblem()
+  if (!session || !review?.link) throw verificationNotFoundProblem()
+  requireNotErased(session, review)
   const now = session.clock.now()
   if (now >= review.link.expiresAt) throw linkExpiredProblem()
   const { student } = session
@@ -96,7 +98,13 @@ export async function lockReview(
   if (session?.method !== 'human' || !review?.link || !timingSafeEqual(tokenHash, review.link.tokenHash)) {
     throw problem('INVALID_TOKEN', 'This review link is invalid or has been replaced by a newer one.')
   }
+  requireNotErased(session, review)
   return { session, review }
+}
+
+/** Throws if the data of the student or the reviewer was erased, which ends the review. */
+function requireNotErased(session: Session, review: Review): void {
+  if (session.personKey === null || review.personKey === null) throw dataErasedProblem()
 }
 
 export function requirePendingReview({ submittedAt, link }: Review, now: number): void {

@@ -56,6 +56,7 @@ export function reviewRoutes(app: App, context: Context): void {
           'VERIFICATION_NOT_FOUND',
           'ALREADY_SUBMITTED',
           'TOO_MANY_REVIEWERS',
+          'DATA_ERASED',
           'LINK_EXPIRED',
         ],
       },
@@ -122,7 +123,10 @@ export function reviewRoutes(app: App, context: Context): void {
   app.get(
     '/humanverification/verify-page/:serviceVerificationId',
     {
-      config: { auth: 'none', errors: ['INVALID_VERIFICATION_TYPE', 'VERIFICATION_NOT_FOUND', 'LINK_EXPIRED'] },
+      config: {
+        auth: 'none',
+        errors: ['INVALID_VERIFICATION_TYPE', 'VERIFICATION_NOT_FOUND', 'DATA_ERASED', 'LINK_EXPIRED'],
+      },
       schema: {
         operationId: 'getVerifyPage',
         tags,
@@ -147,6 +151,7 @@ export function reviewRoutes(app: App, context: Context): void {
           'INVALID_TOKEN',
           'VERIFICATION_NOT_FOUND',
           'ALREADY_SUBMITTED',
+          'DATA_ERASED',
           'LINK_EXPIRED',
         ],
       },
@@ -183,6 +188,7 @@ export function reviewRoutes(app: App, context: Context): void {
           'MISSING_VERIFICATION_ID',
           'INVALID_TOKEN',
           'VERIFICATION_NOT_FOUND',
+          'DATA_ERASED',
           'LINK_EXPIRED',
           'NOTHING_TO_WITHDRAW',
         ],

@@ -3,7 +3,9 @@ import { setAllowedAddresses } from '../../../server/access/keys.ts'
 import { switchService } from '../../../server/access/service-switch.ts'
 import { verificationErrorCodes } from '../../../server/api/problem.ts'
 import { suppressMailbox } from '../../../server/mail/suppressions.ts'
+import { erasePerson } from '../../../server/people/erasure.ts'
 import { DAY, HOUR } from '../../../server/platform/clock.ts'
+import { findVerification } from '../../../server/verification/sessions.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { oncePerFile } from '../../support/cleanup.ts'
 import { fakeItemWriter } from '../../support/fake-item-writer.ts'
@@ -223,6 +225,17 @@ const provocations: Provocations<typeof verificationErrorCodes> = {
     const { session } = await calls.requestReview()
     for (const name of ['second', 'third']) await calls.storeReviewer(session, { email: `${name}@metro.example` })
     return calls.storeReviewer(session, { email: 'fourth@metro.example' })
+  },
+  DATA_ERASED: async () => {
+    const calls = await newCalls()
+    const { session } = await calls.requestReview()
+    const { context } = calls.app
+    const erasure = { basis: 'GDPR Article 17', requestedBy: 'the person' }
+    await context.db.transaction(async (tx) => {
+      const { personId } = (await findVerification(tx, context.clock, session.id))!
+      await erasePerson(tx, context, calls.scope, personId, erasure)
+    })
+    return calls.getReviewPage(session)
   },
   LINK_EXPIRED: async () => {
     const calls = await newCalls()

@@ -51,6 +51,7 @@ final class VerificationErrorCode
     public const SESSION_LOCKED = 'SESSION_LOCKED';
     public const TOO_MANY_FILES = 'TOO_MANY_FILES';
     public const TOO_MANY_REVIEWERS = 'TOO_MANY_REVIEWERS';
+    public const DATA_ERASED = 'DATA_ERASED';
     public const LINK_EXPIRED = 'LINK_EXPIRED';
     public const PAYLOAD_TOO_LARGE = 'PAYLOAD_TOO_LARGE';
     public const UNSUPPORTED_MEDIA_TYPE = 'UNSUPPORTED_MEDIA_TYPE';

@@ -170,6 +170,7 @@ VerificationErrorCode = Literal[
     "SESSION_LOCKED",
     "TOO_MANY_FILES",
     "TOO_MANY_REVIEWERS",
+    "DATA_ERASED",
     "LINK_EXPIRED",
     "PAYLOAD_TOO_LARGE",
     "UNSUPPORTED_MEDIA_TYPE",

@@ -47,6 +47,7 @@ public record VerificationErrorCode(String value) implements StringValue {
     public static final VerificationErrorCode SESSION_LOCKED = new VerificationErrorCode("SESSION_LOCKED");
     public static final VerificationErrorCode TOO_MANY_FILES = new VerificationErrorCode("TOO_MANY_FILES");
     public static final VerificationErrorCode TOO_MANY_REVIEWERS = new VerificationErrorCode("TOO_MANY_REVIEWERS");
+    public static final VerificationErrorCode DATA_ERASED = new VerificationErrorCode("DATA_ERASED");
     public static final VerificationErrorCode LINK_EXPIRED = new VerificationErrorCode("LINK_EXPIRED");
     public static final VerificationErrorCode PAYLOAD_TOO_LARGE = new VerificationErrorCode("PAYLOAD_TOO_LARGE");
     public static final VerificationErrorCode UNSUPPORTED_MEDIA_TYPE = new VerificationErrorCode("UNSUPPORTED_MEDIA_TYPE");
