@@ -58,7 +58,7 @@ export function errorCodesOf(api: PublishedApi, { method, config, schema }: Erro
     const { auth } = config
     if (auth !== 'none') add('UNAUTHORIZED', 'FORBIDDEN')
     if (auth === 'header' || auth === 'body' || auth === 'path') add('MISSING_SESSION_TOKEN')
-    if (auth !== 'none' && auth !== 'key' && auth !== 'link') add('SESSION_NOT_FOUND')
+    if (auth !== 'none' && auth !== 'key' && auth !== 'link') add('SESSION_NOT_FOUND', 'DATA_ERASED')
   }
   if (api === 'catalogue') {
     if (schema.params) add('NOT_FOUND')

@@ -122,7 +122,7 @@ export function sessionRoutes(app: App, context: Context): void {
   app.get(
     '/step3/store-verification-items/:sessionToken/email',
     {
-      config: { auth: 'none', errors: ['SESSION_NOT_FOUND'] },
+      config: { auth: 'none', errors: ['SESSION_NOT_FOUND', 'DATA_ERASED'] },
       schema: {
         operationId: 'getSessionEmail',
         tags,

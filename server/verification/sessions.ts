@@ -201,13 +201,9 @@ export function belongsTo({ scope }: Session, { orgId, mode }: OrgScope): boolea
 }
 
 function requireActive(session: Session | undefined, scope: OrgScope | undefined): Session {
-  if (
-    !session ||
-    session.personKey === null ||
-    session.clock.now() >= session.expiresAt ||
-    (scope && !belongsTo(session, scope))
-  )
-    throw sessionNotFoundProblem()
+  if (!session || (scope && !belongsTo(session, scope))) throw sessionNotFoundProblem()
+  if (session.personKey === null) throw dataErasedProblem()
+  if (session.clock.now() >= session.expiresAt) throw sessionNotFoundProblem()
   return session
 }
 

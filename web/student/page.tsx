@@ -33,7 +33,7 @@ export function StudentPage({ token }: { token: string }) {
   const [hadEnded, setHadEnded] = useState(false)
   /** Whether the student has agreed to the notice about personal data. */
   const [agreed, setAgreed] = useState(false)
-  const [error, setError] = useState<'offline' | 'serverError' | 'rateLimited' | 'paused' | 'gone'>()
+  const [error, setError] = useState<'offline' | 'serverError' | 'rateLimited' | 'paused' | 'gone' | 'erased'>()
   const call = useMemo(() => sessionCalls(token), [token])
   const brand = session?.brand ?? linkBrand
   const pageTexts = texts[language]
@@ -87,9 +87,13 @@ export function StudentPage({ token }: { token: string }) {
               <YourDataLink kind="session" token={token} label={pageTexts.yourData} />
             </p>
           </>
-        ) : error === 'gone' ? (
+        ) : error === 'gone' || error === 'erased' ? (
           <>
-            <Ending title={pageTexts.expiredTitle} text={pageTexts.expiredText} pageTexts={pageTexts} />
+            {error === 'erased' ? (
+              <Ending title={pageTexts.erasedTitle} text={pageTexts.erasedText} pageTexts={pageTexts} />
+            ) : (
+              <Ending title={pageTexts.expiredTitle} text={pageTexts.expiredText} pageTexts={pageTexts} />
+            )}
             {token && <YourDataLink kind="session" token={token} label={pageTexts.yourData} />}
           </>
         ) : error ? (
@@ -118,6 +122,7 @@ export function StudentPage({ token }: { token: string }) {
     } else if (result.code === OFFLINE) setError('offline')
     else if (result.status === 429) setError('rateLimited')
     else if (result.code === 'SERVICE_DISABLED') setError('paused')
+    else if (result.code === 'DATA_ERASED') setError('erased')
     else setError(result.status >= 500 ? 'serverError' : 'gone')
   }
 

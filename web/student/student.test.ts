@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { erasePerson } from '../../server/people/erasure.ts'
+import { findVerification } from '../../server/verification/sessions.ts'
 import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
 import { checkSizes } from '../../test/browser/check-sizes.ts'
@@ -476,6 +478,21 @@ test('an expired link shows that the session has expired', async (t) => {
   await page.goto(`${app.url}/session#token=vst_nothing`)
   await page.getByRole('heading', { name: 'This page has expired' }).waitFor()
   await saveScreenshot(page, 'student-desktop-ended')
+  await assertAccessible(page)
+})
+
+test('the link of an erased student shows that the data was erased', async (t) => {
+  const { app, openSession, scope, call } = await startVerification(t)
+  const session = await openSession()
+  await app.context.db.transaction(async (tx) => {
+    const { personId } = (await findVerification(tx, app.clock, session.id))!
+    await erasePerson(tx, app.context, scope, personId, { basis: 'GDPR Article 17', requestedBy: 'the person' })
+  })
+  const response = await call('GET', `/verify/${session.token}`)
+  assert.deepEqual([response.status, response.body.error.code], [410, 'DATA_ERASED'])
+  const page = await newPage(t, { width: 320, height: 640 })
+  await page.goto(`${app.url}/session#token=${session.token}`)
+  await page.getByRole('heading', { name: 'Your data was erased' }).waitFor()
   await assertAccessible(page)
 })
 

@@ -156,6 +156,8 @@ const en = {
   expiredTitle: 'This page has expired',
   expiredText:
     'Go back to the site that sent you here and start again. Skills that are already verified stay verified.',
+  erasedTitle: 'Your data was erased',
+  erasedText: 'The data of this link was erased. Nothing can be shown any more.',
   returnTo: 'Back to the site that sent you here',
   offline: 'No connection. Your input is saved on this device. Try again in a moment.',
   serverError: 'Something went wrong on our side. Nothing is lost. Please try again.',
@@ -344,6 +346,8 @@ const hi: typeof en = {
     'एक हुनर 30 दिन में तीन बार आज़माया जा सकता है। आप किसी से पुष्टि भी करवा सकते हैं: जहाँ से आए थे वहाँ जाकर फिर से शुरू करें।',
   expiredTitle: 'यह पेज अब बंद हो गया है',
   expiredText: 'जहाँ से आए थे वहाँ जाकर फिर से शुरू करें। जिसकी पुष्टि हो चुकी है वह बनी रहेगी।',
+  erasedTitle: 'आपकी जानकारी मिटा दी गई है',
+  erasedText: 'इस लिंक की जानकारी मिटा दी गई है। अब दिखाने को कुछ नहीं है।',
   returnTo: 'जहाँ से आए थे वहाँ लौटें',
   offline: 'इंटरनेट नहीं है। आपने जो भरा वह इसी फ़ोन पर सुरक्षित है; थोड़ी देर में फिर कोशिश करें।',
   serverError: 'हमारी तरफ़ कुछ गड़बड़ हुई। कुछ खोया नहीं है; कृपया फिर कोशिश करें।',

@@ -7,7 +7,7 @@ import type { Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
 import { toSingleLine } from '../../platform/text/strip-invisible.ts'
 import { chooseItems, type SourceKey } from '../items.ts'
-import { requireUnlocked, type Session } from '../sessions.ts'
+import { dataErasedProblem, requireUnlocked, type Session } from '../sessions.ts'
 import { checkPdf } from './check-pdf.ts'
 import type { ProofFileInput } from './schema.ts'
 import { stripMetadata } from './strip-metadata.ts'
@@ -63,7 +63,7 @@ export async function storeProofFile(
 ): Promise<ProofFile> {
   const source = await requireFileAllowed(tx, session, input)
   const key = await lockPersonKey(tx, session.personId)
-  if (key === null) throw problem('SESSION_NOT_FOUND', 'The student was erased.')
+  if (key === null) throw dataErasedProblem()
   const now = session.clock.now()
   const file: ProofFile = {
     id: newId('PF_', now),
