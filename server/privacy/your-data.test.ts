@@ -232,6 +232,14 @@ test('after the erasure, every link shows only that the data was erased', async 
   assert.match(page.html, /data of this link was erased/)
   assert.doesNotMatch(page.html, /Person 1/)
   assert.equal((await app.fetch(`/api/v1/candidate/${token}`)).status, 410)
+  const recruiter = await signInMember(app, partner.orgId, 'recruiter')
+  for (const section of ['phone', 'candidates']) {
+    const record = (await recruiter.get(`/orgs/${partner.orgId}/test/${section}/${candidateId}`)).body.data
+    assert.deepEqual([record.erased, record.link], [true, null])
+    assert.ok(record.messages.length > 0)
+    assert.deepEqual([...new Set(record.messages.map((message: { text: string }) => message.text))], ['erased'])
+    assert.doesNotMatch(JSON.stringify(record), /\/c\//)
+  }
   const event = (await partner.get('/events?type=person.erased')).body
   assert.doesNotMatch(JSON.stringify(event), /person1@/)
 })

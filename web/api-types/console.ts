@@ -271,8 +271,10 @@ export interface CandidateConversation {
   metadata: Record<string, string>
   contact_step: number | null
   flow_version: number
-  /** The link to the candidate's page. Null in LIVE mode, for viewers, and for members who may not see the organisation's own questions if the page asks them. */
+  /** The link to the candidate's page. Null in LIVE mode, for erased people, for viewers, and for members who may not see the organisation's own questions if the page asks them. */
   link: string | null
+  /** True if the data of the person was erased. */
+  erased: boolean
   started_at: string | null
   completed_at: string | null
   asking: ConversationPrompt[]

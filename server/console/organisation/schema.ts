@@ -171,8 +171,9 @@ export const CandidateConversation = named(
     flow_version: count,
     link: Type.Union([text, Type.Null()], {
       description:
-        "The link to the candidate's page. Null in LIVE mode, for viewers, and for members who may not see the organisation's own questions if the page asks them.",
+        "The link to the candidate's page. Null in LIVE mode, for erased people, for viewers, and for members who may not see the organisation's own questions if the page asks them.",
     }),
+    erased: Type.Boolean({ description: 'True if the data of the person was erased.' }),
     started_at: orNull(text),
     completed_at: orNull(text),
     asking: Type.Array(ConversationPrompt),

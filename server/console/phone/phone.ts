@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts'
 import { currentPrompts } from '../../conversation/conversation.ts'
 import { type RenderedPrompt, render } from '../../conversation/render.ts'
 import { HIDDEN_CODE } from '../../mail/mail.ts'
+import { ERASED } from '../../people/identity/person-key.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import type { OrgAccess } from '../auth/guards.ts'
@@ -87,7 +88,8 @@ export async function candidateRecord(
   const nextContactAt = await findNextContactTime(queries, candidate.candidate_id)
   // The link gives access without signing in: in LIVE only the candidate gets it, in TEST also recruiters, who may reply. The page shows
   // private questions.
-  const mayOpenPage = mode === 'test' && isAtLeast(access.role, 'recruiter') && !privateTexts
+  const isErased = candidate.person_key === null
+  const mayOpenPage = mode === 'test' && isAtLeast(access.role, 'recruiter') && !privateTexts && !isErased
   const link = mayOpenPage ? candidatePageUrl(context, candidate) : null
   const preview = {
     languages: flow.languages,
@@ -115,6 +117,7 @@ export async function candidateRecord(
     contact_step: candidate.contact_step,
     flow_version: candidate.flow_version,
     link,
+    erased: isErased,
     started_at: candidate.started_at?.toISOString() ?? null,
     completed_at: candidate.completed_at?.toISOString() ?? null,
     updated_at: candidate.updated_at.toISOString(),
@@ -122,7 +125,7 @@ export async function candidateRecord(
     next_contact_at: nextContactAt?.toISOString() ?? null,
     messages: messageRecords(
       messages.map((message) => ({ ...message, content: shownContent(message.content, mode, privateTexts) })),
-      preview,
+      isErased ? undefined : preview,
     ),
   }
 }
@@ -143,10 +146,13 @@ function redactedLink({ config }: Pick<Context, 'config'>): string {
   return `${config.publicUrl ?? ''}/…`
 }
 
-/** Replaces chosen values with their labels, and adds the exact text of plain-text messages. */
-function messageRecords(messages: CandidateMessage[], preview: PreviewContext) {
+/**
+ * Replaces chosen values with their labels, and adds the exact text of plain-text messages. Without a context for it, the person was
+ * erased, and messages to them have the marker as text.
+ */
+function messageRecords(messages: CandidateMessage[], preview: PreviewContext | undefined) {
   const labels = new Map<string, string>()
-  const previews = previewMessages(messages, preview)
+  const previews = preview ? previewMessages(messages, preview) : messages.map(() => ERASED)
   return messages.map(({ content, created_at, conversation_step, candidate_id: _, ...message }, index) => {
     const parts: RenderedPrompt[] = Array.isArray(content) ? content : []
     for (const { choices } of parts) for (const { value, label } of choices) labels.set(value, label)

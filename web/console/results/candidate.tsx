@@ -49,7 +49,7 @@ export default function CandidatePage({ params }: { params: Params }) {
               )}
             </>
           )}
-          <ReportActions candidateId={data.candidate_id} name={data.name} />
+          {!data.erased && <ReportActions candidateId={data.candidate_id} name={data.name} />}
         </div>
       </div>
       <div class="two-columns">
