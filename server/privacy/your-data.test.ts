@@ -215,6 +215,31 @@ test('withdrawing consent ends the conversation and all contact', async () => {
   assert.deepEqual([result.status, result.reason], ['declined', 'stopped'])
 })
 
+test('the page of a restricted candidate shows that the conversation is paused, and asks no question', async () => {
+  const app = await startSharedApp()
+  const { partner, token } = await contactTestCandidate(app)
+  const read = async () => (await app.fetch(`/api/v1/candidate/${token}`)).body.data
+  const reply = (clientId: string, value: string, more: object = {}) =>
+    app.fetch(`/api/v1/candidate/${token}/reply`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ step: 1, client_id: clientId, value, ...more }),
+    })
+  const [{ person_id }] = (await partner.get('/people?phone=%2B919810000001')).body.data.items
+  await partner.post(`/people/${person_id}/restrict`, {})
+  for (const { prompts, ahead } of [(await reply('first', 'yes', { have: 1 })).body.data, await read()]) {
+    assert.deepEqual(
+      prompts.map(({ kind, text }: { kind: string; text: string }) => [kind, text]),
+      [['notice', 'This conversation is paused. We will let you know when it resumes.']],
+    )
+    assert.deepEqual(ahead, [])
+  }
+  await partner.post(`/people/${person_id}/unrestrict`, {})
+  assert.equal((await read()).prompts.at(-1).kind, 'yes_no')
+  await partner.post(`/people/${person_id}/restrict`, {})
+  assert.equal((await reply('second', 'stop')).body.data.status, 'ended') // an opt-out is still stored
+})
+
 test('after the erasure, every link shows only that the data was erased', async () => {
   const app = await startSharedApp()
   const { partner, token, link, candidateId } = await contactTestCandidate(app)

@@ -30,7 +30,7 @@ export async function candidateView(tx: Queries, candidate: Candidacy, now: numb
 
 /** Returns the data that changes with a reply. Leaves out upcoming questions up to `lastKnownStep`, which the page already has. */
 export function candidateTurn(candidate: Candidacy, now: number, lastKnownStep = 0) {
-  const { state, flow, status } = candidate
+  const { state, flow, status, is_restricted: isRestricted } = candidate
   const { language } = state
   const isOver = status !== 'pending'
   const isClosed = isOver && state.ending === null // expired or ended by the campaign
@@ -46,15 +46,18 @@ export function candidateTurn(candidate: Candidacy, now: number, lastKnownStep =
     /** `ended`: by the candidate, with a thank-you. `closed`: by the campaign. */
     status: isClosed ? ('closed' as const) : isOver ? ('ended' as const) : ('open' as const),
     ending: state.ending,
-    /** The current question, or the closing message. */
+    /** The current question, or the closing message. For a restricted person, only that the conversation is paused. */
     prompts: isClosed
       ? [noticePrompt(state.step, prompt('expired', language))]
-      : [...(isOver ? [] : contactNotice(candidate, now)), ...currentPrompts(state, flow)].map(toPagePrompt),
-    ahead: isOver
-      ? []
-      : upcomingPrompts(state, flow)
-          .filter(({ step }) => step > lastKnownStep)
-          .map(toPagePrompt),
+      : !isOver && isRestricted
+        ? [noticePrompt(state.step, prompt('paused', language))] // answers are not stored now
+        : [...(isOver ? [] : contactNotice(candidate, now)), ...currentPrompts(state, flow)].map(toPagePrompt),
+    ahead:
+      isOver || isRestricted
+        ? []
+        : upcomingPrompts(state, flow)
+            .filter(({ step }) => step > lastKnownStep)
+            .map(toPagePrompt),
   }
 }
 
