@@ -120,6 +120,7 @@ const VERBS: Record<string, string> = {
   rotate: 'Rotated the secret of',
   'rotate-secret': 'Rotated the secret of',
   revoke: 'Revoked',
+  'revoke-link': "Revoked a candidate's link in",
   advance: 'Advanced',
   ack: 'Acknowledged',
   erase: 'Erased',

@@ -3,7 +3,9 @@ import type { CandidateConversation } from '../../api-types/console.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Conversation } from '../phone/conversation.tsx'
+import { Confirm } from '../shared/confirm.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
+import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { ContactLinks } from './call.tsx'
 import { LiveResult } from './live-result.tsx'
@@ -19,9 +21,14 @@ const POLL_INTERVAL_MS = 2000
 export default function CandidatePage({ params }: { params: Params }) {
   const context = useOrgContext()
   const [isPending, setIsPending] = useState(true)
-  const { data, error } = useData<CandidateConversation>(context.apiPath(`/candidates/${params.candidate_id}`), {
-    pollMs: isPending ? POLL_INTERVAL_MS : undefined,
-  })
+  const [isRevoking, setIsRevoking] = useState(false)
+  const [isRevoked, setIsRevoked] = useState(false)
+  const { data, error, reload } = useData<CandidateConversation>(
+    context.apiPath(`/candidates/${params.candidate_id}`),
+    {
+      pollMs: isPending ? POLL_INTERVAL_MS : undefined,
+    },
+  )
   useEffect(() => setIsPending(data === undefined || data.status === 'pending'), [data?.status])
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (!data) return <h1 class="waiting">Candidate</h1>
@@ -50,8 +57,21 @@ export default function CandidatePage({ params }: { params: Params }) {
             </>
           )}
           {!data.erased && <ReportActions candidateId={data.candidate_id} name={data.name} />}
+          {!data.erased && context.can('recruiter') && (
+            <button type="button" onClick={() => setIsRevoking(true)}>
+              Revoke link
+            </button>
+          )}
         </div>
       </div>
+      {isRevoked && (
+        <Notice kind="good">
+          The link was revoked and does not work any more.{' '}
+          {hasEnded
+            ? 'The conversation has ended: the candidate gets a new link only if another message is sent.'
+            : 'The candidate gets a new link with the next message.'}
+        </Notice>
+      )}
       <div class="two-columns">
         <section class="card" aria-label="Conversation">
           <h2>Conversation</h2>
@@ -106,6 +126,28 @@ export default function CandidatePage({ params }: { params: Params }) {
           </LiveResult>
         </div>
       </div>
+      {isRevoking && (
+        <Confirm
+          title={`Revoke the link of ${data.name}?`}
+          action="Revoke link"
+          onClose={() => setIsRevoking(false)}
+          act={() =>
+            api(context.apiPath(`/campaigns/${data.campaign_id}/candidates/${data.candidate_id}/revoke-link`), {
+              method: 'POST',
+            })
+          }
+          onDone={() => {
+            setIsRevoked(true)
+            void reload()
+          }}
+        >
+          <p>
+            Revoke the link if another person has it. The links in all earlier messages stop working immediately, also
+            the link for opting out in emails. The candidate gets a new link with the next message. This cannot be
+            undone.
+          </p>
+        </Confirm>
+      )}
     </>
   )
 }

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { checkPage, getButton, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import { checkPage, getButton, getDialog, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startConsoleWithResults } from '../../../test/browser/recruiter-console.ts'
+import { startApp } from '../../../test/support/app.ts'
+import { runClock } from '../../../test/support/clock.ts'
+import { signInMember } from '../../../test/support/console.ts'
+import { contactTestCandidate, readLink } from '../../../test/support/your-data.ts'
 
 test('the results page lists and exports the candidates to call, with times in the time zone of the user or in IST', async (t) => {
   const { app, email, campaignUrl } = await startConsoleWithResults(t)
@@ -33,4 +37,36 @@ test('the results page lists and exports the candidates to call, with times in t
   await page.goto(campaignUrl)
   await page.getByRole('link', { name: 'View candidates to call' }).click()
   await page.getByRole('cell', { name: '+919990000001' }).waitFor()
+})
+
+test("a recruiter revokes a candidate's link, and the audit log shows it", async (t) => {
+  const app = await startApp(t)
+  runClock(t, app.clock)
+  const { partner, campaign, candidateId, link } = await contactTestCandidate(app)
+  const { orgId } = partner
+  const openedPage = async (url: string) => (await fetch(app.url + new URL(url, app.url).pathname)).status
+  const viewer = await signInMember(app, orgId, 'viewer')
+  const path = `/campaigns/${campaign.campaign_id}/candidates/${candidateId}/revoke-link`
+  assert.equal((await viewer.post(`/orgs/${orgId}/test${path}`, {})).status, 403)
+  assert.equal(await openedPage(link), 200)
+
+  const owner = await signInMember(app, orgId, 'owner')
+  const page = await openConsolePage(t, app, { email: owner.email })
+  await page.goto(`${app.url}/console/${orgId}/test/candidates/${candidateId}`)
+  await getButton(page, 'Revoke link').click()
+  await getDialog(page).getByText('The links in all earlier messages stop working immediately').waitFor()
+  await checkPage(page, 'revoke-link')
+  await getDialog(page).getByRole('button', { name: 'Revoke link' }).click()
+  await page.getByText('The candidate gets a new link with the next message.').waitFor()
+  assert.equal(await openedPage(link), 404)
+  const newLink = await readLink(app, candidateId)
+  await page
+    .locator(`a[href$="${new URL(newLink, app.url).pathname}"]`)
+    .first()
+    .waitFor()
+  assert.equal(await openedPage(newLink), 200)
+  await page.setViewportSize({ width: 360, height: 640 })
+  await checkPage(page, 'link-revoked-360')
+  await page.goto(`${app.url}/console/${orgId}/test/audit`)
+  await page.getByText("Revoked a candidate's link in campaign").waitFor()
 })
