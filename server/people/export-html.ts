@@ -44,6 +44,7 @@ function htmlOf(value: unknown): string {
     const separator = value.some((entry) => typeof entry === 'object' && entry !== null) ? '\n\n' : '\n'
     return value.map(htmlOf).join(separator) || '–'
   }
+  if (value instanceof Date) return value.toISOString()
   if (typeof value !== 'object') return escapeHtml(String(value))
   const lines = Object.entries(value).map(([name, entry]) => {
     const html = name === 'content' && isFile(value) ? renderDownload(value) : htmlOf(entry)

@@ -82,6 +82,11 @@ test('a candidate sees their data after confirming the code that was sent to the
   assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
   assert.match(confirmed.body.data.export.html, /Person 1/)
   assert.match(confirmed.body.data.export.json, /person1@example\.com/)
+  const time = new Date(app.clock.now()).toISOString()
+  assert.match(
+    confirmed.body.data.export.html,
+    new RegExp(`<dt>Created at</dt><dd>${time}</dd><dt>Confirmed at</dt><dd>${time}</dd>`),
+  )
   assert.equal((await confirm(request_id, { code })).status, 403) // a code works once
 })
 
