@@ -11,7 +11,7 @@ import {
   readPhoneCode,
   yourDataCalls,
 } from '../../test/support/your-data.ts'
-import { noticeTexts } from '../notices/notice.ts'
+import { noticeTexts, noticeVersion } from '../notices/notice.ts'
 import { DAY, HOUR, MINUTE } from '../platform/clock.ts'
 import { LANGUAGES } from '../platform/text/languages.ts'
 
@@ -64,7 +64,7 @@ test('consent is stored with the version of the notice when the candidate agrees
     body: JSON.stringify({ step: 1, client_id: 'yes', value: 'yes' }),
   })
   const { consent } = (await view()).body.data
-  assert.deepEqual([consent.version, consent.withdrawn_at], [2, null])
+  assert.deepEqual([consent.version, consent.withdrawn_at], [noticeVersion(), null])
 })
 
 test('a candidate sees their data after confirming the code that was sent to the phone', async () => {
