@@ -58,7 +58,7 @@ export interface AffectedPerson {
   organisation: string
   mode: 'test' | 'live'
   person_id: string
-  status: 'active' | 'erased'
+  status: 'active' | 'restricted' | 'erased'
   name: string | null
   phone: string | null
   email: string | null
@@ -77,14 +77,16 @@ export async function* listAffectedPeople(
     sql` union all `,
   )
   const { rows } = await sql<Omit<AffectedPerson, 'name' | 'phone' | 'email'>>`
-    select o.org_id, g.name as organisation, o.mode, o.person_id, case when o.erased_at is null then 'active' else 'erased' end as status,
+    select o.org_id, g.name as organisation, o.mode, o.person_id,
+      case when o.erased_at is not null then 'erased' when o.restricted_at is not null then 'restricted' else 'active' end as status,
       count(distinct (r.table_name, r.id))::int as records, array_agg(distinct r.table_name) as tables
     from (${rowsOfTables}) as r join people o on o.person_id = r.person_id join organisations g on g.org_id = o.org_id
     where (${orgId ?? null}::text is null or r.org_id = ${orgId ?? null})
       and (${ids.length === 0} or r.ids && ${ids}::text[])
       and (${from ?? null}::timestamptz is null or r.at >= ${from ?? null})
       and (${to ?? null}::timestamptz is null or r.at < ${to ?? null})
-    group by o.org_id, g.name, o.mode, o.person_id, o.erased_at order by o.org_id, o.mode, o.person_id`.execute(queries)
+    group by o.org_id, g.name, o.mode, o.person_id, o.erased_at, o.restricted_at
+    order by o.org_id, o.mode, o.person_id`.execute(queries)
   for (const row of rows) yield { ...row, ...(await readContact(queries, clock, row.person_id, row.status)) }
 }
 

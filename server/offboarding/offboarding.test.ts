@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp, type TestApp } from '../../test/support/app.ts'
-import { CONSOLE_API, signIn } from '../../test/support/console.ts'
+import { CONSOLE_API, signIn, signInMember } from '../../test/support/console.ts'
 import { aCandidate, createCampaignPartner } from '../../test/support/partners.ts'
 import { until } from '../../test/support/until.ts'
 import { contactTestCandidate, yourDataCalls } from '../../test/support/your-data.ts'
@@ -183,7 +183,13 @@ test('the breach list names the people of the affected records, with the data th
   }
   const lines = await csv(`?ids=${first.campaign.campaign_id}&tables=candidates,messages`)
   assert.equal(lines.length, 1)
-  assert.match(lines[0]!, /Person 1,\+919810000001,person1@example\.com,2,candidates messages/)
+  assert.match(lines[0]!, /,active,Person 1,\+919810000001,person1@example\.com,2,candidates messages/)
+  const owner = await signInMember(app, first.partner.orgId, 'owner')
+  const personId = /PER_\w+/.exec(lines[0]!)![0]
+  const reason = { basis: 'GDPR Article 18', requested_by: 'the person' }
+  const restricted = await owner.post(`/orgs/${first.partner.orgId}/test/people/${personId}/restrict`, reason)
+  assert.equal(restricted.status, 200, JSON.stringify(restricted.body))
+  assert.match((await csv(`?ids=${first.campaign.campaign_id}`))[0]!, /,restricted,Person 1,/)
   assert.equal((await csv(`?org=${second.partner.orgId}`)).length, 1)
   assert.equal((await csv('?from=2999-01-01T00:00:00Z')).length, 0)
   assert.equal((await csv('')).length, 2)
