@@ -136,7 +136,7 @@ export function yourDataRoutes(app: App, context: Context): void {
       kind: subject.kind,
       language,
       languages: LANGUAGES.map((code) => ({ code, name: prompt('language_name', code) })),
-      texts: noticeTexts(language),
+      texts: { ...noticeTexts(language), language: prompt('page_language', language) },
       notice: await renderNotice(db.queries, subject.scope.orgId, subject.kind, language),
       consent: consent
         ? {

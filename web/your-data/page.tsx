@@ -42,7 +42,7 @@ export function YourDataPage({ kind, token }: { kind: string; token: string }) {
       <header class="top">
         <BrandName brand={view.brand} />
         <select
-          aria-label={texts.title}
+          aria-label={texts.language}
           value={view.language}
           onChange={(event) => void chooseLanguage(event.currentTarget.value)}
         >

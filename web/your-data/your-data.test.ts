@@ -28,11 +28,11 @@ test('a candidate reads the notice, sees their data and erases it', async (t) =>
   await page.getByText('Meera Nair, grievance@example.com').waitFor()
   await checkSizes(page, 'your-data')
 
-  await page.getByRole('combobox').selectOption('hi')
+  await page.getByRole('combobox', { name: 'Change language' }).selectOption('hi')
   await page.getByRole('heading', { name: 'आपकी जानकारी और आपके अधिकार' }).waitFor()
   await page.reload() // the language and the token survive
   await page.getByRole('heading', { name: 'आपकी जानकारी और आपके अधिकार' }).waitFor()
-  await page.getByRole('combobox').selectOption('en')
+  await page.getByRole('combobox', { name: 'भाषा' }).selectOption('en')
 
   await page.getByRole('button', { name: 'See my data' }).click()
   await page.getByRole('button', { name: 'Send code' }).click()
