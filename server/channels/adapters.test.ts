@@ -321,6 +321,13 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
   assert.equal(received.length, requestCount, 'nothing was sent to India')
 })
 
+test('the text of an SMS with a confirmation code has neither a link nor options', () => {
+  const text = '482910 is your code to see your data at Acme. Do not give it to anyone.'
+  const prompts = [{ step: 1, kind: 'notice' as const, text, choices: [], isCode: true, code: '482910' }]
+  for (const to of ['+919812345678', '+447700900123'])
+    assert.equal(smsTextFor(outgoingMessage({ to, prompts, isCode: true, code: '482910' }), 1600), text)
+})
+
 test('the text of an SMS that cannot be answered has the link and no question', () => {
   assert.equal(smsTextFor(outgoingMessage({ asksConsent: false }), 1600), `Answer here: ${LINK}`)
   const notice = { step: 0, kind: 'notice' as const, text: 'This is an automated message.', choices: [] }

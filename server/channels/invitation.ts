@@ -1,14 +1,14 @@
 import type { OutgoingMessage } from './channel.ts'
-import { linkLines, plainText, promptText, truncate } from './message-text.ts'
+import { hasCode, linkLines, plainText, promptText, truncate } from './message-text.ts'
 import { rulesFor } from './rules.ts'
 
 /**
  * Returns the text of an SMS: a question, or an invitation with the personal link in countries where SMS cannot be answered. The text of a
- * message to a reviewer already contains the link.
+ * message to a reviewer already contains the link, and a confirmation code is sent without it.
  */
 export function smsTextFor(message: OutgoingMessage, maxLength: number): string {
   if (message.review) return promptText(message)
-  return rulesFor(message.to).channels.sms.use === 'link_only'
+  return rulesFor(message.to).channels.sms.use === 'link_only' && !hasCode(message)
     ? invitationText(message, maxLength)
     : plainText(message, maxLength)
 }

@@ -36,11 +36,17 @@ export function numberedOptions(question: RenderedPrompt | undefined): string {
   return question.choices.map(({ label }, index) => `${index + 1}. ${label}`).join('\n')
 }
 
+/** Returns whether a message contains a confirmation code. It is sent without links, because it asks no question. */
+export function hasCode({ prompts }: Pick<OutgoingMessage, 'prompts'>): boolean {
+  return prompts.some(({ isCode }) => isCode)
+}
+
 /** Formats a message for channels without buttons. Text that is too long is truncated; the links are never truncated. */
 export function plainText(
   message: Pick<OutgoingMessage, 'prompts' | 'language' | 'link' | 'followUpNumber'>,
   maxLength: number,
 ): string {
+  if (hasCode(message)) return truncate(promptText(message), maxLength)
   const question = questionIn(message.prompts)
   const options = numberedOptions(question)
   const instruction = question && options && question.kind !== 'words' ? prompt('choose_number', message.language) : ''

@@ -69,7 +69,7 @@ test('consent is stored with the version of the notice when the candidate agrees
 
 test('a candidate sees their data after confirming the code that was sent to the phone', async () => {
   const app = await startSharedApp()
-  const { candidateId, token } = await contactTestCandidate(app)
+  const { partner, candidateId, token } = await contactTestCandidate(app)
   const { start, confirm } = yourDataCalls(app, 'candidate', token)
   const started = await start('export', 'phone')
   assert.equal(started.status, 200, JSON.stringify(started.body))
@@ -78,6 +78,12 @@ test('a candidate sees their data after confirming the code that was sent to the
   const wrong = await confirm(request_id, { code: '000000' })
   assert.deepEqual([wrong.status, wrong.body.error.code], [403, 'FORBIDDEN'])
   const code = await readPhoneCode(app, candidateId)
+  const recruiter = await signInMember(app, partner.orgId, 'recruiter')
+  const phonePath = `/orgs/${partner.orgId}/test/phone/${candidateId}`
+  const [question, codeMessage] = (await recruiter.get(phonePath)).body.data.messages
+  assert.match(codeMessage.text, new RegExp(`^${code} is your code .*\\. Do not give it to anyone\\.$`))
+  const reply = await recruiter.post(`${phonePath}/reply`, { value: 'yes', step: 1, client_id: 'yes' })
+  assert.equal(reply.body.data.messages[2].channel, question.channel, 'the reply is to the question')
   const confirmed = await confirm(request_id, { code: `${code.slice(0, 3)} ${code.slice(3)}` })
   assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
   assert.match(confirmed.body.data.export.html, /Person 1/)

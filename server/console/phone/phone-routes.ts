@@ -114,9 +114,12 @@ export function phoneRoutes(app: App, context: Context): void {
     },
   )
 
-  /** Returns the channel of the last message to the candidate. */
+  /** Returns the channel of the last message to the candidate. Confirmation codes are not part of the conversation. */
   async function lastChannel(tx: Tx, candidateId: string): Promise<Channel> {
-    const lastMessage = (await listMessages(tx, candidateId)).findLast(({ direction }) => direction === 'out')
+    const lastMessage = (await listMessages(tx, candidateId)).findLast(
+      ({ direction, content }) =>
+        direction === 'out' && !(Array.isArray(content) && content.some(({ isCode }) => isCode)),
+    )
     if (!lastMessage) throw problem('CONFLICT', 'This candidate has not received a message yet.')
     return lastMessage.channel
   }

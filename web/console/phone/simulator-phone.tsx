@@ -52,6 +52,8 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
   if (error) return <Notice kind="bad">{error.message}</Notice>
   const prompt = data?.asking.at(-1)
   const lastChannel = data?.messages.at(-1)?.channel
+  const lastReceived = data?.messages.findLast(({ direction }) => direction === 'out')
+  const lastQuestion = data?.messages.findLast(({ parts }) => parts.some(({ kind }) => kind !== 'notice'))
   const hasMessages = messageCount > 0
   const canAnswer = data?.status === 'pending' && !data.part && context.can('recruiter')
   return (
@@ -99,11 +101,16 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
   function answerForm({ choices, kind, step }: ConversationPrompt) {
     return (
       <>
+        {lastQuestion && lastQuestion !== lastReceived && (
+          <p class="small soft">You are answering the question before the last message.</p>
+        )}
         {choices.length > 0 && (
           <div class="quick">
             {choices.map(({ value, label }, index) => (
               <SubmitButton type="button" key={value} busy={busy} onClick={() => void sendReply({ value, step })}>
-                {lastChannel === 'sms' && kind !== 'words' ? `${index + 1}. ${label}` : label}
+                {(lastQuestion?.channel ?? lastChannel) === 'sms' && kind !== 'words'
+                  ? `${index + 1}. ${label}`
+                  : label}
               </SubmitButton>
             ))}
           </div>
