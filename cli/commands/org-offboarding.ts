@@ -94,10 +94,20 @@ export function orgEraseCommand(): Command {
       })
       print(command, { ...erased, status: run.erased_at === null ? 'held' : 'erased' }, () =>
         run.erased_at === null
-          ? `${run.people_erased} people of ${orgId} are erased. ${run.people_held} are not, because they or the organisation have a legal hold. End the legal holds and run the command again.`
-          : `Erased ${orgId} and ${run.people_erased} people. If the customer returns, create a new organisation.`,
+          ? `${people(run.people_erased)} of ${orgId} ${run.people_erased === 1 ? 'is' : 'are'} erased. ${describeHeld(run.people_held)} run the command again.`
+          : `Erased ${orgId} and ${people(run.people_erased)}. If the customer returns, create a new organisation.`,
       )
     })
+}
+
+function people(count: number): string {
+  return count === 1 ? '1 person' : `${count} people`
+}
+
+function describeHeld(count: number): string {
+  return count === 1
+    ? '1 person is not, because the person or the organisation has a legal hold. End the legal hold and'
+    : `${people(count)} are not, because they or the organisation have a legal hold. End the legal holds and`
 }
 
 /** If the command is interrupted, a server continues the erasure after this time. */

@@ -126,3 +126,22 @@ test('an organisation is exported to a file, and erased after its name was confi
   assert.equal(erased.code, 0, erased.stderr)
   assert.match(erased.stdout, new RegExp(`^Erased ${org} and 0 people\\.`))
 })
+
+test('the erasure of an organisation says how many people are not erased because of a legal hold', async () => {
+  const { cli, json, org } = await setUp()
+  const erase = ['org', 'erase', org, '--confirm', 'Acme Staffing', '--basis', 'End of contract']
+  for (const phone of ['+919990000002', '+919990000003']) {
+    const [{ person_id: id }] = await json('people', 'find', '--phone', phone)
+    await json('privacy', 'hold', id, '--org', org, '--mode', 'test', '--reason', 'Lawsuit 12/2026')
+    if (phone === '+919990000003') {
+      const two = await cli(...erase)
+      assert.match(two.stdout, / are erased\. 2 people are not, because they or the organisation have a legal hold\./)
+      await json('privacy', 'hold', id, '--org', org, '--mode', 'test', '--end')
+    }
+  }
+  const one = await cli(...erase)
+  assert.match(
+    one.stdout,
+    / erased\. 1 person is not, because the person or the organisation has a legal hold\. End the legal hold and run/,
+  )
+})
