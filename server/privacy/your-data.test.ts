@@ -258,8 +258,8 @@ test('after the erasure, every link shows only that the data was erased', async 
   const { request_id } = (await start('erase', 'phone')).body.data
   const confirmed = await confirm(request_id, { code: await readPhoneCode(app, candidateId) })
   assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
-  const { candidate } = (await partner.get('/results')).body.data.items[0]
-  assert.equal(candidate.name, 'erased')
+  const { candidate, status, reason } = (await partner.get('/results')).body.data.items[0]
+  assert.deepEqual([candidate.name, status, reason], ['erased', 'failed', 'stopped'])
   const { data } = (await view()).body
   assert.deepEqual([data.erased, data.addresses], [true, []])
   assert.equal((await start('export', 'phone')).status, 410)
