@@ -51,12 +51,13 @@ export interface NoticeSection {
   paragraphs: string[]
 }
 
-/** Returns the notice of an organisation for candidates, students or reviewers. */
+/** Returns the notice of an organisation for candidates, students or reviewers. Answers of candidates go to the hiring company, too. */
 export async function renderNotice(
   queries: Queries,
   orgId: string,
   kind: SubjectKind,
   language: Language,
+  hiringCompany?: string,
 ): Promise<{ version: number; organisation: string; sections: NoticeSection[] }> {
   const { name } = await getOrganisation(queries, orgId)
   const settings = await getPrivacySettings(queries, orgId)
@@ -64,6 +65,8 @@ export async function renderNotice(
   const organisation = breakLinks(toSingleLine(name))
   const text = (key: string, values: Record<string, string | number> = {}) =>
     noticeText(language, key, { organisation, ...values })
+  const company = hiringCompany === undefined ? organisation : breakLinks(toSingleLine(hiringCompany))
+  const recipients = new Intl.ListFormat(language).format(new Set([organisation, company]))
   const questions = questionContact(settings)
   const complaints = complaintContact(settings)
   return {
@@ -75,7 +78,7 @@ export async function renderNotice(
         paragraphs: [text('who'), ...(questions ? [text('contact', { contact: questions })] : [])],
       },
       { title: text('what_title'), paragraphs: [text(`what_${kind}`)] },
-      { title: text('why_title'), paragraphs: [text(`why_${kind}`)] },
+      { title: text('why_title'), paragraphs: [text(`why_${kind}`, { organisation: recipients })] },
       { title: text('how_long_title'), paragraphs: [text('how_long', periods)] },
       { title: text('rights_title'), paragraphs: [text('rights')] },
       {

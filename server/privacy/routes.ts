@@ -4,6 +4,7 @@ import type { Rule } from '../access/limits/limiter.ts'
 import { problem } from '../api/problem.ts'
 import { findBrand } from '../branding/branding.ts'
 import { pageBrand } from '../branding/schema.ts'
+import { findCandidacy } from '../campaigns/candidacy.ts'
 import { candidateResponse } from '../campaigns/candidate-page/schema.ts'
 import type { Context } from '../context.ts'
 import { noticeTexts, renderNotice, type SubjectKind } from '../notices/notice.ts'
@@ -132,12 +133,13 @@ export function yourDataRoutes(app: App, context: Context): void {
   async function viewOf(subject: Subject, language: Language) {
     const consent = await findConsent(db.queries, subject)
     const brand = await findBrand(db.queries, subject.scope.orgId)
+    const candidate = subject.kind === 'candidate' ? await findCandidacy(db.queries, subject.id) : undefined
     return {
       kind: subject.kind,
       language,
       languages: LANGUAGES.map((code) => ({ code, name: prompt('language_name', code) })),
       texts: { ...noticeTexts(language), language: prompt('page_language', language) },
-      notice: await renderNotice(db.queries, subject.scope.orgId, subject.kind, language),
+      notice: await renderNotice(db.queries, subject.scope.orgId, subject.kind, language, candidate?.flow.company_name),
       consent: consent
         ? {
             version: consent.notice_version,

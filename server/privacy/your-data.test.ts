@@ -11,6 +11,7 @@ import {
   readPhoneCode,
   yourDataCalls,
 } from '../../test/support/your-data.ts'
+import { getOrganisation } from '../access/organisations.ts'
 import { noticeTexts, noticeVersion } from '../notices/notice.ts'
 import { DAY, HOUR, MINUTE } from '../platform/clock.ts'
 import { LANGUAGES } from '../platform/text/languages.ts'
@@ -44,6 +45,8 @@ test('the notice names the organisation, its contacts and the retention periods,
   const { body } = await yourDataCalls(app, 'candidate', token).view()
   const text = JSON.stringify(body.data.notice)
   assert.match(text, /Meera Nair, grievance@example\.com/)
+  const { name } = await getOrganisation(app.context.db.queries, partner.orgId)
+  assert.ok(text.includes(`Your answers go to ${name} and Metro Ltd.`), text)
   assert.match(text, /Messages: 180 days\. Answers: 365 days\./)
   assert.match(text, /Data Protection Board of India/)
   assert.deepEqual(body.data.addresses, [{ kind: 'phone', masked: '+91 •••• 0001' }])
