@@ -157,7 +157,7 @@ async function findObstacle(
 }
 
 /** Returns the content of a message from the review as it is now, or why the message must not be sent. */
-export async function readContent(
+async function readContent(
   queries: Queries,
   deps: Pick<Context, 'clock' | 'vault' | 'config' | 'mailboxes'>,
   message: Pick<

@@ -52,8 +52,8 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
   if (error) return <Notice kind="bad">{error.message}</Notice>
   const prompt = data?.asking.at(-1)
   const lastChannel = data?.messages.at(-1)?.channel
-  const lastReceived = data?.messages.findLast(({ direction }) => direction === 'out')
-  const lastQuestion = data?.messages.findLast(({ parts }) => parts.some(({ kind }) => kind !== 'notice'))
+  const lastReceived = data?.messages.filter(({ direction }) => direction === 'out').at(-1)
+  const lastQuestion = data?.messages.filter(({ parts }) => parts.some(({ kind }) => kind !== 'notice')).at(-1)
   const hasMessages = messageCount > 0
   const canAnswer = data?.status === 'pending' && !data.part && context.can('recruiter')
   return (
