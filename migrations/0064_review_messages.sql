@@ -13,7 +13,7 @@ create table review_messages (
   -- Null if no channel can reach the number.
   channel text check (channel in ('whatsapp', 'sms')),
   state text not null check (state in ('queued', 'sending', 'sent', 'delivered', 'read', 'failed', 'unknown', 'skipped')),
-  -- Why the message was not sent, failed, or waits.
+  -- Reason why the message was skipped, failed or is waiting.
   reason text,
   -- Keyed hash of the number, by which a message to an earlier number of the reviewer is recognised; null after the erasure.
   phone_index bytea,
@@ -30,7 +30,7 @@ create table review_messages (
   slot_at timestamptz,
   due_at timestamptz,
   leased_until timestamptz,
-  -- When the call to the provider began; a message whose process ended before was not sent.
+  -- Start of the call to the provider. Null if no call was started, so that the message was not sent.
   call_started_at timestamptz,
   sent_at timestamptz,
   created_at timestamptz not null,

@@ -3006,8 +3006,8 @@ type Reviewer struct {
 	Company string `json:"company"`
 	// Website of the company, which is compared with the email address.
 	Website *string `json:"website,omitempty"`
-	// Phone number in E.164 format, to which the link is sent, too. Absent without one, and in the response of `GET
-	// /storereviewerdetails/{serviceVerificationId}`.
+	// Phone number in E.164 format; the link is also sent to it. Absent if no number was given, and always absent in the
+	// response of `GET /storereviewerdetails/{serviceVerificationId}`.
 	Phone *string `json:"phone,omitempty"`
 }
 
@@ -3023,7 +3023,8 @@ type ReviewerInput struct {
 	Company string `json:"company"`
 	// Website of the company, which is compared with the email address.
 	Website *string `json:"website,omitempty"`
-	// Phone number of the student.
+	// Phone number of the reviewer in E.164 format. The link is sent to it by WhatsApp or SMS, in addition to the email,
+	// if the organisation has set up the channel.
 	Phone *string `json:"phone,omitempty"`
 }
 

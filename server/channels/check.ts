@@ -101,7 +101,7 @@ function checkTemplates(
           : 'No template for codes is approved, so people cannot confirm requests about their data by SMS.',
         `Create the texts with "attestry channels templates create", register them at ${registry}, and import their IDs or status.`,
       )
-  // Messages to reviewers are in English or Hindi.
+  // Messages to reviewers are sent in English, so other languages are not needed.
   for (const purpose of templatePurposes.filter((each) => !isReviewPurpose(each))) {
     const ofPurpose = approved.filter((template) => template.purpose === purpose)
     const missing = templateLanguages(undefined).filter(

@@ -51,7 +51,7 @@ export interface NoticeSection {
   paragraphs: string[]
 }
 
-/** Returns the notice of an organisation for candidates, students or reviewers. Answers of candidates go to the hiring company, too. */
+/** Returns the notice of an organisation for candidates, students or reviewers. For candidates, also names the hiring company, which gets their answers. */
 export async function renderNotice(
   queries: Queries,
   orgId: string,

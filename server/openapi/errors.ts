@@ -151,7 +151,7 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
     'The review was requested, or questions were generated or are being generated: skills, method and items cannot be changed.',
   TOO_MANY_FILES: 'A session can have at most 5 files. Delete one first.',
   TOO_MANY_REVIEWERS: 'A session can have at most 3 different reviewer addresses.',
-  DATA_ERASED: 'The data of this link was erased.',
+  DATA_ERASED: 'The data of the student or the reviewer was erased.',
   LINK_EXPIRED: 'The review link has expired.',
   GENERATION_FAILED: 'The questions could not be generated. The session is unchanged. Try again.',
 }

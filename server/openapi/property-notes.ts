@@ -480,6 +480,10 @@ export const propertyNotes: Record<string, PropertyNote> = {
   'SessionEmailResponse.name': ['Name of the student.', 'Asha Rao'],
   email: ['Email address of the student.', 'asha@example.com'],
   phone: ['Phone number of the student.', '+919990000001'],
+  'ReviewerInput.phone': [
+    'Phone number of the reviewer in E.164 format. The link is sent to it by WhatsApp or SMS, in addition to the email, if the organisation has set up the channel.',
+    '+919812345678',
+  ],
   student: ['The student.'],
   projects: ['Projects of the student.'],
   workExperiences: ['Work experience of the student.'],

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 
 const BLOCK_BYTES = 64
 const DIGEST_BYTES = 32
-/** Bytes of a UTF-16 code unit in UTF-8, at most. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const MAX_UTF8_BYTES = 3
 
 /**
@@ -36,7 +36,7 @@ export class HmacKey {
     const message = maxLength <= messageBuffer.length ? messageBuffer : Buffer.allocUnsafe(maxLength)
     this.#inner.copy(message)
     const length = BLOCK_BYTES + message.write(text, BLOCK_BYTES, encoding)
-    // Node returns a hash as a string of bytes in a third of the time of a buffer, which it allocates separately.
+    // Returning a hash as a binary string takes a third of the time of returning a buffer, which Node.js allocates separately.
     this.#outer.write(hash('sha256', message.subarray(0, length), 'binary'), BLOCK_BYTES, 'latin1')
     return Buffer.from(hash('sha256', this.#outer, 'binary'), 'latin1')
   }

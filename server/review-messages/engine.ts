@@ -21,7 +21,7 @@ export async function sendReviewMessagesNow(context: Context, isStopped: () => b
         sendReviewMessage(context, message).catch((error) =>
           log.warn(
             { err: error, message: message.message_id },
-            'sending a message to a reviewer failed, treating it as unknown when the lease expires',
+            'sending a message to a reviewer failed, settling it when its lease expires',
           ),
         ),
       ),

@@ -55,7 +55,7 @@ export function toOutgoingMessage(content: ReviewMessageContent, channel: Review
   }
 }
 
-/** Returns who asks and why, and the link. Only channels whose replies are read mention STOP. */
+/** Returns the text of the message, with the request and the link. Only channels whose replies are read mention STOP. */
 export function messageText(content: ReviewMessageContent, channel: ReviewChannel): string {
   const { purpose, phone, organisation, link } = content
   const text = reviewText(purpose, LANGUAGE, shorten(organisation))!

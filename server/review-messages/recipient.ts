@@ -8,7 +8,7 @@ import { isSuppressed } from '../verification/reviews/review-requests.ts'
 import type { Review } from '../verification/reviews/reviews.ts'
 import type { Session } from '../verification/sessions.ts'
 
-/** Returns the owner of a phone number, for the opt-outs of the organisation. */
+/** Returns a phone number in the form that the opt-out functions expect. */
 export function phoneOwner({ orgId, mode }: OrgScope, phone: string, testClockId: string | null = null) {
   return { org_id: orgId, mode, phone, email: null, test_clock_id: testClockId }
 }

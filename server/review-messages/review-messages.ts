@@ -220,8 +220,8 @@ async function selectMessages(queries: Queries, condition: ReturnType<typeof sql
 }
 
 /**
- * Drops the queued messages of a student or reviewer who is erased, and deletes the texts and the hashes of the number. The rows are locked
- * first, so that an SMS that a concurrent report adds to them is seen. After the erasure of a student, a WhatsApp user stays linked to the
+ * Skips the queued messages of a student or reviewer who is erased, and deletes the texts and the hashes of the number. Locks the rows
+ * first, so that the later statements also see an SMS that a concurrent report of the provider queues. After the erasure of a student, a WhatsApp user stays linked to the
  * number of the reviewer if other messages or candidates still have the number.
  */
 export async function eraseReviewMessages(tx: Tx, { clock }: ErasureDeps, { personId }: PersonRef): Promise<void> {

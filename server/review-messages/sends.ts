@@ -174,7 +174,7 @@ async function readContent(
   const isSameNumber =
     review.phone !== undefined &&
     message.phone_index?.equals(blindIndexOf(queries).phone(session.scope, review.phone)) === true
-  if (!isSameNumber || review.personId !== message.person_id) return 'the reviewer has another phone number now'
+  if (!isSameNumber || review.personId !== message.person_id) return 'the reviewer or the phone number has changed'
   if (await isReplaced(queries, message)) return REPLACED
   const refusal = await findRefusal(queries, deps, session, review)
   if (refusal !== undefined) return refusal
@@ -210,7 +210,7 @@ interface Delay {
   slotAt?: Date
 }
 
-/** Returns until when a message must wait, and why: for hours, or for the rate or the limit of the sender. */
+/** Returns the delay that contact hours, the send rate or the messaging limit of WhatsApp require, with the reason. */
 async function findDelay(
   deps: SendDeps,
   message: ClaimedReviewMessage,
@@ -293,8 +293,8 @@ export async function releaseCost(
 }
 
 /**
- * Returns whether a claimed message may still be sent, immediately before it is sent, and stores that the call to the provider begins. If the reviewer has opted out or was erased since the
- * claim, skips the message. If the organisation was paused or the lease has expired, returns it to the queue.
+ * Returns whether a claimed message may still be sent, immediately before it is sent, and stores that the call to the provider begins. If
+ * the reviewer has opted out or was erased since the claim, skips the message. If the organisation was paused or the lease has expired, returns it to the queue.
  */
 async function confirmSend(deps: SendDeps, message: ClaimedReviewMessage): Promise<boolean> {
   const { db, clock, keyring } = deps

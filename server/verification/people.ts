@@ -27,7 +27,7 @@ async function listReviewIds(queries: Queries, { personId }: PersonRef): Promise
 
 /**
  * Ends the sessions and pending reviews of a person who is erased: they expire, and the hashes of the mailboxes are replaced. The links of
- * reviewers remain, because reviewers of an erased student still use their own rights with them; they show nothing else any more.
+ * reviewers are kept, so that reviewers of an erased student can still exercise their own rights. They give access to nothing else.
  */
 export async function endSessions(tx: Tx, deps: ErasureDeps, person: PersonRef): Promise<void> {
   const ownIds = await listSessionIds(tx, person)

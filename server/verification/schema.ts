@@ -166,7 +166,7 @@ export const Reviewer = named(
     phone: Type.Optional(
       Type.String({
         description:
-          'Phone number in E.164 format, to which the link is sent, too. Absent without one, and in the response of `GET /storereviewerdetails/{serviceVerificationId}`.',
+          'Phone number in E.164 format; the link is also sent to it. Absent if no number was given, and always absent in the response of `GET /storereviewerdetails/{serviceVerificationId}`.',
         examples: ['+919812345678'],
       }),
     ),

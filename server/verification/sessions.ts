@@ -212,7 +212,7 @@ export function sessionNotFoundProblem() {
 }
 
 export function dataErasedProblem() {
-  return problem('DATA_ERASED', 'The data of this link was erased.')
+  return problem('DATA_ERASED', 'The data of the student or the reviewer was erased.')
 }
 
 export function verificationNotFoundProblem() {

@@ -68,7 +68,7 @@ interface ReviewerAddresses {
 
 /**
  * Rejects a reviewer whose mailbox already reviews the same source under another endorsement type, or under another spelling of the
- * address: one mailbox is one reviewer of a source. So is one phone number, which cannot have several mailboxes.
+ * address: one mailbox is one reviewer of a source. Also rejects a phone number that a reviewer of the same source uses with a different mailbox.
  */
 export async function requireReviewerAvailable(
   tx: Tx,
@@ -145,7 +145,7 @@ export async function isPhoneOfStudent(
   })
 }
 
-/** Digits below which a text is too short to be a phone number without its country code. */
+/** Minimum number of digits of a phone number without a country code. */
 const MIN_NATIONAL_DIGITS = 7
 
 /** Compares the phone number of a student, which partners send in any format, with a number in E.164 format. */

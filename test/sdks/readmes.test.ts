@@ -128,7 +128,7 @@ interface Installation {
   load: string
 }
 
-/** Python of which pip and setuptools are installed; `pip` of the README is that of the reader's Python. */
+/** A Python that has pip, setuptools and wheel. The README assumes the `pip` of the reader's Python. */
 const python = ['python3', '/usr/bin/python3'].find(
   (each) => spawnSync(each, ['-c', 'import setuptools, wheel, pip'], { cwd: tmpdir() }).status === 0,
 )

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Files of which `npm ci` and `npm install` compute the packages to install. */
+/** Files from which `npm ci` and `npm install` compute the packages to install. */
 const NPM_FILES = [
   'package.json',
   'package-lock.json',

@@ -1515,7 +1515,7 @@ export interface ReviewMessage {
   kind: 'review_request' | 'review_reminder'
   channel: 'whatsapp' | 'sms' | null
   state: 'queued' | 'sending' | 'sent' | 'delivered' | 'read' | 'failed' | 'unknown' | 'skipped'
-  /** Why the message was not sent, failed, or waits. */
+  /** Reason why the message was skipped, failed or is waiting. */
   reason: string | null
   /** The text of a TEST message, which reaches no phone. */
   text: string | null

@@ -341,7 +341,7 @@ export interface Reviewer {
   company: string
   /** Website of the company, which is compared with the email address. */
   website?: string
-  /** Phone number in E.164 format, to which the link is sent, too. Absent without one, and in the response of `GET /storereviewerdetails/{serviceVerificationId}`. */
+  /** Phone number in E.164 format; the link is also sent to it. Absent if no number was given, and always absent in the response of `GET /storereviewerdetails/{serviceVerificationId}`. */
   phone?: string
 }
 
@@ -356,7 +356,7 @@ export interface ReviewerInput {
   company: string
   /** Website of the company, which is compared with the email address. */
   website?: string | null
-  /** Phone number of the student. */
+  /** Phone number of the reviewer in E.164 format. The link is sent to it by WhatsApp or SMS, in addition to the email, if the organisation has set up the channel. */
   phone?: string | null
 }
 

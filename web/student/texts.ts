@@ -47,7 +47,7 @@ const en = {
   company: 'Their company or school',
   website: 'Their website (optional)',
   phone: 'Their phone number, with country code (optional)',
-  phoneHint: 'If you give a number, we also send the link by WhatsApp or SMS.',
+  phoneHint: 'If you enter a number, we also send the link and the reminders by WhatsApp or SMS.',
   invalidPhone:
     'This phone number cannot be used. Enter the number of your reviewer with the country code, such as +91 98123 45678, or leave it empty. Your own number is not accepted.',
   relation: 'This person is my',
@@ -157,7 +157,7 @@ const en = {
   expiredText:
     'Go back to the site that sent you here and start again. Skills that are already verified stay verified.',
   erasedTitle: 'Your data was erased',
-  erasedText: 'The data of this link was erased. Nothing can be shown any more.',
+  erasedText: 'Your data in this verification was erased, so this page has nothing to show.',
   returnTo: 'Back to the site that sent you here',
   offline: 'No connection. Your input is saved on this device. Try again in a moment.',
   serverError: 'Something went wrong on our side. Nothing is lost. Please try again.',
@@ -253,9 +253,9 @@ const hi: typeof en = {
   company: 'उनकी कंपनी या स्कूल',
   website: 'वेबसाइट (ज़रूरी नहीं)',
   phone: 'फ़ोन नंबर, देश कोड के साथ (ज़रूरी नहीं)',
-  phoneHint: 'नंबर देने पर हम लिंक WhatsApp या SMS से भी भेजेंगे।',
+  phoneHint: 'नंबर देने पर हम लिंक और याद दिलाने वाले संदेश WhatsApp या SMS से भी भेजेंगे।',
   invalidPhone:
-    'यह फ़ोन नंबर इस्तेमाल नहीं हो सकता। अपने समीक्षक का नंबर देश कोड के साथ लिखें, जैसे +91 98123 45678, या खाली छोड़ दें। आपका अपना नंबर मान्य नहीं है।',
+    'यह फ़ोन नंबर इस्तेमाल नहीं हो सकता। पुष्टि करने वाले का नंबर देश कोड के साथ लिखें, जैसे +91 98123 45678, या खाली छोड़ दें। आपका अपना नंबर मान्य नहीं है।',
   relation: 'वे मेरे हैं',
   relations: { manager: 'मैनेजर', mentor: 'मार्गदर्शक', peer: 'साथी', client: 'ग्राहक', faculty: 'शिक्षक' },
   sendReview: 'अनुरोध भेजें',
@@ -336,7 +336,7 @@ const hi: typeof en = {
     many_endorsements: 'पुष्टि करने वाले ने बहुत ज़्यादा लोगों के हुनर की पुष्टि की है।',
     same_network: 'पुष्टि करने वाले ने उसी नेटवर्क से जवाब दिया जिसका आपने इस्तेमाल किया था।',
     same_device: 'पुष्टि करने वाले ने ऐसे डिवाइस से जवाब दिया जो आपके डिवाइस जैसा लगता है।',
-    reviewer_is_student: 'आपने पुष्टि करने वाले का ईमेल पता या फ़ोन नंबर अपने लिए इस्तेमाल किया है।',
+    reviewer_is_student: 'आपने पुष्टि करने वाले का ईमेल पता या फ़ोन नंबर अपने पते या नंबर के रूप में इस्तेमाल किया है।',
     ring: 'आप और पुष्टि करने वाले ऐसे समूह में हैं जिसके लोग एक-दूसरे की पुष्टि करते हैं।',
   },
   declinedTitle: 'आपके समीक्षक ने मना किया',

@@ -1,7 +1,7 @@
 import type { Language } from '../../platform/text/languages.ts'
 import type { ReviewPurpose } from './template.ts'
 
-/** Texts of messages to reviewers, in the languages of the review email. */
+/** Texts of messages to reviewers. The English one is sent, or another one if only that is approved. */
 const reviewTexts: Partial<Record<Language, Record<ReviewPurpose, string>>> = {
   en: {
     review_request:
@@ -9,7 +9,8 @@ const reviewTexts: Partial<Record<Language, Record<ReviewPurpose, string>>> = {
     review_reminder: '{company}: {student} is still waiting for you to confirm skills. It takes about a minute: {link}',
   },
   hi: {
-    review_request: '{company}: {student} चाहते हैं कि आप उनके कौशल की पुष्टि करें। इसमें लगभग एक मिनट लगता है: {link}',
+    review_request:
+      '{company}: {student} ने आपसे उन कौशलों की पुष्टि करने का अनुरोध किया है जो आपने उनके काम में देखे हैं। इसमें लगभग एक मिनट लगता है: {link}',
     review_reminder: '{company}: {student} को अब भी आपकी पुष्टि का इंतज़ार है। इसमें लगभग एक मिनट लगता है: {link}',
   },
 }

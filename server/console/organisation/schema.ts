@@ -214,7 +214,9 @@ const ReviewMessageRecord = named(
       kind: Type.Enum([...reviewPurposes]),
       channel: orNull(Type.Enum([...reviewChannels])),
       state: Type.Enum([...reviewMessageStates]),
-      reason: Type.Union([text, Type.Null()], { description: 'Why the message was not sent, failed, or waits.' }),
+      reason: Type.Union([text, Type.Null()], {
+        description: 'Reason why the message was skipped, failed or is waiting.',
+      }),
       text: Type.Union([text, Type.Null()], { description: 'The text of a TEST message, which reaches no phone.' }),
       created_at: text,
       sent_at: orNull(text),

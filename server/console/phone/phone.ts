@@ -147,8 +147,8 @@ function redactedLink({ config }: Pick<Context, 'config'>): string {
 }
 
 /**
- * Replaces chosen values with their labels, and adds the exact text of plain-text messages. Without a context for it, the person was
- * erased, and messages to them have the marker as text.
+ * Replaces chosen values with their labels, and adds the exact text of plain-text messages. `preview` is undefined if the
+ * person was erased; messages to them then show the marker.
  */
 function messageRecords(messages: CandidateMessage[], preview: PreviewContext | undefined) {
   const labels = new Map<string, string>()

@@ -102,7 +102,7 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
     return (
       <>
         {lastQuestion && lastQuestion !== lastReceived && (
-          <p class="small soft">You are answering the question before the last message.</p>
+          <p class="small soft">Your reply answers the last question, not the last message.</p>
         )}
         {choices.length > 0 && (
           <div class="quick">

@@ -142,8 +142,8 @@ export default function CandidatePage({ params }: { params: Params }) {
           }}
         >
           <p>
-            Revoke the link if another person has it. The links in all earlier messages stop working immediately, also
-            the link for opting out in emails. The candidate gets a new link with the next message. This cannot be
+            Revoke the link if another person has it. The links in all earlier messages stop working immediately,
+            including the opt-out links in emails. The candidate gets a new link with the next message. This cannot be
             undone.
           </p>
         </Confirm>

@@ -17,8 +17,8 @@ final class Reviewer implements \JsonSerializable
      * @param string $email Email address of the reviewer.
      * @param string $company Company or institution of the reviewer.
      * @param string|null $website Website of the company, which is compared with the email address.
-     * @param string|null $phone Phone number in E.164 format, to which the link is sent, too. Absent without
-     *     one, and in the response of `GET /storereviewerdetails/{serviceVerificationId}`.
+     * @param string|null $phone Phone number in E.164 format; the link is also sent to it. Absent if no number
+     *     was given, and always absent in the response of `GET /storereviewerdetails/{serviceVerificationId}`.
      */
     public function __construct(
         public readonly string $serviceVerificationId,

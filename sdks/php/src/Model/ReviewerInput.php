@@ -17,7 +17,8 @@ final class ReviewerInput implements \JsonSerializable
      * @param string $email The reviewer's own email address.
      * @param string $company Company or institution of the reviewer.
      * @param string|null $website Website of the company, which is compared with the email address.
-     * @param string|null $phone Phone number of the student.
+     * @param string|null $phone Phone number of the reviewer in E.164 format. The link is sent to it by
+     *     WhatsApp or SMS, in addition to the email, if the organisation has set up the channel.
      */
     public function __construct(
         public readonly string $serviceVerificationId,

@@ -2586,8 +2586,8 @@ class _ReviewerOptional(TypedDict, total=False):
     website: str
     """Website of the company, which is compared with the email address."""
     phone: str
-    """Phone number in E.164 format, to which the link is sent, too. Absent without one, and in the
-    response of `GET /storereviewerdetails/{serviceVerificationId}`.
+    """Phone number in E.164 format; the link is also sent to it. Absent if no number was given, and always
+    absent in the response of `GET /storereviewerdetails/{serviceVerificationId}`.
     """
 
 
@@ -2606,7 +2606,9 @@ class _ReviewerInputOptional(TypedDict, total=False):
     website: Optional[str]
     """Website of the company, which is compared with the email address."""
     phone: Optional[str]
-    """Phone number of the student."""
+    """Phone number of the reviewer in E.164 format. The link is sent to it by WhatsApp or SMS, in addition
+    to the email, if the organisation has set up the channel.
+    """
 
 
 class ReviewerInput(_ReviewerInputOptional):

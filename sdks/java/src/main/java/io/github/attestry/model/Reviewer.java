@@ -9,8 +9,8 @@ package io.github.attestry.model;
  * @param email Email address of the reviewer.
  * @param company Company or institution of the reviewer.
  * @param website Website of the company, which is compared with the email address.
- * @param phone Phone number in E.164 format, to which the link is sent, too. Absent without one, and in the
- *     response of {@code GET /storereviewerdetails/{serviceVerificationId}}.
+ * @param phone Phone number in E.164 format; the link is also sent to it. Absent if no number was given, and
+ *     always absent in the response of {@code GET /storereviewerdetails/{serviceVerificationId}}.
  */
 public record Reviewer(
         String serviceVerificationId,

@@ -11,7 +11,8 @@ import io.github.attestry.internal.Required;
  * @param email The reviewer's own email address.
  * @param company Company or institution of the reviewer.
  * @param website Website of the company, which is compared with the email address.
- * @param phone Phone number of the student.
+ * @param phone Phone number of the reviewer in E.164 format. The link is sent to it by WhatsApp or SMS, in
+ *     addition to the email, if the organisation has set up the channel.
  */
 public record ReviewerInput(
         String serviceVerificationId,
@@ -79,7 +80,10 @@ public record ReviewerInput(
             return this;
         }
 
-        /** Phone number of the student. */
+        /**
+         * Phone number of the reviewer in E.164 format. The link is sent to it by WhatsApp or SMS, in addition
+         * to the email, if the organisation has set up the channel.
+         */
         public Builder phone(String value) {
             phone = value;
             return this;
