@@ -11,6 +11,8 @@ const SMS_LANGUAGES = 12
 const WHATSAPP_LANGUAGES = 10
 const SMS_PURPOSES = 3
 const WHATSAPP_PURPOSES = 8
+/** Texts for reviewers: two purposes in two languages. */
+const REVIEW_TEXTS = 4
 
 const setUp = oncePerFile(async (t) => {
   const deployment = await createDeployment(t)
@@ -31,7 +33,7 @@ test('SMS texts are created, exported for a DLT portal, and approved by importin
   )
 
   const created = JSON.parse((await templates('create', '--channel', 'sms')).stdout)
-  assert.equal(created.length, SMS_PURPOSES * SMS_LANGUAGES)
+  assert.equal(created.length, SMS_PURPOSES * SMS_LANGUAGES + REVIEW_TEXTS)
   assert.ok(created.every(({ status }: any) => status === 'draft'))
   assert.deepEqual(JSON.parse((await templates('create', '--channel', 'sms')).stdout), [], 'no template is replaced')
 
@@ -101,7 +103,7 @@ test('WhatsApp templates are submitted, and their status and quality are read', 
   await setChannel(settings)
   const templates = (...args: string[]) => cli('--json', 'channels', 'templates', ...args, '--org', org_id)
   const created = JSON.parse((await templates('create', '--channel', 'whatsapp', '--category', 'utility')).stdout)
-  assert.equal(created.length, WHATSAPP_PURPOSES * WHATSAPP_LANGUAGES)
+  assert.equal(created.length, WHATSAPP_PURPOSES * WHATSAPP_LANGUAGES + REVIEW_TEXTS)
   const withoutAccount = await templates('submit')
   assert.match(withoutAccount.stderr, /have no business_account_id/)
   await setChannel({ ...settings, business_account_id: BUSINESS_ACCOUNT_ID })
