@@ -133,7 +133,7 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
   ASSESSMENT_LOCKED: 'This assessment has been passed and is closed.',
   ATTEMPTS_EXHAUSTED:
     'The skill "Bricklaying" has 3 failed attempts within 30 days. It can be assessed again from 2026-12-05T10:00:00.000Z.',
-  INVALID_TOKEN: 'This review link is invalid or has been replaced by a newer one.',
+  INVALID_TOKEN: 'This review link is invalid or was replaced by a newer one. Use the link in the newest email.',
   SESSION_NOT_FOUND: 'Session not found or expired.',
   VERIFICATION_NOT_FOUND: 'Verification not found.',
   ALREADY_SUBMITTED: 'The review has already been submitted.',
