@@ -348,7 +348,7 @@ test('files are part of the export of a student, and are deleted with the studen
   assert.ok(exported.includes('wall.png'))
   await expectOk(partner.post(`/people/${person_id}/erase`, { basis: 'GDPR Article 17', requested_by: 'the student' }))
   const body = { serviceVerificationId: session.id, token, fileId: file.fileId }
-  assert.equal(outcomeOf(await calls.call('POST', '/humanverification/file', { body })), '403 INVALID_TOKEN')
+  assert.equal(outcomeOf(await calls.call('POST', '/humanverification/file', { body })), '410 DATA_ERASED')
   const { rows } = await app.context.db.pool.query('select 1 from proof_files where file_id = $1', [file.fileId])
   assert.equal(rows.length, 0)
 })
