@@ -96,7 +96,10 @@ export async function lockReview(
   const review = session && (await findReview(tx, id))
   const tokenHash = hashToken(typeof token === 'string' ? token : '')
   if (session?.method !== 'human' || !review?.link || !timingSafeEqual(tokenHash, review.link.tokenHash)) {
-    throw problem('INVALID_TOKEN', 'This review link is invalid or was replaced by a newer one. Use the link in the newest email.')
+    throw problem(
+      'INVALID_TOKEN',
+      'This review link is invalid or was replaced by a newer one. Use the link in the newest email.',
+    )
   }
   requireNotErased(session, review)
   return { session, review }
