@@ -152,7 +152,7 @@ export async function revokeMiskeyed(
   const ofOwner = orgId === undefined ? sql`true` : sql`org_id = ${orgId}`
   const { rows } = await sql<{ credential_id: string; responses: ScoredResponse[] }>`
     select credential_id, responses from credentials
-    where revoked_at is null and item_ids @> array[${itemId}] and ${ofOwner}`.execute(tx)
+    where revoked_at is null and credential_id in (select credentials_with_item(${itemId})) and ${ofOwner}`.execute(tx)
   const wrongIds: string[] = []
   for (const { credential_id: id, responses } of rows) {
     const remaining = responses.filter((response) => response.id !== itemId)

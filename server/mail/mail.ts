@@ -452,9 +452,9 @@ async function peopleOfPlainEmail(tx: Tx, email: PlainEmail): Promise<string[]> 
 /** Ends the emails of a person who is erased: those that are not sent yet are skipped, and their links no longer work. */
 export async function skipEmailsOf(tx: Tx, _deps: ErasureDeps, { personId }: PersonRef): Promise<void> {
   await sql`update mails set status = 'skipped', status_reason = 'person_erased', held = false
-    where person_ids @> array[${personId}]::text[] and status = 'queued'`.execute(tx)
+    where mail_id in (select mails_of_person(${personId})) and status = 'queued'`.execute(tx)
   await sql`update mails set unsubscribe_hash = null, last_error = null
-    where person_ids @> array[${personId}]::text[] and person_ids[1] = ${personId}`.execute(tx)
+    where mail_id in (select mails_of_person(${personId})) and person_ids[1] = ${personId}`.execute(tx)
 }
 
 /**
@@ -467,7 +467,7 @@ export async function exportEmails(
   { personId }: PersonRef,
 ): Promise<ExportSection[]> {
   const rows = await selectSummaries(queries)
-    .where(sql<boolean>`person_ids @> array[${personId}]::text[] and person_ids[1] = ${personId}`)
+    .where(sql<boolean>`mail_id in (select mails_of_person(${personId})) and person_ids[1] = ${personId}`)
     .orderBy('mail_id')
     .execute()
   const emails = await openEmails(queries, rows)

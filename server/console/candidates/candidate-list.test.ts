@@ -362,3 +362,31 @@ test('a candidate who is erased while the list is updated is not found by the ea
   assert.equal((await listing).total, 1)
   assert.equal((await list()).total, 1)
 })
+
+test('a search that thousands of candidates match returns the newest first, with the count', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const names = ['Ramesh Older', 'Ramesh Newer', 'Sunita Other']
+  for (const [index, name] of names.entries()) {
+    await partner.createCampaign(mandate_id, [aCandidate(index + 1, { name })])
+    await passTime(app, 1000)
+  }
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const search = async (query: string) => {
+    const { items, total } = (await viewer.get(`/orgs/${partner.orgId}/test/recruiter-results?${query}`)).body.data
+    return { names: items.map(({ candidate }: any) => candidate.name), total }
+  }
+  assert.deepEqual(await search('q=ramesh'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 2 })
+  // Entries of candidates that no longer exist have no name, but count.
+  await app.context.db.asOwner(({ pool }) =>
+    pool.query(`
+      insert into candidate_list (candidate_id, org_id, mode, campaign_id, mandate_id, result_id, status, to_call, enrolled_at, listed_at, tokens)
+      select 'CD_' || n, org_id, mode, campaign_id, mandate_id, 'RS_' || n, status, to_call, enrolled_at, listed_at - interval '1 hour', tokens
+      from generate_series(1, 5000) as n, (select * from candidate_list order by listed_at limit 1) as oldest`),
+  )
+  assert.deepEqual(await search('q=ramesh'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 5002 })
+  assert.deepEqual(await search('q=ramesh&status=pending'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 5002 })
+  assert.deepEqual(await search('q=ramesh&status=completed'), { names: [], total: 0 })
+  assert.deepEqual(await search('q=sunita'), { names: ['Sunita Other'], total: 1 })
+})

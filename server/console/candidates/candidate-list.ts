@@ -5,8 +5,9 @@ import type { Context } from '../../context.ts'
 import { openPersonKey, sealPersonal } from '../../people/identity/person-key.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { assignListPositions, listResults } from '../../results/results.ts'
+import { isFrequent, parseSearch } from './candidate-search.ts'
 import { isToCall, recruiterResult, type VerdictFilter, verdictOf } from './recruiter-result.ts'
-import { queryTokens, tokensOf } from './search-tokens.ts'
+import { tokensOf } from './search-tokens.ts'
 
 /** The decision of a recruiter about a candidate. */
 export const decisions = ['called', 'shortlisted', 'rejected'] as const
@@ -59,13 +60,17 @@ export async function refreshCandidateList(
   return !(await hasChanges(db.queries, scope))
 }
 
+/** Reads the position first: with subqueries instead of values, PostgreSQL would not use the index. */
 async function hasChanges(queries: Queries, { orgId, mode }: OrgScope): Promise<boolean> {
+  const { rows: positions } = await sql<{ listed_at: Date; result_id: string }>`
+    select listed_at, result_id from candidate_list_positions where org_id = ${orgId} and mode = ${mode}`.execute(
+    queries,
+  )
+  const { listed_at, result_id } = positions[0] ?? { listed_at: new Date(0), result_id: '' }
   const { rows } = await sql`
     select 1 from candidate_progress where org_id = ${orgId} and mode = ${mode} and listed_at is not null
-      and (listed_at, result_id) > (
-        coalesce((select listed_at from candidate_list_positions where org_id = ${orgId} and mode = ${mode}), 'epoch'),
-        coalesce((select result_id from candidate_list_positions where org_id = ${orgId} and mode = ${mode}), ''))
-    limit 1`.execute(queries)
+      and (listed_at, result_id) > (${listed_at}::timestamptz, ${result_id})
+    order by listed_at, result_id limit 1`.execute(queries)
   return rows.length > 0
 }
 
@@ -149,7 +154,9 @@ export async function listCandidateRows(
 ): Promise<ListedRow[]> {
   const { column, descending } = SORT_COLUMNS[sort]
   const key = sql.ref(`l.${column}`)
-  const conditions = filterConditions(deps, scope, filter)
+  const conditions = filterConditions(scope, filter)
+  const search = parseSearch(deps, scope, filter.q)
+  if (search) conditions.push((await isFrequent(queries, search)) ? search.hasTokens : search.isMatch)
   if (column === 'completed_at') conditions.push(sql`l.completed_at is not null`)
   if (after)
     conditions.push(
@@ -186,25 +193,22 @@ export async function countCandidates(
   scope: OrgScope,
   filter: CandidateFilter,
 ): Promise<number> {
+  const search = parseSearch(deps, scope, filter.q)
+  const { q: _, ...otherFilters } = filter
+  const isSearchOnly = search && Object.values(otherFilters).every((value) => value === undefined)
+  const conditions = [...filterConditions(scope, filter), ...(search ? [search.isMatch] : [])]
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from candidate_list l
-    where ${sql.join(filterConditions(deps, scope, filter), sql` and `)}`.execute(queries)
+    select count(*)::int as count
+    from ${isSearchOnly ? sql`(${search.matches}) as matches` : sql`candidate_list l where ${sql.join(conditions, sql` and `)}`}`.execute(
+    queries,
+  )
   return rows[0]!.count
 }
 
-function filterConditions(
-  { mailboxes }: Pick<Context, 'mailboxes'>,
-  scope: OrgScope,
-  filter: CandidateFilter,
-): RawBuilder<unknown>[] {
-  const { orgId, mode } = scope
-  const { q, campaign_id, mandate_id, job_id, status, verdict, decision, updated_after, candidate_ids } = filter
+/** Returns the conditions of a filter other than its search. */
+function filterConditions({ orgId, mode }: OrgScope, filter: CandidateFilter): RawBuilder<unknown>[] {
+  const { campaign_id, mandate_id, job_id, status, verdict, decision, updated_after, candidate_ids } = filter
   const conditions = [sql`l.org_id = ${orgId} and l.mode = ${mode}`]
-  const searches = q === undefined ? [] : queryTokens(mailboxes, scope, q)
-  if (searches.length > 0) {
-    const matches = searches.map((tokens) => sql`l.tokens @> ${`{${tokens.join(',')}}`}::bigint[]`)
-    conditions.push(sql`(${sql.join(matches, sql` or `)})`)
-  }
   if (campaign_id !== undefined) conditions.push(sql`l.campaign_id = ${campaign_id}`)
   if (mandate_id !== undefined) conditions.push(sql`l.mandate_id = ${mandate_id}`)
   if (job_id !== undefined)

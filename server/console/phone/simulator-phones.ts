@@ -98,7 +98,7 @@ export async function listSimulatorPhones(
 }
 
 function isAfter({ campaign, candidate }: PhonePosition) {
-  return sql`(g.campaign_id, c.candidate_id) < (${campaign}, ${candidate}) and g.campaign_id <= ${campaign}`
+  return sql`(c.campaign_id, c.candidate_id) < (${campaign}, ${candidate}) and g.campaign_id <= ${campaign}`
 }
 
 /** Names are sealed, so they are compared in memory, in batches of this size, starting with the newest candidates. */

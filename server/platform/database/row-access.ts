@@ -96,6 +96,8 @@ export async function grantRowAccess(owner: Database, role: string): Promise<voi
       if (tablePrivileges.every((privilege) => granted.includes(privilege))) continue
       await sql`grant ${sql.raw(privileges.join(', '))} on ${sql.id(schema, name)} to ${sql.id(role)}`.execute(tx)
     }
+    for (const signature of await listFunctionsWithoutAccess(tx, role))
+      await sql`grant execute on function ${sql.raw(signature)} to ${sql.id(role)}`.execute(tx)
     for (const { schema, name } of await listSequencesWithoutAccess(tx, role))
       await sql`grant usage, select on sequence ${sql.id(schema, name)} to ${sql.id(role)}`.execute(tx)
   })
@@ -178,4 +180,13 @@ async function listSequencesWithoutAccess(tx: Tx, role: string) {
       and not (has_sequence_privilege(${role}, pg_class.oid, 'usage') and has_sequence_privilege(${role}, pg_class.oid, 'select'))
     order by 1, 2`.execute(tx)
   return rows
+}
+
+/** Lists the functions of migrations that the role may not call, with the types of their parameters. */
+async function listFunctionsWithoutAccess(tx: Tx, role: string): Promise<string[]> {
+  const { rows } = await sql<{ signature: string }>`
+    select oid::regprocedure::text as signature from pg_proc
+    where pronamespace = 'public'::regnamespace and not has_function_privilege(${role}, oid, 'execute')
+    order by 1`.execute(tx)
+  return rows.map(({ signature }) => signature)
 }

@@ -15,6 +15,7 @@ import type { Context } from '../../context.ts'
 import { MINUTE } from '../clock.ts'
 import type { App } from '../http/server.ts'
 import { currentRole, grantRowAccess, TABLES_WITHOUT_POLICY } from './row-access.ts'
+import { runWithScope } from './tenant-scope.ts'
 
 /** An external database of the tests has one role, which owns the tables and is exempt. */
 const skip = process.env.TEST_EXTERNAL === '1'
@@ -202,4 +203,44 @@ test('a policy that an older version created without a parent table is replaced 
     await grantRowAccess(owner, await currentRole(context.db))
   })
   assert.equal(await definition(), current)
+})
+
+test('the functions that search in spite of the policies return rows of the organisation and mode only', {
+  skip,
+}, async (t) => {
+  const app = await startApp(t)
+  const { db } = app.context
+  const first = await createCampaignPartner(app)
+  const second = await createCampaignPartner(app)
+  await db.asOwner(async ({ pool }) => {
+    for (const [id, orgId, mode] of [
+      ['1', first.orgId, 'test'],
+      ['2', first.orgId, 'live'],
+      ['3', second.orgId, 'test'],
+    ]) {
+      await pool.query(
+        `insert into candidate_list (candidate_id, org_id, mode, campaign_id, mandate_id, result_id, status, to_call, enrolled_at, listed_at, tokens)
+         values ('CD_' || $1::text, $2, $3, 'CP', 'JM', 'RS', 'pending', false, now(), now(), '{7}')`,
+        [id, orgId, mode],
+      )
+      await pool.query(
+        `insert into mails (mail_id, org_id, mode, kind, to_address, status, created_at, person_ids)
+         values ('ML_' || $1::text, $2, $3, 'notice', '', 'kept', now(), '{PE_1}')`,
+        [id, orgId, mode],
+      )
+    }
+  })
+  const find = async (orgId: string, mode: string) => {
+    const { rows: candidates } = await sql<{ id: string }>`
+      select candidates_with_tokens(${orgId}, ${mode}, '{7}') as id`.execute(db.queries)
+    const { rows: mails } = await sql<{ id: string }>`select mails_of_person('PE_1') as id order by id`.execute(
+      db.queries,
+    )
+    return [...candidates, ...mails].map(({ id }) => id)
+  }
+  const asFirst = <T>(work: () => Promise<T>) => runWithScope({ scope: { orgId: first.orgId, mode: 'test' } }, work)
+  assert.deepEqual(await asFirst(() => find(first.orgId, 'test')), ['CD_1', 'ML_1', 'ML_2'])
+  assert.deepEqual(await asFirst(() => find(first.orgId, 'live')), ['ML_1', 'ML_2'])
+  assert.deepEqual(await asFirst(() => find(second.orgId, 'test')), ['ML_1', 'ML_2'])
+  assert.deepEqual(await find(second.orgId, 'test'), ['CD_3', 'ML_1', 'ML_2', 'ML_3'])
 })
