@@ -150,6 +150,18 @@ test('WhatsApp: sends a template first, then buttons, lists and text within the 
     longOptionsMessage.interactive.body.text.includes(`2. ${'b'.repeat(90)}`),
     'long options are listed in full',
   )
+  const numbersMessage = await send({ prompts: choicePrompts(['4', '2.5', '1', '12']) })
+  assert.deepEqual(
+    numbersMessage.interactive.action.sections[0].rows.map(({ title, description }: any) => [title, description]),
+    [
+      ['1', '4'],
+      ['2', '2.5'],
+      ['3', '1'],
+      ['4', '12'],
+    ],
+    'options that are numbers are chosen by their own numbers',
+  )
+  assert.match(numbersMessage.interactive.body.text, /1\. 4\n2\. 2\.5\n3\. 1\n4\. 12/)
   assert.equal((await send({ prompts: choicePrompts(Array.from({ length: 12 }, (_, n) => `L${n}`)) })).type, 'text')
   assert.equal((await send({ prompts: [{ ...yesNoPrompt(3), text: 'long '.repeat(400) }] })).type, 'text')
   const longTextMessage = await send({ prompts: [{ ...yesNoPrompt(3), text: 'très long '.repeat(900) }] })
@@ -675,6 +687,15 @@ test('text replies match options by number or label; other text does not match',
   assert.equal(matchChoice(question, ' 3. '), 'skip')
   assert.equal(matchChoice(question, 'skip'), 'skip')
   assert.equal(matchChoice(question, '4'), undefined)
+  const [, numbers] = choicePrompts(['4', '2.5', '1', '12'])
+  for (const [reply, value] of [
+    ['1', '0'],
+    ['4', '3'],
+    ['४', '3'],
+    ['2.5', '1'],
+    ['12', '3'],
+  ] as const)
+    assert.equal(matchChoice(numbers, reply), value, `${reply}: the number of an option comes before its text`)
   const openQuestion = {
     step: 1,
     kind: 'words' as const,

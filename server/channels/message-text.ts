@@ -1,5 +1,6 @@
 import type { RenderedPrompt } from '../conversation/render.ts'
 import { noticeText } from '../notices/notice.ts'
+import { toAsciiDigits } from '../platform/text/ascii-digits.ts'
 import { prompt } from '../questions/prompts.ts'
 import type { OutgoingMessage } from './channel.ts'
 
@@ -63,18 +64,25 @@ export function truncate(text: string, maxLength: number): string {
   return `${(characters.length > 1 ? characters.slice(0, -1) : characters).join('')}…`
 }
 
-/** Returns the value of the option that a text reply names by its number or label. */
+/**
+ * Returns whether the label of an option is also the number of an option. Such options are always shown with their numbers, so that a
+ * reply with a number means the same on all channels.
+ */
+export function isOptionNumber(label: string, { choices }: RenderedPrompt): boolean {
+  return /^\d{1,2}$/.test(label) && Number(label) >= 1 && Number(label) <= choices.length
+}
+
+/** Returns the value of the option that a text reply names by its number or label. A number comes first: the message asks for it. */
 export function matchChoice(question: RenderedPrompt | undefined, text: string): string | undefined {
   if (!question) return undefined
   const reply = normalize(text)
-  const optionWithLabel = question.choices.find(({ label }) => normalize(label) === reply)
-  if (optionWithLabel) return optionWithLabel.value
-  const optionNumber = question.kind === 'words' ? undefined : /^\(?(\d{1,2})[).]?$/.exec(text.trim())?.[1]
-  return optionNumber === undefined ? undefined : question.choices[Number(optionNumber) - 1]?.value
+  const optionNumber = question.kind === 'words' ? undefined : /^\(?(\d{1,2})[).]?$/.exec(reply)?.[1]
+  const numberedOption = optionNumber === undefined ? undefined : question.choices[Number(optionNumber) - 1]
+  return (numberedOption ?? question.choices.find(({ label }) => normalize(label) === reply))?.value
 }
 
 function normalize(text: string) {
-  return text.normalize('NFC').trim().toLocaleLowerCase()
+  return toAsciiDigits(text).trim().toLocaleLowerCase()
 }
 
 /** Whether an SMS can be sent without Unicode, which halves its length. */

@@ -184,6 +184,17 @@ test('an option of a skill question comes before a word for BACK or "not now"', 
     assert.equal(advance(atSkills, sidesFlow, { kind: 'reply', text }).state.skills[0]![0]!.choice, choice)
 })
 
+test('digits of Indian keyboards and keycap emoji are read as numbers; a reply with two options is not an answer', () => {
+  const atSkills = replyAll(initialState(), '१', '২', '௧', 'now')
+  assert.deepEqual([atSkills.language, atSkills.enrichment], ['hi', ['yes', 'now']])
+  for (const text of ['2', '२', '౨', '൨', '2️⃣', '２', '(b)'])
+    assert.equal(replyAll(atSkills, text).skills[0]![0]!.choice, 1, text)
+  for (const text of ['B or C', 'BC', '1,2', '0', '5', '🅱️', '👍', 'В', '2 3']) {
+    const state = replyAll(atSkills, text)
+    assert.deepEqual([state.skills[0]![0]!.choice, state.misses], [undefined, 1], text)
+  }
+})
+
 for (const language of LANGUAGES) {
   test(`${language}: "not now" asks when to contact the candidate again, and never ends as refused`, () => {
     const atConsent = startConversation(language, true)

@@ -1,3 +1,4 @@
+import { toAsciiDigits } from '../platform/text/ascii-digits.ts'
 import type { Language } from '../platform/text/languages.ts'
 import { isOneWord, isOptOutReply, mentionsLater, prompt, readExactly, readYesNo } from '../questions/prompts.ts'
 import type { ConversationFlow } from './flow.ts'
@@ -59,14 +60,15 @@ function meaningOfText(state: ConversationState, flow: ConversationFlow, text: s
   const { point, language } = state
   if (text === '') return { is: 'unknown' }
   if (isAcknowledgement(state, text)) return { is: 'acknowledged' }
+  const textWithDigits = toAsciiDigits(text)
   switch (point.at) {
     case 'later':
-      return contactTimeIn(text, language)
+      return contactTimeIn(textWithDigits, language)
     case 'language':
-      return orCommand(matchLanguage(flow.languages, text), text, language, ['later'])
+      return orCommand(matchLanguage(flow.languages, textWithDigits), text, language, ['later'])
     case 'skill_language': {
       const { languages } = flow.skills[point.skill]!
-      return orCommand(matchLanguage(languages, text), text, language, ['later', 'back'])
+      return orCommand(matchLanguage(languages, textWithDigits), text, language, ['later', 'back'])
     }
     case 'skills': {
       const { options } = shownItem(state, flow, point)
@@ -81,9 +83,9 @@ function meaningOfText(state: ConversationState, flow: ConversationFlow, text: s
     return command ? { is: command } : { is: 'words', words }
   }
   // On keypads and in plain text messages, 1 is yes and 2 is no.
-  if (text === '1' || text === '2') return { is: text === '1' ? 'yes' : 'no' }
+  if (textWithDigits === '1' || textWithDigits === '2') return { is: textWithDigits === '1' ? 'yes' : 'no' }
   if (point.at === 'consent') {
-    if (text === '3' || mentionsLater(text, language)) return { is: 'later' }
+    if (textWithDigits === '3' || mentionsLater(text, language)) return { is: 'later' }
   } else if (readExactly(text, language, ['back'])) return { is: 'back' }
   const answer = readYesNo(text, language)
   return answer ? { is: answer } : { is: 'unknown' }
@@ -149,7 +151,7 @@ function languageNames(code: Language): string[] {
 
 /** Matches `2`, `b`, `(B)` or the text of the option. */
 function matchOption(options: readonly string[], text: string): ReplyMeaning {
-  const optionLabel = /^\(?([1-4a-d])[).]?$/i.exec(text)?.[1]?.toLowerCase()
+  const optionLabel = /^\(?([1-4a-d])[).]?$/i.exec(toAsciiDigits(text))?.[1]?.toLowerCase()
   if (optionLabel !== undefined)
     return {
       is: 'choice',
@@ -160,8 +162,7 @@ function matchOption(options: readonly string[], text: string): ReplyMeaning {
 }
 
 function normalize(text: string) {
-  return text
-    .normalize('NFKC')
+  return toAsciiDigits(text)
     .toLocaleLowerCase()
     .replace(/[\s.,;:!?'"’।]+/g, ' ')
     .trim()

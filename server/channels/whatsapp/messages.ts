@@ -1,7 +1,16 @@
 import type { RenderedPrompt } from '../../conversation/render.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { OutgoingMessage } from '../channel.ts'
-import { buttonId, linkLines, numberedOptions, plainText, promptText, questionIn, truncate } from '../message-text.ts'
+import {
+  buttonId,
+  isOptionNumber,
+  linkLines,
+  numberedOptions,
+  plainText,
+  promptText,
+  questionIn,
+  truncate,
+} from '../message-text.ts'
 import type { TemplatedWhatsApp } from '../templates/render.ts'
 
 /** Limits of the WhatsApp Cloud API; lengths in UTF-16 code units. */
@@ -34,8 +43,10 @@ function interactiveContent(message: OutgoingMessage, question: RenderedPrompt):
     return { type: 'button', body: { text: body }, action: { buttons } }
   }
   if (choices.length > MAX_LIST_ROWS) return undefined
-  const labelsFit = choices.every(({ label }) => label.length <= MAX_ROW_TITLE_LENGTH)
-  // Options that are too long for row titles are listed in the body and chosen by number.
+  const labelsFit = choices.every(
+    ({ label }) => label.length <= MAX_ROW_TITLE_LENGTH && !isOptionNumber(label, question),
+  )
+  // Options that are too long for row titles, or that are numbers themselves, are listed in the body and chosen by number.
   const text = labelsFit ? body : `${promptText(message)}\n\n${numberedOptions(question)}\n\n${linkLines(message)}`
   if (text.length > MAX_INTERACTIVE_BODY_LENGTH) return undefined
   const rows = choices.map(({ value, label }, index) => {
