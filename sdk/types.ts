@@ -136,6 +136,13 @@ export interface AssessmentAnswersInput {
   }[]
 }
 
+export interface AssessmentEvidence {
+  /** Source of the questions: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
+  itemSource: 'bank' | 'private' | 'ai'
+  /** Language in which the questions were asked. */
+  language: 'en' | 'hi' | 'bn' | 'ta' | 'te' | 'mr' | 'gu' | 'kn' | 'ml' | 'pa' | 'or' | 'as'
+}
+
 export interface AssessmentQuestion {
   /** ID of the question. */
   questionId: string
@@ -187,6 +194,10 @@ export interface AssessmentScore {
     verdict: 'passed' | 'not_passed' | 'inconclusive'
     /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. */
     confidence: number
+    /** The questions of the attempt; null for attempts of earlier versions. */
+    evidence: AssessmentEvidence | null
+    /** The evidence in English, for people who decide with the verdict. */
+    summary: string
   }[]
   /** Number of this attempt, from 1. */
   attempt: number
@@ -2964,6 +2975,10 @@ export interface SkillAssessment {
   verdict: 'passed' | 'not_passed' | 'inconclusive'
   /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. */
   confidence: number
+  /** The questions of the attempt; null for attempts of earlier versions. */
+  evidence: AssessmentEvidence | null
+  /** The evidence in English, for people who decide with the verdict. */
+  summary: string
 }
 
 export interface SkillExtraction {
@@ -3846,6 +3861,8 @@ export interface VerifiedSkill {
   confidence: number | null
   /** The basis of the verdict; null without a verdict. */
   evidence: VerdictEvidence | null
+  /** The evidence in English, for people who decide with the verdict. */
+  summary: string
 }
 
 export interface Webhook {

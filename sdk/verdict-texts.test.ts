@@ -9,7 +9,9 @@ import {
   describeVerifiedSkills,
 } from './verdict-texts.ts'
 
-function aSkill(overrides: Partial<VerifiedSkill> = {}): VerifiedSkill {
+type UndescribedSkill = Omit<VerifiedSkill, 'summary'>
+
+function aSkill(overrides: Partial<UndescribedSkill> = {}): UndescribedSkill {
   const source = { item_source: 'bank' as const, language: 'hi' as const }
   const evidence = { ...source, items: 7, unpiloted_items: 0, median_seconds: 14 }
   const counts = { correct: 6, asked: 7, confidence: 0.97 }

@@ -52,7 +52,7 @@ export function describeQuestions({
 }
 
 /** Returns how many questions are new, such as "3 of 5 still being tried out". Their answers weigh less. */
-export function describeUnpiloted(unpiloted: number, items: number): string {
+function describeUnpiloted(unpiloted: number, items: number): string {
   return unpiloted === items ? 'still being tried out' : `${unpiloted} of ${items} still being tried out`
 }
 

@@ -15,6 +15,15 @@ const (
 	AnalyticsOverviewDropOffAtInterest   AnalyticsOverviewDropOffAt = "interest"
 )
 
+// AssessmentEvidenceItemSource is one of bank, private or ai. The server may add values.
+type AssessmentEvidenceItemSource string
+
+const (
+	AssessmentEvidenceItemSourceBank    AssessmentEvidenceItemSource = "bank"
+	AssessmentEvidenceItemSourcePrivate AssessmentEvidenceItemSource = "private"
+	AssessmentEvidenceItemSourceAi      AssessmentEvidenceItemSource = "ai"
+)
+
 // AssessmentScoreSkillVerdict is one of passed, not_passed or inconclusive. The server may add values.
 type AssessmentScoreSkillVerdict string
 
@@ -1064,6 +1073,14 @@ type AssessmentAnswersInputAnswer struct {
 	Option string `json:"option"`
 }
 
+// AssessmentEvidence is an object of the API.
+type AssessmentEvidence struct {
+	// Source of the questions: the public `bank`, the `private` bank of your organisation, or the `ai` writer.
+	ItemSource AssessmentEvidenceItemSource `json:"itemSource"`
+	// Language in which the questions were asked.
+	Language Language `json:"language"`
+}
+
 // AssessmentQuestion is an object of the API.
 type AssessmentQuestion struct {
 	// ID of the question.
@@ -1119,6 +1136,10 @@ type AssessmentScoreSkill struct {
 	// Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely
 	// verdict.
 	Confidence float64 `json:"confidence"`
+	// The questions of the attempt; null for attempts of earlier versions.
+	Evidence *AssessmentEvidence `json:"evidence"`
+	// The evidence in English, for people who decide with the verdict.
+	Summary string `json:"summary"`
 }
 
 // BrandColours: Colours of the light and the dark theme, in hexadecimal form.
@@ -3367,6 +3388,10 @@ type SkillAssessment struct {
 	// Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely
 	// verdict.
 	Confidence float64 `json:"confidence"`
+	// The questions of the attempt; null for attempts of earlier versions.
+	Evidence *AssessmentEvidence `json:"evidence"`
+	// The evidence in English, for people who decide with the verdict.
+	Summary string `json:"summary"`
 }
 
 // SkillExtraction is an object of the API.
@@ -3963,6 +3988,8 @@ type VerifiedSkill struct {
 	Confidence *float64 `json:"confidence"`
 	// The basis of the verdict; null without a verdict.
 	Evidence *VerdictEvidence `json:"evidence"`
+	// The evidence in English, for people who decide with the verdict.
+	Summary string `json:"summary"`
 }
 
 // Webhook is an object of the API.

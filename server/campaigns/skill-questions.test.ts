@@ -107,7 +107,7 @@ test('a test ends after four right answers; the result, its event and its pull c
   const { qualified, reasons, skills } = result.output
   assert.deepEqual([result.status, qualified, reasons], ['completed', true, []])
   assert.equal(skills.length, 1)
-  const { confidence, ...verdict } = skills[0]
+  const { confidence, summary, ...verdict } = skills[0]
   assert.deepEqual(verdict, {
     skill_id: WIRING,
     name: 'House wiring',
@@ -117,6 +117,7 @@ test('a test ends after four right answers; the result, its event and its pull c
     evidence: { item_source: 'bank', language: 'hi', items: MIN_ITEMS, unpiloted_items: 0, median_seconds: 7 },
   })
   assert.ok(confidence >= 0.95 && confidence < 1, `${confidence}`)
+  assert.equal(summary, `4 of 4 correct, ${Math.floor(confidence * 100)} % certain`)
   await app.context.events.flush(partner.scope)
   const events = (await partner.get('/events?types=result.completed')).body.data.items
   assert.deepEqual(

@@ -1,3 +1,4 @@
+import { describeEvidence } from '../../sdk/verdict-texts.ts'
 import type { ResultCandidacy } from '../campaigns/candidacy.ts'
 import { inLanguage } from '../conversation/flow.ts'
 import { isQualified, qualificationReasons, verdictsOf } from '../conversation/verdicts.ts'
@@ -55,11 +56,16 @@ export function resultOutput({
     qualified: status === 'completed' ? isQualified(state, flow) : null,
     reasons: status === 'completed' ? qualificationReasons(state, flow) : [],
     ...(hasMethod('data_enrichment') ? { enrichment: enrichmentOf({ state, flow }) } : {}),
-    ...(hasMethod('skill_verification') ? { skills: verdictsOf(state, flow) } : {}),
+    ...(hasMethod('skill_verification') ? { skills: skillsOf({ state, flow }) } : {}),
     ...(hasMethod('interest_collection') ? { interest: interestOf(state.interest) } : {}),
     language: state.language,
     channel,
   }
+}
+
+/** Returns the verdicts with their evidence in words. */
+function skillsOf({ state, flow }: Pick<ResultCandidacy, 'state' | 'flow'>) {
+  return verdictsOf(state, flow).map((verdict) => ({ ...verdict, summary: describeEvidence(verdict) }))
 }
 
 /** Returns the question to which the candidate gave a knockout answer, in English if available, and the answer. */

@@ -68,6 +68,7 @@ const VerifiedSkill = named(
         'Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. Null without a verdict.',
     }),
     evidence: orNull(VerdictEvidence),
+    summary: Type.String({ description: 'The evidence in English, for people who decide with the verdict.' }),
   }),
 )
 

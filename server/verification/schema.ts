@@ -2,6 +2,8 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { PageBrand } from '../branding/schema.ts'
 import { nameAfter, named } from '../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
+import { ITEM_SOURCES } from '../questions/skill-items.ts'
 import { attachedTestClock, TestClockId } from '../test-clocks/schema.ts'
 import { evidenceCodes, evidenceEffects, evidenceLevels } from './endorsements/evidence.ts'
 import { type GuardianState, guardianStates } from './guardian-consents.ts'
@@ -199,6 +201,16 @@ const evidenceFields = {
   reasons: Type.Optional(Type.Array(EvidenceReason, { description: 'The reasons for `evidenceLevel`.' })),
 }
 
+const AssessmentEvidence = named(
+  'AssessmentEvidence',
+  Type.Object({
+    itemSource: Type.Enum([...ITEM_SOURCES], {
+      description:
+        'Source of the questions: the public `bank`, the `private` bank of your organisation, or the `ai` writer.',
+    }),
+    language: Type.Enum([...LANGUAGES], { description: 'Language in which the questions were asked.' }),
+  }),
+)
 const assessmentFields = {
   correct: Type.Integer(),
   total: Type.Integer(),
@@ -216,6 +228,10 @@ const assessmentFields = {
     description:
       'Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict.',
   }),
+  evidence: Type.Union([AssessmentEvidence, Type.Null()], {
+    description: 'The questions of the attempt; null for attempts of earlier versions.',
+  }),
+  summary: Type.String({ description: 'The evidence in English, for people who decide with the verdict.' }),
 }
 const SkillAssessment = named(
   'SkillAssessment',

@@ -97,6 +97,13 @@ export interface AnalyticsOverview {
   }[]
 }
 
+export interface AssessmentEvidence {
+  /** Source of the questions: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
+  itemSource: 'bank' | 'private' | 'ai'
+  /** Language in which the questions were asked. */
+  language: 'en' | 'hi' | 'bn' | 'ta' | 'te' | 'mr' | 'gu' | 'kn' | 'ml' | 'pa' | 'or' | 'as'
+}
+
 export interface Campaign {
   /** ID of the campaign. */
   campaign_id: string
@@ -1812,6 +1819,10 @@ export interface SkillAssessment {
   verdict: 'passed' | 'not_passed' | 'inconclusive'
   /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. */
   confidence: number
+  /** The questions of the attempt; null for attempts of earlier versions. */
+  evidence: AssessmentEvidence | null
+  /** The evidence in English, for people who decide with the verdict. */
+  summary: string
 }
 
 export interface SkillExtraction {
@@ -2244,6 +2255,8 @@ export interface VerifiedSkill {
   confidence: number | null
   /** The basis of the verdict; null without a verdict. */
   evidence: VerdictEvidence | null
+  /** The evidence in English, for people who decide with the verdict. */
+  summary: string
 }
 
 export interface Webhook {

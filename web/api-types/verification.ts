@@ -30,6 +30,13 @@ export interface AssessmentAnswersInput {
   }[]
 }
 
+export interface AssessmentEvidence {
+  /** Source of the questions: the public `bank`, the `private` bank of your organisation, or the `ai` writer. */
+  itemSource: 'bank' | 'private' | 'ai'
+  /** Language in which the questions were asked. */
+  language: 'en' | 'hi' | 'bn' | 'ta' | 'te' | 'mr' | 'gu' | 'kn' | 'ml' | 'pa' | 'or' | 'as'
+}
+
 export interface AssessmentQuestion {
   /** ID of the question. */
   questionId: string
@@ -70,6 +77,10 @@ export interface AssessmentScore {
     verdict: 'passed' | 'not_passed' | 'inconclusive'
     /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. */
     confidence: number
+    /** The questions of the attempt; null for attempts of earlier versions. */
+    evidence: AssessmentEvidence | null
+    /** The evidence in English, for people who decide with the verdict. */
+    summary: string
   }[]
   /** Number of this attempt, from 1. */
   attempt: number
@@ -543,6 +554,10 @@ export interface SkillAssessment {
   verdict: 'passed' | 'not_passed' | 'inconclusive'
   /** Probability that the verdict is right under the measurement model. For `inconclusive`, that of the more likely verdict. */
   confidence: number
+  /** The questions of the attempt; null for attempts of earlier versions. */
+  evidence: AssessmentEvidence | null
+  /** The evidence in English, for people who decide with the verdict. */
+  summary: string
 }
 
 export interface SkillOutcome {

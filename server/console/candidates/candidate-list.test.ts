@@ -185,9 +185,11 @@ test('undecided candidates can be listed, and the export contains verdicts, reas
     [name, 'verified', passed.skill_1_asked, 'public questions', 'en'],
   )
   assert.ok(Number(passed.skill_1_confidence) >= 0.95)
+  assert.match(passed.skill_1_summary!, /^4 of 4 correct, 9\d % certain$/)
   const open = rowOf('ext-7')
   assert.deepEqual([open.skill_3_verdict, open.skill_3_asked, open.skill_3_median_seconds], ['inconclusive', '8', '12'])
   assert.ok(Number(open.skill_3_confidence) < 0.95)
+  assert.match(open.skill_3_summary!, /^not enough evidence \(\d of 8 correct\)$/)
   assert.deepEqual([rowOf('ext-2').skill_1_verdict, rowOf('ext-2').skill_1_confidence], ['not_asked', ''])
 })
 

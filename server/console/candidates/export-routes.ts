@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Static } from 'typebox'
-import { describeItemSource, describeQualified, describeReasons } from '../../../sdk/verdict-texts.ts'
+import { describeEvidence, describeItemSource, describeQualified, describeReasons } from '../../../sdk/verdict-texts.ts'
 import type { OrgScope } from '../../access/caller.ts'
 import type { Context } from '../../context.ts'
 import type { SkillVerdict } from '../../conversation/verdicts.ts'
@@ -14,7 +14,17 @@ import { candidateFilter, ExportFilters } from './routes.ts'
 
 const ROWS_PER_QUERY = 500
 
-const SKILL_COLUMNS = ['verdict', 'confidence', 'correct', 'asked', 'source', 'language', 'median_seconds', 'unpiloted']
+const SKILL_COLUMNS = [
+  'verdict',
+  'confidence',
+  'correct',
+  'asked',
+  'source',
+  'language',
+  'median_seconds',
+  'unpiloted',
+  'summary',
+]
 
 const COLUMNS = [
   'job',
@@ -150,5 +160,6 @@ function skillCells(skill: SkillVerdict | undefined): unknown[] {
     evidence?.language,
     evidence?.median_seconds,
     evidence?.unpiloted_items,
+    skill && describeEvidence(skill),
   ]
 }

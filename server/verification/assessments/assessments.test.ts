@@ -76,7 +76,7 @@ test('questions are generated once, answered and marked, and keys stay on the se
     locked: true,
   })
   assert.deepEqual(
-    marks.map(({ confidence: _, ...skill }: any) => skill),
+    marks.map(({ confidence: _, summary: __, ...skill }: any) => skill),
     [BRICKLAYING, WIRING].map((skillId) => ({
       skillId,
       correct: 5,
@@ -84,8 +84,11 @@ test('questions are generated once, answered and marked, and keys stay on the se
       unpilotedQuestions: 0,
       passed: true,
       verdict: 'passed',
+      evidence: { itemSource: 'bank', language: 'en' },
     })),
   )
+  for (const { confidence, summary } of marks)
+    assert.equal(summary, `5 of 5 correct, ${Math.floor(confidence * 100)} % certain`)
   assert.equal(outcomeOf(await calls.generateAssessment(session)), '403 ASSESSMENT_LOCKED')
   assert.equal(outcomeOf(await calls.submitAnswers(session, [])), '403 ASSESSMENT_LOCKED')
   const { status, score, skills, completedAt } = await calls.getVerification(session)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { describeEvidence } from '../../../sdk/verdict-texts.ts'
 import { invalid } from '../../api/invalid.ts'
 import type { Detail } from '../../api/problem.ts'
 import { skillId } from '../../catalogue/ids.ts'
@@ -226,8 +227,7 @@ export async function readAssessment(
         answers === null
           ? []
           : markSkills(questions as unknown as Question[], answers as unknown as (number | null)[]).map(
-              ({ number, correct, total, unpilotedQuestions, verdict, confidence }) =>
-                [number, { correct, total, unpilotedQuestions, verdict, confidence }] as const,
+              ({ number, skillId: _, passed: __, ...marks }) => [number, marks] as const,
             ),
       ),
     ),
@@ -306,6 +306,10 @@ interface SkillMarks {
   passed: boolean
   verdict: AssessmentVerdict
   confidence: number
+  /** Null for attempts of earlier versions. */
+  evidence: { itemSource: ItemSource; language: Language } | null
+  /** The evidence in words. */
+  summary: string
 }
 
 const ASSESSMENT_VERDICTS = {
@@ -346,18 +350,26 @@ function markSkills(questions: Question[], chosen: (number | null)[]): SkillMark
     difficulty: item?.difficulty ?? 0,
     isUnpiloted: item?.isUnpiloted ?? false,
     isCorrect: chosen[index] === key,
+    item,
   }))
   return [...Map.groupBy(responses, ({ skill }) => skill)].map(([number, skillResponses]) => {
-    const { verdict, confidence } = weighResponses(skillResponses)
+    const { verdict, ...weight } = weighResponses(skillResponses)
+    const confidence = roundConfidence(weight.confidence)
+    const correct = skillResponses.filter(({ isCorrect }) => isCorrect).length
+    const total = skillResponses.length
+    // All questions about a skill have the same source and language.
+    const { item } = skillResponses[0]!
     return {
       skillId: skillId(number),
       number,
-      correct: skillResponses.filter(({ isCorrect }) => isCorrect).length,
-      total: skillResponses.length,
+      correct,
+      total,
       unpilotedQuestions: skillResponses.filter(({ isUnpiloted }) => isUnpiloted).length,
       passed: verdict === 'verified',
       verdict: ASSESSMENT_VERDICTS[verdict],
-      confidence: roundConfidence(confidence),
+      confidence,
+      evidence: item ? { itemSource: item.source, language: item.language } : null,
+      summary: describeEvidence({ verdict, correct, asked: total, confidence }),
     }
   })
 }

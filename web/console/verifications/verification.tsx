@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { describeEvidence, describeUnpiloted } from '../../../sdk/verdict-texts.ts'
+import { describeQuestions } from '../../../sdk/verdict-texts.ts'
 import type { VerificationDetails } from '../../api-types/console.ts'
 import type { ProofFileContent, SkillAssessment, SkillOutcome } from '../../api-types/verification.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -24,11 +24,12 @@ const REVIEW_COLUMNS: Column<SkillOutcome>[] = [
   { name: 'Comment', cell: ({ comment }) => comment ?? '–' },
 ]
 
-/** Returns the evidence of an attempt, such as "5 of 5 correct, 99 % certain". */
-function assessmentText({ verdict, correct, total, unpilotedQuestions, confidence }: SkillAssessment): string {
-  const skillVerdict = verdict === 'passed' ? 'verified' : verdict === 'not_passed' ? 'not_verified' : verdict
-  const evidence = describeEvidence({ verdict: skillVerdict, correct, asked: total, confidence })
-  return unpilotedQuestions ? `${evidence}; questions ${describeUnpiloted(unpilotedQuestions, total)}` : evidence
+/** Returns the evidence of an attempt, such as "5 of 5 correct, 99 % certain; public questions, asked in Hindi". */
+function assessmentText({ summary, evidence, total, unpilotedQuestions }: SkillAssessment): string {
+  if (!evidence) return summary
+  const { itemSource, language } = evidence
+  const questions = { item_source: itemSource, language, items: total, unpiloted_items: unpilotedQuestions }
+  return `${summary}; ${describeQuestions({ ...questions, median_seconds: null })}`
 }
 
 export default function VerificationPage({ params }: { params: Params }) {

@@ -95,7 +95,15 @@ test('a verification by assessment shows the evidence of each skill', async (t) 
   await expectOk(calls.submitAnswers(session, answers))
   const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/${orgId}/test/verifications/${session.id}`)
-  await page.getByRole('row', { name: /^Bricklaying passed 5 of 5 correct, 9\d % certain$/ }).waitFor()
-  await page.getByRole('row', { name: 'Cement plastering not passed not enough evidence (4 of 5 correct)' }).waitFor()
+  await page
+    .getByRole('row', {
+      name: /^Bricklaying passed 5 of 5 correct, 9\d % certain; public questions, asked in English$/,
+    })
+    .waitFor()
+  await page
+    .getByRole('row', {
+      name: 'Cement plastering not passed not enough evidence (4 of 5 correct); public questions, asked in English',
+    })
+    .waitFor()
   await checkPage(page, 'verification-assessment')
 })

@@ -22,6 +22,9 @@ final class AssessmentScoreSkill implements \JsonSerializable
      *     certainty of at least 95 %, and `inconclusive` if they allow neither.
      * @param float $confidence Probability that the verdict is right under the measurement model. For
      *     `inconclusive`, that of the more likely verdict.
+     * @param string $summary The evidence in English, for people who decide with the verdict.
+     * @param AssessmentEvidence|null $evidence The questions of the attempt; null for attempts of earlier
+     *     versions.
      */
     public function __construct(
         public readonly string $skillId,
@@ -31,6 +34,8 @@ final class AssessmentScoreSkill implements \JsonSerializable
         public readonly int $unpilotedQuestions,
         public readonly string $verdict,
         public readonly float $confidence,
+        public readonly string $summary,
+        public readonly ?AssessmentEvidence $evidence = null,
     ) {
     }
 
@@ -48,6 +53,8 @@ final class AssessmentScoreSkill implements \JsonSerializable
             unpilotedQuestions: (int) ($data['unpilotedQuestions'] ?? 0),
             verdict: (string) ($data['verdict'] ?? ''),
             confidence: (float) ($data['confidence'] ?? 0.0),
+            summary: (string) ($data['summary'] ?? ''),
+            evidence: isset($data['evidence']) ? AssessmentEvidence::fromArray((array) $data['evidence']) : null,
         );
     }
 
@@ -61,6 +68,8 @@ final class AssessmentScoreSkill implements \JsonSerializable
             'unpilotedQuestions' => $this->unpilotedQuestions,
             'verdict' => $this->verdict,
             'confidence' => $this->confidence,
+            'evidence' => $this->evidence,
+            'summary' => $this->summary,
         ]);
     }
 }

@@ -17,6 +17,7 @@ final class VerifiedSkill implements \JsonSerializable
      * @param SkillVerdict::* $verdict
      * @param int $correct Number of correct answers.
      * @param int $asked Number of scored questions: 4 to 8, as many as the verdict needs.
+     * @param string $summary The evidence in English, for people who decide with the verdict.
      * @param float|null $confidence Probability that the verdict is right under the measurement model. For
      *     `inconclusive`, that of the more likely verdict. Null without a verdict.
      * @param VerdictEvidence|null $evidence The basis of the verdict; null without a verdict.
@@ -27,6 +28,7 @@ final class VerifiedSkill implements \JsonSerializable
         public readonly string $verdict,
         public readonly int $correct,
         public readonly int $asked,
+        public readonly string $summary,
         public readonly ?float $confidence = null,
         public readonly ?VerdictEvidence $evidence = null,
     ) {
@@ -44,6 +46,7 @@ final class VerifiedSkill implements \JsonSerializable
             verdict: (string) ($data['verdict'] ?? ''),
             correct: (int) ($data['correct'] ?? 0),
             asked: (int) ($data['asked'] ?? 0),
+            summary: (string) ($data['summary'] ?? ''),
             confidence: isset($data['confidence']) ? (float) $data['confidence'] : null,
             evidence: isset($data['evidence']) ? VerdictEvidence::fromArray((array) $data['evidence']) : null,
         );
@@ -59,6 +62,7 @@ final class VerifiedSkill implements \JsonSerializable
             'asked' => $this->asked,
             'confidence' => $this->confidence,
             'evidence' => $this->evidence,
+            'summary' => $this->summary,
         ]);
     }
 }

@@ -395,6 +395,15 @@ class AssessmentAnswersInputAnswer(TypedDict):
     """The text of the chosen option. A question without an answer counts as wrong."""
 
 
+class AssessmentEvidence(TypedDict):
+    itemSource: Literal["bank", "private", "ai"]
+    """Source of the questions: the public `bank`, the `private` bank of your organisation, or the `ai`
+    writer.
+    """
+    language: Literal["en", "hi", "bn", "ta", "te", "mr", "gu", "kn", "ml", "pa", "or", "as"]
+    """Language in which the questions were asked."""
+
+
 class AssessmentQuestion(TypedDict):
     questionId: str
     """ID of the question."""
@@ -450,6 +459,10 @@ class AssessmentScoreSkill(TypedDict):
     """Probability that the verdict is right under the measurement model. For `inconclusive`, that of the
     more likely verdict.
     """
+    evidence: Optional[AssessmentEvidence]
+    """The questions of the attempt; null for attempts of earlier versions."""
+    summary: str
+    """The evidence in English, for people who decide with the verdict."""
 
 
 class BrandColours(TypedDict):
@@ -2966,6 +2979,10 @@ class SkillAssessment(TypedDict):
     """Probability that the verdict is right under the measurement model. For `inconclusive`, that of the
     more likely verdict.
     """
+    evidence: Optional[AssessmentEvidence]
+    """The questions of the attempt; null for attempts of earlier versions."""
+    summary: str
+    """The evidence in English, for people who decide with the verdict."""
 
 
 class SkillExtraction(TypedDict):
@@ -3704,6 +3721,8 @@ class VerifiedSkill(TypedDict):
     """
     evidence: Optional[VerdictEvidence]
     """The basis of the verdict; null without a verdict."""
+    summary: str
+    """The evidence in English, for people who decide with the verdict."""
 
 
 class _WebhookOptional(TypedDict, total=False):

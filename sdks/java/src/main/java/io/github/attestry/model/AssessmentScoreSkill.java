@@ -14,6 +14,8 @@ package io.github.attestry.model;
  *     %, and {@code inconclusive} if they allow neither.
  * @param confidence Probability that the verdict is right under the measurement model. For {@code
  *     inconclusive}, that of the more likely verdict.
+ * @param evidence The questions of the attempt; null for attempts of earlier versions.
+ * @param summary The evidence in English, for people who decide with the verdict.
  */
 public record AssessmentScoreSkill(
         String skillId,
@@ -22,5 +24,7 @@ public record AssessmentScoreSkill(
         long total,
         long unpilotedQuestions,
         AssessmentScoreSkillVerdict verdict,
-        double confidence) {
+        double confidence,
+        AssessmentEvidence evidence,
+        String summary) {
 }

@@ -13,6 +13,7 @@ import io.github.attestry.internal.JsonName;
  * @param confidence Probability that the verdict is right under the measurement model. For {@code
  *     inconclusive}, that of the more likely verdict. Null without a verdict.
  * @param evidence The basis of the verdict; null without a verdict.
+ * @param summary The evidence in English, for people who decide with the verdict.
  */
 public record VerifiedSkill(
         @JsonName("skill_id") String skillId,
@@ -21,5 +22,6 @@ public record VerifiedSkill(
         long correct,
         long asked,
         Double confidence,
-        VerdictEvidence evidence) {
+        VerdictEvidence evidence,
+        String summary) {
 }
