@@ -73,10 +73,15 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
     rows.push({ name, value, unit: '', note: `${rowNote}; at least ${limit}` })
     if (value < limit) exceeded.push(`${name}: ${value.toFixed(4)}, at least ${limit}`)
   }
-  const askAll = (rule: TestRule, poolSize: number, assumptions?: Assumptions): SimulatedForm[] => {
+  const askAll = (
+    rule: TestRule,
+    poolSize: number,
+    assumptions?: Assumptions,
+    options?: { changesGuess: boolean },
+  ): SimulatedForm[] => {
     // Several pools, so that the result does not depend on the true difficulties of a few items.
     const pools = Array.from({ length: 20 }, (_, pool) => createItems(poolSize, `${SEED} ${pool}`, assumptions))
-    return people.map((person, index) => askPerson(person, pools[index % pools.length]!, rule))
+    return people.map((person, index) => askPerson(person, pools[index % pools.length]!, rule, options))
   }
   const addRates = (name: string, { falseVerified, falseNotVerified, inconclusive, meanItems }: VerdictRates) =>
     rows.push(
@@ -121,6 +126,8 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
   for (const [name, rule] of PEERS) addRates(name, measureVerdicts(people, askAll(rule, 24)))
   for (const [name, assumptions] of OTHER_ASSUMPTIONS)
     addRates(name, measureVerdicts(people, askAll(SEQUENTIAL_TEST, 24, assumptions)))
+  const changesGuess = { changesGuess: true }
+  addRates('people who change a guess', measureVerdicts(people, askAll(SEQUENTIAL_TEST, 24, {}, changesGuess)))
   addUnpilotedRows()
   addCalibrationRows()
   if (exceeded.length > 0) throw new Error(`limits are exceeded:\n${exceeded.join('\n')}`)
@@ -149,12 +156,14 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
       decide: (responses) => SEQUENTIAL_TEST.decide(fullWeight(responses)),
     }
     addRates('peer, unpiloted items with full weight', measureVerdicts(people, askUnpiloted(peer)))
+    const changed = measureVerdicts(people, askUnpiloted(SEQUENTIAL_TEST, changesGuess))
+    addRates('unpiloted items, people who change a guess', changed)
   }
 
   /** Asks everyone about one of many skills, because the items of one skill share a part of their quality. */
-  function askUnpiloted(rule: TestRule): SimulatedForm[] {
+  function askUnpiloted(rule: TestRule, options?: { changesGuess: boolean }): SimulatedForm[] {
     const pools = Array.from({ length: 400 }, (_, pool) => createItems(12, `${SEED} ${pool}`, { isUnpiloted: true }))
-    return people.map((person, index) => askPerson(person, pools[index % pools.length]!, rule))
+    return people.map((person, index) => askPerson(person, pools[index % pools.length]!, rule, options))
   }
 
   /** Measures what people share who are asked about the same skill. */

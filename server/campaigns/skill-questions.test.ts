@@ -248,9 +248,9 @@ test('a candidate is not qualified by a mandate that verifies no skill, although
   )
 })
 
-test('the last answer about a skill can be corrected, also when it was the last one of the test', async () => {
+test('the last answer about a skill can be corrected once, also when it was the last one of the test', async () => {
   const { invite } = await setUp({ mandate: { methods: ['skill_verification', 'interest_collection'] } })
-  const [invited] = await invite(aCandidate(1))
+  const [invited, other] = await invite(aCandidate(1), aCandidate(2))
   const { page } = invited!
   const first = await page.reply({ value: 'yes' })
   assert.equal(first.prompts.at(-1).back, false, 'there is no earlier question')
@@ -266,16 +266,20 @@ test('the last answer about a skill can be corrected, also when it was the last 
   while (turn.prompts.at(-1).kind === 'choices') turn = await answerItem(invited!, 'right')
   assert.equal(turn.prompts.at(-1).ask, 'interest')
   assert.equal((await itemIds(invited!)).length, MIN_ITEMS)
+  assert.equal(turn.prompts.at(-1).back, false, 'one answer per skill can be corrected')
 
   // With one wrong answer, the test needs more items.
-  turn = await page.reply({ value: 'back' })
+  turn = await other!.page.reply({ value: 'yes' })
+  while (turn.prompts.at(-1).kind === 'choices') turn = await answerItem(other!, 'right')
+  assert.equal(turn.prompts.at(-1).back, true)
+  turn = await other!.page.reply({ value: 'back' })
   assert.equal(turn.prompts.at(-1).ask, `skills.0.${MIN_ITEMS - 1}`)
-  turn = await answerItem(invited!, 'wrong')
+  turn = await answerItem(other!, 'wrong')
   assert.equal(turn.prompts.at(-1).ask, `skills.0.${MIN_ITEMS}`)
-  while (turn.prompts.at(-1).kind === 'choices') turn = await answerItem(invited!, 'right')
-  await page.reply({ value: 'yes' })
-  const { skills } = (await invited!.getResult()).output
-  const form = await formOf(invited!)
+  while (turn.prompts.at(-1).kind === 'choices') turn = await answerItem(other!, 'right')
+  await other!.page.reply({ value: 'yes' })
+  const { skills } = (await other!.getResult()).output
+  const form = await formOf(other!)
   assert.deepEqual([skills[0].asked, skills[0].correct], [form.length, form.length - 1])
   assert.equal(new Set(form.map(({ id }) => id)).size, form.length)
 

@@ -155,6 +155,10 @@ test('going back returns to the previous question, up to the first one, and to t
     [0, 1, undefined],
   )
   assert.deepEqual(advance(corrected, flow, { kind: 'back' }).state, corrected, 'an answer can be changed once')
+  const atSecondSkill = replyAll(corrected, '3')
+  assert.deepEqual(advance(atSecondSkill, flow, { kind: 'back' }).state, atSecondSkill, 'one answer per skill')
+  const correctingSecondSkill = replyAll(atSecondSkill, '1', 'back')
+  assert.deepEqual(correctingSecondSkill.point, { at: 'skills', skill: 1, item: 0 })
 })
 
 test('BACK in words goes back, except in an answer of several words', () => {

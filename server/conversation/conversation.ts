@@ -281,7 +281,7 @@ function chooseSkillLanguage(state: ConversationState, flow: ConversationFlow, m
 
 /**
  * Asks the previous question again and discards its answer. Of the answers about skills, only the last one can be changed, because
- * later questions may help with earlier ones, and only once.
+ * later questions may help with earlier ones, and only one answer per skill.
  */
 function askPrevious(state: ConversationState, flow: ConversationFlow) {
   const previous = previousQuestion(state, flow)
@@ -304,9 +304,9 @@ export function previousQuestion(
   const lastSkill = skills.findLastIndex((form) => form.some(({ choice }) => choice !== undefined))
   if (point.at !== 'enrichment' && lastSkill >= 0) {
     if (state.isCorrecting) return undefined
-    const item = skills[lastSkill]!.findLastIndex(({ choice }) => choice !== undefined)
-    if (skills[lastSkill]![item]!.corrected) return undefined
-    return { at: 'skills', skill: lastSkill, item }
+    const form = skills[lastSkill]!
+    if (form.some(({ corrected }) => corrected)) return undefined
+    return { at: 'skills', skill: lastSkill, item: form.findLastIndex(({ choice }) => choice !== undefined) }
   }
   const question = (point.at === 'enrichment' ? point.question : state.enrichment.length) - 1
   return methods.includes('data_enrichment') && question >= 0 ? { at: 'enrichment', question } : undefined

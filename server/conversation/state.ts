@@ -10,7 +10,7 @@ export interface FormItem {
   options: number[]
   /** Whether the item is asked without being scored. */
   pilot?: boolean
-  /** Whether the answer was changed. It can be changed once: otherwise, the number of questions would reveal which answer is right. */
+  /** Whether the answer was changed. One answer per skill can be: otherwise, the number of questions would reveal right answers. */
   corrected?: boolean
   /** The chosen option: its index in `options`. */
   choice?: number

@@ -18,7 +18,7 @@ import {
   type Response,
 } from '../../server/measurement/model.ts'
 import { SeededRandom } from '../../server/measurement/seeded-random.ts'
-import { needsMoreItems, type Verdict, weighResponses } from '../../server/measurement/sequential-test.ts'
+import { MIN_ITEMS, needsMoreItems, type Verdict, weighResponses } from '../../server/measurement/sequential-test.ts'
 import type { SkillItem } from '../../server/questions/skill-items.ts'
 
 /**
@@ -144,6 +144,13 @@ function choose({ ability, seed }: SimulatedPerson, item: SimulatedItem, options
   return random.pick(wrongIndexes)!
 }
 
+/** Returns whether a person knows the right option of an item; otherwise, `choose` returns a guess. */
+function knows({ ability, seed }: SimulatedPerson, item: SimulatedItem): boolean {
+  const probability = trueProbability(ability, item, 0)
+  const guessing = item.fault === 'not_discriminating' ? probability : item.guessing
+  return uniform(new SeededRandom(`${seed} answers ${item.id}`)) < (probability - guessing) / (1 - guessing)
+}
+
 /** Leaked items become known at this time; times are from 0 to 1. */
 const LEAK_TIME = 0.5
 const LEAKED_PROBABILITY = 0.97
@@ -188,17 +195,21 @@ export function minimumShare(items: number, share: number): TestRule {
   }
 }
 
-/** Asks a person the items of one skill. Draws them as a conversation does for its first skill. */
+/**
+ * Asks a person the items of one skill. Draws them as a conversation does for its first skill. A person who `changesGuess` changes the
+ * first guessed answer after which the test could have ended and continues. As in a conversation, one answer can be changed.
+ */
 export function askPerson(
   person: SimulatedPerson,
   items: readonly SimulatedItem[],
   rule: TestRule = SEQUENTIAL_TEST,
-  time = 0,
+  { time = 0, changesGuess = false }: { time?: number; changesGuess?: boolean } = {},
 ): SimulatedForm {
   const drawable = items.map(({ pool, kind }) => ({ pool, kind, distractorCount: DISTRACTORS }))
   const asked: number[] = []
   const form: SimulatedForm['items'] = []
   const responses: Response[] = []
+  let canChange = changesGuess
   while (rule.needsMore(responses, items.length)) {
     const drawn = drawItem(drawable, asked, `${person.seed} skill 0`)!
     const item = items[drawn.item]!
@@ -210,6 +221,13 @@ export function askPerson(
       isCorrect: drawn.options[choice] === KEY,
       isUnpiloted: item.isUnpiloted ?? false,
     })
+    if (!canChange || responses.length < MIN_ITEMS || !rule.needsMore(responses, items.length)) continue
+    if (knows(person, item)) continue
+    canChange = false
+    const random = new SeededRandom(`${person.seed} changes ${item.id}`)
+    const newChoice = random.pick([0, 1, 2, 3].filter((option) => option !== choice))!
+    form.at(-1)!.choice = newChoice
+    responses.at(-1)!.isCorrect = drawn.options[newChoice] === KEY
   }
   return { items: form, ...rule.decide(responses) }
 }
@@ -447,7 +465,7 @@ function collectResponses(
   const responses = new Map<string, TimedResponse[]>(items.map(({ id }) => [id, []]))
   for (const [index, person] of people.entries()) {
     const time = index / people.length
-    const form = askPerson(person, items, SEQUENTIAL_TEST, time)
+    const form = askPerson(person, items, SEQUENTIAL_TEST, { time })
     const answers = form.items.map(({ item, options, choice }) => ({
       difficulty: item.difficulty,
       isCorrect: options[choice] === KEY,
