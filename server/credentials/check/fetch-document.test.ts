@@ -58,3 +58,21 @@ test('a host that resolves to a private address is not connected to', async () =
     message: /address that is not allowed: it must not resolve to a private address/,
   })
 })
+
+test('a server that does not respond, or sends its document slowly, is given up after the time limit', {
+  skip: httpsSkipReason,
+}, async (t) => {
+  const server = await startHttpsServer(({ url }, response) => {
+    if (url === '/silent') return
+    const timer = setInterval(() => response.write(' '), 50)
+    response.on('close', () => clearInterval(timer))
+  })
+  t.after(() => server.close())
+  const fetchDocument = createDocumentFetcher({
+    rules: { allow: ['localhost'], onLoopback: false },
+    ca: server.certificate,
+    timeoutMs: 500,
+  })
+  for (const path of ['/silent', '/slow'])
+    await assert.rejects(fetchDocument(server.url + path, 100_000), { message: 'could not be fetched within 0.5 s' })
+})

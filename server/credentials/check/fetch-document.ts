@@ -15,27 +15,33 @@ const MAX_REDIRECTS = 3
 const ACCEPT =
   'application/did+json, application/vc, application/vc+jwt, application/ld+json, application/json;q=0.9, */*;q=0.1'
 
-/** Options of the fetcher; the certificate and the resolver are set by tests. */
+/** Options of the fetcher; the certificate, the resolver and the time limit are set by tests. */
 export interface FetcherOptions {
   rules: TargetRules
   resolve?: ResolveHost
   ca?: string
+  timeoutMs?: number
 }
 
 /**
  * Creates a function that fetches documents of other issuers. Their addresses come from the submitted credential, so it connects only
  * to addresses that webhooks may use too, over HTTPS, and limits size, time and redirects, which must stay on the same server.
  */
-export function createDocumentFetcher({ rules, resolve = resolveName, ca }: FetcherOptions): FetchDocument {
+export function createDocumentFetcher({
+  rules,
+  resolve = resolveName,
+  ca,
+  timeoutMs = TIMEOUT_MS,
+}: FetcherOptions): FetchDocument {
   return async (url, maxBytes) => {
     const { Agent, buildConnector } = await import('undici') // loaded only when a credential of another issuer is checked
-    const connect = createConnector(buildConnector, { mode: 'live', rules, resolve, timeoutMs: TIMEOUT_MS, ca })
+    const connect = createConnector(buildConnector, { mode: 'live', rules, resolve, timeoutMs, ca })
     const agent = new Agent({ connect, allowH2: false, connections: 1, pipelining: 1, maxHeaderSize: 16 * 1024 })
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const signal = AbortSignal.timeout(timeoutMs)
     try {
       return await fetchFollowingRedirects(agent, url, maxBytes, signal, (target) => checkUrl(target))
     } catch (error) {
-      throw error instanceof FetchError ? error : new FetchError(describeError(error as Error, signal))
+      throw error instanceof FetchError ? error : new FetchError(describeError(error as Error, signal, timeoutMs))
     } finally {
       await agent.destroy()
     }
@@ -90,8 +96,8 @@ async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   return Buffer.concat(chunks).toString()
 }
 
-function describeError(error: Error & { code?: string }, signal: AbortSignal): string {
-  if (signal.aborted) return `could not be fetched within ${TIMEOUT_MS / 1000} s`
+function describeError(error: Error & { code?: string }, signal: AbortSignal, timeoutMs: number): string {
+  if (signal.aborted) return `could not be fetched within ${timeoutMs / 1000} s`
   if (error.code === 'TARGET_REJECTED') return `has an address that is not allowed: it ${error.message}`
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO)/.test(error.code ?? ''))
     return 'could not be fetched: the certificate of the server is not valid'

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { inflateSync } from 'node:zlib'
 import { request } from 'undici'
 import { checkOverHttp, holderCalls, issueCredential, readPublic } from '../../../test/support/issued-credentials.ts'
+import { readPdfText } from '../../../test/support/pdf.ts'
 import { sharedVerification, type VerificationCalls, verificationCalls } from '../../../test/support/verification.ts'
 import { escapeHtml } from '../../platform/text/escape-html.ts'
 import { LANGUAGES } from '../../platform/text/languages.ts'
@@ -80,15 +81,53 @@ function readStreams(pdf: Buffer): string[] {
   })
 }
 
-test('no page or file contains the address, the phone number or an unwanted name', async () => {
+const PERSONAL = /asha|\brao\b|98765 ?43210|example\.com/i
+
+/** Returns all text on the pages and in the files of a credential: as sent, decompressed, decoded and drawn. */
+async function readEverything(calls: VerificationCalls, { id, holderToken }: { id: string; holderToken: string }) {
+  const { body } = await holderCalls(calls.app, holderToken).change({ profile_public: true })
+  const paths = ['', '.json', '.jwt', '.pdf', '.png', '.preview.png'].map(
+    (extension) => `/credentials/${id}${extension}`,
+  )
+  const files = await Promise.all([...paths, new URL(body.data.profile_url).pathname].map((path) => get(calls, path)))
+  const wallet = await calls.app.fetch(`/credentials/${id}/wallet`, { method: 'POST' })
+  const [, , jwt, pdf, , preview] = files
+  return {
+    texts: [
+      ...files.flatMap(({ bytes, text }) => [text, ...readStreams(bytes)]),
+      wallet.body as string,
+      Buffer.from(jwt!.text.split('.')[1]!, 'base64url').toString(),
+      readPdfText(pdf!.bytes),
+    ],
+    pdfText: readPdfText(pdf!.bytes),
+    preview: preview!.bytes,
+  }
+}
+
+test('no page, file or picture contains the address, the phone number or an unwanted name', async () => {
   const calls = await setUp()
-  const { url } = await issueCredential(calls)
-  const path = new URL(url).pathname
-  const files = await Promise.all(['', '.json', '.jwt', '.pdf'].map((extension) => get(calls, path + extension)))
-  const texts = files.flatMap(({ bytes, text }) => [text, ...readStreams(bytes)])
-  const payload = Buffer.from(files[2]!.text.split('.')[1]!, 'base64url').toString()
-  for (const text of [...texts, payload])
-    assert.doesNotMatch(text, /asha|rao@|98765 ?43210|example\.com/i, text.slice(0, 200))
+  const { texts, pdfText, preview } = await readEverything(calls, await issueCredential(calls))
+  for (const text of texts) assert.doesNotMatch(text, PERSONAL, text.slice(0, 200))
+  assert.match(pdfText, /Bricklaying/)
+
+  const student = { externalStudentId: 'stu-2' }
+  const named = await readEverything(calls, await issueCredential(calls, { student, showName: true }))
+  assert.match(named.pdfText, /Asha Rao/, 'the search would find a name in the PDF')
+  assert.ok(named.texts.every((text) => !/asha@|98765 ?43210|example\.com/i.test(text)))
+  // Others cache it, so that a name could not be withdrawn.
+  assert.ok(named.preview.equals(preview), 'the picture for previews never shows the name')
+})
+
+test('the name of a person cannot inject markup', async () => {
+  const calls = await setUp()
+  const student = { name: '</script><img src=x onerror=alert(1)> "Asha"' }
+  const issued = await issueCredential(calls, { student, showName: true })
+  const { body } = await holderCalls(calls.app, issued.holderToken).change({ profile_public: true })
+  for (const path of [`/credentials/${issued.id}`, new URL(body.data.profile_url).pathname]) {
+    const { text } = await get(calls, path)
+    assert.match(text, /&#60;\/script&#62;&#60;img src=x onerror=alert\(1\)&#62;/)
+    assert.doesNotMatch(text, /<img|content="[^"]*"Asha/)
+  }
 })
 
 test('the page is rendered in every language', async () => {
