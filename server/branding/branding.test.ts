@@ -5,7 +5,8 @@ import { startApp, type TestApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { signIn, signInMember } from '../../test/support/console.ts'
 import { jpegHeader, pngChunk, pngImage, webpHeader } from '../../test/support/images.ts'
-import { issueCredential } from '../../test/support/issued-credentials.ts'
+import { holderCalls, issueCredential } from '../../test/support/issued-credentials.ts'
+import { readPdfText } from '../../test/support/pdf.ts'
 import { until } from '../../test/support/until.ts'
 import { requestReview, verificationCalls } from '../../test/support/verification.ts'
 import { contactTestCandidate, yourDataCalls } from '../../test/support/your-data.ts'
@@ -229,6 +230,36 @@ test('the pages of reviewers, students and credentials have the look of the orga
   assert.match(credentialPage, /<span class="brand-name"><img class="brand-logo"/)
   assert.ok(credentialPage.includes(`<link rel="icon" href="${branding.logo.url}">`))
   assert.doesNotMatch(credentialPage, /--own:/, 'the colours of the check keep their meaning')
+  assert.match(credentialPage, /Metro Staffing Private Limited, Pune.*>metro\.example<\/a>/)
+})
+
+test('the profile, the wallet page and the page that manages credentials have the look of the organisation', async () => {
+  const app = await getApp()
+  const { orgId } = await app.fixtures.createOrg()
+  const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId))
+  const { id, holderToken } = await issueCredential(calls)
+  const holder = holderCalls(app, holderToken)
+  const { profile_url, ...plainView } = (await holder.change({ profile_public: true })).body.data
+  assert.equal('brand' in plainView, false)
+  const getProfile = async () => (await app.fetch(new URL(profile_url).pathname)).body
+  const getWalletPage = async () => (await app.fetch(`/credentials/${id}/wallet`, { method: 'POST' })).body
+  const getFile = async (extension: string) =>
+    Buffer.from(await (await fetch(`${app.url}/credentials/${id}${extension}`)).arrayBuffer())
+  const plainPicture = await getFile('.preview.png')
+  for (const page of [await getProfile(), await getWalletPage()]) assert.doesNotMatch(page, /--own:#|class="brand-/)
+
+  const { branding } = await brandedOrganisation(app, orgId)
+  for (const page of [await getProfile(), await getWalletPage()]) {
+    assert.match(page, /<span class="brand-name"><img class="brand-logo"[^>]*><span dir="auto">Metro Staffing</)
+    assert.ok(page.includes(`<link rel="icon" href="${branding.logo.url}">`))
+    assert.match(page, /<style>:root\{--own:#7a1fa2;/)
+    assert.match(page, /Metro Staffing Private Limited, Pune.*>metro\.example<\/a>/)
+    assert.doesNotMatch(page, /jobs@metro\.example/)
+  }
+  const { brand } = (await holder.view()).body.data
+  assert.deepEqual([brand.name, brand.colours.light, brand.replyTo], ['Metro Staffing', '#7a1fa2', undefined])
+  assert.match(readPdfText(await getFile('.pdf')), /Metro Staffing/)
+  assert.ok(!plainPicture.equals(await getFile('.preview.png')), 'the picture is not the cached one without branding')
 })
 
 test('an organisation without branding has the look of Attestry', async () => {

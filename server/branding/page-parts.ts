@@ -24,10 +24,14 @@ export function brandedParts(
   preview: LinkPreview,
 ): BrandedParts {
   if (!brand) return { head: '', style: '' }
+  return { head: renderPreviewTags(publicUrl, brand, preview), ...brandedLook(brand) }
+}
+
+/** Returns the colours and the icon, for pages with a preview of their own. */
+export function brandedLook(brand: Pick<Brand, 'colours' | 'logo'> | undefined): Omit<BrandedParts, 'head'> {
   return {
-    head: renderPreviewTags(publicUrl, brand, preview),
-    style: brand.colours ? colourVariables(brand.colours) : '',
-    ...(brand.logo ? { icon: brand.logo.url } : {}),
+    style: brand?.colours ? colourVariables(brand.colours) : '',
+    ...(brand?.logo ? { icon: brand.logo.url } : {}),
   }
 }
 

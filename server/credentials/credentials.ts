@@ -268,6 +268,7 @@ function shownNameOf({ credentialSubject }: JsonObject): string | null {
 
 /** The credentials that a person shows under one link. */
 export interface PublicProfile {
+  organisationId: string
   name: string | null
   /** Credentials that are neither revoked nor expired nor hidden, newest first. */
   credentials: PublicCredential[]
@@ -276,13 +277,19 @@ export interface PublicProfile {
 /** Returns a profile, or undefined if there is none or its holder has switched it off. */
 export async function findProfile(queries: Queries, slug: string, now: number): Promise<PublicProfile | undefined> {
   if (!/^[A-Z0-9]{26}$/.test(slug)) return undefined
-  const { rows: holders } = await sql<{ holder_id: string }>`
-    select holder_id from credential_holders where profile_slug = ${slug} and is_profile_public`.execute(queries)
+  const { rows: holders } = await sql<{ holder_id: string; org_id: string }>`
+    select holder_id, org_id from credential_holders where profile_slug = ${slug} and is_profile_public`.execute(
+    queries,
+  )
   if (!holders[0]) return undefined
   const { rows } = await sql<PublicRow>`
     select ${publicColumns} from credentials c join organisations o using (org_id)
     where c.holder_id = ${holders[0].holder_id} and c.revoked_at is null and not c.is_hidden and c.valid_until > ${new Date(now)}
     order by c.issued_at desc, c.credential_id`.execute(queries)
   const credentials = await publicCredentials(queries, rows)
-  return { name: credentials.find(({ holderName }) => holderName !== null)?.holderName ?? null, credentials }
+  return {
+    organisationId: holders[0].org_id,
+    name: credentials.find(({ holderName }) => holderName !== null)?.holderName ?? null,
+    credentials,
+  }
 }

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { PageBrand } from '../branding/schema.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
 import { credentialStatuses, organisationRevocationReasons, revocationReasons } from './credentials.ts'
@@ -141,6 +142,7 @@ export const HolderView = named(
   'HolderView',
   Type.Object({
     organisation: text,
+    brand: Type.Optional(PageBrand),
     mode: Type.Enum(['test', 'live']),
     profile_public: Type.Boolean(),
     profile_url: orNull(text),

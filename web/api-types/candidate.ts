@@ -162,6 +162,7 @@ export interface HolderCredential {
 
 export interface HolderView {
   organisation: string
+  brand?: PageBrand
   mode: 'test' | 'live'
   profile_public: boolean
   profile_url: string | null

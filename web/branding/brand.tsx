@@ -1,3 +1,4 @@
+import { render } from 'preact'
 import type { PageBrand } from '../api-types/candidate.ts'
 
 type BrandProps = { brand: PageBrand | undefined }
@@ -18,6 +19,15 @@ export function BrandName({ brand }: BrandProps) {
       <span dir="auto">{brand.name}</span>
     </span>
   )
+}
+
+/** Replaces the name in a header that the server rendered before the organisation was known. */
+export function replaceWordmark(brand: PageBrand | undefined): void {
+  const wordmark = document.querySelector('.top > .wordmark')
+  if (!brand || !wordmark) return
+  const container = document.createElement('span')
+  render(<BrandName brand={brand} />, container)
+  wordmark.replaceWith(...container.childNodes)
 }
 
 /** The footer line and the website of the organisation. */

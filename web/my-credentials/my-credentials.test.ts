@@ -4,8 +4,10 @@ import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
 import { saveScreenshot } from '../../test/browser/screenshots.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
+import { signInMember } from '../../test/support/console.ts'
+import { pngImage } from '../../test/support/images.ts'
 import { issueCredential } from '../../test/support/issued-credentials.ts'
-import { startVerification } from '../../test/support/verification.ts'
+import { startVerification, verificationCalls } from '../../test/support/verification.ts'
 
 const PHONE = { width: 360, height: 740, hasTouch: true, isMobile: true }
 
@@ -90,4 +92,38 @@ test('a holder downloads the learner record, in another language, and a wrong li
   await otherPage.getByLabel('Email address').fill('bina@example.com')
   await otherPage.getByRole('button', { name: 'Send the link' }).click()
   await otherPage.getByText('you get an email with a new link').waitFor()
+})
+
+test('the pages of a holder have the look of the organisation', async (t) => {
+  const { app } = await startShared()
+  const { orgId } = await app.fixtures.createOrg()
+  const owner = await signInMember(app, orgId, 'owner')
+  const branding = {
+    display_name: 'Metro Staffing',
+    logo: pngImage(320, 80).toString('base64'),
+    colour: '#7a1fa2',
+    footer: 'Metro Staffing Private Limited, Pune',
+  }
+  assert.equal((await owner.put(`/orgs/${orgId}/branding`, branding)).status, 200)
+  const calls = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId))
+  const { holderToken } = await issueCredential(calls)
+  const page = await newPage(t, PHONE)
+  await page.goto(`${app.url}/my-credentials#token=${holderToken}`)
+  await page.locator('.top .brand-name', { hasText: 'Metro Staffing' }).waitFor()
+  assert.equal(await page.getByText('Attestry', { exact: true }).count(), 0)
+  assert.ok(await page.locator('.top .brand-logo').isVisible())
+  assert.ok(await page.getByText('Metro Staffing Private Limited, Pune').isVisible())
+  const button = page.getByRole('button', { name: 'Switch on' })
+  const colour = await page.evaluate("getComputedStyle(document.querySelector('button.primary')).backgroundColor")
+  assert.equal(colour, 'rgb(122, 31, 162)')
+  await assertAccessible(page)
+  await saveScreenshot(page, 'my-credentials-branded')
+
+  await button.click()
+  const profileUrl = (await page.getByRole('link', { name: /\/profiles\// }).getAttribute('href'))!
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.goto(profileUrl)
+  await page.locator('.top .brand-name', { hasText: 'Metro Staffing' }).waitFor()
+  await assertAccessible(page)
+  await saveScreenshot(page, 'profile-branded-dark')
 })

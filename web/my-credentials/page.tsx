@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api.ts'
 import type { HolderChange, HolderCredential, HolderView } from '../api-types/candidate.ts'
+import { applyBrand } from '../branding/apply-brand.ts'
+import { BrandFooter, replaceWordmark } from '../branding/brand.tsx'
 import { paths } from '../paths.ts'
 
 type Texts = Record<string, string>
@@ -62,6 +64,7 @@ export function MyCredentials({ token, texts }: { token: string; texts: Texts })
           </p>
         </>
       )}
+      <BrandFooter brand={view.brand} />
     </>
   )
 
@@ -79,8 +82,11 @@ export function MyCredentials({ token, texts }: { token: string; texts: Texts })
 
   async function apply(request: ReturnType<typeof call<HolderView>>) {
     const result = await request
-    if (result.ok) setView(result.data)
-    else setError(errorText(result.status))
+    if (result.ok) {
+      applyBrand(result.data.brand)
+      replaceWordmark(result.data.brand)
+      setView(result.data)
+    } else setError(errorText(result.status))
   }
 
   async function downloadRecord() {

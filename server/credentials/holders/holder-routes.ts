@@ -4,6 +4,8 @@ import { callerAddress } from '../../access/client-address.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
 import { getOrganisation } from '../../access/organisations.ts'
 import { problem } from '../../api/problem.ts'
+import { findBrand } from '../../branding/branding.ts'
+import { pageBrand } from '../../branding/schema.ts'
 import { candidateResponse } from '../../campaigns/candidate-page/schema.ts'
 import { skillId } from '../../catalogue/ids.ts'
 import type { Context } from '../../context.ts'
@@ -116,12 +118,14 @@ export function holderRoutes(app: App, context: Context): void {
 
   async function holderView(queries: Queries, holder: Holder) {
     const { name } = await getOrganisation(queries, holder.org_id)
+    const brand = await findBrand(queries, holder.org_id)
     const { rows } = await sql<CredentialRow>`
       select ${credentialColumns} from credentials
       where holder_id = ${holder.holder_id} and revocation_reason is distinct from 'replaced'
       order by issued_at desc, revoked_at desc nulls first, skill_number`.execute(queries)
     return {
       organisation: holder.mode === 'test' ? `${name} (TEST)` : name,
+      ...(brand ? { brand: pageBrand(brand) } : {}),
       mode: holder.mode,
       profile_public: holder.is_profile_public,
       profile_url: profileUrl(config, holder),

@@ -1,4 +1,5 @@
 import type { Brand } from '../../branding/branding.ts'
+import { hostOf } from '../../branding/page-parts.ts'
 import { pageBrand } from '../../branding/schema.ts'
 import { escapeHtml } from '../../platform/text/escape-html.ts'
 import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
@@ -72,7 +73,7 @@ ${renderHolderForm(t)}
 ${state === 'valid' ? await renderShare(credential, skill, issuer, url, t, language) : ''}
 <p class="small soft">${escapeHtml(t('credential_id'))}: <code>${escapeHtml(credential.id)}</code></p>
 </main>
-<footer class="small"><a href="/credentials/verify">${escapeHtml(t('check_another'))}</a></footer>
+${renderFooter(t, brand)}
 </div>
 ${jsonBlock('credential', { id: credential.id, jwt: credential.jwt, texts: pickTexts(language, [...SCRIPT_TEXTS, ...FORM_TEXTS]) })}`
   return {
@@ -95,7 +96,7 @@ export function renderMessagePage(title: string, text: string, language: Languag
 <div class="sheet">
 ${renderTop(t, language)}
 <main class="stack"><section class="card stack-tight"><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p></section></main>
-<footer class="small"><a href="/credentials/verify">${escapeHtml(t('check_another'))}</a></footer>
+${renderFooter(t)}
 </div>`,
   }
 }
@@ -129,6 +130,17 @@ export function renderTop(t: Translate, language: Language, brand?: Brand): stri
   )
   return `<header class="top">${renderName(brand)}
 <form class="row" method="get" id="language"><select name="lang" aria-label="${escapeHtml(t('language'))}">${options.join('')}</select><noscript><button>OK</button></noscript></form></header>`
+}
+
+/** Renders the link to the check of other credentials, and the footer of the issuer. */
+export function renderFooter(t: Translate, brand?: Brand): string {
+  const own = [
+    brand?.footer ? `<p dir="auto">${escapeHtml(brand.footer)}</p>` : '',
+    brand?.homepage
+      ? `<p><a href="${escapeHtml(brand.homepage)}" rel="noopener nofollow">${escapeHtml(hostOf(brand.homepage))}</a></p>`
+      : '',
+  ].join('')
+  return `<footer class="small"><a href="/credentials/verify">${escapeHtml(t('check_another'))}</a>${own ? `<div class="brand-footer soft">${own}</div>` : ''}</footer>`
 }
 
 /** Renders the name of the issuer with its logo, or that of Attestry. The colours stay, because they show the outcome of the check. */

@@ -3,10 +3,11 @@ import type { Language } from '../../platform/text/languages.ts'
 import type { PublicCredential } from '../credentials.ts'
 import { readDetails } from './credential-details.ts'
 import { credentialState } from './credential-state.ts'
+import type { DrawingOptions } from './drawings.ts'
 import { qrCodeModules } from './qr-code.ts'
 import { formatDate, translator } from './texts.ts'
 
-const BRAND = '#0a6550'
+const DEFAULT_COLOUR = '#0a6550'
 const INK = '#1b2420'
 const SOFT = '#56605b'
 const NO = '#9c2f1c'
@@ -16,15 +17,14 @@ const QR_SIZE = 120
 const PDF_LANGUAGES: readonly Language[] = ['en', 'hi', 'mr']
 
 /** Returns a certificate of one page to print. The signed JSON is attached to the file, so that the file alone can be checked. */
-export async function renderCredentialPdf(
-  credential: PublicCredential,
-  options: { url: string; language: Language; now: number },
-): Promise<Buffer> {
+export async function renderCredentialPdf(credential: PublicCredential, options: DrawingOptions): Promise<Buffer> {
   const { default: PDFDocument } = await import('pdfkit')
   const language = PDF_LANGUAGES.includes(options.language) ? options.language : 'en'
   const t = translator(language)
   const details = readDetails(credential.credential)
   const state = credentialState(credential, options.now)
+  const { look } = options
+  const colour = look?.colour ?? DEFAULT_COLOUR
   const doc = new PDFDocument({
     size: 'A4',
     margin: MARGIN,
@@ -38,8 +38,12 @@ export async function renderCredentialPdf(
   const ended = new Promise<void>((resolve, reject) => doc.on('end', resolve).on('error', reject))
   const width = doc.page.width - 2 * MARGIN
 
-  doc.rect(0, 0, doc.page.width, 12).fill(state === 'valid' ? BRAND : SOFT)
-  doc.font('bold').fontSize(12).fillColor(BRAND).text('Attestry', MARGIN, 48)
+  doc.rect(0, 0, doc.page.width, 12).fill(state === 'valid' ? colour : SOFT)
+  doc
+    .font('bold')
+    .fontSize(12)
+    .fillColor(colour)
+    .text(drawable(look?.name ?? 'Attestry', 'Attestry'), MARGIN, 48, { width, height: 16, ellipsis: true })
   if (credential.mode === 'test') doc.fontSize(11).fillColor(NO).text(t('test_banner'), { width })
   if (state !== 'valid') {
     const date = state === 'revoked' ? credential.revokedAt! : credential.validUntil
@@ -66,7 +70,7 @@ export async function renderCredentialPdf(
   doc.text(t('check_title'), MARGIN + QR_SIZE + 16, qrTop + 12, { width: width - QR_SIZE - 16 })
   doc
     .font('regular')
-    .fillColor(BRAND)
+    .fillColor(colour)
     .text(options.url, { link: options.url, width: width - QR_SIZE - 16 })
   doc.fillColor(SOFT).text(`${t('credential_id')}: ${credential.id}`, { width: width - QR_SIZE - 16 })
   doc.file(Buffer.from(JSON.stringify(credential.credential)), {

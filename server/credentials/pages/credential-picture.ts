@@ -4,6 +4,7 @@ import { BOLD_FONT, isDrawableUnshaped, REGULAR_FONT } from '../../platform/draw
 import type { PublicCredential } from '../credentials.ts'
 import { readDetails } from './credential-details.ts'
 import { credentialState } from './credential-state.ts'
+import type { DrawingOptions } from './drawings.ts'
 import { formatDate, translator } from './texts.ts'
 
 const WIDTH = 1200
@@ -19,7 +20,10 @@ let hasFonts = false
  * Returns the picture that messengers and social networks show with the link, as PNG. It has no name, because pictures are cached by
  * others and cannot be withdrawn.
  */
-export async function renderCredentialPicture(credential: PublicCredential, now: number): Promise<Buffer> {
+export async function renderCredentialPicture(
+  credential: PublicCredential,
+  { now, look }: Pick<DrawingOptions, 'now' | 'look'>,
+): Promise<Buffer> {
   const { make, encodePNGToStream, registerFont } = await import('pureimage')
   const t = translator('en')
   const { skill, issuer, validFrom } = readDetails(credential.credential)
@@ -31,12 +35,13 @@ export async function renderCredentialPicture(credential: PublicCredential, now:
   }
   const image = make(WIDTH, HEIGHT)
   const canvas = image.getContext('2d')
-  const colour = state === 'valid' ? '#0a6550' : '#56605b'
+  const colour = state === 'valid' ? (look?.colour ?? '#0a6550') : '#56605b'
   canvas.fillStyle = '#f6f5f1'
   canvas.fillRect(0, 0, WIDTH, HEIGHT)
   canvas.fillStyle = colour
   canvas.fillRect(0, 0, WIDTH, 20)
-  drawText('Attestry', MARGIN, 110, 'Bold', 34, colour)
+  const wordmark = look && isDrawableUnshaped(look.name) ? look.name : 'Attestry'
+  drawText(cut(wordmark, 34), MARGIN, 110, 'Bold', 34, colour)
   drawText(label(), MARGIN, 200, 'Regular', 36, state === 'valid' ? '#56605b' : '#9c2f1c')
 
   const title = isDrawableUnshaped(skill) ? skill : t('verified_skill')
@@ -71,6 +76,14 @@ export async function renderCredentialPicture(credential: PublicCredential, now:
     }
     const size = TITLE_SIZES.at(-1)!
     return { lines: wrap(text, size).slice(0, MAX_TITLE_LINES), size }
+  }
+
+  /** Cuts a text that is wider than the picture. */
+  function cut(text: string, size: number): string {
+    if (widthOf(text, size) <= WIDTH - 2 * MARGIN) return text
+    let end = text.length
+    while (widthOf(`${text.slice(0, end)}…`, size) > WIDTH - 2 * MARGIN) end--
+    return `${text.slice(0, end).trimEnd()}…`
   }
 
   function wrap(text: string, size: number): string[] {

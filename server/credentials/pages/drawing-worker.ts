@@ -4,5 +4,5 @@ import { renderCredentialPicture } from './credential-picture.ts'
 import type { DrawingInput } from './drawings.ts'
 
 serveDrawings(({ format, credential, options }: DrawingInput) =>
-  format === 'pdf' ? renderCredentialPdf(credential, options) : renderCredentialPicture(credential, options.now),
+  format === 'pdf' ? renderCredentialPdf(credential, options) : renderCredentialPicture(credential, options),
 )

@@ -3,10 +3,17 @@ import type { Language } from '../../platform/text/languages.ts'
 import type { PublicCredential } from '../credentials.ts'
 import { credentialState } from './credential-state.ts'
 
-interface DrawingOptions {
+/** The look of the issuer: the name under which it presents itself and its colour on white, if it has one. */
+interface DrawingLook {
+  name: string
+  colour: string | undefined
+}
+
+export interface DrawingOptions {
   url: string
   language: Language
   now: number
+  look?: DrawingLook | undefined
 }
 
 export interface DrawingInput {
@@ -25,7 +32,8 @@ export class Drawings {
 
   draw(format: DrawingInput['format'], credential: PublicCredential, options: DrawingOptions): Promise<Buffer> {
     const state = credentialState(credential, options.now)
-    const key = [format, credential.id, state, format === 'pdf' ? options.language : ''].join(' ')
+    const { name, colour } = options.look ?? {}
+    const key = JSON.stringify([format, credential.id, state, format === 'pdf' ? options.language : '', name, colour])
     let drawing = this.cache.get(key)
     if (!drawing) {
       drawing = this.thread.draw({ format, credential, options })

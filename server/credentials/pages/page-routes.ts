@@ -3,6 +3,7 @@ import { callerAddress } from '../../access/client-address.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
 import { problem } from '../../api/problem.ts'
 import { findBrand } from '../../branding/branding.ts'
+import { brandedLook } from '../../branding/page-parts.ts'
 import type { Context } from '../../context.ts'
 import { formatSeconds } from '../../platform/clock.ts'
 import type { App } from '../../platform/http/server.ts'
@@ -59,11 +60,13 @@ export function credentialPageRoutes(
       const icon = brand?.logo ? { icon: brand.logo.url } : {}
       return pages.send(request, reply, 'credential', { ...parts, ...icon, language, inlineStyles: true })
     }
-    if (format === 'pdf') return reply.type('application/pdf').send(await drawings.draw('pdf', credential, options))
-    if (format === 'png' || format === 'preview.png') {
-      const picture = await drawings.draw('png', credential, options)
+    if (isDrawing) {
+      const brand = await findBrand(db.queries, credential.organisation.id)
+      const look = brand && { name: brand.name, colour: brand.colours?.light }
+      const drawing = await drawings.draw(format === 'pdf' ? 'pdf' : 'png', credential, { ...options, look })
+      if (format === 'pdf') return reply.type('application/pdf').send(drawing)
       const json = JSON.stringify(credential.credential)
-      return reply.type('image/png').send(format === 'png' ? bakeCredential(picture, json) : picture)
+      return reply.type('image/png').send(format === 'png' ? bakeCredential(drawing, json) : drawing)
     }
     reply.headers({ 'access-control-allow-origin': '*', vary: 'accept' })
     return format === 'jwt'
@@ -81,8 +84,9 @@ export function credentialPageRoutes(
       const t = translator(language)
       return sendMessage(request, reply, t('unknown_title'), t('profile_unknown'), language, 404)
     }
-    const options = { url: `${baseUrl(config)}/profiles/${slug}`, language, now: clock.now() }
-    const parts = await renderProfilePage(profile, options)
+    const brand = await findBrand(db.queries, profile.organisationId)
+    const options = { url: `${baseUrl(config)}/profiles/${slug}`, language, now: clock.now(), brand }
+    const parts = { ...(await renderProfilePage(profile, options)), ...brandedLook(brand) }
     return pages.send(request, reply, 'profile', { ...parts, language, inlineStyles: true })
   })
 

@@ -1,7 +1,8 @@
+import type { Brand } from '../../branding/branding.ts'
 import { escapeHtml } from '../../platform/text/escape-html.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import type { PublicProfile } from '../credentials.ts'
-import { renderHead, renderTop } from './credential-html.ts'
+import { renderFooter, renderHead, renderTop } from './credential-html.ts'
 import { type CredentialState, credentialState } from './credential-state.ts'
 import { qrCodeSvg } from './qr-code.ts'
 import { formatDate, translator } from './texts.ts'
@@ -11,7 +12,7 @@ const STATE_CLASSES: Record<CredentialState, string> = { valid: 'good', revoked:
 /** Renders the page that lists the credentials of a holder. It needs no script. */
 export async function renderProfilePage(
   { name, credentials }: PublicProfile,
-  { url, language, now }: { url: string; language: Language; now: number },
+  { url, language, now, brand }: { url: string; language: Language; now: number; brand?: Brand | undefined },
 ): Promise<{ head: string; body: string }> {
   const t = translator(language)
   const title = name === null ? t('profile_title') : t('profile_of', { name })
@@ -23,7 +24,7 @@ export async function renderProfilePage(
   })
   const body = `
 <div class="sheet">
-${renderTop(t, language)}
+${renderTop(t, language, brand)}
 <main class="stack">
 ${credentials.some(({ mode }) => mode === 'test') ? `<p class="notice">${escapeHtml(t('test_banner'))}</p>` : ''}
 <h1 dir="auto">${escapeHtml(title)}</h1>
@@ -34,7 +35,7 @@ ${
 }
 ${rows.length > 0 ? await qrCodeSvg(url, escapeHtml(t('qr_label'))) : ''}
 </main>
-<footer class="small"><a href="/credentials/verify">${escapeHtml(t('check_another'))}</a></footer>
+${renderFooter(t, brand)}
 </div>`
   return { head: renderHead(title, t('profile_note'), url), body }
 }

@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerAddress } from '../../access/client-address.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
 import { problem } from '../../api/problem.ts'
+import { findBrand } from '../../branding/branding.ts'
+import { brandedLook } from '../../branding/page-parts.ts'
 import type { Context } from '../../context.ts'
 import { formatSeconds } from '../../platform/clock.ts'
 import { readRawBody } from '../../platform/http/body.ts'
@@ -90,8 +92,9 @@ export function walletRoutes(app: App, context: Context, pages: Pages): void {
       return pages.send(request, reply, 'credential', { ...parts, language, status: 404, inlineStyles: true })
     }
     const code = await db.transaction((tx) => createOffer(tx, context, credential.id))
-    const parts = await renderWalletPage(credential, offerLink(baseUrl(config), code), language)
-    return pages.send(request, reply, 'credential', { ...parts, language, inlineStyles: true })
+    const brand = await findBrand(db.queries, credential.organisation.id)
+    const parts = await renderWalletPage(credential, { link: offerLink(baseUrl(config), code), language, brand })
+    return pages.send(request, reply, 'credential', { ...parts, ...brandedLook(brand), language, inlineStyles: true })
   })
 
   app.get(`${walletPaths.offers}/:code`, async (request: FastifyRequest, reply: FastifyReply) => {

@@ -1,15 +1,15 @@
+import type { Brand } from '../../branding/branding.ts'
 import { escapeHtml } from '../../platform/text/escape-html.ts'
 import type { Language } from '../../platform/text/languages.ts'
 import type { PublicCredential } from '../credentials.ts'
-import { renderTop } from '../pages/credential-html.ts'
+import { renderFooter, renderTop } from '../pages/credential-html.ts'
 import { qrCodeSvg } from '../pages/qr-code.ts'
 import { translator } from '../pages/texts.ts'
 
 /** Renders the page with the link and the QR code that add a credential to a wallet. It needs no script. */
 export async function renderWalletPage(
   { id, skillName }: PublicCredential,
-  link: string,
-  language: Language,
+  { link, language, brand }: { link: string; language: Language; brand: Brand | undefined },
 ): Promise<{ head: string; body: string }> {
   const t = translator(language)
   const title = t('wallet_add')
@@ -17,7 +17,7 @@ export async function renderWalletPage(
     head: `<title>${escapeHtml(title)} · Attestry</title><meta name="robots" content="noindex">`,
     body: `
 <div class="sheet">
-${renderTop(t, language)}
+${renderTop(t, language, brand)}
 <main class="stack"><section class="card share">
 <div class="stack-tight"><h1>${escapeHtml(title)}</h1>
 <p dir="auto">${escapeHtml(skillName)}</p>
@@ -27,6 +27,7 @@ ${renderTop(t, language)}
 <p><a href="/credentials/${escapeHtml(id)}">${escapeHtml(t('wallet_back'))}</a></p></div>
 ${await qrCodeSvg(link, escapeHtml(title))}
 </section></main>
+${renderFooter(t, brand)}
 </div>`,
   }
 }
