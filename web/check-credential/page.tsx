@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api.ts'
+import { formatDate } from '../credentials/format-date.ts'
 import { paths } from '../paths.ts'
 
 type Texts = Record<string, string>
@@ -151,8 +152,8 @@ function Outcome({ result, texts }: { result: CredentialCheck; texts: Texts }) {
             <Fact name={texts.issued_by} value={credential.issuer_domain ?? credential.issuer_id} />
             {credential.issuer_domain && <Fact name={texts.verify_issuer_id} value={credential.issuer_id} />}
             <Fact name={texts.verify_issuer_name} value={credential.issuer_name} />
-            <Fact name={texts.issued_on} value={formatDate(credential.valid_from)} />
-            <Fact name={texts.valid_until} value={formatDate(credential.valid_until)} />
+            <Fact name={texts.issued_on} value={formatValidDate(credential.valid_from)} />
+            <Fact name={texts.valid_until} value={formatValidDate(credential.valid_until)} />
           </dl>
         </>
       )}
@@ -179,8 +180,6 @@ function Fact({ name, value }: { name: string | undefined; value: string | null 
   )
 }
 
-function formatDate(time: string | null): string | null {
-  const date = time === null ? undefined : new Date(time)
-  if (!date || Number.isNaN(date.getTime())) return null
-  return date.toLocaleDateString(document.documentElement.lang, { dateStyle: 'long' })
+function formatValidDate(time: string | null): string | null {
+  return time === null || Number.isNaN(Date.parse(time)) ? null : formatDate(time)
 }

@@ -22,6 +22,8 @@ test('a holder switches the profile on, hides and revokes a credential, and adds
   assert.equal(new URL(page.url()).hash, '', 'the token does not stay in the address')
   await assertAccessible(page)
   await saveScreenshot(page, 'my-credentials-phone')
+  const issuedOn = 'Issued on: 11 March 2026'
+  assert.ok(await page.getByText(issuedOn).isVisible())
 
   await page.getByRole('button', { name: 'Switch on' }).click()
   const profileLink = page.getByRole('link', { name: /\/profiles\// })
@@ -31,6 +33,7 @@ test('a holder switches the profile on, hides and revokes a credential, and adds
   await profile.goto(profileUrl)
   await profile.getByRole('heading', { name: 'Verified skills', exact: true }).waitFor()
   assert.equal(await profile.getByRole('link', { name: 'Bricklaying' }).count(), 1)
+  assert.ok(await profile.getByText(issuedOn).isVisible(), 'the same date on all pages')
   await assertAccessible(profile)
   assert.ok(await profile.evaluate('document.documentElement.scrollWidth <= innerWidth'))
   await saveScreenshot(profile, 'profile-phone')

@@ -4,6 +4,7 @@ import { call } from '../api.ts'
 import type { HolderChange, HolderCredential, HolderView } from '../api-types/candidate.ts'
 import { applyBrand } from '../branding/apply-brand.ts'
 import { BrandFooter, replaceWordmark } from '../branding/brand.tsx'
+import { formatDate } from '../credentials/format-date.ts'
 import { paths } from '../paths.ts'
 
 type Texts = Record<string, string>
@@ -315,8 +316,4 @@ function ConfirmButton({ texts, busy, question, onConfirm, children }: ConfirmPr
       </div>
     </div>
   )
-}
-
-function formatDate(time: string): string {
-  return new Date(time).toLocaleDateString(document.documentElement.lang, { dateStyle: 'long' })
 }
