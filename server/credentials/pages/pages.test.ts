@@ -39,6 +39,19 @@ test('a credential is served as a page, JSON, JWT, PDF and picture, to every web
   assert.match(page.text, new RegExp(`<meta property="og:image" content="${url}\\.preview\\.png">`))
   assert.match(String(page.headers['content-security-policy']), /script-src 'self'; style-src 'self' 'sha256-/)
   assert.doesNotMatch(page.text, /<link rel="stylesheet"/)
+  const linkedIn = new URL(/href="(https:\/\/www\.linkedin\.com[^"]+)"/.exec(page.text)![1]!.replaceAll('&#38;', '&'))
+  const { validUntil } = JSON.parse((await get(calls, `${path}.json`)).text)
+  assert.deepEqual(Object.fromEntries(linkedIn.searchParams), {
+    startTask: 'CERTIFICATION_NAME',
+    name: 'Bricklaying',
+    organizationName: 'Acme Staffing',
+    issueYear: String(new Date(calls.clock.now()).getUTCFullYear()),
+    issueMonth: String(new Date(calls.clock.now()).getUTCMonth() + 1),
+    expirationYear: String(new Date(validUntil).getUTCFullYear()),
+    expirationMonth: String(new Date(validUntil).getUTCMonth() + 1),
+    certUrl: url,
+    certId: id,
+  })
 
   for (const accept of ['application/json', 'application/ld+json', 'application/vc']) {
     const json = await get(calls, path, { accept })
