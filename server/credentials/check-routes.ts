@@ -19,6 +19,7 @@ import { checkCredential } from './check/check.ts'
 import { MAX_CREDENTIAL_BYTES } from './check/credential-text.ts'
 import { createDocumentFetcher } from './check/fetch-document.ts'
 import { findPublicCredential, isCredentialId } from './credentials.ts'
+import { respondToPreflight } from './cross-origin.ts'
 import { localIssuer } from './issuers/local-issuer.ts'
 import { HolderCheckBody } from './schema.ts'
 
@@ -34,7 +35,8 @@ export function credentialCheckRoutes(app: App, context: Context): void {
   // WEBHOOK_ALLOW does not apply: otherwise anyone could send requests to these private addresses.
   const fetchDocument = createDocumentFetcher({ rules: { allow: [], onLoopback: false } })
   app.addHook('preParsing', async (request, reply) => {
-    if (request.is404) return
+    if (request.is404 || request.method === 'OPTIONS') return
+    reply.header('access-control-allow-origin', '*') // of errors too
     const isHolderCheck = request.routeOptions.url?.endsWith('/holder') === true
     await enforceRateLimit(reply, callerAddress(request.ip), isHolderCheck ? HOLDER_CHECK_RULE : CHECK_RULE)
     request.rawBody = await readRawBody(request.raw, MAX_CREDENTIAL_BYTES)
@@ -43,13 +45,13 @@ export function credentialCheckRoutes(app: App, context: Context): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined))
 
+  respondToPreflight(app, '/credentials/verify')
+  respondToPreflight(app, '/credentials/:credential_id/holder')
+
   app.post('/credentials/verify', async (request: FastifyRequest, reply: FastifyReply) => {
     const input = readSubmission(readCredentialFile(request.rawBody))
     const data = await checkCredential(input, { now: new Date(clock.now()), local, fetchDocument })
-    return reply
-      .header('access-control-allow-origin', '*')
-      .header('cache-control', 'no-store')
-      .send({ success: true, data })
+    return reply.header('cache-control', 'no-store').send({ success: true, data })
   })
 
   app.post(
@@ -64,10 +66,7 @@ export function credentialCheckRoutes(app: App, context: Context): void {
       const identity = isCredentialId(id) ? await findIdentity(id) : undefined
       if (!identity) throw problem('NOT_FOUND', 'There is no credential with this ID, or the person has withdrawn it.')
       const matches = identity.kind === contact.kind && hashIdentity(contact, identity.salt) === identity.hash
-      return reply
-        .header('access-control-allow-origin', '*')
-        .header('cache-control', 'no-store')
-        .send({ success: true, data: { matches } })
+      return reply.header('cache-control', 'no-store').send({ success: true, data: { matches } })
     },
   )
 

@@ -11,7 +11,8 @@ import type { App } from '../../platform/http/server.ts'
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../platform/json.ts'
 import { acceptedLanguage } from '../../platform/text/languages.ts'
 import type { Pages } from '../../web-assets/assets.ts'
-import { findPublicCredential, type PublicCredential } from '../credentials.ts'
+import { credentialUrl, findPublicCredential, type PublicCredential } from '../credentials.ts'
+import { respondToPreflight } from '../cross-origin.ts'
 import { baseUrl } from '../issuers/issuers.ts'
 import { renderMessagePage } from '../pages/credential-html.ts'
 import { credentialState } from '../pages/credential-state.ts'
@@ -54,8 +55,11 @@ export function walletRoutes(app: App, context: Context, pages: Pages): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined))
   app.addHook('preParsing', async (request, reply) => {
-    if (request.is404) return
-    const isOffer = request.method === 'POST' && request.routeOptions.url?.endsWith('/wallet') === true
+    if (request.is404 || request.method === 'OPTIONS') return
+    const isPage = request.routeOptions.url?.endsWith('/wallet') === true
+    const isOffer = request.method === 'POST' && isPage
+    // Wallets on web pages read these responses too, also errors.
+    if (!isPage) reply.header('access-control-allow-origin', '*')
     await enforceRateLimit(request, reply, isOffer ? OFFER_RULE : WALLET_RULE)
     request.rawBody = await readRawBody(request.raw, MAX_BODY_BYTES)
   })
@@ -93,7 +97,12 @@ export function walletRoutes(app: App, context: Context, pages: Pages): void {
     }
     const code = await db.transaction((tx) => createOffer(tx, context, credential.id))
     const brand = await findBrand(db.queries, credential.organisation.id)
-    const parts = await renderWalletPage(credential, { link: offerLink(baseUrl(config), code), language, brand })
+    const parts = await renderWalletPage(credential, {
+      link: offerLink(baseUrl(config), code),
+      jsonUrl: `${credentialUrl(config, credential.id)}.json`,
+      language,
+      brand,
+    })
     return pages.send(request, reply, 'credential', { ...parts, ...brandedLook(brand), language, inlineStyles: true })
   })
 
@@ -103,6 +112,9 @@ export function walletRoutes(app: App, context: Context, pages: Pages): void {
       throw problem('NOT_FOUND', 'This offer was used or has expired. Open the page of the credential for a new one.')
     return sendJson(reply, credentialOffer(baseUrl(config), code))
   })
+
+  respondToPreflight(app, walletPaths.token)
+  respondToPreflight(app, walletPaths.credential)
 
   app.post(walletPaths.token, async (request: FastifyRequest, reply: FastifyReply) => {
     const form = new URLSearchParams(request.rawBody.toString())
@@ -165,10 +177,6 @@ function contentOf({ jwt, credential }: PublicCredential, format: 'jwt_vc_json' 
   return format === 'jwt_vc_json' ? jwt : credential
 }
 
-/** Wallets on web pages read these responses too. */
 function sendJson(reply: FastifyReply, body: object): FastifyReply {
-  return reply
-    .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' })
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify(body))
+  return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(JSON.stringify(body))
 }

@@ -6,10 +6,13 @@ import { renderFooter, renderTop } from '../pages/credential-html.ts'
 import { qrCodeSvg } from '../pages/qr-code.ts'
 import { translator } from '../pages/texts.ts'
 
-/** Renders the page with the link and the QR code that add a credential to a wallet. It needs no script. */
+/**
+ * Renders the page with the link and the QR code that add a credential to a wallet, and the address of the signed JSON for wallets without
+ * OpenID4VCI, such as the Learner Credential Wallet. It needs no script.
+ */
 export async function renderWalletPage(
   { id, skillName }: PublicCredential,
-  { link, language, brand }: { link: string; language: Language; brand: Brand | undefined },
+  { link, jsonUrl, language, brand }: { link: string; jsonUrl: string; language: Language; brand: Brand | undefined },
 ): Promise<{ head: string; body: string }> {
   const t = translator(language)
   const title = t('wallet_add')
@@ -26,7 +29,12 @@ ${renderTop(t, language, brand)}
 <p class="small soft">${escapeHtml(t('wallet_expires'))}</p>
 <p><a href="/credentials/${escapeHtml(id)}">${escapeHtml(t('wallet_back'))}</a></p></div>
 ${await qrCodeSvg(link, escapeHtml(title))}
-</section></main>
+</section>
+<details class="card stack-tight"><summary>${escapeHtml(t('wallet_other'))}</summary>
+<div class="share"><div class="stack-tight"><p>${escapeHtml(t('wallet_other_note'))}</p>
+<p class="address"><code>${escapeHtml(jsonUrl)}</code></p></div>
+${await qrCodeSvg(jsonUrl, escapeHtml(jsonUrl))}</div>
+</details></main>
 ${renderFooter(t, brand)}
 </div>`,
   }

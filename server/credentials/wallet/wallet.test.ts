@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { Openid4vciClient } from '@openid4vc/openid4vci'
+import { request } from 'undici'
 import type { TestApp } from '../../../test/support/app.ts'
 import { checkOverHttp, issueCredential } from '../../../test/support/issued-credentials.ts'
 import { startVerification } from '../../../test/support/verification.ts'
@@ -138,4 +139,46 @@ test('wrong requests of a wallet get the errors of the protocol', async (t) => {
     'credential_request_denied',
   )
   assert.equal((await app.fetch(`/credentials/${id}/wallet`, { method: 'POST' })).status, 404)
+})
+
+test('a wallet without OpenID4VCI imports the credential from the address on the page', async (t) => {
+  const calls = await startVerification(t)
+  const { app } = calls
+  const { id, url } = await issueCredential(calls)
+  const { body: page } = await app.fetch(`/credentials/${id}/wallet?lang=en`, { method: 'POST' })
+  const address = /<code>([^<]+)<\/code>/.exec(page)![1]!
+  // The Learner Credential Wallet fetches a scanned or pasted address without an Accept header and expects a JSON object.
+  const { statusCode, body } = await request(address)
+  assert.equal(statusCode, 200)
+  const credential = (await body.json()) as { id: string; type: string[] }
+  assert.equal(credential.id, url)
+  assert.ok(credential.type.includes('VerifiableCredential'))
+  assert.equal((await checkOverHttp(app, credential)).verdict, 'valid')
+})
+
+test('wallets and verifiers on other websites may send JSON and an access token', async (t) => {
+  const calls = await startVerification(t)
+  const { app } = calls
+  const { id } = await issueCredential(calls)
+  const paths = ['/wallet/token', '/wallet/credential', '/credentials/verify', `/credentials/${id}/holder`]
+  for (const path of paths) {
+    const { status, headers } = await app.fetch(path, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://wallet.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    })
+    assert.equal(status, 204, path)
+    assert.equal(headers.get('access-control-allow-origin'), '*')
+    assert.match(headers.get('access-control-allow-headers')!, /authorization, content-type/)
+    assert.equal(headers.get('access-control-allow-credentials'), null)
+    const response = await app.fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
+    assert.equal(response.headers.get('access-control-allow-origin'), '*', `${path} ${response.status}`)
+  }
 })
