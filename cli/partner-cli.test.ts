@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
+import type { Command } from 'commander'
 import { verifyWebhook } from '../sdk/index.ts'
 import type { DemoKeys } from '../server/access/demo-files.ts'
 import { oncePerFile } from '../test/support/cleanup.ts'
@@ -13,6 +15,7 @@ import { buildPartnerCli } from '../test/support/partner-cli.ts'
 import { startReceiver } from '../test/support/receiver.ts'
 import { createDeployment } from '../test/support/server.ts'
 import { until } from '../test/support/until.ts'
+import { partnerCommands, withCompletion } from './partner-commands.ts'
 
 /** The program of the package @attestry/cli, and a server with demo keys. */
 const setUp = oncePerFile(async (t) => {
@@ -117,9 +120,11 @@ test('listen forwards only new events unless --from is given, and signs every ru
 })
 
 test('trigger lists the event types and sends a signed sample', async (t) => {
-  const { cli } = await setUp()
+  const { url, cli } = await setUp()
   const receiver = await startReceiver(t)
-  const types = (await cli.run(['trigger', '--profile', 'acme'])).output.trim().split('\n')
+  const list = await cli.run(['trigger', '--profile', 'acme'])
+  assert.equal(list.errors, `Using the server ${url} of the profile acme.\n`)
+  const types = list.output.trim().split('\n')
   assert.ok(types.includes('result.completed') && types.includes('verification.expired'), types.join())
   const secret = `whsec_${Buffer.from('a secret of the test').toString('base64')}`
   const target = ['--forward-to', receiver.url, '--secret', secret, '--profile', 'acme']
@@ -132,7 +137,7 @@ test('trigger lists the event types and sends a signed sample', async (t) => {
   receiver.respond = () => 500
   assert.equal((await cli.run(['trigger', 'result.failed', ...target])).code, 1)
   const unknown = await cli.run(['trigger', 'result.unknown', ...target])
-  assert.match(unknown.errors, /^attestry: unknown event type result\.unknown; expected one of campaign\.completed, /)
+  assert.match(unknown.errors, /^attestry: unknown event type result\.unknown; expected one of campaign\.completed, /m)
   const host = `localhost:${await findFreePort()}`
   const refused = await cli.run(['trigger', 'result.completed', '--forward-to', host, '--profile', 'acme'])
   assert.equal(refused.code, 1)
@@ -144,16 +149,93 @@ test('trigger lists the event types and sends a signed sample', async (t) => {
   )
 })
 
-test('completion scripts offer commands, subcommands and options', async () => {
+test('logs tail prints new requests once, without its own calls, until it is stopped', async () => {
   const { cli } = await setUp()
-  const { output } = await cli.run(['completion', 'bash'])
+  const tail = cli.start('logs', 'tail', '--json', '--profile', 'acme')
+  const closed = once(tail, 'close')
+  await until(() => tail.errors().includes('Waiting for requests.'))
+  const printed = () =>
+    tail
+      .output()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+  const statusesOf = (route: string) => printed().flatMap((each) => (each.route.endsWith(route) ? [each.status] : []))
+  // A first request may be logged before the command has read where the log ends.
+  await until(async () => {
+    await cli.run(['request', 'GET', '/shifts', '--profile', 'acme'])
+    return statusesOf('/shifts').length > 0
+  })
+  await cli.run(['request', 'POST', '/workflows', '--data', '{"name":""}', '--profile', 'acme'])
+  await until(() => statusesOf('/workflows').length > 0)
+  assert.deepEqual(statusesOf('/workflows'), [400])
+  const ids = printed().map(({ id }) => id)
+  assert.deepEqual(
+    ids,
+    [...new Set(ids)].sort((a, b) => a - b),
+  )
+  assert.deepEqual(statusesOf('/request-log'), [])
+  tail.kill('SIGINT')
+  assert.deepEqual(await closed, [0, null])
+})
+
+test('completion scripts offer commands, subcommands and options', async (t) => {
+  const { cli } = await setUp()
+  const scripts = new Map<string, string>()
+  for (const shell of ['bash', 'zsh', 'fish']) scripts.set(shell, (await cli.run(['completion', shell])).output)
   const complete = (...words: string[]) => {
     const list = words.map((word) => `'${word}'`).join(' ')
-    const program = `${output}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _attestry; echo "\${COMPREPLY[@]}"`
+    const program = `${scripts.get('bash')}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _attestry; echo "\${COMPREPLY[@]}"`
     return spawnSync('bash', ['-c', program], { encoding: 'utf8' }).stdout.trim().split(' ')
   }
   assert.deepEqual(complete('attestry', 'fi'), ['fixtures'])
   assert.deepEqual(complete('attestry', '--json', 'logs', ''), ['list', 'tail', '--help'])
   assert.deepEqual(complete('attestry', 'listen', '--fo'), ['--forward-to'])
-  for (const shell of ['zsh', 'fish']) assert.match((await cli.run(['completion', shell])).output, /_attestry/)
+
+  assert.doesNotMatch(scripts.get('zsh')!, /\bpath=/, 'in zsh, a variable "path" replaces PATH')
+  const offered = await listWords()
+  assert.ok(offered.has('') && offered.has('logs tail') && offered.get('clocks advance')!.includes('--days'))
+  for (const [path, words] of offered) {
+    // The function of the zsh script that lists the words runs in bash too.
+    const program = `compdef() { :; }\n${scripts.get('zsh')}\n_attestry_words '${path}'`
+    const { stdout } = spawnSync('bash', ['-c', program], { encoding: 'utf8' })
+    assert.deepEqual(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split(':')[0]),
+      words,
+      `zsh: attestry ${path}`,
+    )
+    const condition = `complete -c attestry -n 'test (__attestry_path) = "${path}"' `
+    const lines = scripts
+      .get('fish')!
+      .split('\n')
+      .filter((line) => line.startsWith(condition))
+    const fishWords = lines.map((line) => /^(?:-l (\S+)|-f -a '(\S+)') -d '/.exec(line.slice(condition.length)))
+    assert.deepEqual(
+      fishWords.map((match) => (match?.[1] ? `--${match[1]}` : match?.[2])),
+      words,
+      `fish: attestry ${path}`,
+    )
+  }
+  for (const [shell, script] of scripts) {
+    const { status, stderr, error } = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' })
+    if (error) t.diagnostic(`${shell} is not installed, so the syntax of its script was not checked`)
+    else assert.equal(status, 0, `${shell}: ${stderr}`)
+  }
 })
+
+/** Returns the subcommands and options of every command of the package, by the names of the command and its parents. */
+async function listWords(): Promise<Map<string, string[]>> {
+  const commands = await Promise.all(Object.values(withCompletion(partnerCommands)).map((load) => load()))
+  const words = new Map([['', [...commands.map((command) => command.name()), '--json', '--profile', '--help']]])
+  const add = (command: Command, parents: string[]) => {
+    const path = [...parents, command.name()]
+    const options = command.options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : []))
+    words.set(path.join(' '), [...command.commands.map((each) => each.name()), ...options, '--help'])
+    for (const subcommand of command.commands) add(subcommand, path)
+  }
+  for (const command of commands) add(command, [])
+  return words
+}

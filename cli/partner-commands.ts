@@ -19,11 +19,12 @@ export const partnerCommands: Record<string, CommandLoader> = {
 
 /** Returns the commands with one that prints completion scripts for all of them. */
 export function withCompletion(commands: Record<string, CommandLoader>): Record<string, CommandLoader> {
-  return {
+  const all: Record<string, CommandLoader> = {
     ...commands,
     completion: async () => {
       const { completionCommand } = await import('./commands/completion.ts')
-      return completionCommand(() => Promise.all(Object.values(commands).map((load) => load())))
+      return completionCommand(() => Promise.all(Object.values(all).map((load) => load())))
     },
   }
+  return all
 }

@@ -54,13 +54,13 @@ function wordFunction(all: Completion[], name: string, line: (word: Completion['
   return `${name}() {\n  case "$1" in\n${cases.join('\n')}\n  esac\n}\n`
 }
 
-/** Shell code that sets "path" to the longest known sequence of commands in the given words. */
+/** Shell code that sets "names" to the longest known sequence of commands in the given words. In zsh, "path" would be the search path. */
 function pathLoop(all: Completion[], words: string): string {
   const paths = all.map(({ path }) => quote(path)).join('|')
-  return `  local path='' word
+  return `  local names='' word
   for word in ${words}; do
-    case "$path\${path:+ }$word" in
-      ${paths}) path="$path\${path:+ }$word" ;;
+    case "$names\${names:+ }$word" in
+      ${paths}) names="$names\${names:+ }$word" ;;
     esac
   done
 `
@@ -71,7 +71,7 @@ function bashScript(all: Completion[]): string {
 ${wordFunction(all, '_attestry_words', ({ text }) => quote(text))}
 _attestry() {
 ${pathLoop(all, `"\${COMP_WORDS[@]:1:COMP_CWORD-1}"`)}  local IFS=$'\\n'
-  COMPREPLY=($(compgen -W "$(_attestry_words "$path")" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$(_attestry_words "$names")" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _attestry attestry
 `
@@ -85,7 +85,7 @@ function zshScript(all: Completion[]): string {
 ${wordFunction(all, '_attestry_words', line)}
 _attestry() {
 ${pathLoop(all, `"\${(@)words[2,CURRENT-1]}"`)}  local -a entries
-  entries=("\${(@f)$(_attestry_words "$path")}")
+  entries=("\${(@f)$(_attestry_words "$names")}")
   _describe 'command' entries || _files
 }
 if [ "$funcstack[1]" = "_attestry" ]; then _attestry "$@"; else compdef _attestry attestry; fi

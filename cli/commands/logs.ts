@@ -69,8 +69,9 @@ async function tail(
     try {
       const newRequests = await readSince(call, options, lastId)
       unavailable = false
-      for (const request of newRequests.reverse()) write(request)
-      lastId = newRequests.at(-1)?.id ?? lastId
+      // The calls of this command are logged too.
+      for (const request of newRequests.filter(({ route }) => !route.endsWith('/request-log')).reverse()) write(request)
+      lastId = newRequests[0]?.id ?? lastId
     } catch (error) {
       if (!(error instanceof ServerUnavailableError)) throw error
       if (!unavailable) console.error(`${error.message.replace(/\.$/, '')}; retrying.`)
@@ -84,9 +85,8 @@ async function readSince(call: PartnerCall, options: Options, lastId: number): P
   const found: LoggedRequest[] = []
   for (let cursor: string | undefined; ; ) {
     const page = await readPage(call, { ...options, limit: PAGE_SIZE, ...(cursor ? { cursor } : {}) })
-    // The calls of this command are logged too.
     const newRequests = page.items.filter(({ id }) => id > lastId)
-    found.push(...newRequests.filter(({ route }) => !route.endsWith('/request-log')))
+    found.push(...newRequests)
     if (newRequests.length < page.items.length || page.next_cursor === null) return found
     cursor = page.next_cursor
   }

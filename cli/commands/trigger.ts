@@ -29,7 +29,8 @@ The exit code is 0 if the target accepted the event with 2xx.`,
     .addHelpText(...examples('trigger', 'trigger result.completed --forward-to http://localhost:3000/webhooks'))
     .action(async (type: string | undefined, _options: object, command: Command) => {
       const options = command.optsWithGlobals<Options>()
-      const { baseUrl } = await readProfile(process.env, options.profile)
+      const { baseUrl, source } = await readProfile(process.env, options.profile)
+      console.error(`Using the server ${baseUrl} of ${source}.`)
       const samples = sampleEvents(await readOpenApi(baseUrl))
       if (type === undefined) {
         const types = [...samples.keys()].sort()
