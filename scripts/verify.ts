@@ -11,7 +11,11 @@ const steps: [name: string, args: string[], env?: Record<string, string>][] = [
   ['tests on the embedded PostgreSQL', ['scripts/test.ts']],
   ['tests on an external PostgreSQL', ['scripts/test.ts', '--external']],
   ['tests through PgBouncer in transaction mode', ['scripts/test.ts', '--pooled']],
-  ['SDKs in the languages that are too slow for npm test', ['scripts/test.ts', 'test/sdks'], { TEST_SLOW_SDKS: '1' }],
+  [
+    'SDKs in the languages and runtimes that are too slow for npm test',
+    ['scripts/test.ts', 'test/sdks'],
+    { TEST_SLOW_SDKS: '1' },
+  ],
   ['benchmarks, short form', ['bench/run.ts', '--short']],
 ]
 
