@@ -257,6 +257,20 @@ test('a secret file that other users can read or change, or that has no valid se
   assert.deepEqual(errorLinesFor({ DATABASE_URL_FILE: createSecretFile(t, 'postgres://host/database') }).length, 2)
 })
 
+test('a secret that contains the placeholder of the documentation is rejected', (t) => {
+  const line = (name: string) => `${name} (value not shown) contains the placeholder …: replace it with your own value`
+  const required = { ADMIN_API_KEY: 'long-enough-key', MASTER_KEY }
+  const url = 'postgres://attestry_server:…@db.internal:5432/attestry'
+  assert.deepEqual(errorLinesFor({ ...required, DATABASE_URL: url }), [line('DATABASE_URL')])
+  const file = createSecretFile(t, url)
+  assert.deepEqual(errorLinesFor({ ...required, DATABASE_URL_FILE: file }), [line('DATABASE_URL_FILE')])
+  assert.deepEqual(errorLinesFor({ MAIL_HOOK_TOKEN: '…' }), [line('MAIL_HOOK_TOKEN')])
+  const ai = { AI_BASE_URL: 'https://api.example.com/v1', AI_MODEL: 'large' }
+  assert.deepEqual(errorLinesFor({ ...ai, AI_API_KEY: '…' }), [line('AI_API_KEY')])
+  const s3 = { BACKUP_TO: 's3://bucket/folder', BACKUP_S3_ACCESS_KEY_ID: 'AKIA' }
+  assert.deepEqual(errorLinesFor({ ...s3, BACKUP_S3_SECRET_ACCESS_KEY: '…' }), [line('BACKUP_S3_SECRET_ACCESS_KEY')])
+})
+
 test('a server that listens on all interfaces is reached as localhost', () => {
   for (const host of ['0.0.0.0', '::', '::0']) {
     assert.equal(localUrl(host, 8080), 'http://localhost:8080', host)

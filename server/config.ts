@@ -241,8 +241,14 @@ export function readConfig(environment: Environment, isTerminal = false): Config
   function readSecret<T>(name: string, parse: (text: string) => T | undefined, expected: string): T | undefined {
     const text = env[name]
     if (!text) return undefined
-    const value = parse(text)
     const source = env[`${name}_FILE`] ? `${name}_FILE` : name
+    if (text.includes(PLACEHOLDER)) {
+      errorLines.push(
+        `${source} (value not shown) contains the placeholder ${PLACEHOLDER}: replace it with your own value`,
+      )
+      return undefined
+    }
+    const value = parse(text)
     if (value === undefined) errorLines.push(`${source} (value not shown) is not valid: expected ${expected}`)
     return value
   }
@@ -270,8 +276,8 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     const region = read('BACKUP_S3_REGION', 'us-east-1', parseRegion, 'a region such as ap-south-1')
     const endpoint = readHttpUrl('BACKUP_S3_ENDPOINT', 'https://s3.ap-south-1.amazonaws.com')
     const accessKeyId = env.BACKUP_S3_ACCESS_KEY_ID
-    const secretAccessKey = env.BACKUP_S3_SECRET_ACCESS_KEY
-    if (Boolean(accessKeyId) !== Boolean(secretAccessKey))
+    const secretAccessKey = readSecret('BACKUP_S3_SECRET_ACCESS_KEY', (text) => text, 'a secret access key')
+    if (Boolean(accessKeyId) !== Boolean(env.BACKUP_S3_SECRET_ACCESS_KEY))
       errorLines.push('set both BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY, or neither')
     const backup: Config['backup'] = {
       key: readSecret('BACKUP_KEY', parseMasterKey, MASTER_KEY_FORMAT),
@@ -284,7 +290,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
           ? { endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`, region, accessKeyId, secretAccessKey }
           : undefined,
     }
-    if (backup.to?.startsWith('s3://') && !backup.s3)
+    if (backup.to?.startsWith('s3://') && !(accessKeyId && env.BACKUP_S3_SECRET_ACCESS_KEY))
       errorLines.push(
         'BACKUP_TO names S3 storage, but BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY are not set',
       )
@@ -331,7 +337,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
       ? undefined
       : {
           baseUrl,
-          apiKey: env.AI_API_KEY || undefined,
+          apiKey: readSecret('AI_API_KEY', (text) => text, 'an API key'),
           model: env.AI_MODEL ?? '',
           ...(blindCheck ? { blindCheck } : {}),
         }
@@ -370,6 +376,9 @@ export function readMasterKeyFile(path: string): Buffer {
     throw new ConfigError([`MASTER_KEY_FILE (value not shown) is not valid: expected ${MASTER_KEY_FORMAT}`])
   return masterKey
 }
+
+/** Stands for a secret in the documentation. */
+const PLACEHOLDER = '…'
 
 const MASTER_KEY_FORMAT = '32 bytes in base64 (generate it with: openssl rand -base64 32)'
 

@@ -66,6 +66,7 @@ const CHANNELS: Record<string, { channel: string; settings: object; accepted?: o
     settings: EXOTEL,
     accepted: [{ from: '123456' }, { category: 'promotional' }],
     rejected: [
+      { api_token: '…' },
       { from: 'METRO' },
       { from: 'METROJB' },
       { from: 'METRO1' },
@@ -90,6 +91,7 @@ const CHANNELS: Record<string, { channel: string; settings: object; accepted?: o
     settings: WHATSAPP,
     accepted: [{ template: undefined }, { business_account_id: '12345' }, { version: 'v21.0' }],
     rejected: [
+      { access_token: 'EAAG…' },
       { phone_number_id: '1234' },
       { business_account_id: 'metro' },
       { version: '21' },

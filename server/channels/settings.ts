@@ -251,6 +251,14 @@ function crossFieldErrors(channel: ChannelName, settings: Record<string, unknown
       path: 'base_url',
       message: 'must be an https URL without query or credentials; http is allowed only for localhost',
     })
+  for (const field of SECRET_FIELDS) {
+    const value = settings[field]
+    if (typeof value === 'string' && value.includes('…'))
+      details.push({
+        path: field,
+        message: 'contains the placeholder … of the documentation; replace it with your own value',
+      })
+  }
   if (settings.smtp_url !== undefined && !URL.canParse(settings.smtp_url as string))
     details.push({ path: 'smtp_url', message: 'must be a URL such as smtps://user:password@host:465' })
   return details
