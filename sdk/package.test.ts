@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { assertBlocksRun, readBlocks } from '../test/contract/code-blocks.ts'
 import { startApp } from '../test/support/app.ts'
+import { copyCheckout, linkPackages, NPM_WITHOUT_DOWNLOADS } from '../test/support/checkout-copy.ts'
 import { oncePerFile } from '../test/support/cleanup.ts'
-import { createPartner } from '../test/support/partners.ts'
+import { runClock, TestClock } from '../test/support/clock.ts'
+import { findFreePort } from '../test/support/free-port.ts'
+import { nodeVersions } from '../test/support/node-versions.ts'
+import { createCampaignPartner, createPartner } from '../test/support/partners.ts'
 import { installSdk, packSdk } from '../test/support/sdk-package.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -125,12 +130,109 @@ test("the published package works in plain JavaScript on the machine's own Node"
     rejected: [true, 400, 'VALIDATION_FAILED', 'name'],
     verified: 'webhook.test',
   })
-  const readme = readFileSync(join(project, 'node_modules/@attestry/sdk/README.md'), 'utf8')
-  const sections = readme.split(/^## /m).filter((section) => /^(First call|Options and errors|Lists)\n/.test(section))
-  const snippets = sections.flatMap((section) => [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code))
-  assert.equal(snippets.length, 3)
-  const printed = await runProgram(snippets.join('\n'))
-  assert.match(printed, /^day$.*400 VALIDATION_FAILED.*name must not be blank.*req_/ms)
+})
+
+/**
+ * Combines the blocks of the README to one program. The code between them sets what the reader has: a record of a job, a handler of events
+ * that stops the endless loop, and a delivery for the webhook endpoint.
+ */
+function combineBlocks(blocks: string[], port: number): string {
+  const [firstCall, resources, errors, types, lists, retries, verdicts, webhooks, polling] = blocks
+  return `
+declare global {
+  namespace NodeJS {
+    interface ProcessEnv { WEBHOOK_SECRET: string }
+  }
+}
+${firstCall}
+${resources}
+if (mandates.items.length > 0 || !session.sessionToken) throw new Error('unexpected data')
+const { workflow_id } = workflow
+${errors}
+${types}
+while ((await client.mandates.get(mandate.mandate_id)).status !== 'ready') await new Promise((resolve) => setTimeout(resolve, 100))
+${lists}
+const handled: string[] = []
+const handle = async (event: { type: string }) => {
+  handled.push(event.type)
+  if (event.type === 'campaign.completed') throw new Error('the last event')
+}
+async function poll() {
+${polling}
+}
+const polled = poll().catch((error: Error) => {
+  if (error.message !== 'the last event') throw error
+})
+while (!handled.includes('mandate.ready')) await new Promise((resolve) => setTimeout(resolve, 100))
+const job = {
+  id: 7,
+  mandateId: mandate_id,
+  candidates: [{ external_candidate_id: 'c-1', name: 'Asha Rao', phone: '+919990000001' }],
+}
+${retries}
+await polled
+console.log('acknowledged', (await client.events.list({ acknowledged: 'true' })).items.map(({ type }) => type).join())
+${verdicts}
+${webhooks!.replace('3000', String(port))}
+import { signWebhook } from '@attestry/sdk'
+const delivery = JSON.stringify({ event_id: 'EV_1', type: 'webhook.test', data: {} })
+const headers = await signWebhook(delivery, { id: 'EV_1', secret: process.env.WEBHOOK_SECRET })
+const post = (body: string) => fetch('http://127.0.0.1:${port}', { method: 'POST', body, headers })
+console.log('statuses', (await post(delivery)).status, (await post(delivery + ' ')).status)
+process.exit()
+`
+}
+
+test('the blocks of the README install the package, and form a program that compiles under strict and runs', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'attestry-sdk-readme-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const project = join(folder, 'project')
+  mkdirSync(project)
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
+  copyCheckout(join(folder, 'attestry'), 'sdk')
+  linkPackages(join(folder, 'attestry'), ['.bin', 'typescript', '@typescript'])
+  const page = 'sdk/README.md'
+  const [build, install] = readBlocks(page, ['sh']).map(({ text }) => text)
+  const blocks = readBlocks(page, ['js', 'ts']).map(({ text }) => text)
+  assertBlocksRun(page, [build!, install!, ...blocks])
+  const port = await findFreePort()
+  writeFileSync(join(project, 'program.ts'), combineBlocks(blocks, port))
+  const script = [
+    NPM_WITHOUT_DOWNLOADS,
+    'cd attestry',
+    build,
+    'cd ../project',
+    install,
+    `${join(root, 'node_modules/.bin/tsc')} --strict --module nodenext --target es2022 --types node --typeRoots ${join(root, 'node_modules/@types')} program.ts`,
+  ].join('\n')
+  const app = await startApp(t, { worker: true, clock: new TestClock(Date.now()) })
+  runClock(t, app.clock)
+  const run = async (text: string, cwd: string, env: Record<string, string>) => {
+    const child = spawn('bash', ['--norc', '-euc', text], { cwd, env: { HOME: folder, ...env } })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        output += chunk
+      })
+    const [code] = await once(child, 'close')
+    assert.equal(code, 0, output)
+    return output
+  }
+  await run(script, folder, { PATH: process.env.PATH! })
+  for (const node of nodeVersions) {
+    const { orgId, key } = await createCampaignPartner(app)
+    const output = await run('node program.js', project, {
+      PATH: node.path,
+      ATTESTRY_URL: app.url,
+      ATTESTRY_KEY_ID: key.keyId,
+      ATTESTRY_SECRET: key.secret,
+      ATTESTRY_SESSION_KEY: await app.fixtures.createSessionKey(orgId, 'test'),
+      WEBHOOK_SECRET: `whsec_${Buffer.from('a secret of twenty-four b').toString('base64')}`,
+    })
+    assert.match(output, /^day$.*^sk_\d+$.*^400 VALIDATION_FAILED.*^name must not be blank$.*^req_/ms, node.name)
+    assert.match(output, /^JM_\w+$.*^acknowledged .*mandate\.ready.*^Asha Rao qualified.*correct/ms, node.name)
+    assert.match(output, /^EV_1 webhook\.test$.*^statuses 204 401$/ms, node.name)
+  }
 })
 
 test('the published package includes type declarations', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
@@ -11,6 +11,7 @@ import { oncePerFile } from '../support/cleanup.ts'
 import { TestClock } from '../support/clock.ts'
 import { nodeVersions } from '../support/node-versions.ts'
 import { buildSdk } from '../support/sdk-package.ts'
+import { assertBlocksRun } from './code-blocks.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const guide = readFileSync(join(root, 'docs/guides/sign-your-first-request.md'), 'utf8')
@@ -179,20 +180,24 @@ interface ProgramOutcome {
   err: string
 }
 
-/** Runs a program in a new folder, with the command that the guide shows. */
+/** Runs a program in a new folder with the demo key, with the commands that the guide shows. */
 async function runProgram(
   t: TestContext,
   file: string,
   programText: string,
   command: string,
-  env: Record<string, string>,
+  { url, keyId, secret }: TestKey & { url: string },
   path = nodeVersions[0]!.path,
 ) {
   const runFolder = mkdtempSync(join(examplesFolder, 'run-'))
   writeFileSync(join(runFolder, file), programText)
-  const child = spawn('sh', ['-c', command], {
+  mkdirSync(join(runFolder, '.attestry'))
+  const demoKeys = { key_id: keyId, secret }
+  writeFileSync(join(runFolder, '.attestry/demo-keys.json'), JSON.stringify(demoKeys, null, 2))
+  const script = [readVariableAssignments().replace('http://127.0.0.1:8080', url), command].join('\n')
+  const child = spawn('sh', ['-c', script], {
     cwd: runFolder,
-    env: { ...withoutProxies(process.env), PATH: path, ...env },
+    env: { ...withoutProxies(process.env), PATH: path },
     signal: t.signal,
   })
   const outcome: ProgramOutcome = { code: null, out: '', err: '' }
@@ -212,8 +217,10 @@ function withoutProxies(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/_proxy$/i.test(name)))
 }
 
-function createEnvironment(url: string, { keyId, secret }: TestKey) {
-  return { ATTESTRY_URL: url, ATTESTRY_KEY_ID: keyId, ATTESTRY_SECRET: secret }
+/** Returns the block that sets the variables for the examples. */
+function readVariableAssignments(): string {
+  const [block] = codeBlocks('Get a TEST key').filter(({ language }) => language === 'sh')
+  return block!.text
 }
 
 /** Parses the JSON responses that a program printed. */
@@ -243,7 +250,7 @@ for (const example of examples) {
         file,
         example.withPost(program, post),
         command,
-        createEnvironment(url, await testKey()),
+        { url, ...(await testKey()) },
         path,
       )
       assert.equal(outcome.code, 0, outcome.err)
@@ -259,7 +266,7 @@ for (const example of examples) {
     const { url, testKey } = await startShared()
     const { program, command, file } = readExample(example)
     const key = { ...(await testKey()), secret: 'VFN_SK_wrong' }
-    const outcome = await runProgram(t, file, program, command, createEnvironment(url, key))
+    const outcome = await runProgram(t, file, program, command, { url, ...key })
     assert.notEqual(outcome.code, 0)
     assert.match(outcome.out + outcome.err, /UNAUTHORIZED/)
   })
@@ -268,13 +275,7 @@ for (const example of examples) {
   test(`${example.heading}: the example signs all test vectors correctly`, { skip: skipReason }, async (t) => {
     const { url, testKey } = await startShared()
     const { program, command, file } = readExample(example)
-    const outcome = await runProgram(
-      t,
-      file,
-      example.withVectors!(program),
-      command,
-      createEnvironment(url, await testKey()),
-    )
+    const outcome = await runProgram(t, file, example.withVectors!(program), command, { url, ...(await testKey()) })
     assert.equal(outcome.code, 0, outcome.err)
     assert.deepEqual(
       outcome.out.match(/v1=\S+/g),
@@ -282,3 +283,11 @@ for (const example of examples) {
     )
   })
 }
+
+test('the examples contain every block of the guide', () => {
+  const blocks = examples.flatMap((example) => {
+    const { program, post, command } = readExample(example)
+    return [program, post, `${command}\n`]
+  })
+  assertBlocksRun('docs/guides/sign-your-first-request.md', [readVariableAssignments(), ...blocks])
+})

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -46,6 +46,16 @@ const DOCKER = `docker() {
   esac
 }`
 
+/** ESCO with a single skill. */
+const ESCO_FILES = {
+  'skills_en.csv': ['conceptUri,preferredLabel,altLabels,description', 'u:kite,make kites,,Makes kites of paper.'],
+  'skillsHierarchy_en.csv': [
+    'Level 0 URI,Level 0 preferred term,Level 1 URI,Level 1 preferred term,Level 2 URI,Level 2 preferred term,Level 3 URI',
+    'u:s,skills,u:s1,making,u:s1.1,paper craft,',
+  ],
+  'broaderRelationsSkillPillar_en.csv': ['conceptUri,broaderUri', 'u:kite,u:s1.1'],
+}
+
 const tests = pageTests({
   'docs/guides/back-up-and-restore.md': async ({ t, folder }) => {
     const [first, second] = [await createEmptyDatabase(t), await createEmptyDatabase(t)]
@@ -63,6 +73,11 @@ const tests = pageTests({
     }
   },
   'docs/guides/email.md': async () => ({ output: /asha@example\.com|suppress/ }),
+  'docs/guides/import-a-taxonomy.md': async ({ folder }) => {
+    mkdirSync(join(folder, 'esco'))
+    for (const [name, lines] of Object.entries(ESCO_FILES)) writeFileSync(join(folder, 'esco', name), lines.join('\n'))
+    return { output: /Dry run.*Added +1\n/s }
+  },
   'docs/guides/observe.md': async () => ({}),
   'docs/guides/run-with-compose.md': async (site) => {
     cpSync(join(root, 'deploy'), join(site.folder, 'deploy'), {

@@ -8,6 +8,14 @@ import { createKey, orgIn, pageTests, type Site } from './page-runner.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
+/** A shell function that checks that each role gets a new password, because the test may not create roles. */
+const PSQL = `psql() {
+  test "$*" = '--host=db.internal --username=postgres --set=ON_ERROR_STOP=1'
+  local statements=$(cat)
+  test "$(grep -oE "password '[0-9a-f]{48}'" <<< "$statements" | sort -u | wc -l)" = 2
+  grep -q '^create database attestry owner attestry_owner;$' <<< "$statements"
+}`
+
 const tests = pageTests({
   'README.md': async (site) => ({
     replace: { ...orgIn(site), 'VFN_TEST_…': (await createKey(site, 'test')).keyId },
@@ -20,7 +28,7 @@ const tests = pageTests({
       'npx attestry init': 'npx attestry --env-file new.env init',
       ...(await createDeadLetters(site)),
     },
-    before: ['npx attestry operator add you@example.com', npmStartFunction(await findFreePort(), 'ROLES=api')],
+    before: ['npx attestry operator add you@example.com', PSQL, npmStartFunction(await findFreePort(), 'ROLES=api')],
     output: /Attestry is running.*the stored data is not valid JSON/s,
   }),
   'docs/guides/sign-in-with-your-identity-provider.md': async ({ t, app }) => {

@@ -12,6 +12,7 @@ import { findFreePort } from '../support/free-port.ts'
 import { nodeVersions } from '../support/node-versions.ts'
 import { buildSdk } from '../support/sdk-package.ts'
 import { until } from '../support/until.ts'
+import { assertBlocksRun, isPartOfReceiver, readBlocks } from './code-blocks.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const guide = readFileSync(join(root, 'docs/guides/receive-results.md'), 'utf8')
@@ -66,6 +67,17 @@ for (const [heading, language, needs, node = nodeVersions[0]!] of [
     assert.equal(await post(body, {}), 401, 'no signature')
   })
 }
+
+test('the receivers are all programs of the guide', () => {
+  const page = 'docs/guides/receive-results.md'
+  const otherBlocks = readBlocks(page).filter((block) => !isPartOfReceiver(block)) // guides.test.ts runs them
+  const receivers = [
+    ['JavaScript, with @attestry/sdk', 'js'],
+    ['Python 3', 'python'],
+    ['Java 17', 'java'],
+  ].flatMap(([heading, language]) => [readCodeBlock(heading!, language!), readCodeBlock(heading!, 'sh')])
+  assertBlocksRun(page, [...otherBlocks.map(({ text }) => text), ...receivers])
+})
 
 test('events.md lists every event type', () => {
   const text = readFileSync(join(root, 'docs/reference/events.md'), 'utf8')

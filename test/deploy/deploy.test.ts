@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { readBlocks } from '../contract/code-blocks.ts'
+import { assertBlocksRun, readBlocks } from '../contract/code-blocks.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const CHART = join(root, 'deploy/helm/attestry')
@@ -99,11 +99,13 @@ test('the commands of the guide for Kubernetes create the Secret that the instal
   skip: cannotRender || (hasProgram('kubectl') ? false : 'needs kubectl'),
 }, (t) => {
   const folder = createFolder(t)
+  const blocks = readBlocks('docs/guides/run-on-kubernetes.md').map(({ text }) => text)
+  assertBlocksRun('docs/guides/run-on-kubernetes.md', blocks)
   // There is no cluster: kubectl prints the Secret instead of creating it, and the chart is rendered with the values of the command.
   const script = [
     'kubectl() { command kubectl "$@" --dry-run=client --output json > secret.json; }',
     `helm() { test "$1 $2 $3" = 'install attestry deploy/helm/attestry'; shift 3; printf '%s\\n' "$@" > options; }`,
-    ...readBlocks('docs/guides/run-on-kubernetes.md').map(({ text }) => text),
+    ...blocks,
   ].join('\n')
   const commands = spawnSync('bash', ['--norc', '-euc', script], {
     cwd: folder,

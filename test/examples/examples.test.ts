@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { signWebhook } from '../../sdk/index.ts'
-import { readBlocks } from '../contract/code-blocks.ts'
+import { assertBlocksRun, readBlocks } from '../contract/code-blocks.ts'
 import { startApp } from '../support/app.ts'
 import { copyCheckout, linkPackages, NPM_WITHOUT_DOWNLOADS } from '../support/checkout-copy.ts'
 import { oncePerFile } from '../support/cleanup.ts'
@@ -58,6 +58,7 @@ async function startExample(t: TestContext, name: string, environment: Record<st
   const keys = { key_id: ATTESTRY_KEY_ID, secret: ATTESTRY_SECRET, session_key: ATTESTRY_SESSION_KEY }
   writeFileSync(join(folder, '.attestry/demo-keys.json'), JSON.stringify(keys, null, 2))
   const [block] = readBlocks(`examples/${name}/README.md`)
+  assertBlocksRun(`examples/${name}/README.md`, [block!.text])
   const commands = block!.text.replaceAll('http://127.0.0.1:8080', ATTESTRY_URL!)
   const port = await findFreePort()
   const child = spawn('bash', ['--norc', '-euc', `${NPM_WITHOUT_DOWNLOADS}\n${commands}`], {

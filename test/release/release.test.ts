@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findRuntimePackages } from '../../scripts/release/packages.ts'
 import { socketName } from '../../server/platform/postgres/socket.ts'
-import { readBlocks } from '../contract/code-blocks.ts'
+import { assertBlocksRun, readBlocks } from '../contract/code-blocks.ts'
 import { createEmptyDatabase } from '../support/backups.ts'
 import { oncePerFile } from '../support/cleanup.ts'
 import { findFreePort } from '../support/free-port.ts'
@@ -127,8 +127,9 @@ test('the commands of the guide for systemd install the release, and its unit st
   cpSync(join(root, 'deploy/systemd/attestry.service'), join(folder, 'attestry.service'))
   mkdirSync(join(folder, 'layers'))
   const [block] = readBlocks('docs/guides/run-with-systemd.md')
+  assertBlocksRun('docs/guides/run-with-systemd.md', [block!.text])
   const databaseUrl = await forwardToDatabase(t, ownerUrl)
-  const commands = block!.text.replaceAll('postgres://attestry:secret@db.internal:5432/attestry', databaseUrl)
+  const commands = block!.text.replaceAll('postgres://attestry:…@db.internal:5432/attestry', databaseUrl)
   const script = [
     ...ISOLATE_FOLDERS,
     // The machine's Node.js 24. Other users cannot read the checkout.

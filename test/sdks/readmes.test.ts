@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { readBlocks } from '../contract/code-blocks.ts'
+import { assertBlocksRun, readBlocks } from '../contract/code-blocks.ts'
 import { copyCheckout } from '../support/checkout-copy.ts'
 import { languages } from './languages.ts'
 
@@ -111,7 +111,11 @@ for (const [name, { file, program, compile }] of Object.entries(programs)) {
   test(`${name}: the parts of programs in sdks/${name}/README.md compile together`, { skip: skip || false }, (t) => {
     const folder = createProject(t)
     const blocks = readBlocks(`sdks/${name}/README.md`, [name]).map(({ text }) => text)
-    assert.ok(blocks.length >= 3)
+    // The first commands install the SDK, see below. sdks.test.ts runs the last ones, which run the tests of the SDK.
+    const commands = readBlocks(`sdks/${name}/README.md`, ['sh']).map(({ text }) => text)
+    assertBlocksRun(`sdks/${name}/README.md`, [...blocks, commands[0]!, commands.at(-1)!])
+    for (const block of blocks)
+      assert.ok(program(blocks.map((each) => (each === block ? 'MARKED' : each))).includes('MARKED'))
     writeFileSync(join(folder, file), program(blocks))
     const { status, stdout, stderr } = spawnSync('bash', ['-euc', compile], { cwd: folder, encoding: 'utf8' })
     assert.equal(status, 0, stdout + stderr)
