@@ -155,7 +155,7 @@ function goSample(request: SampleRequest): string {
   ]
   const headers = headersOf(request, {
     timestamp: 'timestamp',
-    signature: '"v1=" + hex.EncodeToString(mac.Sum(nil))',
+    signature: '"v1="+hex.EncodeToString(mac.Sum(nil))',
     idempotencyKey: 'idempotencyKey',
     env: (name) => `os.Getenv("${name}")`,
   }).map(([name, value]) => `\trequest.Header.Set("${name}", ${value})`)

@@ -4,6 +4,9 @@ import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 
 type Json = Record<string, unknown>
 
+/** Key of an operation with the scope that the key of the caller needs. */
+export const SCOPE_KEY = 'x-required-scope'
+
 /** OpenAPI keys whose value is a map from arbitrary names to schemas or other nodes. */
 const NAME_MAPS = new Set(['properties', 'patternProperties', 'responses', 'headers', 'webhooks'])
 /** OpenAPI keys whose value is data, not a schema. */

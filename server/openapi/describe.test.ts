@@ -88,7 +88,7 @@ test('every operation has a summary that starts with a verb, and refers to exist
   }
 })
 
-test('every property and parameter has a description and an example', async () => {
+test('every property, parameter and header has a description and an example', async () => {
   const help = 'describe it in its schema, or in server/openapi/property-notes.ts'
   for (const [api, { paths, components }] of Object.entries(await descriptions)) {
     const { undescribed, withoutExample } = findUndocumented(components.schemas)
@@ -102,6 +102,15 @@ test('every property and parameter has a description and an example', async () =
         }
       }
     }
+    for (const kind of ['parameters', 'headers'] as const) {
+      for (const [name, { description, schema }] of Object.entries<any>(components[kind] ?? {})) {
+        const place = `${api} components.${kind}.${name}`
+        assert.ok(description, `${place} has no description; add it in server/openapi/describe.ts`)
+        assert.ok(schema.examples?.length > 0, `${place} has no example; add it in server/openapi/describe.ts`)
+      }
+    }
+    for (const [name, { description }] of Object.entries<any>(components.securitySchemes ?? {}))
+      assert.ok(description, `${api} components.securitySchemes.${name} has no description; add it in info.ts`)
   }
 })
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import swagger from '@fastify/swagger'
 import fastify, { type FastifyContextConfig } from 'fastify'
+import packageJson from '../../package.json' with { type: 'json' }
 import type { ErrorCode } from '../api/problem.ts'
 import { apis } from '../app.ts'
 import { candidateRoutes } from '../campaigns/candidate-page/routes.ts'
@@ -13,7 +14,7 @@ import type { App } from '../platform/http/server.ts'
 import { yourDataRoutes } from '../privacy/routes.ts'
 import { Annotator, type Schema } from './annotate.ts'
 import { codeSamples, type SampleRequest } from './code-samples.ts'
-import { SchemaComponents } from './components.ts'
+import { SCOPE_KEY, SchemaComponents } from './components.ts'
 import { ErrorResponses, errorCodesOf, errorExamples, readCauses } from './errors.ts'
 import { apiInfo } from './info.ts'
 import { schemaExamples } from './schema-examples.ts'
@@ -267,12 +268,14 @@ const onBehalfOf = {
   minLength: 1,
   maxLength: 128,
   description: 'The recruiter on whose behalf the request is made. Each recruiter has separate rate limits.',
+  examples: ['recruiter-17'],
 }
 const idempotencyKey = {
   type: 'string',
   minLength: 1,
   maxLength: 255,
   description: 'Makes retries safe: for 24 hours, a request with the same idempotency key returns the first response.',
+  examples: ['campaign-2027-01-15-mason-pune'],
 }
 
 const headerParameters = {
@@ -304,7 +307,7 @@ const textHeader = (description: string, example: string) => ({
 function headerComponents(name: ApiName): Record<string, object> {
   return {
     RequestId: textHeader('ID of the request. Quote it when you report a problem.', 'req_8kq2m9xb4t0000001'),
-    Version: textHeader('Version of the server that responded; see the changelog.', '0.1.0'),
+    Version: textHeader('Version of the server that responded; see the changelog.', packageJson.version),
     RetryAfter: integerHeader('Seconds after which the request can be repeated.', 12),
     ...(name === 'partner'
       ? {
@@ -333,6 +336,7 @@ function withRequirements(schema: RouteSchema, { scope, limit, idempotent }: Fas
   const requirements = [scope ? `Scope: \`${scope}\`.` : 'Any valid key.', `Rate limit class: \`${limit}\`.`]
   return {
     ...schema,
+    ...(scope ? { [SCOPE_KEY]: scope } : {}),
     description: [schema.description, ...requirements].filter(Boolean).join(' '),
     headers: {
       type: 'object',
