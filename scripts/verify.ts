@@ -1,27 +1,13 @@
 import { spawnSync } from 'node:child_process'
+import { EMBEDDED_TESTS, verificationSteps } from './verification-steps.ts'
 
 // Runs the full verification of CI and stops at the first failure.
 //   npm run verify                               runs all steps
 //   npm run verify -- --without-embedded-tests   skips the tests that .ci/run has already run with npm test
 
-const steps: [name: string, args: string[], env?: Record<string, string>][] = [
-  ['checks without a database', ['scripts/check.ts']],
-  ['known vulnerabilities of packages', ['scripts/scan-dependencies.ts']],
-  ['types of the tables, compared with a migrated database', ['scripts/tables.ts', '--check', '--database']],
-  ['tests on the embedded PostgreSQL', ['scripts/test.ts']],
-  ['tests on an external PostgreSQL', ['scripts/test.ts', '--external']],
-  ['tests through PgBouncer in transaction mode', ['scripts/test.ts', '--pooled']],
-  [
-    'SDKs in the languages and runtimes that are too slow for npm test',
-    ['scripts/test.ts', 'test/sdks'],
-    { TEST_SLOW_SDKS: '1' },
-  ],
-  ['benchmarks, short form', ['bench/run.ts', '--short']],
-]
+const skippedStep = process.argv.includes('--without-embedded-tests') ? EMBEDDED_TESTS : undefined
 
-const skippedSteps = process.argv.includes('--without-embedded-tests') ? ['tests on the embedded PostgreSQL'] : []
-
-for (const [name, args, env] of steps.filter(([name]) => !skippedSteps.includes(name))) {
+for (const { name, args, env } of verificationSteps.filter(({ name }) => name !== skippedStep)) {
   const startedAt = performance.now()
   console.log(`\n=== ${name}`)
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...env } })
