@@ -117,7 +117,7 @@ const tasks = {
   tables: { script: 'scripts/tables.ts', dev: true },
   'env-template': { script: 'scripts/env-template.ts', dev: false },
   release: { script: 'scripts/release.ts', dev: false },
-  'tag-release': { script: 'scripts/tag-release.ts', dev: false },
+  'tag-release': { script: 'scripts/tag-release.ts', dev: true },
   'first-webhook': { script: 'scripts/first-webhook.ts', dev: false },
   sbom: { script: 'scripts/sbom.ts', dev: true },
   'scan-dependencies': { script: 'scripts/scan-dependencies.ts', dev: true },

@@ -1,57 +1,89 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { type Cleanup, oncePerFile } from '../test/support/cleanup.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const { version: currentVersion } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const nextVersion = `${Number(currentVersion.split('.')[0]) + 1}.0.0`
 
-const CHANGELOG = `# Changelog
+test('one command sets the version, dates the changelog, stores the API descriptions, and creates the tag with the notes', async () => {
+  const { git, tagRelease, read, write } = await openCopy()
+  const notes = '### Added\n\n- **Clocks.** See `docs/`.\n\n### Fixed\n\n- A fault.'
+  write('CHANGELOG.md', `# Changelog\n\n## Unreleased\n\n${notes}\n\n## ${currentVersion}\n\n- The first release.\n`)
+  write('openapi/released/partner.json', '{}\n')
+  write('openapi/released/accepted-changes.json', '[{ "api": "partner", "change": "x", "reason": "y" }]\n')
+  git('commit', '--all', '--quiet', '--message', 'changelog: describe the changes')
 
-## Unreleased
+  const { status, stdout, stderr } = tagRelease(nextVersion)
 
-### Added
-
-- Not yet released.
-
-## 0.2.0 - 2027-01-15
-
-### Added
-
-- **Clocks.** See \`docs/\`.
-
-### Fixed
-
-- A fault.
-
-## 0.1.0
-
-- The first release.
-`
-
-test('the tag of a release has the notes of the changelog', (t) => {
-  const { git, tagRelease } = createRepository(t, '0.2.0')
-  const created = tagRelease()
-  assert.equal(created.status, 0, created.stderr)
-  assert.match(created.stdout, /^Created v0\.2\.0\. To publish it, run: git push origin v0\.2\.0$/m)
-  assert.equal(git('cat-file', '-t', 'v0.2.0'), 'tag')
+  assert.equal(status, 0, stderr)
+  assert.ok(stdout.includes(`git push --atomic origin HEAD v${nextVersion} sdks/go/v${nextVersion}`), stdout)
+  assert.equal(git('cat-file', '-t', `v${nextVersion}`), 'tag')
+  assert.equal(git('tag', '--list', '--format=%(contents)', `v${nextVersion}`), `Attestry ${nextVersion}\n\n${notes}`)
   assert.equal(
-    git('tag', '--list', '--format=%(contents)', 'v0.2.0'),
-    'Attestry 0.2.0\n\n### Added\n\n- **Clocks.** See `docs/`.\n\n### Fixed\n\n- A fault.',
+    git('rev-parse', `v${nextVersion}^{commit}`, `sdks/go/v${nextVersion}^{commit}`),
+    `${git('rev-parse', 'HEAD')}\n${git('rev-parse', 'HEAD')}`,
   )
-  assert.match(tagRelease().stderr, /the tag v0\.2\.0 already exists/)
+  assert.equal(git('status', '--porcelain'), '')
+  assert.match(
+    read('CHANGELOG.md'),
+    new RegExp(`^## Unreleased\n\n## ${nextVersion} - \\d{4}-\\d\\d-\\d\\d\n\n### Added$`, 'm'),
+  )
+  const filesWithVersion = git('grep', '--name-only', '--fixed-strings', nextVersion).split('\n')
+  for (const file of [
+    'package.json',
+    'package-lock.json',
+    'sdk/package.json',
+    'cli/package.json',
+    'openapi/partner.json',
+  ])
+    assert.ok(filesWithVersion.includes(file), file)
+  for (const language of ['go', 'java', 'php', 'python'])
+    assert.ok(
+      filesWithVersion.some((file) => file.startsWith(`sdks/${language}/`)),
+      language,
+    )
+  const { version, packages } = JSON.parse(read('package-lock.json'))
+  assert.deepEqual([version, packages[''].version, packages.sdk.version], Array(3).fill(nextVersion))
+  assert.ok(Object.keys(JSON.parse(read('openapi/released/partner.json')).paths).length > 10)
+  assert.equal(read('openapi/released/accepted-changes.json'), '[]\n')
+
+  assert.match(tagRelease(nextVersion).stderr, /name a version that is higher than/)
+  assert.match(tagRelease('--notes').stdout, /^### Added\n/)
 })
 
-test('no tag is created for a version without notes or with uncommitted changes', (t) => {
-  const missing = createRepository(t, '0.3.0')
-  assert.match(missing.tagRelease().stderr, /CHANGELOG\.md has no section 0\.3\.0; rename "Unreleased"/)
-  const changed = createRepository(t, '0.2.0')
-  writeFileSync(join(changed.folder, 'new-file'), '')
-  const rejected = changed.tagRelease()
-  assert.deepEqual([rejected.status, changed.git('tag')], [1, ''])
-  assert.match(rejected.stderr, /uncommitted changes/)
+test('no release is made of an incomplete state, and nothing is changed', async () => {
+  const { git, tagRelease, read, write } = await openCopy()
+  const commit = () => git('commit', '--all', '--quiet', '--message', 'test: change a file')
+  const changelog = read('CHANGELOG.md')
+  const assertRejected = (version: string | undefined, message: RegExp) => {
+    const [head, changes] = [git('rev-parse', 'HEAD'), git('status', '--porcelain')]
+    const { status, stderr } = tagRelease(...(version ? [version] : []))
+    assert.match(stderr, message)
+    assert.deepEqual([status, git('rev-parse', 'HEAD'), git('status', '--porcelain')], [1, head, changes])
+  }
+  for (const version of [undefined, 'next', '1.0', currentVersion, '0.0.9'])
+    assertRejected(version, /^attestry: name a version that is higher than \d+\.\d+\.\d+, for example: npm run/)
+
+  write('CHANGELOG.md', `${changelog}\n`)
+  assertRejected('80.0.0', /there are uncommitted changes/)
+  write('CHANGELOG.md', `# Changelog\n\n## Unreleased\n\n## ${currentVersion}\n\n- The first release.\n`)
+  commit()
+  assertRejected('80.0.0', /section Unreleased of CHANGELOG\.md is empty/)
+  write('CHANGELOG.md', `# Changelog\n\n## ${currentVersion}\n\n- The first release.\n`)
+  commit()
+  assertRejected('80.0.0', /CHANGELOG\.md has no section Unreleased/)
+  write('CHANGELOG.md', changelog)
+  write('sdks/php/src/Client.php', '<?php\n')
+  commit()
+  assertRejected('80.0.0', /sdks\/php\/src\/Client\.php does not contain "VERSION = '/)
+  git('tag', 'v90.0.0')
+  assertRejected('90.0.0', /the tag v90\.0\.0 already exists/)
 })
 
 test('the changelog of this checkout has notes for its version', () => {
@@ -62,28 +94,48 @@ test('the changelog of this checkout has notes for its version', () => {
   assert.match(stdout, /^\S/)
 })
 
-/** Creates a repository with a version, a changelog and the script. */
-function createRepository(t: TestContext, version: string) {
+const getCopy = oncePerFile(copyRepository)
+
+/** Returns a repository with a copy of this checkout, without the changes of other tests. */
+async function openCopy() {
+  const copy = await getCopy()
+  copy.git('reset', '--quiet', '--hard', 'checkout')
+  return copy
+}
+
+async function copyRepository(t: Cleanup) {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-tag-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  mkdirSync(join(folder, 'scripts'))
-  cpSync(join(root, 'scripts/tag-release.ts'), join(folder, 'scripts/tag-release.ts'))
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ version, type: 'module' }))
-  writeFileSync(join(folder, 'CHANGELOG.md'), CHANGELOG)
   const env = {
     ...process.env,
     GIT_CONFIG_GLOBAL: '/dev/null',
     ...{ GIT_AUTHOR_NAME: 'Asha', GIT_AUTHOR_EMAIL: 'asha@example.com' },
     ...{ GIT_COMMITTER_NAME: 'Asha', GIT_COMMITTER_EMAIL: 'asha@example.com' },
   }
-  const run = (command: string, args: string[]) => spawnSync(command, args, { cwd: folder, env, encoding: 'utf8' })
+  const runIn = (cwd: string, command: string, args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8', maxBuffer: 2 ** 26 })
+    return { status, stdout, stderr }
+  }
   const git = (...args: string[]) => {
-    const { status, stdout, stderr } = run('git', args)
+    const { status, stdout, stderr } = runIn(folder, 'git', args)
     assert.equal(status, 0, stderr)
     return stdout.trim()
   }
+  const files = runIn(root, 'git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z']).stdout.split('\0')
+  for (const file of files.filter(Boolean)) {
+    mkdirSync(join(folder, dirname(file)), { recursive: true })
+    cpSync(join(root, file), join(folder, file))
+  }
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   git('init', '--quiet')
+  writeFileSync(join(folder, '.git/info/exclude'), 'node_modules\n')
   git('add', '.')
-  git('commit', '--quiet', '--message', 'release')
-  return { folder, git, tagRelease: () => run(process.execPath, ['scripts/tag-release.ts']) }
+  git('commit', '--quiet', '--message', 'test: copy the checkout')
+  git('tag', 'checkout')
+  return {
+    git,
+    read: (file: string) => readFileSync(join(folder, file), 'utf8'),
+    write: (file: string, text: string) => writeFileSync(join(folder, file), text),
+    tagRelease: (...args: string[]) => runIn(folder, process.execPath, ['scripts/tag-release.ts', ...args]),
+  }
 }

@@ -1,39 +1,133 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-// Creates the tag of a release, whose notes are the section of the changelog.
-//   npm run tag-release              creates the annotated tag vVERSION of the version in package.json; does not push it
-//   npm run tag-release -- --notes   only prints the notes
+// Makes a release: sets the version everywhere, dates the changelog, stores the API descriptions that later versions are compared with,
+// commits, and creates the tag, whose message is the release notes. Pushes nothing.
+//   npm run tag-release -- 0.2.0     makes the release 0.2.0
+//   npm run tag-release -- --notes   prints the notes of the version in package.json
+
+/** Files with the version of the product, and the texts in which it occurs. */
+const VERSION_PLACES: Record<string, string[]> = {
+  'package.json': ['"version": "VERSION"'],
+  'package-lock.json': [
+    '"name": "attestry",\n  "version": "VERSION"',
+    '"name": "attestry",\n      "version": "VERSION"',
+    '"name": "@attestry/sdk",\n      "version": "VERSION"',
+  ],
+  'cli/package.json': ['"version": "VERSION"'],
+  'sdk/package.json': ['"version": "VERSION"'],
+  'sdk/README.md': ['attestry-sdk-VERSION.tgz'],
+  'sdks/go/client.go': ['const Version = "VERSION"'],
+  'sdks/go/README.md': ['sdks/go@vVERSION'],
+  'sdks/java/pom.xml': ['<artifactId>attestry</artifactId>\n  <version>VERSION</version>'],
+  'sdks/java/README.md': ['<artifactId>attestry</artifactId>\n  <version>VERSION</version>'],
+  'sdks/java/src/main/java/io/github/attestry/AttestryClient.java': ['VERSION = "VERSION"'],
+  'sdks/php/src/Client.php': ["VERSION = 'VERSION'"],
+  'sdks/python/pyproject.toml': ['\nversion = "VERSION"\n'],
+  'sdks/python/src/attestry/__init__.py': ['__version__ = "VERSION"'],
+  'deploy/helm/attestry/Chart.yaml': ['\nversion: VERSION\n', '\nappVersion: VERSION\n'],
+  'docs/guides/run-with-compose.md': ['/attestry:VERSION ', '/attestry-VERSION.tar.gz', '/attestry-VERSION/'],
+  'docs/guides/run-with-systemd.md': ['attestry-VERSION.tar.gz', '/opt/attestry-VERSION '],
+  'docs/guides/use-an-sdk.md': ['attestry-sdk-VERSION.tgz', 'sdks/go@vVERSION', 'attestry:attestry:VERSION'],
+  'docs/guides/use-the-command-line.md': ['attestry-cli-VERSION.tgz'],
+}
+/** Scripts that write files which depend on the version. */
+const GENERATORS = [['scripts/openapi.ts', '--release'], ['scripts/sdks.ts'], ['scripts/collections.ts']]
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const { values: options } = parseArgs({ options: { notes: { type: 'boolean', default: false } } })
+const { values: options, positionals } = parseArgs({
+  options: { notes: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const currentVersion: string = JSON.parse(read('package.json')).version
 
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-const tag = `v${version}`
-const notes = findNotes(version)
-if (options.notes) console.log(notes)
-else createTag()
+if (options.notes) console.log(findNotes(currentVersion))
+else makeRelease(positionals[0])
 
-/** Returns the section of a version in the changelog, without its heading. */
+function makeRelease(version: string | undefined): void {
+  if (version === undefined || !isHigherVersion(version))
+    fail(`name a version that is higher than ${currentVersion}, for example: npm run tag-release -- ${nextMinor()}`)
+  const tag = `v${version}`
+  if (git(['status', '--porcelain']) !== '') fail('there are uncommitted changes; commit them first')
+  if (git(['tag', '--list', tag]) !== '') fail(`the tag ${tag} already exists; name a higher version`)
+  const notes = findNotes('Unreleased')
+
+  // Nothing is written before every file was checked.
+  const files = new Map([
+    ...Object.entries(VERSION_PLACES).map(([file, places]) => setVersion(file, places, version)),
+    dateChangelog(version),
+    nameUpgradeNotes(version),
+  ])
+  for (const [file, text] of files) writeFileSync(join(root, file), text)
+  for (const args of GENERATORS) {
+    const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+    if (status !== 0) fail(`${args.join(' ')} failed; undo the changes with "git restore .", and correct the cause`)
+  }
+  git(['commit', '--all', '--quiet', '--message', `release: version ${version}`])
+  // Go looks for the tag of a module in a folder under the path of the folder.
+  const tags = [tag, `sdks/go/${tag}`]
+  // Without the option --cleanup, git would remove the headings of the notes, which start with "#".
+  for (const name of tags)
+    git(['tag', '--annotate', '--cleanup=verbatim', '--file=-', name], `Attestry ${version}\n\n${notes}\n`)
+  console.log(`Created the commit and the tag ${tag}. Run npm run verify, then publish them:`)
+  console.log(`git push --atomic origin HEAD ${tags.join(' ')}`)
+}
+
+/** Returns a section of the changelog without its heading. */
 function findNotes(name: string): string {
-  const sections = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split(/^## /m)
-  const section = sections.find((text) => text.split('\n', 1)[0]!.split(' ')[0] === name)
-  if (section === undefined)
-    fail(`CHANGELOG.md has no section ${name}; rename "Unreleased" to the version and the date`)
+  const section = read('CHANGELOG.md')
+    .split(/^## /m)
+    .find((text) => text.split('\n', 1)[0]!.split(' ')[0] === name)
+  if (section === undefined) fail(`CHANGELOG.md has no section ${name}`)
   const text = section.slice(section.indexOf('\n')).trim()
   if (text === '') fail(`section ${name} of CHANGELOG.md is empty; add the release notes`)
   return text
 }
 
-function createTag(): void {
-  if (git(['status', '--porcelain']) !== '') fail('there are uncommitted changes; commit them first')
-  if (git(['tag', '--list', tag]) !== '') fail(`the tag ${tag} already exists; set the next version in package.json`)
-  // Without this option, git would remove the headings of the notes, which start with "#".
-  git(['tag', '--annotate', '--cleanup=verbatim', '--file=-', tag], `Attestry ${version}\n\n${notes}\n`)
-  console.log(`Created ${tag}. To publish it, run: git push origin ${tag}`)
+function setVersion(file: string, places: string[], version: string): [file: string, text: string] {
+  let text = read(file)
+  for (const place of places) {
+    // VERSION is also a name in some of the texts, so only its last occurrence is the version.
+    const withVersion = (value: string) => place.replace(/VERSION(?!.*VERSION)/s, value)
+    if (!text.includes(withVersion(currentVersion)))
+      fail(`${file} does not contain "${withVersion(currentVersion).trim()}"; correct the file, or VERSION_PLACES`)
+    text = text.replaceAll(withVersion(currentVersion), withVersion(version))
+  }
+  return [file, text]
+}
+
+/** Moves the unreleased changes to a section with the version and the date, below an empty section for the next changes. */
+function dateChangelog(version: string): [file: string, text: string] {
+  const today = new Date().toISOString().slice(0, 10)
+  const text = read('CHANGELOG.md').replace(/^## Unreleased$/m, `## Unreleased\n\n## ${version} - ${today}`)
+  return ['CHANGELOG.md', text]
+}
+
+function nameUpgradeNotes(version: string): [file: string, text: string] {
+  const file = 'docs/guides/upgrade.md'
+  return [file, read(file).replace(/^### Unreleased.*$/m, `### ${version}`)]
+}
+
+function isHigherVersion(version: string): boolean {
+  if (!/^\d+\.\d+\.\d+$/.test(version)) return false
+  const [numbers, current] = [version, currentVersion].map((each) => each.split('.').map(Number)) as [
+    number[],
+    number[],
+  ]
+  const index = numbers.findIndex((number, position) => number !== current[position])
+  return index >= 0 && numbers[index]! > current[index]!
+}
+
+function nextMinor(): string {
+  const [major, minor] = currentVersion.split('.')
+  return `${major}.${Number(minor) + 1}.0`
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
 }
 
 function git(args: string[], input = ''): string {

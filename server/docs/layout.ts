@@ -5,7 +5,7 @@ import { API_REFERENCE_PATH, apiDescriptions, TRY_REQUEST_PATH } from './api-ref
 import { BRUNO_PATH, POSTMAN_PATH } from './collections.ts'
 import type { ContentsGroup } from './contents.ts'
 import type { ParsedPage } from './markdown.ts'
-import type { DocsPage } from './pages.ts'
+import { type DocsPage, VERSIONS_PATH } from './pages.ts'
 import type { SearchResult } from './search.ts'
 
 /** On phones, the table of contents follows the text; the header links to it. On wide screens, it is a column on the left. */
@@ -53,7 +53,7 @@ export function renderLayout({ title, body, contents, currentPage, query = '' }:
     beforeMain: `<a class="skip" href="#main">Skip to the text</a>
 <header class="top">
 <a href="/docs"><strong>Attestry documentation</strong></a>
-<a href="/docs/reference/versioning#documentation-of-each-version">Version ${escapeHtml(packageJson.version)}</a>
+<a href="${VERSIONS_PATH}">Version ${escapeHtml(packageJson.version)}</a>
 <a href="${API_REFERENCE_PATH}">API reference</a>
 <a href="${TRY_REQUEST_PATH}">Send a test request</a>
 <a class="to-contents" href="#contents">Contents</a>
@@ -62,7 +62,7 @@ export function renderLayout({ title, body, contents, currentPage, query = '' }:
 <div class="layout">
 `,
     afterMain: `${renderContents(contents, currentPage)}</div>
-<footer>Attestry ${escapeHtml(packageJson.version)} · <a href="/docs/reference/versioning">Versions</a> · <a href="/docs/changelog">Changelog</a>${
+<footer>Attestry ${escapeHtml(packageJson.version)} · <a href="${VERSIONS_PATH}">Versions</a> · <a href="/docs/changelog">Changelog</a>${
       markdownPath ? ` · <a href="${markdownPath}">This page as Markdown</a>` : ''
     } · <a href="/llms.txt">llms.txt</a></footer>
 `,

@@ -1,5 +1,6 @@
 import type { Marked, Token, Tokens } from 'marked'
 import { escapeHtml } from '../platform/text/escape-html.ts'
+import { headingId } from './heading-id.ts'
 import { type DocsPage, ERRORS_FILE, type PageSet, resolveLink } from './pages.ts'
 
 /** The error tables of errors.md: the heading above each, and the prefix of its anchors. */
@@ -140,12 +141,8 @@ function addErrorRows({ anchorsByRow, sections }: ParsedPage, { rows }: Tokens.T
   }
 }
 
-/** Returns the anchor that GitHub generates for a heading, so that links work in both. */
 function uniqueId(usedIds: Map<string, number>, heading: string): string {
-  const id = heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-')
+  const id = headingId(heading)
   const count = usedIds.get(id) ?? 0
   usedIds.set(id, count + 1)
   return count === 0 ? id : `${id}-${count}`

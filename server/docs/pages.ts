@@ -1,8 +1,11 @@
 import { glob, readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { renderVersions } from './versions.ts'
 
 const ROOT_FOLDER = fileURLToPath(new URL('../../', import.meta.url))
+
+const CHANGELOG_FILE = 'CHANGELOG.md'
 
 /** Files of the repository that are pages of the documentation. */
 const PAGE_FILES = [
@@ -10,9 +13,12 @@ const PAGE_FILES = [
   'docs/{guides,reference,decisions}/*.md',
   'sdk/README.md',
   'sdks/*/README.md',
-  'CHANGELOG.md',
+  CHANGELOG_FILE,
 ]
 
+/** The list of versions is generated from the changelog. As a file, it would be here. */
+const VERSIONS_FILE = 'docs/versions.md'
+export const VERSIONS_PATH = '/docs/versions'
 export const OVERVIEW_FILE = 'docs/README.md'
 export const ERRORS_FILE = 'docs/reference/errors.md'
 
@@ -22,7 +28,7 @@ const SPECIAL_PATHS: Record<string, string> = {
   // `doc_url` of errors: short, and independent of the folders.
   [ERRORS_FILE]: '/docs/errors',
   'sdk/README.md': '/docs/sdks/typescript',
-  'CHANGELOG.md': '/docs/changelog',
+  [CHANGELOG_FILE]: '/docs/changelog',
 }
 
 export interface DocsPage {
@@ -44,15 +50,18 @@ export async function loadPages(): Promise<PageSet> {
   const files: string[] = []
   for await (const file of glob(PAGE_FILES, { cwd: ROOT_FOLDER })) files.push(file)
   const pages = await Promise.all(
-    files.sort().map(async (file): Promise<DocsPage> => {
-      const markdown = await readFile(posix.join(ROOT_FOLDER, file), 'utf8')
-      return { file, path: pathOfFile(file), title: /^# (.+)$/m.exec(markdown)?.[1] ?? file, markdown }
-    }),
+    files.sort().map(async (file) => createPage(file, await readFile(posix.join(ROOT_FOLDER, file), 'utf8'))),
   )
+  const changelog = pages.find(({ file }) => file === CHANGELOG_FILE)
+  if (changelog) pages.push(createPage(VERSIONS_FILE, renderVersions(changelog.markdown)))
   return {
     byFile: new Map(pages.map((page) => [page.file, page])),
     byPath: new Map(pages.map((page) => [page.path, page])),
   }
+}
+
+function createPage(file: string, markdown: string): DocsPage {
+  return { file, path: pathOfFile(file), title: /^# (.+)$/m.exec(markdown)?.[1] ?? file, markdown }
 }
 
 function pathOfFile(file: string): string {

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import packageJson from '../../package.json' with { type: 'json' }
 import { catalogueErrorCodes, partnerErrorCodes, verificationErrorCodes } from '../../server/api/problem.ts'
+import { renderVersions } from '../../server/docs/versions.ts'
 import { ZipReader } from '../../server/platform/zip.ts'
 import { assertAccessible } from '../browser/axe.ts'
 import { newPage } from '../browser/browser.ts'
@@ -69,6 +70,24 @@ test('every page has one title, landmarks, unique anchors, the version, and at m
     // The changelog grows with every release.
     if (path !== '/docs/changelog') assert.ok(Buffer.byteLength(html) <= MAX_PAGE_BYTES, `${path}: ${html.length}`)
   }
+})
+
+test('the page of versions lists the versions of the changelog, with their dates, tags and notes', async () => {
+  const { fetch } = await getApp()
+  const { headers, body } = await fetch('/docs/versions')
+  assert.ok(body.includes(`Attestry-Version: ${headers.get('attestry-version')}`), 'the header of this server')
+  const changelog = readFileSync(`${root}/CHANGELOG.md`, 'utf8')
+  for (const [, name, date] of changelog.matchAll(/^## (\d\S+)(?: - (\S+))?$/gm))
+    assert.ok(body.includes(date ? `<td>${name}</td><td>${date}</td>` : `<td>${name}</td><td>not released</td>`), name)
+  assert.ok((await crawl()).has('/docs/versions'))
+
+  const rows = renderVersions(
+    '# Changelog\n\n## Unreleased\n\n## 0.2.0 - 2027-01-15\n\n### Added\n\n- One.\n- Two.\n\n### Fixed\n\n- Three.\n\n## 0.1.0\n\nThe first.\n',
+  ).match(/^\| \d.*$/gm)
+  assert.deepEqual(rows, [
+    '| 0.2.0 | 2027-01-15 | `v0.2.0` | [Notes](../CHANGELOG.md#020---2027-01-15): 2 added, 1 fixed |',
+    '| 0.1.0 | not released | none | [Notes](../CHANGELOG.md#010) |',
+  ])
 })
 
 test('no link of a page is broken', async () => {
