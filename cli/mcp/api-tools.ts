@@ -98,7 +98,9 @@ export function targetOf({ path, queryNames }: ApiTool, input: JsonObject): stri
   return query.size > 0 ? `${filled}?${query}` : filled
 }
 
-/** Returns the names of path parameters that the input does not have. */
+/** Returns the names of path parameters that the input does not have, or that would lead to another path. */
 export function missingParameters({ path }: ApiTool, input: JsonObject): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!).filter((name) => !input[name])
+  return [...path.matchAll(/\{(\w+)\}/g)]
+    .map((match) => match[1]!)
+    .filter((name) => !input[name] || /^\.\.?$/.test(String(input[name])))
 }
