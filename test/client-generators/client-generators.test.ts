@@ -152,6 +152,24 @@ test('clients of openapi-generator compile under strict, and have the types of r
   compile(output, USE_OPENAPI_GENERATOR)
 })
 
+test('the guide names the versions of the generators that are tested', () => {
+  const read = (path: string) => readFileSync(join(root, path), 'utf8')
+  const { devDependencies } = JSON.parse(read('test/client-generators/package.json')) as Record<
+    string,
+    Record<string, string>
+  >
+  const rows = [...read('docs/guides/use-an-sdk.md').matchAll(/^\| (\S+) +\| (\d\S+) +\|/gm)]
+  assert.deepEqual(
+    rows.map(([, name, version]) => [name, version]),
+    [
+      ['openapi-typescript', devDependencies!['openapi-typescript']],
+      ['@hey-api/openapi-ts', devDependencies!['@hey-api/openapi-ts']],
+      // The version of the npm package is followed by that of the program.
+      ['openapi-generator', devDependencies!['@openapitools/openapi-generator-cli']!.replace('1.0.18-', '')],
+    ],
+  )
+})
+
 function findBundledJar(): string {
   return createRequire(import.meta.url).resolve('@openapitools/openapi-generator-cli/bin/openapi-generator.jar')
 }
