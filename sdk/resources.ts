@@ -37,6 +37,7 @@ import type {
   Delivery,
   DeliveryList,
   DeliveryStatus,
+  EditableSkill,
   EnableWebhookInput,
   EnrolmentInput,
   Event,
@@ -53,6 +54,8 @@ import type {
   ItemSkill,
   ItemSkillList,
   ItemStatus,
+  ListedSkill,
+  ListedSkillPage,
   Location,
   LocationList,
   LoggedRequest,
@@ -107,6 +110,7 @@ import type {
   SessionSkills,
   SessionSkillsInput,
   Skill,
+  SkillChange,
   SkillExtraction,
   SkillExtractionInput,
   SkillList,
@@ -283,6 +287,26 @@ export interface CatalogueListTopSkillsQuery {
 
 /** Query parameters of `listLimitedVisitors`. */
 export interface CatalogueListLimitedVisitorsQuery {
+  /** Number of the page, from 1. */
+  page?: number | undefined
+  /** Maximum number of items on the page. */
+  limit?: number | undefined
+}
+
+/** Query parameters of `browseCatalogueSkills`. */
+export interface CatalogueBrowseCatalogueSkillsQuery {
+  /** Words of a name or alias, or the ID of a skill. */
+  keyword?: string | undefined
+  /** ID of the master skill. */
+  master_skill_id?: string | undefined
+  /** ID of the sub-skill. */
+  sub_skill_id?: string | undefined
+  /** Only skills that can, or cannot, be verified. */
+  verifiable?: boolean | undefined
+  /** Only skills with questions in the built-in bank (`built_in`), with questions of organisations (`own`), or without both (`none`). */
+  questions?: 'built_in' | 'own' | 'none' | undefined
+  /** Only skills of this source. `operator`: only skills that an operator has changed. */
+  source?: 'builtin' | 'esco' | 'onet' | 'lightcast' | 'csv' | 'request' | 'operator' | undefined
   /** Number of the page, from 1. */
   page?: number | undefined
   /** Maximum number of items on the page. */
@@ -940,6 +964,43 @@ export class CatalogueResource {
     return new List(
       this.#transport,
       { method: 'GET', path: '/api/admin/rate-limits', auth: 'adminKey', query, wholeBody: true },
+      options,
+    )
+  }
+
+  /**
+   * Browse skills with their sources and questions.
+   * Lists the skills that match all filters: with `keyword` the best matches first, otherwise sorted by ID.
+   */
+  browseSkills(
+    query: CatalogueBrowseCatalogueSkillsQuery = {},
+    options?: CallOptions,
+  ): List<ListedSkill, ListedSkillPage> {
+    return new List(
+      this.#transport,
+      { method: 'GET', path: '/api/admin/skills', auth: 'adminKey', query, wholeBody: true },
+      options,
+    )
+  }
+
+  /**
+   * Get a skill with its sources.
+   * Returns the skill with its sources, its questions and the changes of operators.
+   */
+  getCatalogueSkill(skillId: string, options?: CallOptions): Promise<EditableSkill> {
+    return this.#transport.send(
+      { method: 'GET', path: `/api/admin/skills/${pathSegment('skillId', skillId)}`, auth: 'adminKey' },
+      options,
+    )
+  }
+
+  /**
+   * Correct a skill.
+   * Changes the name, aliases or flags of a skill. Later imports do not revert the change. Fails with 409 if another skill has the name or alias, or if the skill has changed since `revision`.
+   */
+  changeSkill(skillId: string, body: SkillChange, options?: CallOptions): Promise<EditableSkill> {
+    return this.#transport.send(
+      { method: 'PATCH', path: `/api/admin/skills/${pathSegment('skillId', skillId)}`, auth: 'adminKey', body },
       options,
     )
   }

@@ -988,6 +988,65 @@ export interface DuplicateRow {
   kept_candidate_id?: string
 }
 
+export interface EditableSkill {
+  /** ID of the skill. */
+  skill_id: string
+  /** Name of the skill. */
+  name: string
+  /** Description of the skill. */
+  description: string
+  /** Other names of the skill. */
+  aliases: string[]
+  /** Aliases that operators added. */
+  added_aliases: string[]
+  /** Aliases that operators removed. Imports do not add them again. */
+  removed_aliases: string[]
+  /** True if an operator chose the name. Imports do not change it then. */
+  is_renamed: boolean
+  /** The sub-skill that the skill belongs to. */
+  sub_skill: SubSkillName
+  /** The master skill that the sub-skill belongs to. */
+  master_skill: MasterSkillName
+  /** True if this deployment can measure the skill. */
+  verifiable: boolean
+  /** Reason for the value of `verifiable`. */
+  verifiable_reason: 'built_in_questions' | 'ai_writer' | 'too_few_questions' | 'switched_off'
+  /** False if an operator switched off the verification with the built-in questions and the AI writer. Organisations with enough questions of their own can still verify the skill. */
+  verification: boolean
+  /** True if the skill ranks higher in searches. */
+  often_required: boolean
+  /** True if the built-in bank has questions about the skill. */
+  built_in_questions: boolean
+  /** Number of questions of all organisations about the skill. */
+  own_questions: number
+  /** Number of organisations that can verify the skill with their own questions. */
+  organisations_with_questions: number
+  /** The rows of taxonomies that describe the skill. */
+  sources: {
+    /** The taxonomy. */
+    source: string
+    /** The ID of the skill in the source. */
+    source_id: string
+    /** Name of the skill. */
+    name: string
+    /** True if the source determines the description and the sub-skill. */
+    owner: boolean
+  }[]
+  /** Number of the version. Send it with a change of the skill. */
+  revision: number
+  /** Time of the last change of the record: ISO 8601, UTC. */
+  updated_at: string
+}
+
+export interface EditableSkillResponse {
+  /** Always `true` in a response to a successful request. */
+  success: true
+  /** A short message for developers. It can change; do not parse it. */
+  message: string
+  /** The result of the request. */
+  data: EditableSkill
+}
+
 export interface EnableWebhookInput {
   /** Send all events that were held for the endpoint while it was disabled. Otherwise, their deliveries become `failed`. */
   recover?: boolean
@@ -1408,6 +1467,38 @@ export interface KnockoutAnswer {
 
 /** ISO 639-1 language code. */
 export type Language = 'en' | 'hi' | 'bn' | 'ta' | 'te' | 'mr' | 'gu' | 'kn' | 'ml' | 'pa' | 'or' | 'as'
+
+export interface ListedSkill {
+  /** ID of the skill. */
+  skill_id: string
+  /** Name of the skill. */
+  name: string
+  /** Other names of the skill. */
+  aliases: string[]
+  /** The sub-skill that the skill belongs to. */
+  sub_skill: SubSkillName
+  /** The master skill that the sub-skill belongs to. */
+  master_skill: MasterSkillName
+  /** True if this deployment can measure the skill. */
+  verifiable: boolean
+  /** True if the built-in bank has questions about the skill. */
+  built_in_questions: boolean
+  /** Number of questions of all organisations about the skill. */
+  own_questions: number
+  /** The taxonomies that contain the skill. */
+  sources: string[]
+}
+
+export interface ListedSkillPage {
+  /** The result of the request. */
+  data: ListedSkill[]
+  /** Number of the page, from 1. */
+  page: number
+  /** Maximum number of items on the page. */
+  limit: number
+  /** Total number of items on all pages. */
+  count: number
+}
 
 export interface Location {
   /** City or town. */
@@ -2981,6 +3072,21 @@ export interface SkillAssessment {
   summary: string
 }
 
+export interface SkillChange {
+  /** The `revision` of the skill that you saw. If the skill has changed since then, the request fails with 409. */
+  revision: number
+  /** The new name. The old name stays as an alias. */
+  name?: string
+  /** Aliases to add. */
+  add_aliases?: string[]
+  /** Aliases to remove. */
+  remove_aliases?: string[]
+  /** True if the skill ranks higher in searches, because employers often require it. */
+  often_required?: boolean
+  /** False switches off the verification with the built-in questions and the AI writer; true allows it. A skill without enough questions is not verifiable even with true. */
+  verification?: boolean
+}
+
 export interface SkillExtraction {
   /** The skills that the text mentions, best first. */
   skills: MentionedSkill[]
@@ -3111,6 +3217,8 @@ export interface SkillRequest {
   status: SkillRequestStatus
   /** ID of the new skill if the request was approved; null otherwise. */
   skill_id: string | null
+  /** Reason of the operator for rejecting the request. Absent if no reason was given. */
+  rejection_reason?: string
   /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
 }

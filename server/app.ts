@@ -14,6 +14,7 @@ import { campaignRoutes, creditRoutes } from './campaigns/routes.ts'
 import { spendingRoutes } from './campaigns/spending/routes.ts'
 import { catalogueAdminRoutes } from './catalogue/public/admin-routes.ts'
 import { publicSkillRoutes, selectedSkillRoutes } from './catalogue/public/routes.ts'
+import { skillAdminRoutes } from './catalogue/public/skill-admin-routes.ts'
 import { limitPublicRequests } from './catalogue/public/visitor-limits.ts'
 import { skillRequestRoutes, skillRoutes } from './catalogue/routes.ts'
 import { HOOKS_BASE, inboundRoutes } from './channels/inbound-routes.ts'
@@ -99,6 +100,7 @@ export const apis: Record<
       publicSkillRoutes(app, context)
       selectedSkillRoutes(app, context)
       catalogueAdminRoutes(app, context)
+      skillAdminRoutes(app, context)
     },
   },
 }

@@ -8,6 +8,8 @@ import { campaignHoldChanged } from './campaigns/campaigns.ts'
 import { messagesChanged } from './campaigns/contact/message-changes.ts'
 import { creditsSpent } from './campaigns/credits.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
+import { adminChangeMade } from './catalogue/public/skill-admin-routes.ts'
+import { skillQuestions } from './catalogue/skill-questions.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
 import { registerHandlers } from './handlers.ts'
 import { itemRetired } from './items/item-status.ts'
@@ -38,6 +40,8 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   beforeMandateArchived: { hook: beforeMandateArchived, modules: ['campaigns'] },
   skillApproved: { hook: skillApproved, modules: ['mandates'] },
   skillRequestResolved: { hook: skillRequestResolved, modules: ['mandates', 'console'] },
+  skillQuestions: { hook: skillQuestions, modules: ['items'] },
+  adminChangeMade: { hook: adminChangeMade, modules: ['console'] },
   candidatesChanged: {
     hook: candidatesChanged,
     modules: ['results', 'analytics', 'credentials', 'ats', 'privacy', 'console'],

@@ -16,7 +16,10 @@ import {
   listRecordIds as listCandidateRecordIds,
 } from './campaigns/people.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
+import { adminChangeMade } from './catalogue/public/skill-admin-routes.ts'
+import { skillQuestions } from './catalogue/skill-questions.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
+import { recordAdminChange } from './console/audit-admin.ts'
 import { recordPersonAudit } from './console/audit-people.ts'
 import { isMember } from './console/auth/members.ts'
 import { correctListEntries, eraseListEntries, exportDecisions } from './console/candidates/people.ts'
@@ -33,6 +36,7 @@ import { revokeWithdrawn, scheduleIssueForCandidates, scheduleIssueForSession } 
 import { exportCredentials, revokeCredentialsOfPerson } from './credentials/people.ts'
 import { revokeMiskeyed } from './credentials/revocation.ts'
 import { itemRetired } from './items/item-status.ts'
+import { readQuestionsOfSkills } from './items/skill-questions.ts'
 import { exportEmails, isMemberAddress, skipEmailsOf } from './mail/mail.ts'
 import { countMandates } from './mandates/mandate-rows.ts'
 import { beforeMandateArchived } from './mandates/mandates.ts'
@@ -78,6 +82,8 @@ export function registerHandlers(): void {
   beforeMandateArchived.register({ campaigns: requireNoOpenCampaign })
   skillApproved.register({ mandates: resolvePendingSkills })
   skillRequestResolved.register({ mandates: recordRequestResolved, console: notifyOfSkillRequest })
+  adminChangeMade.register({ console: recordAdminChange })
+  skillQuestions.register({ items: readQuestionsOfSkills })
   candidatesChanged.register({
     results: recordResultEvents,
     analytics: addCounts,

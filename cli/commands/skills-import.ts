@@ -62,7 +62,7 @@ sub_skill is the ID of an existing sub-skill (ss_101). See docs/guides/import-a-
 }
 
 function describeSummary(summary: ImportSummary, dryRun: boolean, seconds: number): string {
-  const { rows, version, refused, renamed, ...counts } = summary
+  const { rows, version, refused, renamed, kept_names: keptNames, ...counts } = summary
   const newGroups = counts.new_master_skills + counts.new_sub_skills
   const catalogueChanged = counts.added + counts.changed + counts.merged > 0
   const alignedCount = (count: number) => count.toLocaleString('en-US').padStart(9)
@@ -93,6 +93,18 @@ function describeSummary(summary: ImportSummary, dryRun: boolean, seconds: numbe
           '',
           'The rows above rename existing skills. If a row describes a different skill than the existing one, give the row a new ID.',
         ]
+      : []),
+    ...truncatedTable(
+      ['LINE', 'SKILL', 'NAME', 'NAME IN THE FILE'],
+      keptNames.map(({ at, skill_id, name, name_in_file }) => [
+        at,
+        skill_id,
+        name.slice(0, 60),
+        name_in_file.slice(0, 60),
+      ]),
+    ),
+    ...(keptNames.length > 0
+      ? ['', 'Operators renamed the skills above. They keep their names, and the names in the file become aliases.']
       : []),
     ...truncatedTable(
       ['LINE', 'ROW', 'REASON'],

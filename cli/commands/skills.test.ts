@@ -31,7 +31,8 @@ test('skill requests can be listed, approved and rejected while a server runs', 
   const unknownSubSkill = await cli('skills', 'approve', toApprove.request_id, '--sub-skill', 'ss_99999')
   assert.equal(unknownSubSkill.code, 1)
   assert.match(unknownSubSkill.stderr, /Sub-skill ss_99999 not found/)
-  assert.notEqual((await cli('skills', 'approve', toApprove.request_id)).code, 0, 'a sub-skill is required')
+  const withoutChoice = await cli('skills', 'approve', toApprove.request_id)
+  assert.match(withoutChoice.stderr, /pass either --sub-skill, to add a skill, or --same-as, for an existing one/)
 
   const approved = await json('skills', 'approve', toApprove.request_id, '--sub-skill', 'ss_201', '--verifiable')
   assert.match(approved.skill_id, /^sk_1\d{6}$/)
@@ -54,7 +55,13 @@ test('skill requests can be listed, approved and rejected while a server runs', 
     /This name is also an alias of House wiring \(sk_2001\); searches find both skills\./,
   )
 
-  const rejected = await cli('skills', 'reject', toReject.request_id)
+  const sameRequest = (await requestSkill({ name: 'Wiring of houses' })).data
+  const sameApproval = await cli('skills', 'approve', sameRequest.request_id, '--same-as', 'sk_2001')
+  assert.match(sameApproval.stdout, /the request means House wiring \(sk_2001\)\./)
+
+  const withDescription = await cli('skills', 'approve', 'SR_1', '--same-as', 'sk_2001', '--verifiable')
+  assert.match(withDescription.stderr, /--verifiable and --description describe a new skill/)
+  const rejected = await cli('skills', 'reject', toReject.request_id, '--reason', 'Not a skill')
   assert.equal(rejected.code, 0, rejected.stderr)
   for (const command of [['reject'], ['approve', '--sub-skill', 'ss_201']]) {
     const secondDecision = await cli('skills', command[0]!, toReject.request_id, ...command.slice(1))
@@ -63,6 +70,7 @@ test('skill requests can be listed, approved and rejected while a server runs', 
   }
   assert.match((await cli('skills', 'reject', 'SR_UNKNOWN')).stderr, /Skill request SR_UNKNOWN not found/)
   assert.deepEqual(await json('skills', 'requests'), [])
-  assert.equal((await json('skills', 'requests', '--status', 'all')).length, 3)
-  assert.equal((await json('skills', 'requests', '--status', 'rejected'))[0].request_id, toReject.request_id)
+  assert.equal((await json('skills', 'requests', '--status', 'all')).length, 4)
+  const [rejectedRequest] = await json('skills', 'requests', '--status', 'rejected')
+  assert.deepEqual([rejectedRequest.request_id, rejectedRequest.rejection_reason], [toReject.request_id, 'Not a skill'])
 })

@@ -1,8 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { skillId, subSkillNumber } from '../../server/catalogue/ids.ts'
+import { skillId, skillNumber, subSkillNumber } from '../../server/catalogue/ids.ts'
 import {
   approveRequest,
+  approveRequestAs,
   listRequestsOfAllOrganisations,
+  MAX_REASON_LENGTH,
   type RequestStatus,
   rejectRequest,
   requestStatuses,
@@ -16,7 +18,8 @@ import { recordCliChange } from './audit.ts'
 import { importCommand } from './skills-import.ts'
 
 interface ApproveOptions {
-  subSkill: number
+  subSkill?: number
+  sameAs?: number
   verifiable?: boolean
   description?: string
 }
@@ -66,18 +69,32 @@ export function skillsCommand(): Command {
       'Add the requested skill to the catalogue, and approve all requests for its name (takes effect immediately)',
     )
     .argument('<request>', 'skill request ID, SR_…')
-    .requiredOption('--sub-skill <sub-skill>', 'sub-skill to add the skill to, ss_…', parseSubSkill)
+    .option('--sub-skill <sub-skill>', 'sub-skill to add the skill to, ss_…', parseSubSkill)
+    .option('--same-as <skill>', 'existing skill that the request means, sk_…, instead of adding a skill', parseSkill)
     .option('--verifiable', 'rank the skill higher in searches, as skills that employers often ask for')
     .option('--description <text>', 'description of the skill in one sentence')
-    .addHelpText(...examples('skills approve SR_… --sub-skill ss_201 --verifiable'))
-    .action(async (id: string, { subSkill, ...skillProperties }: ApproveOptions, command: Command) => {
+    .addHelpText(
+      ...examples('skills approve SR_… --sub-skill ss_201 --verifiable', 'skills approve SR_… --same-as sk_1001'),
+    )
+    .action(async (id: string, { subSkill, sameAs, ...skillProperties }: ApproveOptions, command: Command) => {
+      if ((subSkill === undefined) === (sameAs === undefined))
+        command.error('error: pass either --sub-skill, to add a skill, or --same-as, for an existing one')
+      if (sameAs !== undefined && Object.keys(skillProperties).length > 0)
+        command.error('error: --verifiable and --description describe a new skill; they cannot be used with --same-as')
       const { skill, requests, aliasedSkill } = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
-          const approved = await approveRequest(tx, clock, id, { subNumber: subSkill, ...skillProperties })
+          const approved =
+            sameAs === undefined
+              ? await approveRequest(tx, clock, id, { subNumber: subSkill!, ...skillProperties })
+              : await approveRequestAs(tx, clock, id, sameAs)
           const { number, name } = approved.skill
-          const details = { skill_id: skillId(number), name }
+          const details = {
+            skill_id: skillId(number),
+            name,
+            ...(sameAs === undefined ? {} : { same_as: skillId(number) }),
+          }
           await recordCliChange(tx, clock, { action: 'skill_request.approve', subject: id, details })
-          const aliasedSkill = (await findSkillsByAlias(tx, [name])).get(name)
+          const aliasedSkill = sameAs === undefined ? (await findSkillsByAlias(tx, [name])).get(name) : undefined
           return { ...approved, aliasedSkill }
         }),
       )
@@ -93,7 +110,7 @@ export function skillsCommand(): Command {
         command,
         record,
         () =>
-          `Approved: "${record.name}" is now in the catalogue as ${record.skill_id}.${otherRequestCount > 0 ? ` Also approved ${otherRequestCount} other ${otherRequestCount === 1 ? 'request' : 'requests'} for this name.` : ''}${aliasedSkill ? ` This name is also an alias of ${aliasedSkill.name} (${skillId(aliasedSkill.number)}); searches find both skills.` : ''}`,
+          `Approved: ${sameAs === undefined ? `"${record.name}" is now in the catalogue as ${record.skill_id}` : `the request means ${record.name} (${record.skill_id})`}.${otherRequestCount > 0 ? ` Also approved ${otherRequestCount} other ${otherRequestCount === 1 ? 'request' : 'requests'} for this name.` : ''}${aliasedSkill ? ` This name is also an alias of ${aliasedSkill.name} (${skillId(aliasedSkill.number)}); searches find both skills.` : ''}`,
       )
     })
 
@@ -101,15 +118,18 @@ export function skillsCommand(): Command {
     .command('reject')
     .description('Reject a skill request')
     .argument('<request>', 'skill request ID, SR_…')
-    .addHelpText(...examples('skills reject SR_…'))
-    .action(async (id: string, _options: object, command: Command) => {
+    .option('--reason <text>', 'reason, which the partner sees')
+    .addHelpText(...examples('skills reject SR_… --reason "Use Bricklaying instead"'))
+    .action(async (id: string, { reason }: { reason?: string }, command: Command) => {
+      if (reason !== undefined && reason.length > MAX_REASON_LENGTH)
+        command.error(`error: --reason must have at most ${MAX_REASON_LENGTH} characters`)
       const rejectedRequest = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
-          const request = await rejectRequest(tx, clock, id)
+          const request = await rejectRequest(tx, clock, id, reason)
           await recordCliChange(tx, clock, {
             action: 'skill_request.reject',
             subject: id,
-            details: { name: request.name },
+            details: { name: request.name, ...(request.rejection_reason ? { reason: request.rejection_reason } : {}) },
           })
           return request
         }),
@@ -125,9 +145,16 @@ function formatAliasHint(skill: { number: number; name: string } | undefined): s
   return skill && `same as ${skillId(skill.number)} ${skill.name}?`
 }
 
-function requestRecord({ request_id, name, context, status, skill_number, org_id, mode, created_at }: SkillRequest) {
+function requestRecord(request: SkillRequest) {
+  const { request_id, name, context, status, skill_number, rejection_reason, org_id, mode, created_at } = request
   const skill_id = skill_number === null ? null : skillId(skill_number)
-  return { request_id, name, context, status, skill_id, org_id, mode, created_at }
+  return { request_id, name, context, status, skill_id, rejection_reason, org_id, mode, created_at }
+}
+
+function parseSkill(text: string): number {
+  const number = skillNumber(text)
+  if (number === undefined) throw new InvalidArgumentError('Expected a skill ID such as sk_1001.')
+  return number
 }
 
 function parseSubSkill(text: string): number {

@@ -1251,6 +1251,135 @@ func (r *CatalogueResource) AllLimitedAddresses(ctx context.Context, params *Cat
 	})
 }
 
+// CatalogueBrowseSkillsParams are the query parameters of CatalogueResource.BrowseSkills.
+type CatalogueBrowseSkillsParams struct {
+	// Words of a name or alias, or the ID of a skill.
+	Keyword *string
+	// ID of the master skill.
+	MasterSkillID *string
+	// ID of the sub-skill.
+	SubSkillID *string
+	// Only skills that can, or cannot, be verified.
+	Verifiable *bool
+	// Only skills with questions in the built-in bank (`built_in`), with questions of organisations (`own`), or without
+	// both (`none`).
+	Questions *BrowseCatalogueSkillsQuestions
+	// Only skills of this source. `operator`: only skills that an operator has changed.
+	Source *BrowseCatalogueSkillsSource
+	// Maximum number of items on the page.
+	Limit *int64
+	// Number of the page, from 1.
+	Page *int64
+}
+
+func (p *CatalogueBrowseSkillsParams) values() url.Values {
+	query := url.Values{}
+	if p == nil {
+		return query
+	}
+	if p.Keyword != nil {
+		query.Set("keyword", *p.Keyword)
+	}
+	if p.MasterSkillID != nil {
+		query.Set("master_skill_id", *p.MasterSkillID)
+	}
+	if p.SubSkillID != nil {
+		query.Set("sub_skill_id", *p.SubSkillID)
+	}
+	if p.Verifiable != nil {
+		query.Set("verifiable", strconv.FormatBool(*p.Verifiable))
+	}
+	if p.Questions != nil {
+		query.Set("questions", string(*p.Questions))
+	}
+	if p.Source != nil {
+		query.Set("source", string(*p.Source))
+	}
+	if p.Limit != nil {
+		query.Set("limit", strconv.FormatInt(*p.Limit, 10))
+	}
+	if p.Page != nil {
+		query.Set("page", strconv.FormatInt(*p.Page, 10))
+	}
+	return query
+}
+
+// BrowseSkills: browse skills with their sources and questions.
+//
+// Lists the skills that match all filters: with `keyword` the best matches first, otherwise sorted by ID.
+func (r *CatalogueResource) BrowseSkills(ctx context.Context, params *CatalogueBrowseSkillsParams, options ...RequestOption) (*ListedSkillPage, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/admin/skills",
+		query:          params.values(),
+		authentication: authAdmin,
+	}
+	var response ListedSkillPage
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response, nil
+}
+
+// BrowseSkillsAll iterates over all items of BrowseSkills and fetches pages as needed.
+func (r *CatalogueResource) BrowseSkillsAll(ctx context.Context, params *CatalogueBrowseSkillsParams, options ...RequestOption) *Iterator[ListedSkill] {
+	return newIterator(ctx, func(ctx context.Context, cursor string) ([]ListedSkill, string, bool, error) {
+		var pageParams CatalogueBrowseSkillsParams
+		if params != nil {
+			pageParams = *params
+		}
+		if cursor != "" {
+			page, _ := strconv.ParseInt(cursor, 10, 64)
+			pageParams.Page = &page
+		}
+		list, err := r.BrowseSkills(ctx, &pageParams, options...)
+		if err != nil {
+			return nil, "", false, err
+		}
+		return list.Data, strconv.FormatInt(list.Page+1, 10), len(list.Data) > 0 && list.Page*list.Limit < list.Count, nil
+	})
+}
+
+// GetCatalogueSkill: get a skill with its sources.
+//
+// Returns the skill with its sources, its questions and the changes of operators.
+func (r *CatalogueResource) GetCatalogueSkill(ctx context.Context, skillID string, options ...RequestOption) (*EditableSkill, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/admin/skills/{skill_id}",
+		pathParameters: []pathParameter{{"skill_id", skillID}},
+		authentication: authAdmin,
+	}
+	var response struct {
+		Data EditableSkill `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// ChangeSkill: correct a skill.
+//
+// Changes the name, aliases or flags of a skill. Later imports do not revert the change. Fails with 409 if another
+// skill has the name or alias, or if the skill has changed since `revision`.
+func (r *CatalogueResource) ChangeSkill(ctx context.Context, skillID string, body SkillChange, options ...RequestOption) (*EditableSkill, error) {
+	call := operation{
+		method:         "PATCH",
+		path:           "/api/admin/skills/{skill_id}",
+		pathParameters: []pathParameter{{"skill_id", skillID}},
+		body:           body,
+		authentication: authAdmin,
+	}
+	var response struct {
+		Data EditableSkill `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
 // CountriesResource: Values for forms: places, countries, employment types and shifts.
 type CountriesResource struct {
 	client *Client

@@ -33,6 +33,29 @@ const (
 	AssessmentScoreSkillVerdictInconclusive AssessmentScoreSkillVerdict = "inconclusive"
 )
 
+// BrowseCatalogueSkillsQuestions is one of built_in, own or none. The server may add values.
+type BrowseCatalogueSkillsQuestions string
+
+const (
+	BrowseCatalogueSkillsQuestionsBuiltIn BrowseCatalogueSkillsQuestions = "built_in"
+	BrowseCatalogueSkillsQuestionsOwn     BrowseCatalogueSkillsQuestions = "own"
+	BrowseCatalogueSkillsQuestionsNone    BrowseCatalogueSkillsQuestions = "none"
+)
+
+// BrowseCatalogueSkillsSource is one of builtin, esco, onet, lightcast, csv, request or operator. The server may add
+// values.
+type BrowseCatalogueSkillsSource string
+
+const (
+	BrowseCatalogueSkillsSourceBuiltin   BrowseCatalogueSkillsSource = "builtin"
+	BrowseCatalogueSkillsSourceEsco      BrowseCatalogueSkillsSource = "esco"
+	BrowseCatalogueSkillsSourceOnet      BrowseCatalogueSkillsSource = "onet"
+	BrowseCatalogueSkillsSourceLightcast BrowseCatalogueSkillsSource = "lightcast"
+	BrowseCatalogueSkillsSourceCsv       BrowseCatalogueSkillsSource = "csv"
+	BrowseCatalogueSkillsSourceRequest   BrowseCatalogueSkillsSource = "request"
+	BrowseCatalogueSkillsSourceOperator  BrowseCatalogueSkillsSource = "operator"
+)
+
 // CampaignPausedBy is one of campaign_cap or daily_cap. The server may add values.
 type CampaignPausedBy string
 
@@ -220,6 +243,17 @@ type DuplicateRowReason string
 const (
 	DuplicateRowReasonExternalCandidateID DuplicateRowReason = "external_candidate_id"
 	DuplicateRowReasonPhone               DuplicateRowReason = "phone"
+)
+
+// EditableSkillVerifiableReason is one of built_in_questions, ai_writer, too_few_questions or switched_off. The
+// server may add values.
+type EditableSkillVerifiableReason string
+
+const (
+	EditableSkillVerifiableReasonBuiltInQuestions EditableSkillVerifiableReason = "built_in_questions"
+	EditableSkillVerifiableReasonAiWriter         EditableSkillVerifiableReason = "ai_writer"
+	EditableSkillVerifiableReasonTooFewQuestions  EditableSkillVerifiableReason = "too_few_questions"
+	EditableSkillVerifiableReasonSwitchedOff      EditableSkillVerifiableReason = "switched_off"
 )
 
 // EndorsementType is one of manager, mentor, peer, client or faculty. Relation of the reviewer to the student. The
@@ -1715,6 +1749,61 @@ type DuplicateRow struct {
 	KeptCandidateID *string `json:"kept_candidate_id,omitempty"`
 }
 
+// EditableSkill is an object of the API.
+type EditableSkill struct {
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name string `json:"name"`
+	// Description of the skill.
+	Description string `json:"description"`
+	// Other names of the skill.
+	Aliases []string `json:"aliases"`
+	// Aliases that operators added.
+	AddedAliases []string `json:"added_aliases"`
+	// Aliases that operators removed. Imports do not add them again.
+	RemovedAliases []string `json:"removed_aliases"`
+	// True if an operator chose the name. Imports do not change it then.
+	IsRenamed bool `json:"is_renamed"`
+	// The sub-skill that the skill belongs to.
+	SubSkill SubSkillName `json:"sub_skill"`
+	// The master skill that the sub-skill belongs to.
+	MasterSkill MasterSkillName `json:"master_skill"`
+	// True if this deployment can measure the skill.
+	Verifiable bool `json:"verifiable"`
+	// Reason for the value of `verifiable`.
+	VerifiableReason EditableSkillVerifiableReason `json:"verifiable_reason"`
+	// False if an operator switched off the verification with the built-in questions and the AI writer. Organisations
+	// with enough questions of their own can still verify the skill.
+	Verification bool `json:"verification"`
+	// True if the skill ranks higher in searches.
+	OftenRequired bool `json:"often_required"`
+	// True if the built-in bank has questions about the skill.
+	BuiltInQuestions bool `json:"built_in_questions"`
+	// Number of questions of all organisations about the skill.
+	OwnQuestions int64 `json:"own_questions"`
+	// Number of organisations that can verify the skill with their own questions.
+	OrganisationsWithQuestions int64 `json:"organisations_with_questions"`
+	// The rows of taxonomies that describe the skill.
+	Sources []EditableSkillSource `json:"sources"`
+	// Number of the version. Send it with a change of the skill.
+	Revision int64 `json:"revision"`
+	// Time of the last change of the record: ISO 8601, UTC.
+	UpdatedAt string `json:"updated_at"`
+}
+
+// EditableSkillSource is an object of the API.
+type EditableSkillSource struct {
+	// The taxonomy.
+	Source string `json:"source"`
+	// The ID of the skill in the source.
+	SourceID string `json:"source_id"`
+	// Name of the skill.
+	Name string `json:"name"`
+	// True if the source determines the description and the sub-skill.
+	Owner bool `json:"owner"`
+}
+
 // EnableWebhookInput is an object of the API.
 type EnableWebhookInput struct {
 	// Send all events that were held for the endpoint while it was disabled. Otherwise, their deliveries become `failed`.
@@ -2051,6 +2140,40 @@ type KnockoutAnswer struct {
 	Question string `json:"question"`
 	// The answer of the candidate.
 	Answer string `json:"answer"`
+}
+
+// ListedSkill is an object of the API.
+type ListedSkill struct {
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name string `json:"name"`
+	// Other names of the skill.
+	Aliases []string `json:"aliases"`
+	// The sub-skill that the skill belongs to.
+	SubSkill SubSkillName `json:"sub_skill"`
+	// The master skill that the sub-skill belongs to.
+	MasterSkill MasterSkillName `json:"master_skill"`
+	// True if this deployment can measure the skill.
+	Verifiable bool `json:"verifiable"`
+	// True if the built-in bank has questions about the skill.
+	BuiltInQuestions bool `json:"built_in_questions"`
+	// Number of questions of all organisations about the skill.
+	OwnQuestions int64 `json:"own_questions"`
+	// The taxonomies that contain the skill.
+	Sources []string `json:"sources"`
+}
+
+// ListedSkillPage is an object of the API.
+type ListedSkillPage struct {
+	// The result of the request.
+	Data []ListedSkill `json:"data"`
+	// Number of the page, from 1.
+	Page int64 `json:"page"`
+	// Maximum number of items on the page.
+	Limit int64 `json:"limit"`
+	// Total number of items on all pages.
+	Count int64 `json:"count"`
 }
 
 // Location is an object of the API.
@@ -3394,6 +3517,23 @@ type SkillAssessment struct {
 	Summary string `json:"summary"`
 }
 
+// SkillChange is an object of the API.
+type SkillChange struct {
+	// The `revision` of the skill that you saw. If the skill has changed since then, the request fails with 409.
+	Revision int64 `json:"revision"`
+	// The new name. The old name stays as an alias.
+	Name *string `json:"name,omitempty"`
+	// Aliases to add.
+	AddAliases []string `json:"add_aliases,omitempty"`
+	// Aliases to remove.
+	RemoveAliases []string `json:"remove_aliases,omitempty"`
+	// True if the skill ranks higher in searches, because employers often require it.
+	OftenRequired *bool `json:"often_required,omitempty"`
+	// False switches off the verification with the built-in questions and the AI writer; true allows it. A skill without
+	// enough questions is not verifiable even with true.
+	Verification *bool `json:"verification,omitempty"`
+}
+
 // SkillExtraction is an object of the API.
 type SkillExtraction struct {
 	// The skills that the text mentions, best first.
@@ -3501,6 +3641,8 @@ type SkillRequest struct {
 	Status SkillRequestStatus `json:"status"`
 	// ID of the new skill if the request was approved; null otherwise.
 	SkillID *string `json:"skill_id"`
+	// Reason of the operator for rejecting the request. Absent if no reason was given.
+	RejectionReason *string `json:"rejection_reason,omitempty"`
 	// Creation time of the record: ISO 8601, UTC.
 	CreatedAt string `json:"created_at"`
 }

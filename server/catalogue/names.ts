@@ -28,6 +28,23 @@ export function distinctAliases(name: string, aliases: Iterable<string>): string
   return distinct
 }
 
+/** Returns whether two labels are the same alias: they differ at most in case and in the number of spaces. */
+export function sameLabel(a: string, b: string): boolean {
+  return foldCase(normaliseText(a)) === foldCase(normaliseText(b))
+}
+
+export const MAX_NAME_LENGTH = 200
+/** ESCO skills have at most 78 aliases. Thousands of aliases are a mistake in the file, and would slow down every search. */
+export const MAX_ALIASES = 200
+
+/** Returns why a text cannot be the name of a skill; undefined if it can. */
+export function findNameError(name: string): string | undefined {
+  if (!nameKey(name)) return 'the name is missing'
+  if (!/[\p{L}\p{N}]/u.test(name)) return 'the name contains no letters or digits'
+  if ([...name].length > MAX_NAME_LENGTH) return `the name is longer than ${MAX_NAME_LENGTH} characters`
+  return undefined
+}
+
 /** Removes case. Converts to upper case first, because some capitals have two lower-case forms: SS is ss or ß, Σ is σ or ς. */
 function foldCase(text: string): string {
   return text.toUpperCase().toLowerCase()

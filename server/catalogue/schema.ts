@@ -16,13 +16,18 @@ export const MasterSkillName = named(
   Type.Object({ master_skill_id: masterSkillIdText, name: Type.String() }),
 )
 
+/** The place of a skill in the hierarchy. */
+export const skillPlace = {
+  sub_skill: named('SubSkillName', Type.Object({ sub_skill_id: subSkillIdText, name: Type.String() })),
+  master_skill: MasterSkillName,
+}
+
 const skillFields = {
   skill_id: skillIdText,
   name: Type.String(),
   description: Type.String(),
   aliases: Type.Array(Type.String()),
-  sub_skill: named('SubSkillName', Type.Object({ sub_skill_id: subSkillIdText, name: Type.String() })),
-  master_skill: MasterSkillName,
+  ...skillPlace,
   verifiable: Type.Boolean({
     description:
       'True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured.',
@@ -170,6 +175,9 @@ export const skillRequestFields = {
   name: Type.String(),
   status: SkillRequestStatus,
   skill_id: Type.Union([skillIdText, Type.Null()]),
+  rejection_reason: Type.Optional(
+    Type.String({ description: 'Reason of the operator for rejecting the request. Absent if no reason was given.' }),
+  ),
   created_at: Type.String({ format: 'date-time' }),
 }
 

@@ -7,10 +7,13 @@ import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
 import { skillId } from './ids.ts'
 import { nameKey, normaliseText } from './names.ts'
+import { addAliasOfRequest, findSkillForRequest } from './skill-edits.ts'
 import { addSkill } from './store.ts'
 
 export const requestStatuses = ['pending', 'approved', 'rejected', 'duplicate'] as const
 export type RequestStatus = (typeof requestStatuses)[number]
+
+export const MAX_REASON_LENGTH = 500
 
 /** A partner's request to add a skill that is missing in the catalogue. */
 export interface SkillRequest {
@@ -25,6 +28,7 @@ export interface SkillRequest {
    * Number of the requested skill. Set when the request is approved, or on creation if the skill already exists (`duplicate`).
    */
   skill_number: number | null
+  rejection_reason: string | null
   created_at: Date
   updated_at: Date
 }
@@ -46,14 +50,25 @@ export async function requestSkill(
 ): Promise<{ request: SkillRequest; created: boolean }> {
   const requestedKey = nameKey(name)
   await lockName(tx, requestedKey)
-  const skill = await tx.selectFrom('skills').select('number').where('name_key', '=', requestedKey).executeTakeFirst()
-  const status = skill ? 'duplicate' : 'pending'
+  const number = await findSkillForRequest(tx, requestedKey)
+  const status = number === undefined ? 'pending' : 'duplicate'
   const existing = await selectRequests(tx, { orgId, mode })
     .where('name_key', '=', requestedKey)
     .where('status', '=', status)
     .executeTakeFirst()
-  if (existing) return { request: existing as SkillRequest, created: false }
   const now = clock.now()
+  if (existing && existing.skill_number === (number ?? null))
+    return { request: existing as SkillRequest, created: false }
+  if (existing) {
+    // Since the earlier request, an operator has moved the name to another skill.
+    const request = await tx
+      .updateTable('skill_requests')
+      .set({ skill_number: number!, updated_at: new Date(now) })
+      .where('request_id', '=', existing.request_id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return { request: request as SkillRequest, created: false }
+  }
   const request = await tx
     .insertInto('skill_requests')
     .values({
@@ -64,13 +79,13 @@ export async function requestSkill(
       name_key: requestedKey,
       context: context ?? null,
       status,
-      skill_number: skill?.number ?? null,
+      skill_number: number ?? null,
       created_at: new Date(now),
       updated_at: new Date(now),
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  return { request: request as SkillRequest, created: !skill }
+  return { request: request as SkillRequest, created: number === undefined }
 }
 
 /** Finds the organisation's pending request for a skill of this name. */
@@ -130,12 +145,13 @@ function selectRequests(tx: Queries, { orgId, mode }: OrgScope) {
 }
 
 /** Returns the request as a record of the partner API. */
-export function requestRecord({ request_id, name, status, skill_number, created_at }: SkillRequest) {
+export function requestRecord({ request_id, name, status, skill_number, rejection_reason, created_at }: SkillRequest) {
   return {
     request_id,
     name,
     status,
     skill_id: skill_number === null ? null : skillId(skill_number),
+    ...(rejection_reason === null ? {} : { rejection_reason }),
     created_at: created_at.toISOString(),
   }
 }
@@ -157,6 +173,13 @@ export async function listRequestsOfAllOrganisations(
   return skillRequests as SkillRequest[]
 }
 
+/** Returns the name of a request of any organisation. For operators. */
+export async function getRequestedName(tx: Queries, id: string): Promise<string> {
+  const row = await tx.selectFrom('skill_requests').select('name').where('request_id', '=', id).executeTakeFirst()
+  if (!row) throw problem('NOT_FOUND', `Skill request ${id} not found.`)
+  return row.name
+}
+
 export async function countPendingRequests(tx: Queries): Promise<number> {
   const { count } = await tx
     .selectFrom('skill_requests')
@@ -166,27 +189,27 @@ export async function countPendingRequests(tx: Queries): Promise<number> {
   return count
 }
 
-/** A skill that was added to the catalogue because a request for it was approved. */
+/** The skill that a request was approved as: a new one, or an existing one. */
 export interface ApprovedSkillData {
   number: number
   name: string
-  /** Result of `nameKey` for its name. */
+  /** Result of `nameKey` for the requested name. */
   nameKey: string
 }
 
-/** Hook: runs in the transaction of an approval, after the skill was added to the catalogue. */
+/** Hook: runs in the transaction of an approval, when the catalogue has the skill. */
 export const skillApproved =
   defineHook<[tx: Tx, skill: ApprovedSkillData, clock: Clock]>('skillApproved').handledBy('mandates')
 
-/** Hook: runs for every request that is approved or rejected, in the same transaction. */
-export const skillRequestResolved = defineHook<[tx: Tx, request: SkillRequest, clock: Clock]>(
-  'skillRequestResolved',
-).handledBy('mandates', 'console')
+/** Hook: runs for every request that is approved or rejected, in the same transaction. A rejected request has no skill. */
+export const skillRequestResolved = defineHook<
+  [tx: Tx, request: SkillRequest, clock: Clock, skill: ApprovedSkillData | undefined]
+>('skillRequestResolved').handledBy('mandates', 'console')
 
 export interface SkillApproval {
   subNumber: number
-  verifiable?: boolean
-  description?: string
+  verifiable?: boolean | undefined
+  description?: string | undefined
 }
 
 /** Adds the requested skill to the catalogue, and approves the requests of all organisations for its name. */
@@ -205,17 +228,34 @@ export async function approveRequest(
     description,
     verifiable,
   })
-  const requests = await resolveRequests(tx, clock, { status: 'approved', skill_number: number }, { name_key: key })
-  const skill = { number, name: normaliseText(name), nameKey: key }
+  return resolveAs(tx, clock, { number, name: normaliseText(name), nameKey: key })
+}
+
+/** Approves the requests of all organisations for a name as an existing skill, which gets the requested name as an alias. */
+export async function approveRequestAs(
+  tx: Tx,
+  clock: Clock,
+  id: string,
+  number: number,
+): Promise<{ skill: ApprovedSkillData; requests: SkillRequest[] }> {
+  const { name, name_key: key } = await lockPendingRequest(tx, id)
+  const skill = await addAliasOfRequest(tx, clock, number, normaliseText(name))
+  return resolveAs(tx, clock, { ...skill, nameKey: key })
+}
+
+async function resolveAs(tx: Tx, clock: Clock, skill: ApprovedSkillData) {
+  const { number, nameKey: name_key } = skill
+  const requests = await resolveRequests(tx, clock, { status: 'approved', skill_number: number }, { name_key })
   await skillApproved.run(tx, skill, clock)
-  await runResolvedHooks(tx, requests, clock)
+  await runResolvedHooks(tx, requests, clock, skill)
   return { skill, requests }
 }
 
-/** Rejects this request only. Requests of other organisations for the same name stay pending. */
-export async function rejectRequest(tx: Tx, clock: Clock, id: string): Promise<SkillRequest> {
+/** Rejects this request only. Requests of other organisations for the same name stay pending. The partner sees the reason. */
+export async function rejectRequest(tx: Tx, clock: Clock, id: string, reason?: string): Promise<SkillRequest> {
   await lockPendingRequest(tx, id)
-  const [request] = await resolveRequests(tx, clock, { status: 'rejected', skill_number: null }, { request_id: id })
+  const outcome = { status: 'rejected' as const, skill_number: null, rejection_reason: reason?.trim() || null }
+  const [request] = await resolveRequests(tx, clock, outcome, { request_id: id })
   await runResolvedHooks(tx, [request!], clock)
   return request!
 }
@@ -224,7 +264,7 @@ export async function rejectRequest(tx: Tx, clock: Clock, id: string): Promise<S
 async function resolveRequests(
   tx: Tx,
   clock: Clock,
-  outcome: Pick<SkillRequest, 'status' | 'skill_number'>,
+  outcome: Pick<SkillRequest, 'status' | 'skill_number'> & Partial<Pick<SkillRequest, 'rejection_reason'>>,
   filter: Partial<Pick<SkillRequest, 'name_key' | 'request_id'>>,
 ): Promise<SkillRequest[]> {
   const rows = await tx
@@ -237,8 +277,8 @@ async function resolveRequests(
   return (rows as SkillRequest[]).sort((a, b) => (a.request_id < b.request_id ? -1 : 1))
 }
 
-async function runResolvedHooks(tx: Tx, requests: SkillRequest[], clock: Clock) {
-  for (const request of requests) await skillRequestResolved.run(tx, request, clock)
+async function runResolvedHooks(tx: Tx, requests: SkillRequest[], clock: Clock, skill?: ApprovedSkillData) {
+  for (const request of requests) await skillRequestResolved.run(tx, request, clock, skill)
 }
 
 /** Locks a request until the transaction ends. Throws if it has already been approved or rejected. */

@@ -24,7 +24,7 @@ export interface SnapshotSkill {
   name: string
   description: string
   aliases: string[]
-  /** Whether this deployment can measure the skill, without the items of an organisation. */
+  /** Whether this deployment can measure the skill without the items of an organisation, and no operator has switched that off. */
   verifiable: boolean
   /** Whether the catalogue marks the skill as often required. It then ranks higher in searches. */
   isPreferred: boolean
@@ -134,8 +134,9 @@ async function readCatalogueContent(tx: Tx, isMeasurable: IsMeasurable): Promise
   const skills: SnapshotSkill[] = []
   for (;;) {
     const { rows } = await sql<SkillRow>`
-      select number, sub_number, name, description, array_to_string(aliases, e'\n') as aliases, verifiable as is_preferred from skills
-      where number > ${skills.at(-1)?.number ?? 0} order by number limit ${ROWS_PER_QUERY}`.execute(tx)
+      select number, sub_number, name, description, array_to_string(aliases, e'\n') as aliases, verifiable as is_preferred,
+        verification_off
+      from skills where number > ${skills.at(-1)?.number ?? 0} order by number limit ${ROWS_PER_QUERY}`.execute(tx)
     for (const row of rows) {
       const sub = subSkills.get(row.sub_number)!
       sub.skillCount++
@@ -157,7 +158,7 @@ export async function readSkills(
   const retiredItems = await countRetiredItems(queries)
   const { rows } = await sql<SkillRow & { sub_name: string; master_number: number; master_name: string }>`
     select skills.number, sub_number, skills.name, description, array_to_string(aliases, e'\n') as aliases, verifiable as is_preferred,
-      sub_skills.name as sub_name, master_number, master_skills.name as master_name
+      verification_off, sub_skills.name as sub_name, master_number, master_skills.name as master_name
     from skills join sub_skills on sub_skills.number = sub_number join master_skills on master_skills.number = master_number
     where skills.number = any (${numbers}::integer[]) or name_key = any (${names.map(nameKey)}::text[])`.execute(
     queries,
@@ -170,9 +171,9 @@ export async function readSkills(
 }
 
 function skillFromRow(
-  { number, name, description, aliases, is_preferred }: SkillRow,
+  { number, name, description, aliases, is_preferred, verification_off }: SkillRow,
   sub: SubSkill,
-  verifiable: boolean,
+  measurable: boolean,
 ): SnapshotSkill {
   const aliasList = aliases ? aliases.split('\n') : []
   return {
@@ -180,7 +181,7 @@ function skillFromRow(
     name,
     description,
     aliases: aliasList,
-    verifiable,
+    verifiable: measurable && !verification_off,
     isPreferred: is_preferred,
     sub,
     recordJson: undefined,
@@ -194,6 +195,7 @@ interface SkillRow {
   name: string
   description: string
   /** One alias per line. Splitting lines is much faster than parsing PostgreSQL's array syntax. */
-  is_preferred: boolean
   aliases: string
+  is_preferred: boolean
+  verification_off: boolean
 }

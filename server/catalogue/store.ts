@@ -33,7 +33,7 @@ export interface NewSkill {
 
 /**
  * Adds a skill. If a skill with this name exists, returns that skill instead; it becomes verifiable if the new skill is
- * verifiable.
+ * verifiable, unless an operator has decided that.
  */
 export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{ number: number; added: boolean }> {
   await lockCatalogue(tx)
@@ -50,7 +50,7 @@ export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{
   const aliases = distinctAliases(name, skill.aliases ?? [])
   const existing = await tx
     .selectFrom('skills')
-    .select(['number', 'name', 'verifiable'])
+    .select(['number', 'name', 'verifiable', 'edited_verifiable'])
     .where('name_key', '=', key)
     .executeTakeFirst()
   const number = existing?.number ?? (await nextSkillNumber(tx))
@@ -69,8 +69,12 @@ export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{
         updated_at: now,
       })
       .execute()
-  else if (verifiable && !existing.verifiable)
-    await tx.updateTable('skills').set({ verifiable, updated_at: now }).where('number', '=', number).execute()
+  else if (verifiable && !existing.verifiable && existing.edited_verifiable === null)
+    await tx
+      .updateTable('skills')
+      .set((eb) => ({ verifiable, revision: eb('revision', '+', 1), updated_at: now }))
+      .where('number', '=', number)
+      .execute()
   await tx
     .insertInto('skill_sources')
     .values({ source, source_id: sourceId, skill_number: number, owner: !existing, name, aliases, verifiable })

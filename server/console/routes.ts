@@ -22,6 +22,7 @@ import { jobAndEmailRoutes } from './operator/jobs-and-emails-routes.ts'
 import { operatorAccountRoutes } from './operator/operator-account-routes.ts'
 import { ringRoutes } from './operator/ring-routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
+import { skillEditorRoutes } from './operator/skill-routes.ts'
 import { suppressionRoutes } from './operator/suppression-routes.ts'
 import { brandingRoutes } from './organisation/branding-routes.ts'
 import { credentialSettingsRoutes } from './organisation/credential-routes.ts'
@@ -86,6 +87,7 @@ export function consoleRoutes(
   operatorAccountRoutes(app, context)
   catalogueRoutes(app, context)
   importRoutes(app, context)
+  skillEditorRoutes(app, context)
   jobAndEmailRoutes(app, context, requestLogger)
   suppressionRoutes(app, context)
   ringRoutes(app, context)

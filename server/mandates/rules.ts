@@ -125,7 +125,7 @@ function* skillDetails(
       yield {
         path: `${path}.verify`,
         message:
-          'cannot be true: this skill is not verifiable, because it has too few questions; choose a skill with verifiable true in GET /skills/search, or import questions with POST /items/import',
+          'cannot be true: this skill is not verifiable, because it has too few questions or the operator has switched its verification off; choose a skill with verifiable true in GET /skills/search, or import questions with POST /items/import',
       }
   }
 }

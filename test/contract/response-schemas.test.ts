@@ -179,6 +179,11 @@ test('responses of the console and the candidate page match their schemas', asyn
     '/operator/catalogue',
     '/operator/catalogue/sub-skills?q=wiring',
     '/operator/catalogue/imports',
+    '/operator/catalogue/skills?q=wiring',
+    '/operator/catalogue/skills/sk_1001',
+    '/operator/catalogue/skills/sk_1001/use',
+    '/operator/catalogue/groups?level=sub_skill',
+    '/operator/catalogue/groups?level=master_skill',
   ])
     await expectStatus(operator.get(path))
   await expectStatus(operator.post(`/operator${orgPath}/credits`, { mode: 'test', amount: 5 }))

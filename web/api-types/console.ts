@@ -17,6 +17,7 @@ import type {
   ResultReason,
   ResultStatus,
   SkillRequestStatus,
+  SubSkillName,
   Workflow,
 } from './partner.ts'
 import type {
@@ -284,6 +285,26 @@ export interface CandidateConversation {
 
 export type CandidateDecision = 'called' | 'shortlisted' | 'rejected'
 
+export interface CatalogueGroup {
+  /** The ID of the sub-skill or master skill. */
+  id: string
+  name: string
+  master_skill: MasterSkillName | null
+  skills: number
+}
+
+export interface CatalogueGroupCountedList {
+  items: CatalogueGroup[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
+}
+
 export interface CatalogueImport {
   import_id: string
   format: 'csv' | 'lightcast'
@@ -535,6 +556,45 @@ export interface DndCheck {
   last_success_at: string | null
   failing_since: string | null
   last_error: string | null
+}
+
+export interface EditableSkill {
+  skill_id: string
+  name: string
+  description: string
+  aliases: string[]
+  /** Aliases that operators added. */
+  added_aliases: string[]
+  /** Aliases that operators removed. Imports do not add them again. */
+  removed_aliases: string[]
+  /** True if an operator chose the name. Imports do not change it then. */
+  is_renamed: boolean
+  sub_skill: SubSkillName
+  master_skill: MasterSkillName
+  verifiable: boolean
+  /** Reason for the value of `verifiable`. */
+  verifiable_reason: 'built_in_questions' | 'ai_writer' | 'too_few_questions' | 'switched_off'
+  /** False if an operator switched off the verification with the built-in questions and the AI writer. Organisations with enough questions of their own can still verify the skill. */
+  verification: boolean
+  /** True if the skill ranks higher in searches. */
+  often_required: boolean
+  /** True if the built-in bank has questions about the skill. */
+  built_in_questions: boolean
+  /** Number of questions of all organisations about the skill. */
+  own_questions: number
+  /** Number of organisations that can verify the skill with their own questions. */
+  organisations_with_questions: number
+  sources: {
+    source: string
+    /** The ID of the skill in the source. */
+    source_id: string
+    name: string
+    /** True if the source determines the description and the sub-skill. */
+    owner: boolean
+  }[]
+  /** Number of the version. Send it with a change of the skill. */
+  revision: number
+  updated_at: string
 }
 
 export interface EmailDetails {
@@ -908,6 +968,33 @@ export interface ListedMandate {
 
 export interface ListedMandateCountedList {
   items: ListedMandate[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
+}
+
+export interface ListedSkill {
+  skill_id: string
+  name: string
+  aliases: string[]
+  sub_skill: SubSkillName
+  master_skill: MasterSkillName
+  verifiable: boolean
+  /** True if the built-in bank has questions about the skill. */
+  built_in_questions: boolean
+  /** Number of questions of all organisations about the skill. */
+  own_questions: number
+  /** The taxonomies that contain the skill. */
+  sources: string[]
+}
+
+export interface ListedSkillCountedList {
+  items: ListedSkill[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
@@ -1443,6 +1530,8 @@ export interface RejectedSkillRequest {
   name: string
   status: SkillRequestStatus
   skill_id: string | null
+  /** Reason of the operator for rejecting the request. Absent if no reason was given. */
+  rejection_reason?: string
   created_at: string
   org_id: string
   mode: Mode
@@ -1655,6 +1744,21 @@ export interface SignedOut {
   provider_sign_out_url: string | null
 }
 
+export interface SimilarSkill {
+  skill_id: string
+  name: string
+  description: string
+  sub_skill: SubSkillName
+  master_skill: MasterSkillName
+  method: 'exact' | 'alias' | 'fuzzy' | 'semantic'
+}
+
+export interface SimilarSkillList {
+  items: SimilarSkill[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
 export interface SimulatorPhone {
   candidate_id: string
   campaign_id: string
@@ -1685,11 +1789,28 @@ export interface SimulatorPhoneList {
   next_cursor: string | null
 }
 
+export interface SkillChange {
+  /** The `revision` of the skill that you saw. If the skill has changed since then, the request fails with 409. */
+  revision: number
+  /** The new name. The old name stays as an alias. */
+  name?: string
+  /** Aliases to add. */
+  add_aliases?: string[]
+  /** Aliases to remove. */
+  remove_aliases?: string[]
+  /** True if the skill ranks higher in searches, because employers often require it. */
+  often_required?: boolean
+  /** False switches off the verification with the built-in questions and the AI writer; true allows it. A skill without enough questions is not verifiable even with true. */
+  verification?: boolean
+}
+
 export interface SkillRequestForOperator {
   request_id: string
   name: string
   status: SkillRequestStatus
   skill_id: string | null
+  /** Reason of the operator for rejecting the request. Absent if no reason was given. */
+  rejection_reason?: string
   created_at: string
   org_id: string
   mode: Mode
@@ -1701,6 +1822,15 @@ export interface SkillRequestForOperatorList {
   items: SkillRequestForOperator[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
+}
+
+export interface SkillUse {
+  /** Number of mandates that are not archived. */
+  mandates: number
+  /** Number of verification sessions. */
+  sessions: number
+  /** Number of selections in the public catalogue. */
+  selected_skills: number
 }
 
 export interface StoredQuestion {

@@ -1919,6 +1919,8 @@ export interface SkillRequest {
   status: SkillRequestStatus
   /** ID of the new skill if the request was approved; null otherwise. */
   skill_id: string | null
+  /** Reason of the operator for rejecting the request. Absent if no reason was given. */
+  rejection_reason?: string
   /** Creation time of the record: ISO 8601, UTC. */
   created_at: string
 }

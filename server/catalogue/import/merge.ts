@@ -1,5 +1,5 @@
 import { skillId } from '../ids.ts'
-import { distinctAliases, nameKey, normaliseText } from '../names.ts'
+import { distinctAliases, findNameError, MAX_ALIASES, MAX_NAME_LENGTH, nameKey, normaliseText } from '../names.ts'
 import type { RejectedRow, Taxonomy, TaxonomySkill } from '../taxonomy.ts'
 import { type ChangeSet, Hierarchy, type MasterSkillPlan, type SubSkillPlan } from './hierarchy.ts'
 import { type SkillPlan, SkillPlans, type SourcePlan } from './skill-plans.ts'
@@ -18,6 +18,8 @@ export interface MergeSummary {
   new_sub_skills: number
   /** Changed skills with a new name, for the operator to check: a file that reuses IDs for different skills overwrites skills. */
   renamed: { at: string; skill_id: string; from: string; to: string }[]
+  /** Rows whose name differs from the name that an operator gave the skill. The skill keeps the name of the operator. */
+  kept_names: { at: string; skill_id: string; name: string; name_in_file: string }[]
   /** Rejected rows. The CLI prints this property as JSON. */
   refused: RejectedRow[]
 }
@@ -49,6 +51,7 @@ export function mergeTaxonomy(
     new_master_skills: 0,
     new_sub_skills: 0,
     renamed: [],
+    kept_names: [],
     refused: [...taxonomy.rejected],
   }
   const firstLocationsById = new Map<string, string>()
@@ -73,9 +76,11 @@ export function mergeTaxonomy(
           `${skillId(conflictingSkill.number!)} already has this name; the skill keeps its old name, ${nameBefore}`,
         )
       else summary[changed ? 'changed' : 'unchanged']++
-      const { number, name: newName } = sourcePlan.skill
+      const { number, name: newName, edits } = sourcePlan.skill
       if (nameKey(nameBefore) !== nameKey(newName))
         summary.renamed.push({ at: row.location, skill_id: skillId(number!), from: nameBefore, to: newName })
+      if (sourcePlan.owner && edits.name !== null && nameKey(row.name) !== nameKey(newName))
+        summary.kept_names.push({ at: row.location, skill_id: skillId(number!), name: newName, name_in_file: row.name })
     } else summary[skillPlans.add(source, row)]++
   }
   summary.refused.sort(compareLocations)
@@ -94,17 +99,13 @@ function compareLocations(a: RejectedRow, b: RejectedRow): number {
 }
 
 const MAX_ID_LENGTH = 500
-const MAX_NAME_LENGTH = 200
-/** ESCO skills have at most 78 aliases. Thousands of aliases are a mistake in the file, and would slow down every search. */
-const MAX_ALIASES = 200
 const MAX_DESCRIPTION_LENGTH = 4000
 
 function findRowError({ id, name, description, aliases }: TaxonomySkill): string | undefined {
   if (!id) return 'the ID is missing'
   if (id.length > MAX_ID_LENGTH) return `the ID is longer than ${MAX_ID_LENGTH} characters`
-  if (!nameKey(name)) return 'the name is missing'
-  if (!/[\p{L}\p{N}]/u.test(name)) return 'the name contains no letters or digits'
-  if ([...name].length > MAX_NAME_LENGTH) return `the name is longer than ${MAX_NAME_LENGTH} characters`
+  const nameError = findNameError(name)
+  if (nameError) return nameError
   if ([...description].length > MAX_DESCRIPTION_LENGTH)
     return `the description is longer than ${MAX_DESCRIPTION_LENGTH} characters`
   if (aliases.length > MAX_ALIASES) return `it has ${aliases.length} aliases; the maximum is ${MAX_ALIASES}`

@@ -1,4 +1,5 @@
-import { distinctAliases, nameKey } from '../names.ts'
+import { nameKey } from '../names.ts'
+import { combineValues, NO_EDITS, type SkillEdits, type SourceValues } from '../skill-values.ts'
 import type { Source, TaxonomySkill } from '../taxonomy.ts'
 import type { ChangeSet, Hierarchy, SubSkillPlan } from './hierarchy.ts'
 import type { StoredCatalogue, StoredSkill } from './stored-catalogue.ts'
@@ -14,18 +15,12 @@ export interface SkillPlan {
   description: string
   aliases: string[]
   verifiable: boolean
+  edits: SkillEdits
   sources: SourcePlan[]
 }
 
 /** The row of a source that describes a skill. Several sources can describe the same skill. */
-export interface SourcePlan {
-  source: Source
-  id: string
-  /** Whether the row created the skill. Only this row changes the name, description and sub-skill of the skill. */
-  owner: boolean
-  name: string
-  aliases: string[]
-  verifiable: boolean
+export interface SourcePlan extends SourceValues {
   skill: SkillPlan
 }
 
@@ -53,6 +48,11 @@ export class SkillPlans {
       skill.sources.push(plan)
       this.sourcePlans.set(`${sourceFields.source} ${sourceId}`, plan)
     }
+    // Rows with a name that an operator replaced belong to the renamed skill.
+    for (const skill of plansByNumber.values()) {
+      const owner = skill.edits.name === null ? undefined : skill.sources.find((source) => source.owner)
+      if (owner && !this.plansByNameKey.has(nameKey(owner.name))) this.plansByNameKey.set(nameKey(owner.name), skill)
+    }
   }
 
   private readonly hierarchy: Hierarchy
@@ -74,6 +74,7 @@ export class SkillPlans {
       description,
       aliases: [],
       verifiable,
+      edits: NO_EDITS,
       sources: [],
     }
     const plan = { source, id, owner: !existingSkill, name, aliases, verifiable, skill }
@@ -97,14 +98,15 @@ export class SkillPlans {
       !sameTexts(sourcePlan.aliases, row.aliases)
     const skillChanged = sourcePlan.owner && (skill.sub !== sub || skill.description !== description)
     if (!sourceChanged && !skillChanged) return { changed: false }
-    if (sourcePlan.owner) {
+    if (sourcePlan.owner && skill.edits.name === null) {
       const key = nameKey(row.name)
       const conflictingSkill = this.plansByNameKey.get(key)
       if (conflictingSkill && conflictingSkill !== skill) return { changed: false, conflictingSkill }
       this.plansByNameKey.delete(skill.key)
       this.plansByNameKey.set(key, skill)
-      Object.assign(skill, { sub, description, key, name: row.name })
+      Object.assign(skill, { key, name: row.name })
     }
+    if (sourcePlan.owner) Object.assign(skill, { sub, description })
     Object.assign(sourcePlan, { name: row.name, aliases: row.aliases, verifiable: row.verifiable })
     if (sourceChanged) this.sourceChanges.changed.push(sourcePlan)
     this.changedPlans.add(skill)
@@ -119,29 +121,12 @@ export class SkillPlans {
   changes(): { skills: ChangeSet<SkillPlan>; sources: ChangeSet<SourcePlan> } {
     const skills: ChangeSet<SkillPlan> = { added: [], changed: [] }
     for (const skill of this.changedPlans) {
-      combineSources(skill)
+      Object.assign(skill, combineValues(skill.name, skill.sources, skill.edits))
       if (skill.isNew) skills.added.push(skill)
       else if (differsFromStored(skill, this.storedSkills.get(skill.number!)!)) skills.changed.push(skill)
     }
     return { skills, sources: this.sourceChanges }
   }
-}
-
-/** Combines the aliases and `verifiable` flags of all sources of a skill, in an order that does not depend on the order of imports. */
-function combineSources(skill: SkillPlan): void {
-  const { sources } = skill
-  sources.sort(
-    (a, b) => Number(b.owner) - Number(a.owner) || compareTexts(a.source, b.source) || compareTexts(a.id, b.id),
-  )
-  skill.aliases = distinctAliases(
-    skill.name,
-    sources.flatMap(({ name, aliases }) => [...aliases, name]),
-  )
-  skill.verifiable = sources.some(({ verifiable }) => verifiable)
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 function differsFromStored(skill: SkillPlan, storedSkill: StoredSkill): boolean {

@@ -1,4 +1,5 @@
 import type { Tx } from '../../platform/database/database.ts'
+import type { SkillEdits } from '../skill-values.ts'
 import type { Source } from '../taxonomy.ts'
 
 /** The catalogue in the database, for comparison with a taxonomy. */
@@ -28,6 +29,7 @@ export interface StoredSkill {
   description: string
   aliases: string[]
   verifiable: boolean
+  edits: SkillEdits
 }
 
 interface StoredSource {
@@ -55,10 +57,7 @@ export async function readStoredCatalogue(tx: Tx): Promise<StoredCatalogue> {
       .orderBy('number')
       .$castTo<StoredSubSkill>()
       .execute(),
-    skills: await tx
-      .selectFrom('skills')
-      .select(['number', 'sub_number as subNumber', 'name', 'name_key as key', 'description', 'aliases', 'verifiable'])
-      .execute(),
+    skills: await readStoredSkills(tx),
     sources: await tx
       .selectFrom('skill_sources')
       .select([
@@ -73,4 +72,25 @@ export async function readStoredCatalogue(tx: Tx): Promise<StoredCatalogue> {
       .$castTo<StoredSource>()
       .execute(),
   }
+}
+
+async function readStoredSkills(tx: Tx): Promise<StoredSkill[]> {
+  const rows = await tx
+    .selectFrom('skills')
+    .select(['number', 'sub_number', 'name', 'name_key', 'description', 'aliases', 'verifiable'])
+    .select(['edited_name', 'added_aliases', 'removed_aliases', 'edited_verifiable'])
+    .execute()
+  return rows.map(
+    ({ sub_number, name_key, edited_name, added_aliases, removed_aliases, edited_verifiable, ...row }) => ({
+      ...row,
+      subNumber: sub_number,
+      key: name_key,
+      edits: {
+        name: edited_name,
+        addedAliases: added_aliases,
+        removedAliases: removed_aliases,
+        verifiable: edited_verifiable,
+      },
+    }),
+  )
 }

@@ -96,7 +96,7 @@ const updateSkills =
   (rows) =>
     sql`
     update skills set sub_number = row.sub, name = row.name, name_key = row.key, description = row.description,
-      aliases = row.aliases, verifiable = row.verifiable, updated_at = ${now}
+      aliases = row.aliases, verifiable = row.verifiable, revision = skills.revision + 1, updated_at = ${now}
     from ${rows} as row (${skillColumns}) where skills.number = row.number`
 
 const insertSkills =

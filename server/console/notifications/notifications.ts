@@ -198,8 +198,16 @@ function describe(
     case 'credits_exhausted':
       return { text: 'No credits are left: candidates cannot be enrolled', path: '' }
     case 'skill_request_approved':
-      return { text: `The skill “${details.name}” was added to the catalogue`, path: '/mandates' }
+      return {
+        text: details.skill
+          ? `The requested skill “${details.name}” is in the catalogue as “${details.skill}”`
+          : `The skill “${details.name}” was added to the catalogue`,
+        path: '/mandates',
+      }
     case 'skill_request_rejected':
-      return { text: `The request for the skill “${details.name}” was rejected`, path: '/mandates' }
+      return {
+        text: `The request for the skill “${details.name}” was rejected${details.reason ? `: ${details.reason}` : ''}`,
+        path: '/mandates',
+      }
   }
 }

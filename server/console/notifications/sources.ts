@@ -3,7 +3,8 @@ import type { FailedReport } from '../../ats/reports/reports.ts'
 import type { MessageChange } from '../../campaigns/contact/message-changes.ts'
 import type { SpentCredits } from '../../campaigns/credits.ts'
 import type { CandidateChange } from '../../campaigns/progress.ts'
-import type { SkillRequest } from '../../catalogue/skill-requests.ts'
+import { nameKey } from '../../catalogue/names.ts'
+import type { ApprovedSkillData, SkillRequest } from '../../catalogue/skill-requests.ts'
 import { loadMessageErrors } from '../../channels/failure-reasons.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
@@ -91,10 +92,17 @@ export async function notifyOfCredits(tx: Tx, clock: Clock, { scope, before, aft
 }
 
 /** Adds a notification about a skill request that an operator approved or rejected. */
-export async function notifyOfSkillRequest(tx: Tx, request: SkillRequest, clock: Clock): Promise<void> {
-  const { org_id: orgId, mode, request_id, name, status } = request
+export async function notifyOfSkillRequest(
+  tx: Tx,
+  request: SkillRequest,
+  clock: Clock,
+  skill: ApprovedSkillData | undefined,
+): Promise<void> {
+  const { org_id: orgId, mode, request_id, name, name_key, status, rejection_reason: reason } = request
   const type = status === 'rejected' ? 'skill_request_rejected' : 'skill_request_approved'
-  await addNotifications(tx, clock, { orgId, mode }, [{ type, subject: request_id, details: { name } }])
+  const isOtherSkill = skill !== undefined && nameKey(skill.name) !== name_key
+  const details = { name, ...(isOtherSkill ? { skill: skill.name } : {}), ...(reason === null ? {} : { reason }) }
+  await addNotifications(tx, clock, { orgId, mode }, [{ type, subject: request_id, details }])
 }
 
 function groupByScope<T extends OrgScope>(changes: T[]): T[][] {

@@ -1,10 +1,14 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { invalid } from '../../api/invalid.ts'
-import { masterSkillId, skillId, subSkillId, subSkillNumber } from '../../catalogue/ids.ts'
+import { masterSkillId, skillId, skillNumber, subSkillId, subSkillNumber } from '../../catalogue/ids.ts'
+import { skillRecord } from '../../catalogue/skill-json.ts'
 import {
   approveRequest,
+  approveRequestAs,
+  getRequestedName,
   listRequestsOfAllOrganisations,
+  MAX_REASON_LENGTH,
   rejectRequest,
   requestRecord,
   requestStatuses,
@@ -21,9 +25,12 @@ import {
   ApprovedSkill,
   CatalogueSummary,
   RejectedSkillRequest,
+  SimilarSkill,
   SkillRequestForOperator,
   SubSkillChoice,
 } from './schema.ts'
+
+const MAX_SIMILAR_SKILLS = 5
 
 const RequestParams = Type.Object({ request_id: Type.String({ pattern: '^SR_[A-Z0-9]{10,40}$' }) })
 
@@ -61,6 +68,21 @@ export function catalogueRoutes(app: App, context: Context): void {
     },
   )
 
+  app.get(
+    '/operator/skill-requests/:request_id/similar-skills',
+    { config, schema: { params: RequestParams, response: { 200: success(listOf(SimilarSkill)) } } },
+    async ({ params }) => {
+      const name = await getRequestedName(db.queries, params.request_id)
+      const items = catalogue.current.index.match(name, MAX_SIMILAR_SKILLS).map(({ number, method }) => {
+        const { skill_id, description, sub_skill, master_skill, ...skill } = skillRecord(
+          catalogue.current.skill(number)!,
+        )
+        return { skill_id, name: skill.name, description, sub_skill, master_skill, method }
+      })
+      return successResponse('Similar skills', { items, next_cursor: null })
+    },
+  )
+
   app.post(
     '/operator/skill-requests/:request_id/approve',
     {
@@ -69,7 +91,10 @@ export function catalogueRoutes(app: App, context: Context): void {
         params: RequestParams,
         body: Type.Object(
           {
-            sub_skill_id: Type.String({ maxLength: 20 }),
+            sub_skill_id: Type.Optional(Type.String({ maxLength: 20 })),
+            same_as: Type.Optional(
+              Type.String({ maxLength: 20, description: 'ID of an existing skill, instead of adding a new one.' }),
+            ),
             verifiable: Type.Optional(Type.Boolean()),
             description: Type.Optional(Type.String({ maxLength: 1000 })),
           },
@@ -79,15 +104,26 @@ export function catalogueRoutes(app: App, context: Context): void {
       },
     },
     async (request) => {
-      const { sub_skill_id, verifiable = false, description = '' } = request.body
-      const subNumber = subSkillNumber(sub_skill_id)
-      if (subNumber === undefined || !catalogue.current.subSkill(subNumber))
+      const { sub_skill_id, same_as, verifiable, description } = request.body
+      if ((sub_skill_id === undefined) === (same_as === undefined))
+        throw invalid([{ path: 'body', message: 'must have exactly one of sub_skill_id and same_as' }])
+      if (same_as !== undefined && (verifiable !== undefined || description !== undefined))
+        throw invalid([{ path: 'same_as', message: 'cannot be combined with verifiable or description' }])
+      const existingNumber = same_as === undefined ? undefined : skillNumber(same_as)
+      if (same_as !== undefined && existingNumber === undefined)
+        throw invalid([{ path: 'same_as', message: 'must be the ID of a skill in the catalogue' }])
+      const subNumber = sub_skill_id === undefined ? undefined : subSkillNumber(sub_skill_id)
+      if (sub_skill_id !== undefined && (subNumber === undefined || !catalogue.current.subSkill(subNumber)))
         throw invalid([{ path: 'sub_skill_id', message: 'must be the ID of a sub-skill in the catalogue' }])
       const { request_id } = request.params
       const data = await db.transaction(async (tx) => {
-        const { skill, requests } = await approveRequest(tx, clock, request_id, { subNumber, verifiable, description })
+        const { skill, requests } =
+          existingNumber === undefined
+            ? await approveRequest(tx, clock, request_id, { subNumber: subNumber!, verifiable, description })
+            : await approveRequestAs(tx, clock, request_id, existingNumber)
         const details = { skill_id: skillId(skill.number), name: skill.name }
-        await recordRequestAudit(tx, context, request, 'skill_request.approve', request_id, details)
+        const auditDetails = existingNumber === undefined ? details : { ...details, same_as: details.skill_id }
+        await recordRequestAudit(tx, context, request, 'skill_request.approve', request_id, auditDetails)
         return { ...details, resolved: requests.map((resolvedRequest) => resolvedRequest.request_id) }
       })
       await catalogue.refresh()
@@ -97,13 +133,27 @@ export function catalogueRoutes(app: App, context: Context): void {
 
   app.post(
     '/operator/skill-requests/:request_id/reject',
-    { config, schema: { params: RequestParams, response: { 200: success(RejectedSkillRequest) } } },
+    {
+      config,
+      schema: {
+        params: RequestParams,
+        body: Type.Object(
+          {
+            reason: Type.Optional(
+              Type.String({ maxLength: MAX_REASON_LENGTH, description: 'The partner sees the reason.' }),
+            ),
+          },
+          { ...closed, default: {} },
+        ),
+        response: { 200: success(RejectedSkillRequest) },
+      },
+    },
     async (request) => {
       const rejectedRequest = await db.transaction(async (tx) => {
-        const rejectedRequest = await rejectRequest(tx, clock, request.params.request_id)
-        await recordRequestAudit(tx, context, request, 'skill_request.reject', rejectedRequest.request_id, {
-          name: rejectedRequest.name,
-        })
+        const rejectedRequest = await rejectRequest(tx, clock, request.params.request_id, request.body.reason)
+        const { request_id, name, rejection_reason: reason } = rejectedRequest
+        const details = { name, ...(reason === null ? {} : { reason }) }
+        await recordRequestAudit(tx, context, request, 'skill_request.reject', request_id, details)
         return rejectedRequest
       })
       return successResponse('Skill request rejected', skillRequestRecord(rejectedRequest))

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { ModeSchema } from '../../access/schema.ts'
 import { serviceStates } from '../../access/service-switch.ts'
-import { MasterSkillName, skillRequestFields } from '../../catalogue/schema.ts'
+import { MasterSkillName, skillPlace, skillRequestFields } from '../../catalogue/schema.ts'
 import { emailKinds, emailStatuses } from '../../mail/mail.ts'
 import { audiences, suppressionReasons } from '../../mail/suppressions.ts'
 import { named } from '../../platform/http/named-schemas.ts'
@@ -186,6 +186,27 @@ export const CatalogueSummary = named(
     skills: count,
     verifiable: count,
     sources: Type.Array(Type.Object({ source: text, skills: count })),
+  }),
+)
+
+export const CatalogueGroup = named(
+  'CatalogueGroup',
+  Type.Object({
+    id: Type.String({ description: 'The ID of the sub-skill or master skill.' }),
+    name: text,
+    master_skill: orNull(MasterSkillName),
+    skills: count,
+  }),
+)
+
+export const SimilarSkill = named(
+  'SimilarSkill',
+  Type.Object({
+    skill_id: text,
+    name: text,
+    description: text,
+    ...skillPlace,
+    method: Type.Enum(['exact', 'alias', 'fuzzy', 'semantic']),
   }),
 )
 

@@ -7,7 +7,7 @@ import type { ChosenSkill } from '../session-skills.ts'
 import type { Session } from '../sessions.ts'
 
 /** Why a skill cannot be assessed, for error messages. */
-export const NOT_ASSESSABLE_REASON = `there are fewer than ${MIN_ACTIVE_ITEMS} questions about it, and no AI writer is configured`
+export const NOT_ASSESSABLE_REASON = `there are fewer than ${MIN_ACTIVE_ITEMS} questions about it and no AI writer is configured, or the operator has switched its verification off`
 
 /** Returns the skills of a session that cannot be assessed here. */
 export async function findNotAssessableSkills(

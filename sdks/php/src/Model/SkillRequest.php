@@ -17,6 +17,8 @@ final class SkillRequest implements \JsonSerializable
      * @param SkillRequestStatus::* $status Return only records with this status.
      * @param string $createdAt Creation time of the record: ISO 8601, UTC.
      * @param string|null $skillId ID of the new skill if the request was approved; null otherwise.
+     * @param string|null $rejectionReason Reason of the operator for rejecting the request. Absent if no
+     *     reason was given.
      */
     public function __construct(
         public readonly string $requestId,
@@ -24,6 +26,7 @@ final class SkillRequest implements \JsonSerializable
         public readonly string $status,
         public readonly string $createdAt,
         public readonly ?string $skillId = null,
+        public readonly ?string $rejectionReason = null,
     ) {
     }
 
@@ -39,6 +42,7 @@ final class SkillRequest implements \JsonSerializable
             status: (string) ($data['status'] ?? ''),
             createdAt: (string) ($data['created_at'] ?? ''),
             skillId: isset($data['skill_id']) ? (string) $data['skill_id'] : null,
+            rejectionReason: isset($data['rejection_reason']) ? (string) $data['rejection_reason'] : null,
         );
     }
 
@@ -49,6 +53,7 @@ final class SkillRequest implements \JsonSerializable
             'name' => $this->name,
             'status' => $this->status,
             'skill_id' => $this->skillId,
+            'rejection_reason' => $this->rejectionReason,
             'created_at' => $this->createdAt,
         ]);
     }

@@ -8,7 +8,12 @@ namespace Attestry\Resource;
 
 use Attestry\Authentication;
 use Attestry\Client;
+use Attestry\Model\BrowseCatalogueSkillsQuestions;
+use Attestry\Model\BrowseCatalogueSkillsSource;
 use Attestry\Model\CatalogueTotals;
+use Attestry\Model\EditableSkill;
+use Attestry\Model\ListedSkill;
+use Attestry\Model\ListedSkillPage;
 use Attestry\Model\MasterSkill;
 use Attestry\Model\MasterSkillPage;
 use Attestry\Model\NamedSelectedSkill;
@@ -20,6 +25,7 @@ use Attestry\Model\RateLimitedAddress;
 use Attestry\Model\RateLimitedAddressPage;
 use Attestry\Model\SelectedSkill;
 use Attestry\Model\SelectedSkillInput;
+use Attestry\Model\SkillChange;
 use Attestry\Model\SubSkill;
 use Attestry\Model\SubSkillPage;
 use Attestry\Model\TopSkill;
@@ -470,5 +476,122 @@ final class CatalogueResource
             }
             $number = $page->page + 1;
         } while ($page->data !== [] && $page->page * $page->limit < $page->count);
+    }
+
+    /**
+     * Browse skills with their sources and questions.
+     *
+     * Lists the skills that match all filters: with `keyword` the best matches first, otherwise sorted by ID.
+     *
+     * @param string|null $keyword Words of a name or alias, or the ID of a skill.
+     * @param string|null $masterSkillId ID of the master skill.
+     * @param string|null $subSkillId ID of the sub-skill.
+     * @param bool|null $verifiable Only skills that can, or cannot, be verified.
+     * @param BrowseCatalogueSkillsQuestions::*|null $questions Only skills with questions in the built-in bank
+     *     (`built_in`), with questions of organisations (`own`), or without both (`none`).
+     * @param BrowseCatalogueSkillsSource::*|null $source Only skills of this source. `operator`: only skills
+     *     that an operator has changed.
+     * @param int|null $page Number of the page, from 1.
+     * @param int|null $limit Maximum number of items on the page.
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function browseSkills(
+        ?string $keyword = null,
+        ?string $masterSkillId = null,
+        ?string $subSkillId = null,
+        ?bool $verifiable = null,
+        ?string $questions = null,
+        ?string $source = null,
+        ?int $page = null,
+        ?int $limit = null,
+        ?RequestOptions $options = null,
+    ): ListedSkillPage {
+        $response = $this->client->send(new Operation(
+            'GET',
+            '/api/admin/skills',
+            Authentication::Admin,
+            query: ['keyword' => $keyword, 'master_skill_id' => $masterSkillId, 'sub_skill_id' => $subSkillId, 'verifiable' => $verifiable, 'questions' => $questions, 'source' => $source, 'page' => $page, 'limit' => $limit],
+        ), $options);
+        return ListedSkillPage::fromArray($response);
+    }
+
+    /**
+     * Iterates over all items of browseSkills() and fetches pages as needed.
+     *
+     * @param string|null $keyword Words of a name or alias, or the ID of a skill.
+     * @param string|null $masterSkillId ID of the master skill.
+     * @param string|null $subSkillId ID of the sub-skill.
+     * @param bool|null $verifiable Only skills that can, or cannot, be verified.
+     * @param BrowseCatalogueSkillsQuestions::*|null $questions Only skills with questions in the built-in bank
+     *     (`built_in`), with questions of organisations (`own`), or without both (`none`).
+     * @param BrowseCatalogueSkillsSource::*|null $source Only skills of this source. `operator`: only skills
+     *     that an operator has changed.
+     * @param int|null $limit Maximum number of items on the page.
+     * @return \Generator<int, ListedSkill>
+     */
+    public function browseSkillsAll(
+        ?string $keyword = null,
+        ?string $masterSkillId = null,
+        ?string $subSkillId = null,
+        ?bool $verifiable = null,
+        ?string $questions = null,
+        ?string $source = null,
+        ?int $limit = null,
+        ?RequestOptions $options = null,
+    ): \Generator {
+        $number = 1;
+        do {
+            $page = $this->browseSkills(keyword: $keyword, masterSkillId: $masterSkillId, subSkillId: $subSkillId, verifiable: $verifiable, questions: $questions, source: $source, limit: $limit, page: $number, options: $options);
+            foreach ($page->data as $item) {
+                yield $item;
+            }
+            $number = $page->page + 1;
+        } while ($page->data !== [] && $page->page * $page->limit < $page->count);
+    }
+
+    /**
+     * Get a skill with its sources.
+     *
+     * Returns the skill with its sources, its questions and the changes of operators.
+     *
+     * @param string $skillId ID of the skill.
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function getCatalogueSkill(
+        string $skillId,
+        ?RequestOptions $options = null,
+    ): EditableSkill {
+        $response = $this->client->send(new Operation(
+            'GET',
+            '/api/admin/skills/{skill_id}',
+            Authentication::Admin,
+            pathParameters: ['skill_id' => $skillId],
+        ), $options);
+        return EditableSkill::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Correct a skill.
+     *
+     * Changes the name, aliases or flags of a skill. Later imports do not revert the change. Fails with 409 if
+     * another skill has the name or alias, or if the skill has changed since `revision`.
+     *
+     * @param string $skillId ID of the skill.
+     * @param SkillChange|array<string, mixed> $body request body; an array has the names of the API
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function changeSkill(
+        string $skillId,
+        SkillChange|array $body,
+        ?RequestOptions $options = null,
+    ): EditableSkill {
+        $response = $this->client->send(new Operation(
+            'PATCH',
+            '/api/admin/skills/{skill_id}',
+            Authentication::Admin,
+            pathParameters: ['skill_id' => $skillId],
+            body: $body,
+        ), $options);
+        return EditableSkill::fromArray((array) ($response['data'] ?? []));
     }
 }

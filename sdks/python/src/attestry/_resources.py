@@ -42,6 +42,7 @@ from .types import (
     Delivery,
     DeliveryList,
     DeliveryStatus,
+    EditableSkill,
     EnableWebhookInput,
     EnrolmentInput,
     Event,
@@ -58,6 +59,8 @@ from .types import (
     ItemSkill,
     ItemSkillList,
     ItemStatus,
+    ListedSkill,
+    ListedSkillPage,
     Location,
     LocationList,
     LoggedRequest,
@@ -112,6 +115,7 @@ from .types import (
     SessionSkills,
     SessionSkillsInput,
     Skill,
+    SkillChange,
     SkillExtraction,
     SkillExtractionInput,
     SkillList,
@@ -859,6 +863,72 @@ class CatalogueResource:
             return result
 
         return Pages(fetch)
+
+    def browse_skills(
+        self,
+        *,
+        keyword: Optional[str] = None,
+        master_skill_id: Optional[str] = None,
+        sub_skill_id: Optional[str] = None,
+        verifiable: Optional[bool] = None,
+        questions: Optional[Literal["built_in", "own", "none"]] = None,
+        source: Optional[Literal["builtin", "esco", "onet", "lightcast", "csv", "request", "operator"]] = None,
+        page: Optional[int] = None,
+        limit: Optional[int] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Pages[ListedSkill, ListedSkillPage]:
+        """Browse skills with their sources and questions.
+
+        Lists the skills that match all filters: with `keyword` the best matches first, otherwise sorted
+        by ID.
+        """
+        query: Dict[str, Any] = {
+            "keyword": keyword,
+            "master_skill_id": master_skill_id,
+            "sub_skill_id": sub_skill_id,
+            "verifiable": verifiable,
+            "questions": questions,
+            "source": source,
+            "page": page,
+            "limit": limit,
+        }
+
+        def fetch(page_query: Dict[str, Any]) -> ListedSkillPage:
+            operation = Operation(
+                "GET",
+                "/api/admin/skills",
+                "adminKey",
+                query={**query, **page_query},
+                whole_body=True,
+            )
+            result: ListedSkillPage = self._transport.send(operation, options)
+            return result
+
+        return Pages(fetch)
+
+    def get_catalogue_skill(self, skill_id: str, *, options: Optional[CallOptions] = None) -> EditableSkill:
+        """Get a skill with its sources.
+
+        Returns the skill with its sources, its questions and the changes of operators.
+        """
+        operation = Operation("GET", f"/api/admin/skills/{path_segment('skill_id', skill_id)}", "adminKey")
+        result: EditableSkill = self._transport.send(operation, options)
+        return result
+
+    def change_skill(self, skill_id: str, body: SkillChange, *, options: Optional[CallOptions] = None) -> EditableSkill:
+        """Correct a skill.
+
+        Changes the name, aliases or flags of a skill. Later imports do not revert the change. Fails
+        with 409 if another skill has the name or alias, or if the skill has changed since `revision`.
+        """
+        operation = Operation(
+            "PATCH",
+            f"/api/admin/skills/{path_segment('skill_id', skill_id)}",
+            "adminKey",
+            body=body,
+        )
+        result: EditableSkill = self._transport.send(operation, options)
+        return result
 
 
 class CountriesResource:

@@ -1147,6 +1147,60 @@ class DuplicateRow(_DuplicateRowOptional):
     """The field that has the same value as that of the kept candidate."""
 
 
+class EditableSkill(TypedDict):
+    skill_id: str
+    """ID of the skill."""
+    name: str
+    """Name of the skill."""
+    description: str
+    """Description of the skill."""
+    aliases: List[str]
+    """Other names of the skill."""
+    added_aliases: List[str]
+    """Aliases that operators added."""
+    removed_aliases: List[str]
+    """Aliases that operators removed. Imports do not add them again."""
+    is_renamed: bool
+    """True if an operator chose the name. Imports do not change it then."""
+    sub_skill: SubSkillName
+    """The sub-skill that the skill belongs to."""
+    master_skill: MasterSkillName
+    """The master skill that the sub-skill belongs to."""
+    verifiable: bool
+    """True if this deployment can measure the skill."""
+    verifiable_reason: Literal["built_in_questions", "ai_writer", "too_few_questions", "switched_off"]
+    """Reason for the value of `verifiable`."""
+    verification: bool
+    """False if an operator switched off the verification with the built-in questions and the AI writer.
+    Organisations with enough questions of their own can still verify the skill.
+    """
+    often_required: bool
+    """True if the skill ranks higher in searches."""
+    built_in_questions: bool
+    """True if the built-in bank has questions about the skill."""
+    own_questions: int
+    """Number of questions of all organisations about the skill."""
+    organisations_with_questions: int
+    """Number of organisations that can verify the skill with their own questions."""
+    sources: List[EditableSkillSource]
+    """The rows of taxonomies that describe the skill."""
+    revision: int
+    """Number of the version. Send it with a change of the skill."""
+    updated_at: str
+    """Time of the last change of the record: ISO 8601, UTC."""
+
+
+class EditableSkillSource(TypedDict):
+    source: str
+    """The taxonomy."""
+    source_id: str
+    """The ID of the skill in the source."""
+    name: str
+    """Name of the skill."""
+    owner: bool
+    """True if the source determines the description and the sub-skill."""
+
+
 class EnableWebhookInput(TypedDict, total=False):
     recover: bool
     """Send all events that were held for the endpoint while it was disabled. Otherwise, their deliveries
@@ -1504,6 +1558,38 @@ class KnockoutAnswer(TypedDict):
     """The text of the question, in English if available."""
     answer: str
     """The answer of the candidate."""
+
+
+class ListedSkill(TypedDict):
+    skill_id: str
+    """ID of the skill."""
+    name: str
+    """Name of the skill."""
+    aliases: List[str]
+    """Other names of the skill."""
+    sub_skill: SubSkillName
+    """The sub-skill that the skill belongs to."""
+    master_skill: MasterSkillName
+    """The master skill that the sub-skill belongs to."""
+    verifiable: bool
+    """True if this deployment can measure the skill."""
+    built_in_questions: bool
+    """True if the built-in bank has questions about the skill."""
+    own_questions: int
+    """Number of questions of all organisations about the skill."""
+    sources: List[str]
+    """The taxonomies that contain the skill."""
+
+
+class ListedSkillPage(TypedDict):
+    data: List[ListedSkill]
+    """The result of the request."""
+    page: int
+    """Number of the page, from 1."""
+    limit: int
+    """Maximum number of items on the page."""
+    count: int
+    """Total number of items on all pages."""
 
 
 class Location(TypedDict):
@@ -2985,6 +3071,28 @@ class SkillAssessment(TypedDict):
     """The evidence in English, for people who decide with the verdict."""
 
 
+class _SkillChangeOptional(TypedDict, total=False):
+    name: str
+    """The new name. The old name stays as an alias."""
+    add_aliases: List[str]
+    """Aliases to add."""
+    remove_aliases: List[str]
+    """Aliases to remove."""
+    often_required: bool
+    """True if the skill ranks higher in searches, because employers often require it."""
+    verification: bool
+    """False switches off the verification with the built-in questions and the AI writer; true allows it. A
+    skill without enough questions is not verifiable even with true.
+    """
+
+
+class SkillChange(_SkillChangeOptional):
+    revision: int
+    """The `revision` of the skill that you saw. If the skill has changed since then, the request fails
+    with 409.
+    """
+
+
 class SkillExtraction(TypedDict):
     skills: List[MentionedSkill]
     """The skills that the text mentions, best first."""
@@ -3084,7 +3192,12 @@ class SkillOutcome(_SkillOutcomeOptional):
     """The outcome of the verification for this skill."""
 
 
-class SkillRequest(TypedDict):
+class _SkillRequestOptional(TypedDict, total=False):
+    rejection_reason: str
+    """Reason of the operator for rejecting the request. Absent if no reason was given."""
+
+
+class SkillRequest(_SkillRequestOptional):
     request_id: str
     """ID of the skill request."""
     name: str

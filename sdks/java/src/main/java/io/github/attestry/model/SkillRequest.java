@@ -10,6 +10,7 @@ import io.github.attestry.internal.JsonName;
  * @param name Name of the requested skill.
  * @param status Return only records with this status.
  * @param skillId ID of the new skill if the request was approved; null otherwise.
+ * @param rejectionReason Reason of the operator for rejecting the request. Absent if no reason was given.
  * @param createdAt Creation time of the record: ISO 8601, UTC.
  */
 public record SkillRequest(
@@ -17,5 +18,6 @@ public record SkillRequest(
         String name,
         SkillRequestStatus status,
         @JsonName("skill_id") String skillId,
+        @JsonName("rejection_reason") String rejectionReason,
         @JsonName("created_at") String createdAt) {
 }

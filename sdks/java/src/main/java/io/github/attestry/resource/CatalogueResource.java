@@ -6,6 +6,7 @@ import io.github.attestry.RequestOptions;
 import io.github.attestry.internal.Caller;
 import io.github.attestry.internal.Operation;
 import io.github.attestry.internal.Operation.Authentication;
+import io.github.attestry.model.CatalogueBrowseSkillsParams;
 import io.github.attestry.model.CatalogueListLimitedAddressesParams;
 import io.github.attestry.model.CatalogueListMasterSkillsParams;
 import io.github.attestry.model.CatalogueListSelectedSkillsParams;
@@ -14,6 +15,9 @@ import io.github.attestry.model.CatalogueListSubSkillsParams;
 import io.github.attestry.model.CatalogueListTopSkillsParams;
 import io.github.attestry.model.CatalogueSearchSkillsParams;
 import io.github.attestry.model.CatalogueTotals;
+import io.github.attestry.model.EditableSkill;
+import io.github.attestry.model.ListedSkill;
+import io.github.attestry.model.ListedSkillPage;
 import io.github.attestry.model.MasterSkill;
 import io.github.attestry.model.MasterSkillPage;
 import io.github.attestry.model.NamedSelectedSkill;
@@ -25,6 +29,7 @@ import io.github.attestry.model.RateLimitedAddress;
 import io.github.attestry.model.RateLimitedAddressPage;
 import io.github.attestry.model.SelectedSkill;
 import io.github.attestry.model.SelectedSkillInput;
+import io.github.attestry.model.SkillChange;
 import io.github.attestry.model.SubSkill;
 import io.github.attestry.model.SubSkillPage;
 import io.github.attestry.model.TopSkill;
@@ -441,5 +446,97 @@ public final class CatalogueResource {
     /** Iterates over all items of {@code listLimitedAddresses}. */
     public PagedList<RateLimitedAddress> allLimitedAddresses() {
         return allLimitedAddresses(null, RequestOptions.NONE);
+    }
+
+    /**
+     * Browse skills with their sources and questions.
+     *
+     * <p>Lists the skills that match all filters: with {@code keyword} the best matches first, otherwise
+     * sorted by ID.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public ListedSkillPage browseSkills(CatalogueBrowseSkillsParams params, RequestOptions options) {
+        var operation = new Operation("GET", "/api/admin/skills", Authentication.ADMIN);
+        if (params != null) {
+            operation.query("keyword", params.keyword());
+            operation.query("master_skill_id", params.masterSkillId());
+            operation.query("sub_skill_id", params.subSkillId());
+            operation.query("verifiable", params.verifiable());
+            operation.query("questions", params.questions());
+            operation.query("source", params.source());
+            operation.query("page", params.page());
+            operation.query("limit", params.limit());
+        }
+        return caller.send(operation, options, ListedSkillPage.class);
+    }
+
+    /** Browse skills with their sources and questions. */
+    public ListedSkillPage browseSkills(CatalogueBrowseSkillsParams params) {
+        return browseSkills(params, RequestOptions.NONE);
+    }
+
+    /** Browse skills with their sources and questions. */
+    public ListedSkillPage browseSkills() {
+        return browseSkills(null, RequestOptions.NONE);
+    }
+
+    /** Iterates over all items of {@code browseSkills} and fetches pages as needed. */
+    public PagedList<ListedSkill> browseSkillsAll(CatalogueBrowseSkillsParams params, RequestOptions options) {
+        return new PagedList<>(cursor -> {
+            var pageParams = params == null ? CatalogueBrowseSkillsParams.builder() : params.toBuilder();
+            if (cursor != null) pageParams.page(Long.parseLong(cursor));
+            var page = browseSkills(pageParams.build(), options);
+            var hasMore = !page.data().isEmpty() && page.page() * page.limit() < page.count();
+            return new PagedList.Page<>(page.data(), hasMore ? Long.toString(page.page() + 1) : null);
+        });
+    }
+
+    /** Iterates over all items of {@code browseSkills}. */
+    public PagedList<ListedSkill> browseSkillsAll(CatalogueBrowseSkillsParams params) {
+        return browseSkillsAll(params, RequestOptions.NONE);
+    }
+
+    /** Iterates over all items of {@code browseSkills}. */
+    public PagedList<ListedSkill> browseSkillsAll() {
+        return browseSkillsAll(null, RequestOptions.NONE);
+    }
+
+    /**
+     * Get a skill with its sources.
+     *
+     * <p>Returns the skill with its sources, its questions and the changes of operators.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public EditableSkill getCatalogueSkill(String skillId, RequestOptions options) {
+        var operation = new Operation("GET", "/api/admin/skills/{skill_id}", Authentication.ADMIN)
+                .path("skill_id", skillId);
+        return caller.sendForData(operation, options, EditableSkill.class);
+    }
+
+    /** Get a skill with its sources. */
+    public EditableSkill getCatalogueSkill(String skillId) {
+        return getCatalogueSkill(skillId, RequestOptions.NONE);
+    }
+
+    /**
+     * Correct a skill.
+     *
+     * <p>Changes the name, aliases or flags of a skill. Later imports do not revert the change. Fails with 409
+     * if another skill has the name or alias, or if the skill has changed since {@code revision}.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public EditableSkill changeSkill(String skillId, SkillChange body, RequestOptions options) {
+        var operation = new Operation("PATCH", "/api/admin/skills/{skill_id}", Authentication.ADMIN)
+                .path("skill_id", skillId)
+                .body(body);
+        return caller.sendForData(operation, options, EditableSkill.class);
+    }
+
+    /** Correct a skill. */
+    public EditableSkill changeSkill(String skillId, SkillChange body) {
+        return changeSkill(skillId, body, RequestOptions.NONE);
     }
 }

@@ -1,0 +1,131 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Context } from '../../context.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Tx } from '../../platform/database/database.ts'
+import { defineHook } from '../../platform/hook.ts'
+import type { App } from '../../platform/http/server.ts'
+import { EditableSkill, ListedSkill, SkillChangeBody, SkillFilters } from '../editor-schema.ts'
+import { skillNumber } from '../ids.ts'
+import { SkillParams } from '../schema.ts'
+import { browseSkills, describeSkill } from '../skill-browser.ts'
+import { changeSkill } from '../skill-edits.ts'
+import { requireAdmin } from './admin-key.ts'
+import { rejectPageAfterLast } from './page-numbers.ts'
+import { PageQuery, paginatedResponse, singleResponse } from './schema.ts'
+
+/** A change with the admin key, for the audit log. */
+export interface AdminChange {
+  action: string
+  subject: string
+  details: object
+  requestId: string
+  address: string
+  userAgent: string | undefined
+}
+
+/** Hook: records a change in the audit log, in its transaction. */
+export const adminChangeMade =
+  defineHook<[tx: Tx, clock: Clock, change: AdminChange]>('adminChangeMade').handledBy('console')
+
+/** Routes with which the operator browses and changes skills. They require the admin key. */
+export function skillAdminRoutes(app: App, context: Context): void {
+  const { db, clock, catalogue } = context
+  const sharedOptions = {
+    config: { visitors: 'other' },
+    onRequest: (request: FastifyRequest) => requireAdmin(context, request),
+  } as const
+  const changeOptions = {
+    ...sharedOptions,
+    config: { ...sharedOptions.config, errors: ['NOT_FOUND', 'CONFLICT'] },
+  } as const
+  const sharedSchema = { tags: ['Admin'], security: [{ admin: [] }] }
+  const record = (tx: Tx, { id, ip, headers }: FastifyRequest, action: string, subject: string, details: object) =>
+    adminChangeMade.run(tx, clock, {
+      action,
+      subject,
+      details,
+      requestId: id,
+      address: ip,
+      userAgent: headers['user-agent'],
+    })
+
+  app.get(
+    '/admin/skills',
+    {
+      ...sharedOptions,
+      schema: {
+        ...sharedSchema,
+        operationId: 'browseCatalogueSkills',
+        summary: 'Browse skills with their sources and questions',
+        description:
+          'Lists the skills that match all filters: with `keyword` the best matches first, otherwise sorted by ID.',
+        querystring: Type.Object({
+          keyword: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 100,
+              description: 'Words of a name or alias, or the ID of a skill.',
+            }),
+          ),
+          ...SkillFilters,
+          ...PageQuery.properties,
+        }),
+        response: { 200: paginatedResponse(ListedSkill) },
+      },
+    },
+    async ({ query }) => {
+      const { page, limit, keyword, ...filter } = query
+      const window = { offset: (page - 1) * limit, limit }
+      const { items, total } = await browseSkills(context, { ...filter, q: keyword }, window)
+      rejectPageAfterLast(query, total)
+      return { data: items, page, limit, count: total }
+    },
+  )
+
+  app.get(
+    '/admin/skills/:skill_id',
+    {
+      ...changeOptions,
+      schema: {
+        ...sharedSchema,
+        operationId: 'getCatalogueSkill',
+        summary: 'Get a skill with its sources',
+        description: 'Returns the skill with its sources, its questions and the changes of operators.',
+        params: SkillParams,
+        response: { 200: singleResponse(EditableSkill) },
+      },
+    },
+    async ({ params }) => ({
+      success: true as const,
+      message: 'Skill',
+      data: await describeSkill(context, params.skill_id),
+    }),
+  )
+
+  app.patch(
+    '/admin/skills/:skill_id',
+    {
+      ...changeOptions,
+      schema: {
+        ...sharedSchema,
+        operationId: 'changeCatalogueSkill',
+        summary: 'Correct a skill',
+        description:
+          'Changes the name, aliases or flags of a skill. Later imports do not revert the change. Fails with 409 if another skill has the name or alias, or if the skill has changed since `revision`.',
+        params: SkillParams,
+        body: SkillChangeBody,
+        response: { 200: singleResponse(EditableSkill) },
+      },
+    },
+    async (request) => {
+      const { skill_id } = request.params
+      await db.transaction(async (tx) => {
+        const details = await changeSkill(tx, clock, skillNumber(skill_id) ?? 0, request.body)
+        if (details) await record(tx, request, 'skill.change', skill_id, details)
+      })
+      await catalogue.refresh()
+      return { success: true as const, message: 'Skill changed', data: await describeSkill(context, skill_id) }
+    },
+  )
+}
