@@ -77,6 +77,7 @@ const ACTION_TEXTS: Record<string, string> = {
   'mail.suppress': 'Suppressed a mailbox',
   'mail.unsuppress': 'Allowed emails to a mailbox again',
   'catalogue.import': 'Imported skills',
+  'skill.change': 'Changed a skill',
   'channel.set': 'Set up a channel',
   'channel.test': 'Sent a test message',
   'dnd-check.set': 'Set up the DND check',

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type {
   ApprovedSkill,
+  SimilarSkillList,
   SkillRequestForOperator,
   SubSkillChoice,
   SubSkillChoiceList,
@@ -11,6 +12,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { SearchBox } from '../shared/search-box.tsx'
 import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
 
 interface Props {
   request: SkillRequestForOperator
@@ -18,8 +20,9 @@ interface Props {
   onApproved: (text: string) => void
 }
 
-/** Adds a requested skill to the catalogue, below a chosen sub-skill. */
+/** Approves a requested skill: as an existing skill, or as a new one below a chosen sub-skill. */
 export function ApproveSkill({ request, onClose, onApproved }: Props) {
+  const similar = useData<SimilarSkillList>(`/operator/skill-requests/${request.request_id}/similar-skills`)
   const [subSkill, setSubSkill] = useState<SubSkillChoice>()
   const [verifiable, setVerifiable] = useState(false)
   const [description, setDescription] = useState('')
@@ -35,6 +38,32 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
           </Notice>
         )}
         {request.context && <p class="soft">Requested for: {request.context}</p>}
+        {similar.data && similar.data.items.length > 0 && (
+          <>
+            <section class="stack-tight" aria-label="Similar skills">
+              <h3>Similar skills</h3>
+              <p class="soft small">If the request means one of these, approve it as the same skill.</p>
+              <ul class="similar-skills">
+                {similar.data.items.map(({ skill_id, name, sub_skill }) => (
+                  <li key={skill_id} class="row">
+                    <button
+                      type="button"
+                      class="small-button"
+                      disabled={busy}
+                      onClick={() => void send({ same_as: skill_id })}
+                    >
+                      Same as {name}
+                    </button>
+                    <span class="soft small">
+                      {skill_id} · {sub_skill.name}
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            </section>
+            <h3>New skill</h3>
+          </>
+        )}
         <SearchBox<SubSkillChoice>
           id="sub-skill"
           label="Sub-skill"
@@ -86,19 +115,25 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
 
   async function approve(event: Event) {
     event.preventDefault()
-    setBusy(true)
-    const response = await api<ApprovedSkill>(`/operator/skill-requests/${request.request_id}/approve`, {
-      body: {
-        sub_skill_id: subSkill!.sub_skill_id,
-        verifiable,
-        ...(description.trim() ? { description: description.trim() } : {}),
-      },
+    await send({
+      sub_skill_id: subSkill!.sub_skill_id,
+      verifiable,
+      ...(description.trim() ? { description: description.trim() } : {}),
     })
+  }
+
+  async function send(body: { same_as: string } | { sub_skill_id: string; verifiable: boolean; description?: string }) {
+    setBusy(true)
+    const response = await api<ApprovedSkill>(`/operator/skill-requests/${request.request_id}/approve`, { body })
     setBusy(false)
     if (!response.ok) return setError(response.error)
     const { skill_id, name, resolved } = response.data
     const resolvedText = resolved.length > 1 ? `; ${resolved.length} requests resolved` : ''
     onClose()
-    onApproved(`Approved: added “${name}” as ${skill_id}${resolvedText}.`)
+    onApproved(
+      'same_as' in body
+        ? `Approved: “${request.name}” means ${name} (${skill_id})${resolvedText}.`
+        : `Approved: added “${name}” as ${skill_id}${resolvedText}.`,
+    )
   }
 }

@@ -3,6 +3,7 @@ import './skills.css'
 import '../shared/forms.css'
 import { useEffect, useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
+import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -23,6 +24,11 @@ export default function OperatorSkills() {
     <>
       <h1>Skills</h1>
       <CatalogueFigures data={catalogue.data} />
+      <p>
+        <Link class="button" to="/operator/skills/catalogue">
+          Browse and edit the catalogue
+        </Link>
+      </p>
       <Requests onListed={() => setListed(true)} onDecided={() => void catalogue.reload()} />
       {/* Shown after the list above has loaded, so that it does not move. */}
       {listed && <Imports onEnded={() => void catalogue.reload()} />}
@@ -135,8 +141,10 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
                     Reject
                   </button>
                 </span>
+              ) : request.skill_id ? (
+                <Link to={`/operator/skills/catalogue/${request.skill_id}`}>{request.skill_id}</Link>
               ) : (
-                (request.skill_id ?? '–')
+                (request.rejection_reason ?? '–')
               ),
           },
         ]}
@@ -145,18 +153,11 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
         <ApproveSkill request={dialog.request} onClose={close} onApproved={(text) => onRequestDecided(text)} />
       )}
       {dialog?.kind === 'reject' && (
-        <Confirm
-          title={`Reject “${dialog.request.name}”?`}
-          action="Reject"
+        <RejectSkill
+          request={dialog.request}
           onClose={close}
-          act={() => api(`/operator/skill-requests/${dialog.request.request_id}/reject`, { method: 'POST' })}
-          onDone={() => onRequestDecided(`“${dialog.request.name}” was rejected; the partner receives an event.`)}
-        >
-          <p>
-            Mandates that are waiting for this skill continue without it. The partner receives the event{' '}
-            <code>skill_request.resolved</code>.
-          </p>
-        </Confirm>
+          onRejected={() => onRequestDecided(`“${dialog.request.name}” was rejected; the partner receives an event.`)}
+        />
       )}
     </section>
   )
@@ -166,4 +167,47 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
     onDecided()
     void list.reload()
   }
+}
+
+interface RejectProps {
+  request: SkillRequestForOperator
+  onClose: () => void
+  onRejected: () => void
+}
+
+/** Rejects a request, with a reason that the partner sees. */
+function RejectSkill({ request, onClose, onRejected }: RejectProps) {
+  const [reason, setReason] = useState('')
+  return (
+    <Confirm
+      title={`Reject “${request.name}”?`}
+      action="Reject"
+      onClose={onClose}
+      act={() =>
+        api(`/operator/skill-requests/${request.request_id}/reject`, {
+          body: reason.trim() ? { reason: reason.trim() } : {},
+        })
+      }
+      onDone={onRejected}
+    >
+      <p>
+        Mandates that are waiting for this skill continue without it. The partner receives the event{' '}
+        <code>skill_request.resolved</code>.
+      </p>
+      <Field
+        id="rejection-reason"
+        label="Reason (optional)"
+        hint="The partner sees it in the request and in the event."
+      >
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            maxLength={500}
+            value={reason}
+            onInput={(event) => setReason(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </Confirm>
+  )
 }

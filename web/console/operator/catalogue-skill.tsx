@@ -1,0 +1,289 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { EditableSkill, SkillChange, SkillUse } from '../../api-types/console.ts'
+import './skills.css'
+import '../shared/forms.css'
+import { Badge } from '../../ui/badge.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
+import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { Link, type Params, ParentLink } from '../shell/router.tsx'
+import { SOURCE_NAMES } from './skill-sources.ts'
+
+const CATALOGUE_PATH = '/operator/skills/catalogue'
+
+/** The part of the page that sent a change. It shows the outcome. */
+type Section = 'name' | 'aliases' | 'settings'
+
+type Outcome = { section: Section } & ({ text: string } | { error: ApiError })
+
+/** One skill of the catalogue, and the forms that change it. */
+export default function OperatorCatalogueSkill({ params }: { params: Params }) {
+  const path = `/operator/catalogue/skills/${params.skill_id}`
+  const { data, error, reload, set } = useData<EditableSkill>(path)
+  const use = useData<SkillUse>(`${path}/use`)
+  const [outcome, setOutcome] = useState<Outcome>()
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  if (!data) return <h1 class="waiting">Skill</h1>
+  return (
+    <>
+      <ParentLink to={CATALOGUE_PATH}>Catalogue</ParentLink>
+      <h1>
+        {data.name} <Badge state={data.verifiable ? 'verifiable' : 'not verifiable'} />
+      </h1>
+      <DescriptionList>
+        <DescriptionItem name="ID">{data.skill_id}</DescriptionItem>
+        <DescriptionItem name="Place">
+          <Link
+            to={`${CATALOGUE_PATH}?${new URLSearchParams({ master_skill_id: data.master_skill.master_skill_id, group: data.master_skill.name })}`}
+          >
+            {data.master_skill.name}
+          </Link>{' '}
+          ›{' '}
+          <Link
+            to={`${CATALOGUE_PATH}?${new URLSearchParams({ sub_skill_id: data.sub_skill.sub_skill_id, group: data.sub_skill.name })}`}
+          >
+            {data.sub_skill.name}
+          </Link>
+        </DescriptionItem>
+        <DescriptionItem name="Description">{data.description || '–'}</DescriptionItem>
+        <DescriptionItem name="Verifiable">{verifiableText(data)}</DescriptionItem>
+        <DescriptionItem name="Used in">
+          {use.error ? use.error.message : use.data ? useText(use.data) : 'Counting…'}
+        </DescriptionItem>
+        <DescriptionItem name="Last change">
+          <Time at={data.updated_at} />
+        </DescriptionItem>
+      </DescriptionList>
+
+      <Rename
+        key={data.name}
+        data={data}
+        change={(changes, text) => change('name', changes, text)}
+        outcome={showOutcome('name')}
+      />
+      <Aliases
+        data={data}
+        change={(changes, text) => change('aliases', changes, text)}
+        outcome={showOutcome('aliases')}
+      />
+      <section class="stack" aria-label="Settings">
+        <h2>Settings</h2>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={data.often_required}
+            onChange={() =>
+              void change(
+                'settings',
+                { often_required: !data.often_required },
+                data.often_required
+                  ? 'The skill no longer ranks higher in searches.'
+                  : 'The skill ranks higher in searches.',
+              )
+            }
+          />
+          Often required: rank it higher in searches
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={data.verification}
+            onChange={() =>
+              void change(
+                'settings',
+                { verification: !data.verification },
+                data.verification ? 'Verification is switched off.' : 'Verification is switched on.',
+              )
+            }
+          />
+          Allow verification with the questions of this server
+        </label>
+        <p class="soft small">
+          A skill is verifiable only if there are enough questions about it, or an AI writer is configured. Mandates
+          that already verify the skill are not affected, and organisations with enough questions of their own can
+          always verify it.
+        </p>
+        {showOutcome('settings')}
+      </section>
+
+      <h2>Sources</h2>
+      <Table
+        caption="Sources of the skill"
+        rows={data.sources}
+        keyOf={({ source, source_id }) => `${source} ${source_id}`}
+        empty={<p class="soft">No sources.</p>}
+        columns={[
+          { name: 'Source', cell: ({ source }) => SOURCE_NAMES[source] ?? source },
+          { name: 'Name there', cell: ({ name }) => name },
+          { name: 'ID there', cell: ({ source_id }) => <span class="long-text">{source_id}</span> },
+          { name: 'Determines the place', cell: ({ owner }) => (owner ? 'Yes' : 'No') },
+        ]}
+      />
+    </>
+  )
+
+  /** Sends a change. Returns whether it succeeded. */
+  async function change(section: Section, changes: Changes, text: string): Promise<boolean> {
+    setOutcome(undefined)
+    const response = await api<EditableSkill>(path, {
+      method: 'PATCH',
+      body: { ...changes, revision: data!.revision },
+    })
+    setOutcome(response.ok ? { section, text } : { section, error: response.error })
+    if (response.ok) set(response.data)
+    return response.ok
+  }
+
+  function showOutcome(section: Section): ComponentChildren {
+    if (outcome?.section !== section) return null
+    if ('text' in outcome) return <Notice kind="good">{outcome.text}</Notice>
+    const { code, message, details } = outcome.error
+    return (
+      <Notice kind="bad">
+        {message} {/* Another operator has changed the skill. */}
+        {code === 'CONFLICT' && details.length === 0 && (
+          <button type="button" class="plain flush" onClick={() => void reloadSkill()}>
+            Load the skill again
+          </button>
+        )}
+      </Notice>
+    )
+  }
+
+  async function reloadSkill() {
+    setOutcome(undefined)
+    await reload()
+  }
+}
+
+type Changes = Omit<SkillChange, 'revision'>
+
+interface FormProps {
+  data: EditableSkill
+  change: (changes: Changes, text: string) => Promise<boolean>
+  outcome: ComponentChildren
+}
+
+function Rename({ data, change, outcome }: FormProps) {
+  const [name, setName] = useState(data.name)
+  const [busy, setBusy] = useState(false)
+  return (
+    <form class="stack" aria-label="Rename" onSubmit={(event) => void rename(event)}>
+      <h2>Name</h2>
+      <Field
+        id="skill-name"
+        label="Name"
+        hint="The old name stays as an alias. Imports do not change a name that you chose."
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="text"
+            maxLength={200}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <SubmitButton busy={busy} ready={name.trim() !== '' && name.trim() !== data.name}>
+        Rename
+      </SubmitButton>
+      {outcome}
+    </form>
+  )
+
+  async function rename(event: Event) {
+    event.preventDefault()
+    setBusy(true)
+    await change({ name: name.trim() }, `Renamed to “${name.trim()}”. “${data.name}” is an alias now.`)
+    setBusy(false)
+  }
+}
+
+function Aliases({ data, change, outcome }: FormProps) {
+  const [alias, setAlias] = useState('')
+  const [busy, setBusy] = useState(false)
+  return (
+    <section class="stack" aria-label="Aliases">
+      <h2>Aliases</h2>
+      {data.aliases.length === 0 ? (
+        <p class="soft">No aliases. Searches find the skill by its name only.</p>
+      ) : (
+        <ul class="chips">
+          {data.aliases.map((each) => (
+            <li key={each} class="tag">
+              {each}{' '}
+              <button
+                type="button"
+                class="plain flush"
+                aria-label={`Remove the alias ${each}`}
+                onClick={() => void change({ remove_aliases: [each] }, `Removed the alias “${each}”.`)}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {data.removed_aliases.length > 0 && (
+        <p class="soft small">
+          Removed by operators, and not added again by imports: {data.removed_aliases.join(', ')}
+        </p>
+      )}
+      <form class="stack" aria-label="Add an alias" onSubmit={(event) => void add(event)}>
+        <Field id="new-alias" label="New alias">
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="text"
+              maxLength={200}
+              value={alias}
+              onInput={(event) => setAlias(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <SubmitButton busy={busy} ready={alias.trim() !== ''}>
+          Add alias
+        </SubmitButton>
+      </form>
+      {outcome}
+    </section>
+  )
+
+  async function add(event: Event) {
+    event.preventDefault()
+    setBusy(true)
+    const succeeded = await change({ add_aliases: [alias.trim()] }, `Added the alias “${alias.trim()}”.`)
+    setBusy(false)
+    if (succeeded) setAlias('')
+  }
+}
+
+const REASON_TEXTS: Record<EditableSkill['verifiable_reason'], string> = {
+  built_in_questions: 'Yes: the built-in bank has enough questions about it.',
+  ai_writer: 'Yes: an AI writer is configured, which writes questions about any skill.',
+  too_few_questions: 'No: there are too few questions about it, and no AI writer is configured.',
+  switched_off: 'No: an operator has switched its verification off.',
+}
+
+function verifiableText({ verifiable_reason, organisations_with_questions: organisations }: EditableSkill): string {
+  const own =
+    organisations > 0
+      ? ` ${count(organisations, 'organisation', 'organisations')} can verify it with questions of their own.`
+      : ''
+  return REASON_TEXTS[verifiable_reason] + own
+}
+
+function useText({ mandates, sessions, selected_skills }: SkillUse): string {
+  return `${count(mandates, 'mandate', 'mandates')}, ${count(sessions, 'verification', 'verifications')}, ${count(selected_skills, 'selection', 'selections')} in the public catalogue`
+}
+
+function count(value: number, singular: string, plural: string): string {
+  return `${value.toLocaleString()} ${value === 1 ? singular : plural}`
+}

@@ -1,0 +1,9 @@
+/** The names of the sources of skills. */
+export const SOURCE_NAMES: Record<string, string> = {
+  builtin: 'Built-in',
+  esco: 'ESCO',
+  onet: 'O*NET',
+  lightcast: 'Lightcast',
+  csv: 'CSV file',
+  request: 'Skill request',
+}
