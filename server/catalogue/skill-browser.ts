@@ -12,7 +12,7 @@ type BrowserDeps = Pick<Context, 'db' | 'catalogue'>
 
 /** Sources of skills. `operator`: an operator has changed the skill. */
 export const browsableSources = ['builtin', 'esco', 'onet', 'lightcast', 'csv', 'request', 'operator'] as const
-export type BrowsableSource = (typeof browsableSources)[number]
+type BrowsableSource = (typeof browsableSources)[number]
 
 /** `built_in`: in the built-in bank. `own`: of organisations. `none`: neither. */
 export const questionFilters = ['built_in', 'own', 'none'] as const
