@@ -122,7 +122,7 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
           { name: 'Source', cell: ({ source }) => SOURCE_NAMES[source] ?? source },
           { name: 'Name there', cell: ({ name }) => name },
           { name: 'ID there', cell: ({ source_id }) => <span class="long-text">{source_id}</span> },
-          { name: 'Determines the place', cell: ({ owner }) => (owner ? 'Yes' : 'No') },
+          { name: 'Main source', cell: ({ owner }) => (owner ? 'Yes' : 'No') },
         ]}
       />
     </>
