@@ -10,6 +10,7 @@ import { CANDIDATE_BASE, candidateRoutes } from './campaigns/candidate-page/rout
 import { createMessageReportHandler } from './campaigns/contact/email-reports.ts'
 import { createInboundHandler } from './campaigns/contact/inbound.ts'
 import { findUnsubscribingCandidate } from './campaigns/contact/unsubscribe.ts'
+import { candidateEmbedRoutes } from './campaigns/embed-routes.ts'
 import { campaignRoutes, creditRoutes } from './campaigns/routes.ts'
 import { spendingRoutes } from './campaigns/spending/routes.ts'
 import { catalogueAdminRoutes } from './catalogue/public/admin-routes.ts'
@@ -33,6 +34,7 @@ import { issuerRoutes } from './credentials/public-routes.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import { walletRoutes } from './credentials/wallet/routes.ts'
 import { docsRoutes } from './docs/routes.ts'
+import { embedPageRoutes, embedRoutes } from './embeds/page-routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { itemRoutes } from './items/routes.ts'
 import { reportRoutes } from './mail/report-routes.ts'
@@ -48,14 +50,17 @@ import { shedLoad } from './platform/http/load-shedding.ts'
 import { securityTextRoutes } from './platform/http/security-text.ts'
 import { type App, createHttp, validateRequest } from './platform/http/server.ts'
 import { yourDataRoutes } from './privacy/routes.ts'
+import { embeddedReportRoutes } from './reports/embedded-report-routes.ts'
 import { openReportView } from './reports/report-view.ts'
 import { sharedReportRoutes } from './reports/shared-report-routes.ts'
 import { type LoggedApi, openRequestLogger } from './request-log/request-log.ts'
 import { partnerRequestLogRoutes } from './request-log/routes.ts'
+import { resultEmbedRoutes } from './results/embed-routes.ts'
 import { resultRoutes } from './results/routes.ts'
 import { withReviewMessages } from './review-messages/inbound.ts'
 import { testClockRoutes } from './test-clocks/routes.ts'
 import { assessmentRoutes } from './verification/assessments/routes.ts'
+import { studentEmbedRoutes } from './verification/embed-routes.ts'
 import { guardianRoutes } from './verification/guardian-routes.ts'
 import { guardVerificationRoutes } from './verification/guards.ts'
 import { verificationPageRoutes } from './verification/page-routes.ts'
@@ -77,6 +82,8 @@ export const apis: Record<
       guardPartnerRoutes(app, context)
       partnerRoutes(app, context)
       partnerRequestLogRoutes(app, context)
+      candidateEmbedRoutes(app, context)
+      resultEmbedRoutes(app, context)
     },
   },
   verification: {
@@ -90,6 +97,7 @@ export const apis: Record<
       sessionCredentialRoutes(app, context)
       guardianRoutes(app, context)
       proofFileRoutes(app, context)
+      studentEmbedRoutes(app, context)
     },
   },
   catalogue: {
@@ -161,6 +169,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     const view = openReportView(scope as App, context)
     reportPageRoutes(scope as App, context, view)
     sharedReportRoutes(scope as App, context, view)
+    scope.register(async (api) => embeddedReportRoutes(api as App, context, view), { prefix: VERIFICATION_BASE })
   })
   app.register(async (scope) => brandRoutes(scope as App, context))
   app.register(async (scope) => consoleRoutes(scope as App, context, requestLogger, partnerRoutes), {
@@ -174,6 +183,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     },
     { prefix: CANDIDATE_BASE },
   )
+  app.register(async (scope) => embedRoutes(scope as App, context), { prefix: VERIFICATION_BASE })
   app.register(async (scope) => holderRoutes(scope as App, context), { prefix: VERIFICATION_BASE })
   app.register(async (scope) => yourDataRoutes(scope as App, context), { prefix: VERIFICATION_BASE })
   app.register(async (scope) => credentialCheckRoutes(scope as App, context))
@@ -210,6 +220,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     scope.register(async (walletScope) => walletRoutes(walletScope as App, context, pages))
     candidatePageRoutes(scope as App, context, pages)
     verificationPageRoutes(scope as App, context, pages)
+    embedPageRoutes(scope as App, context, pages)
     credentialPageRoutes(scope as App, context, pages)
     consolePageRoutes(scope as App, pages)
     scope.addHook('preValidation', async (request) => validateRequest(request, request.routeOptions.config))

@@ -35,6 +35,7 @@ import { findCredentialsOfSession } from './credentials/credentials.ts'
 import { revokeWithdrawn, scheduleIssueForCandidates, scheduleIssueForSession } from './credentials/holders/consents.ts'
 import { exportCredentials, revokeCredentialsOfPerson } from './credentials/people.ts'
 import { revokeMiskeyed } from './credentials/revocation.ts'
+import { endEmbedSessionsOf } from './embeds/people.ts'
 import { itemRetired } from './items/item-status.ts'
 import { readQuestionsOfSkills } from './items/skill-questions.ts'
 import { exportEmails, isMemberAddress, skipEmailsOf } from './mail/mail.ts'
@@ -111,6 +112,7 @@ export function registerHandlers(): void {
     mail: skipEmailsOf,
     console: eraseListEntries,
     reports: deleteReportLinksOf,
+    embeds: endEmbedSessionsOf,
     'review-messages': eraseReviewMessages,
   })
   restrictionChanged.register({ campaigns: holdContacts, verification: holdReviews })

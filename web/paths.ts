@@ -28,5 +28,7 @@ export const paths = {
   sessionCredentials: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}/credentials`,
   candidateCredentials: (token: string) => `${VERIFICATION_API}/candidate/${encodeURIComponent(token)}/credentials`,
   yourData: (kind: string) => `${VERIFICATION_API}/your-data/${encodeURIComponent(kind)}`,
+  openEmbed: (embedId: string) => `${VERIFICATION_API}/embed/${encodeURIComponent(embedId)}/open`,
+  embeddedReport: `${VERIFICATION_API}/embedded-report`,
   candidate: (token: string) => `${VERIFICATION_API}/candidate/${encodeURIComponent(token)}`,
 }

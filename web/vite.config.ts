@@ -21,7 +21,11 @@ export default defineConfig({
     cssCodeSplit: true,
     sourcemap: false,
     rolldownOptions: {
-      input: Object.fromEntries(pages.map((page) => [page, `${web}${page}/index.html`])),
+      input: {
+        ...Object.fromEntries(pages.map((page) => [page, `${web}${page}/index.html`])),
+        // Served at /embed.js, for pages of other websites.
+        'embed-script': `${web}embed-script/main.ts`,
+      },
       output: {
         entryFileNames: 'assets/[name]-[hash].js',
         chunkFileNames: 'assets/[name]-[hash].js',

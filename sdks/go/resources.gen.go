@@ -712,6 +712,31 @@ func (r *CampaignsResource) SetSpendCap(ctx context.Context, campaignID string, 
 	return &response.Data, nil
 }
 
+// CreateCandidateEmbedSession: create an embed session for a candidate's conversation.
+//
+// Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate, whom your
+// website has signed in, opens your page: whoever opens the URL answers as the candidate. The URL can be opened once,
+// within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked, when
+// the origin is removed from the list, and when the person is erased. Scope: `campaigns:write`. Rate limit class:
+// `campaignWrites`.
+func (r *CampaignsResource) CreateCandidateEmbedSession(ctx context.Context, campaignID string, candidateID string, body EmbedSessionInput, options ...RequestOption) (*EmbedSession, error) {
+	call := operation{
+		method:              "POST",
+		path:                "/api/v1/partner/campaigns/{campaign_id}/candidates/{candidate_id}/embed-sessions",
+		pathParameters:      []pathParameter{{"campaign_id", campaignID}, {"candidate_id", candidateID}},
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data EmbedSession `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
 // CatalogueResource: The public skill catalogue.
 type CatalogueResource struct {
 	client *Client
@@ -2865,6 +2890,30 @@ func (r *ResultsResource) Get(ctx context.Context, resultID string, options ...R
 	return &response.Data, nil
 }
 
+// CreateReportEmbedSession: create an embed session for the report of a result.
+//
+// Returns the URL of a frame that shows the report on your website, without phone number and email address. Create it
+// when a recruiter, whom your website has signed in, opens your page. The URL can be opened once, within five
+// minutes; the opened page works for two hours. It ends when the origin is removed from the list, and when the person
+// is erased. Scope: `results:read`. Rate limit class: `reads`.
+func (r *ResultsResource) CreateReportEmbedSession(ctx context.Context, resultID string, body EmbedSessionInput, options ...RequestOption) (*EmbedSession, error) {
+	call := operation{
+		method:              "POST",
+		path:                "/api/v1/partner/results/{result_id}/embed-sessions",
+		pathParameters:      []pathParameter{{"result_id", resultID}},
+		body:                body,
+		authentication:      authPartner,
+		sendsIdempotencyKey: true,
+	}
+	var response struct {
+		Data EmbedSession `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
 // SessionsResource: Open and read verification sessions.
 type SessionsResource struct {
 	client *Client
@@ -3063,6 +3112,28 @@ func (r *SessionsResource) DecideCredentials(ctx context.Context, sessionToken s
 	}
 	var response struct {
 		Data SessionCredentials `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// CreateStudentEmbed: create an embed session for a student's page.
+//
+// Returns the URL of a frame in which the student verifies skills on your website. Create it when the student, whom
+// your website has signed in, opens your page: whoever opens the URL acts as the student. The origin must be on the
+// list of allowed origins. The URL can be opened once, within five minutes; the opened page works for two hours.
+func (r *SessionsResource) CreateStudentEmbed(ctx context.Context, serviceVerificationID string, body StudentEmbedInput, options ...RequestOption) (*StudentEmbedSession, error) {
+	call := operation{
+		method:         "POST",
+		path:           "/api/v1/verification/{serviceVerificationId}/embed-sessions",
+		pathParameters: []pathParameter{{"serviceVerificationId", serviceVerificationID}},
+		body:           body,
+		authentication: authSessionKey,
+	}
+	var response struct {
+		Data StudentEmbedSession `json:"data"`
 	}
 	if err := r.client.send(ctx, call, &response, options); err != nil {
 		return nil, err

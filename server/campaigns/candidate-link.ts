@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
+import { endSessionsOfTarget } from '../embeds/embed-sessions.ts'
 import type { Tx } from '../platform/database/database.ts'
 import { randomToken } from '../platform/ids.ts'
 import { hashToken } from '../platform/token-hash.ts'
@@ -9,11 +10,11 @@ import { tokenPurpose } from './enrolment.ts'
 
 /**
  * Revokes the link of a candidate, for example because another person has it. The candidate gets a new link with the next message. The
- * old link then shows that it does not work.
+ * old link then shows that it does not work. Embedded pages of the candidate end, too.
  */
 export async function revokeCandidateLink(
   tx: Tx,
-  { vault }: Pick<Context, 'vault'>,
+  { vault, clock }: Pick<Context, 'vault' | 'clock'>,
   { orgId, mode }: OrgScope,
   campaignId: string,
   candidateId: string,
@@ -25,4 +26,5 @@ export async function revokeCandidateLink(
     tx,
   )
   if (rows.length === 0) throw problem('NOT_FOUND', `Candidate ${candidateId} not found in campaign ${campaignId}.`)
+  await endSessionsOfTarget(tx, clock, 'candidate', candidateId)
 }

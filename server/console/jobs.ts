@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { deleteEndedEmbedSessions } from '../embeds/embed-sessions.ts'
 import { eraseOrganisationJob } from '../offboarding/erase-organisation.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
 import { deleteEndedLinks } from '../reports/report-links.ts'
@@ -43,6 +44,7 @@ export function handleConsoleJobs(worker: Worker, context: Context): void {
     await db.transaction((tx) => deleteExpiredLinks(tx, now))
     await db.transaction((tx) => deleteExpiredChallenges(tx, now))
     await db.transaction((tx) => deleteEndedLinks(tx, now))
+    await db.transaction((tx) => deleteEndedEmbedSessions(tx, now))
     await db.transaction((tx) => deleteOldNotifications(tx, now))
   })
   worker.schedule(cleanUpConsole, '31 * * * *')

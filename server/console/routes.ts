@@ -26,6 +26,7 @@ import { skillEditorRoutes } from './operator/skill-routes.ts'
 import { suppressionRoutes } from './operator/suppression-routes.ts'
 import { brandingRoutes } from './organisation/branding-routes.ts'
 import { credentialSettingsRoutes } from './organisation/credential-routes.ts'
+import { embedOriginRoutes } from './organisation/embed-origin-routes.ts'
 import { keyRoutes } from './organisation/key-routes.ts'
 import { memberSessionRoutes } from './organisation/member-session-routes.ts'
 import { requestLogRoutes } from './organisation/request-log-routes.ts'
@@ -63,6 +64,7 @@ export function consoleRoutes(
   memberSessionRoutes(app, context)
   auditRoutes(app, context)
   keyRoutes(app, context)
+  embedOriginRoutes(app, context)
   atsConsoleRoutes(app, context)
   templateRoutes(app, context)
   channelRoutes(app, context)

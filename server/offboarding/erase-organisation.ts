@@ -233,6 +233,8 @@ async function deleteRemainingData(tx: Tx, orgId: string, erasedAt: Date): Promi
   await sql`update audit_log set personal = (select jsonb_object_agg(key, 'null'::jsonb) from jsonb_object_keys(personal) as key)
       where org_id = ${orgId} and jsonb_path_exists(personal, '$.* ? (@ != null)')`.execute(tx)
   await sql`delete from report_links where org_id = ${orgId}`.execute(tx)
+  await sql`delete from embed_sessions where org_id = ${orgId}`.execute(tx)
+  await sql`delete from embed_origins where org_id = ${orgId}`.execute(tx)
   await sql`delete from notifications where org_id = ${orgId}`.execute(tx)
   await sql`delete from console_views where org_id = ${orgId}`.execute(tx)
   await sql`update candidate_list set decided_by = null where org_id = ${orgId} and decided_by is not null`.execute(tx)

@@ -10,8 +10,11 @@ import { consoleRoutes } from '../console/routes.ts'
 import type { Context } from '../context.ts'
 import { candidateCredentialRoutes } from '../credentials/holders/consent-routes.ts'
 import { holderRoutes } from '../credentials/holders/holder-routes.ts'
+import { embedRoutes } from '../embeds/page-routes.ts'
+import { EmbedSettings } from '../embeds/schema.ts'
 import type { App } from '../platform/http/server.ts'
 import { yourDataRoutes } from '../privacy/routes.ts'
+import { embeddedReportRoutes } from '../reports/embedded-report-routes.ts'
 import { Annotator, type Schema } from './annotate.ts'
 import { codeSamples, type SampleRequest } from './code-samples.ts'
 import { SCOPE_KEY, SchemaComponents } from './components.ts'
@@ -160,8 +163,10 @@ export function pageSchemas(): { console: Schemas; candidate: Schemas } {
         candidateCredentialRoutes(app, context)
         holderRoutes(app, context)
         yourDataRoutes(app, context)
+        embedRoutes(app, context)
+        embeddedReportRoutes(app, context, {} as never)
       },
-      [CandidatePageError],
+      [CandidatePageError, EmbedSettings],
     ),
   }
 }

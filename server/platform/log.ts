@@ -5,7 +5,7 @@ export type Log = Logger
 
 // Secrets, tokens, signatures, email addresses and phone numbers are redacted from every line, as a last resort: code must not
 // log them in the first place.
-const SECRET_PATTERN = /\b(VFN_SK_|VSK_(?:TEST|LIVE)_|whsec_|vst_|vrt_|adm_|v1=)[\w+/=-]+/g
+const SECRET_PATTERN = /\b(VFN_SK_|VSK_(?:TEST|LIVE)_|whsec_|vst_|vrt_|emp_|adm_|v1=)[\w+/=-]+/g
 const URL_CREDENTIALS_PATTERN = /([a-z][a-z0-9+.-]*:\/\/)[^\s/@"]+@/gi
 const EMAIL_ADDRESS_PATTERN = /[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+/g
 const PHONE_NUMBER_PATTERN = /\+\d[\d ()-]{7,17}\d/g

@@ -3,6 +3,7 @@ import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
+import { findOpenedPage, isPageToken, pageEnd } from '../embeds/embed-sessions.ts'
 import { findPersonKey, identifyPerson } from '../people/identity/people.ts'
 import type { PersonKey } from '../people/identity/person-key.ts'
 import { type Clock, HOUR, realClock } from '../platform/clock.ts'
@@ -126,11 +127,23 @@ export async function getSession(
   token: string,
   scope: OrgScope | undefined,
 ): Promise<Session> {
-  return requireActive(await selectSession(queries, clock, sql`s.token_hash = ${hashToken(token)}`), scope)
+  return requireActive(await selectSession(queries, clock, await hasToken(queries, clock, token)), scope)
+}
+
+/**
+ * Returns the condition that a row `s` of the table of sessions is that of a token: the session token, or the token of an embedded page.
+ * Without an erasure, an embedded page that has ended has no session.
+ */
+async function hasToken(queries: Queries, clock: Clock, token: string): Promise<RawBuilder<boolean>> {
+  if (!isPageToken(token)) return sql`s.token_hash = ${hashToken(token)}`
+  const page = await findOpenedPage(queries, 'student', token)
+  const end = page && pageEnd(page, clock)
+  return page && (end === undefined || end === 'erased') ? sql`s.verification_id = ${page.target_id}` : sql`false`
 }
 
 /** Returns whether the token is that of a session, which may have expired. */
 export async function isSessionToken(queries: Queries, token: string): Promise<boolean> {
+  if (isPageToken(token)) return (await findOpenedPage(queries, 'student', token)) !== undefined
   const { rows } = await sql`
     select 1 from verification_sessions where token_hash = ${hashToken(token)}`.execute(queries)
   return rows.length > 0
@@ -147,7 +160,7 @@ export async function lockSession(
   scope: OrgScope | undefined,
   { allowsMinor = false }: { allowsMinor?: boolean } = {},
 ): Promise<Session> {
-  const found = await selectSession(tx, clock, sql`s.token_hash = ${hashToken(token)}`, { lock: true })
+  const found = await selectSession(tx, clock, await hasToken(tx, clock, token), { lock: true })
   const session = requireActive(found, scope)
   await requireUnrestricted(tx, session)
   if (!allowsMinor) await requireGuardianConsent(tx, session)
@@ -188,6 +201,7 @@ export async function findOrganisationOf(
   queries: Queries,
   { token, verificationId }: { token: string | undefined; verificationId: unknown },
 ): Promise<string | undefined> {
+  if (token !== undefined && isPageToken(token)) return (await findOpenedPage(queries, 'student', token))?.org_id
   if (token === undefined && (typeof verificationId !== 'string' || verificationId.includes('\0'))) return undefined
   const condition =
     token === undefined ? sql`verification_id = ${verificationId}` : sql`token_hash = ${hashToken(token)}`

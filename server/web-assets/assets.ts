@@ -29,11 +29,13 @@ const ICON_PATTERN = /<link rel="icon" href="data:,"\s*\/?>/
 
 const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
-  'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), payment=()',
   'cache-control': 'no-store',
 }
+
+/** For browsers that do not support `frame-ancestors`. The header cannot name an origin, so pages that may be in a frame do not have it. */
+const FRAME_DENIED_HEADERS = { 'x-frame-options': 'DENY' }
 
 const CONTENT_TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
@@ -43,6 +45,9 @@ const CONTENT_TYPES: Record<string, string> = {
   webmanifest: 'application/manifest+json',
   png: 'image/png',
 }
+
+/** Time for which browsers use a script of an unchanged address without asking for a newer version. */
+const SCRIPT_MAX_AGE_SECONDS = 300
 
 /** A response body in the encodings that a browser may accept. */
 export interface EncodedBody {
@@ -64,6 +69,8 @@ interface PageParts {
   status?: number
   /** Allows the page to show other pages of this server in frames. */
   allowFrames?: boolean
+  /** The origin of the only website that may show the page in a frame; by default, no website may. */
+  frameAncestor?: string
   /** CSS that is added to that of the page. */
   style?: string
   /** Path of the icon in the tab of the browser. */
@@ -81,6 +88,8 @@ interface PageShell {
 export interface Pages {
   /** Sends a page of web/, with the given parts inserted. */
   send(request: FastifyRequest, reply: FastifyReply, page: string, parts?: PageParts): Promise<FastifyReply>
+  /** Sends a script for pages of other websites, whose address does not change when its content does. */
+  sendScript(request: FastifyRequest, reply: FastifyReply, name: string): Promise<FastifyReply>
 }
 
 /** Serves the built pages and assets of web/. Files are few and small: each is read once and cached. */
@@ -113,6 +122,7 @@ export function servePages(app: App): Pages {
         style = '',
         icon,
         allowFrames = false,
+        frameAncestor,
         inlineStyles = false,
       } = {},
     ) {
@@ -121,7 +131,7 @@ export function servePages(app: App): Pages {
       const policy = CONTENT_SECURITY_POLICY.replace(
         "style-src 'self'",
         ["style-src 'self'", ...hashes.map((hash) => `'${hash}'`)].join(' '),
-      )
+      ).replace("frame-ancestors 'none'", `frame-ancestors ${frameAncestor ?? "'none'"}`)
       const styleElement = style ? `<style>${style}</style>` : ''
       const html = shell.html
         .replace('<html lang="en">', () => `<html lang="${language}">`)
@@ -133,10 +143,26 @@ export function servePages(app: App): Pages {
         .type('text/html; charset=utf-8')
         .headers({
           ...PAGE_HEADERS,
+          ...(frameAncestor === undefined ? FRAME_DENIED_HEADERS : {}),
           'content-security-policy': allowFrames ? `${policy}; frame-src 'self'` : policy,
           vary: 'accept-encoding',
         })
       return sendEncoded(request, reply, compressText(html))
+    },
+    async sendScript(request, reply, name) {
+      const file = await findScriptFile(name)
+      const etag = `"${file.slice(name.length + 1, -'.js'.length)}"`
+      reply.headers({
+        'cache-control': `public, max-age=${SCRIPT_MAX_AGE_SECONDS}`,
+        etag,
+        vary: 'accept-encoding',
+        // Websites with a policy for embedded resources, or with an integrity attribute, can load it.
+        'cross-origin-resource-policy': 'cross-origin',
+        'access-control-allow-origin': '*',
+      })
+      if (request.headers['if-none-match']?.split(/,\s*/).includes(etag)) return reply.status(304).send()
+      const asset = await findAsset(file)
+      return sendEncoded(request, reply.type(asset.type), asset)
     },
   }
 
@@ -180,6 +206,15 @@ async function readShell(page: string, inlineStyles: boolean): Promise<PageShell
 
 function hashStyle(style: string): string {
   return `sha256-${createHash('sha256').update(style).digest('base64')}`
+}
+
+/** Returns the name of the built file of a script, which contains a hash. */
+async function findScriptFile(name: string): Promise<string> {
+  const assetNames: string[] = await readdir(join(DIST_FOLDER, 'assets')).catch(() => [])
+  const file = assetNames.find((asset) => asset.startsWith(`${name}-`) && asset.endsWith('.js'))
+  if (file === undefined)
+    throw new Error(`The script ${name} is missing in web/dist. Restart the server to build the pages.`)
+  return file
 }
 
 async function readAsset(name: string): Promise<Asset> {

@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { changeOrigins } from '../../server/embeds/allowed-origins.ts'
 import { copyCheckout, NPM_WITHOUT_DOWNLOADS } from '../support/checkout-copy.ts'
 import { issueCredential, readPublic } from '../support/issued-credentials.ts'
 import { nodeVersions } from '../support/node-versions.ts'
-import { createCampaignPartner } from '../support/partners.ts'
+import { aCandidate, createCampaignPartner } from '../support/partners.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { buildSdk } from '../support/sdk-package.ts'
+import { until } from '../support/until.ts'
 import { plantRing, verificationCalls } from '../support/verification.ts'
 import { readBlocks } from './code-blocks.ts'
 import { createKey, enrolPeople, orgIn, pageTests, runShell, startShared } from './page-runner.ts'
@@ -17,6 +19,23 @@ import { createKey, enrolPeople, orgIn, pageTests, runShell, startShared } from 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 const tests = pageTests({
+  'docs/guides/embed-pages.md': async (site) => {
+    const { app, orgId } = site
+    const origins = ['https://careers.example.com']
+    await app.context.db.transaction((tx) => changeOrigins(tx, app.clock, { orgId, mode: 'test' }, origins))
+    const partner = await createCampaignPartner(app, { orgId })
+    const { mandate_id } = await partner.createMandate()
+    await until(async () => (await partner.get(`/mandates/${mandate_id}`)).body.data.status === 'ready')
+    await partner.createCampaign(mandate_id, [aCandidate(1)])
+    const { result_id, candidate_id, campaign_id } = (await partner.get('/results')).body.data.items[0]
+    const sessionKey = await app.fixtures.createSessionKey(orgId, 'test')
+    const { id } = await verificationCalls(app, orgId, sessionKey, 'test').openSession()
+    return {
+      before: [`SESSION_KEY=${sessionKey}`],
+      replace: { 'RS_…': result_id, 'CP_…': campaign_id, 'CD_…': candidate_id, 'SV_…': id },
+      output: /"view": "report".*"view": "candidate".*"view":"student"/s,
+    }
+  },
   'docs/guides/peoples-rights.md': async (site) => {
     const { personId, otherPersonId } = await enrolPeople(site)
     const live = await createKey(site, 'live')

@@ -136,6 +136,21 @@ export interface CredentialSkill {
 
 export type CredentialStatus = 'active' | 'expired' | 'revoked'
 
+export interface EmbedSettings {
+  view: 'candidate' | 'student' | 'report'
+  /** The origin that receives messages about the page. */
+  origin: string
+  language: 'en' | 'hi' | null
+}
+
+export interface EmbeddedReport {
+  title: string
+  testNotice?: string
+  job?: string
+  summary: string
+  sections: ReportSection[]
+}
+
 export interface HolderChange {
   profile_public?: boolean
   new_profile_link?: true
@@ -169,6 +184,12 @@ export interface HolderView {
   /** True if a credential shows the name. */
   show_name: boolean
   credentials: HolderCredential[]
+}
+
+export interface OpenedEmbedPage {
+  /** Token of the opened page. */
+  pageToken: string
+  expiresAt: string
 }
 
 /** Look of the pages of the organisation. Absent if the organisation has not set it. */
@@ -209,6 +230,26 @@ export interface PrivacyRequestInput {
   channel: 'phone' | 'email'
   email?: string
   language: 'en' | 'hi' | 'bn' | 'ta' | 'te' | 'mr' | 'gu' | 'kn' | 'ml' | 'pa' | 'or' | 'as'
+}
+
+export interface ReportFact {
+  name: string
+  value: string
+}
+
+export interface ReportSection {
+  heading: string
+  paragraphs?: string[]
+  list?: string[]
+  skills?: ReportSkill[]
+  facts?: ReportFact[]
+}
+
+export interface ReportSkill {
+  name: string
+  verdict: string
+  evidence: string
+  questions: string
 }
 
 export interface StartedPrivacyRequest {

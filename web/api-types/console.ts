@@ -696,6 +696,15 @@ export interface EmailSummaryCountedList {
   is_complete?: boolean
 }
 
+export interface EmbedOrigins {
+  /** Origins that may show pages in a frame. */
+  origins: string[]
+}
+
+export interface EmbedOriginsChange {
+  origins: string[]
+}
+
 export interface EndorsementRing {
   ring_id: string
   mode: Mode

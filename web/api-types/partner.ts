@@ -649,6 +649,24 @@ export interface DuplicateRow {
   kept_candidate_id?: string
 }
 
+export interface EmbedSession {
+  /** ID of the embed session. */
+  embed_id: string
+  /** The embedded page. */
+  view: 'candidate' | 'student' | 'report'
+  /** The only origin that can show the page in a frame. */
+  origin: string
+  /** Address of the frame. It contains a secret token in its fragment and can be opened once. Send it to the browser of the person who is signed in to your website, and do not store or log it. */
+  url: string
+  /** Time until which the URL can be opened: ISO 8601, UTC. The opened page works for two hours. */
+  expires_at: string
+}
+
+export interface EmbedSessionInput {
+  /** Origin of the page that shows the frame: scheme, host and port. It must be on the list of allowed origins of the organisation. */
+  origin: string
+}
+
 export interface EnableWebhookInput {
   /** Send all events that were held for the endpoint while it was disabled. Otherwise, their deliveries become `failed`. */
   recover?: boolean

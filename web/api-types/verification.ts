@@ -612,6 +612,26 @@ export interface Student {
   phone?: string
 }
 
+export interface StudentEmbedInput {
+  /** Origin of the page that shows the frame: scheme, host and port. It must be on the list of allowed origins of the organisation. */
+  origin: string
+  /** Language in which the page starts; by default, that of the browser. The student can change it. */
+  language?: 'en' | 'hi'
+}
+
+export interface StudentEmbedSession {
+  /** ID of the embed session. */
+  embedId: string
+  /** The embedded page. */
+  view: 'student'
+  /** The only origin that can show the page in a frame. */
+  origin: string
+  /** Address of the frame. It contains a secret token in its fragment and can be opened once. Send it to the browser of the student who is signed in to your website, and do not store or log it. */
+  url: string
+  /** Time until which the URL can be opened: ISO 8601, UTC. The opened page works for two hours. */
+  expiresAt: string
+}
+
 /** The student goes through the steps without a browser: chooses the skills, the method and all items, and then names the reviewer or takes the assessment. */
 export interface StudentTestScript {
   /** IDs of the skills that the student chooses in step 1. */

@@ -4,15 +4,21 @@ import '../ui/base.css'
 import './candidate.css'
 import { CandidatePage, InvalidLinkPage } from './page.tsx'
 
-const token = decodeURIComponent(location.pathname.split('/').pop() ?? '')
-const initialState = JSON.parse(document.getElementById('state')!.textContent!) as CandidateView | CandidatePageError
+// The embedded page imports this file, too: a separate file of the shared parts would be one more request of this page.
+export { CandidatePage }
 
-document.getElementById('preview')?.remove()
-render(
-  'wrong' in initialState ? (
-    <InvalidLinkPage token={token} {...initialState} />
-  ) : (
-    <CandidatePage token={token} initialView={initialState} />
-  ),
-  document.getElementById('root')!,
-)
+const stateElement = document.getElementById('state')
+if (stateElement) showPage(JSON.parse(stateElement.textContent!))
+
+function showPage(initialState: CandidateView | CandidatePageError): void {
+  const token = decodeURIComponent(location.pathname.split('/').pop() ?? '')
+  document.getElementById('preview')?.remove()
+  render(
+    'wrong' in initialState ? (
+      <InvalidLinkPage token={token} {...initialState} />
+    ) : (
+      <CandidatePage token={token} initialView={initialState} />
+    ),
+    document.getElementById('root')!,
+  )
+}

@@ -8,7 +8,14 @@ import type { CandidateCredentialOffer } from './credentials.tsx'
 /** After this time in the background the page reloads the conversation, which may have continued on another device. */
 const REFRESH_AFTER_AWAY_MS = 60_000
 
-export function CandidatePage({ token, initialView }: { token: string; initialView: CandidateView }) {
+interface Props {
+  token: string
+  initialView: CandidateView
+  /** Called with the kind of the ending when the conversation has ended, also if it had ended before. */
+  onEnded?: (ending: string) => void
+}
+
+export function CandidatePage({ token, initialView, onEnded }: Props) {
   const [, setRenderCount] = useState(0)
   const conversation = useMemo(
     () => openConversation(token, initialView, () => setRenderCount((count) => count + 1)),
@@ -35,6 +42,9 @@ export function CandidatePage({ token, initialView }: { token: string; initialVi
   useEffect(() => {
     if (!isOpen && answered.current) main.current!.focus({ preventScroll: true })
   }, [isOpen])
+  useEffect(() => {
+    if (view.status !== 'open') onEnded?.(view.ending ?? view.status)
+  }, [view.status])
   const canGetCredentials = view.status === 'ended' && view.ending === 'completed' && !linkInvalid
   useEffect(() => {
     if (canGetCredentials)

@@ -5,7 +5,7 @@ import type { VerificationSession } from '../api-types/verification.ts'
 import { applyBrand, embeddedBrand } from '../branding/apply-brand.ts'
 import { BrandFooter, BrandName } from '../branding/brand.tsx'
 import { deleteDraft } from '../drafts.ts'
-import { initialLanguage, saveLanguage } from '../languages.ts'
+import { initialLanguage, type PageLanguage, saveLanguage } from '../languages.ts'
 import { paths } from '../paths.ts'
 import { ConsentCard, YourDataLink } from '../privacy/consent-card.tsx'
 import { LanguageSwitch } from '../ui/language-switch.tsx'
@@ -23,8 +23,16 @@ import { errorText, type StudentTexts, texts } from './texts.ts'
 const STEPS = ['skills', 'method', 'items', 'last'] as const
 type Step = (typeof STEPS)[number]
 
-export function StudentPage({ token }: { token: string }) {
-  const [language, setLanguage] = useState(initialLanguage)
+interface Props {
+  token: string
+  /** The language in which the page starts; by default, the last choice of the student or that of the browser. */
+  startLanguage?: PageLanguage
+  /** Called with the status when the student has nothing left to do, also if that was the case before. */
+  onEnded?: (status: string) => void
+}
+
+export function StudentPage({ token, startLanguage, onEnded }: Props) {
+  const [language, setLanguage] = useState(() => startLanguage ?? initialLanguage())
   const [session, setSession] = useState<VerificationSession>()
   /** The organisation in the link, which is shown until the session is loaded. */
   const [linkBrand] = useState(embeddedBrand)
@@ -40,6 +48,9 @@ export function StudentPage({ token }: { token: string }) {
   useEffect(() => applyBrand(brand), [brand])
   useEffect(() => saveLanguage(language), [language])
   useEffect(() => void load(), [])
+  useEffect(() => {
+    if (session && session.status !== 'open' && session.status !== 'in_assessment') onEnded?.(session.status)
+  }, [session?.status])
 
   return (
     <div class="sheet">

@@ -5,6 +5,7 @@ import type { Rule } from '../../access/limits/limiter.ts'
 import { servicePausedProblem } from '../../access/service-switch.ts'
 import { Problem, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
+import { findOpenedPage, pageEnd } from '../../embeds/embed-sessions.ts'
 import { getPrivacySettings } from '../../notices/settings.ts'
 import { DAY, formatSeconds } from '../../platform/clock.ts'
 import { checkBodyOfRejectedCaller, hasBody } from '../../platform/http/body.ts'
@@ -16,17 +17,12 @@ const ADDRESS_RULE: Rule = { name: 'candidate-address', kind: 'fixed', limit: 60
 const TOKEN_RULE: Rule = { name: 'candidate-token', kind: 'tokens', limit: 20, seconds: 10 }
 const UNKNOWN_TOKEN_RULE: Rule = { name: 'unknown-candidate-tokens', kind: 'fixed', limit: 60, seconds: 60 }
 
-/** A link that was valid and shows nothing any more: the campaign has ended, or the data of the person was erased. */
+/** A link that was valid and shows nothing any more: the campaign or the embedded page has ended, or the data of the person was erased. */
 export class EndedLinkProblem extends Problem {
   readonly reason: 'expired' | 'gone'
 
-  constructor(reason: 'expired' | 'gone') {
-    super(
-      'LINK_EXPIRED',
-      reason === 'gone'
-        ? 'The data of this link was erased.'
-        : 'This link has expired, because the campaign has ended.',
-    )
+  constructor(reason: 'expired' | 'gone', expiryMessage = 'This link has expired, because the campaign has ended.') {
+    super('LINK_EXPIRED', reason === 'gone' ? 'The data of this link was erased.' : expiryMessage)
     this.reason = reason
   }
 }
@@ -42,25 +38,27 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
      * `authenticate` follows at once.
      */
     async requireKnownToken(request: FastifyRequest, reply: FastifyReply, maxBodyBytes: number): Promise<void> {
-      if (!hasBody(request.raw) || (await findLink(tokenHashOf(request)))) return
+      if (!hasBody(request.raw) || (await findLink(tokenOf(request)))) return
       await checkBodyOfRejectedCaller(request.raw, maxBodyBytes)
       return rejectUnknownToken(request, reply)
     },
 
     /**
-     * Returns the ID of the candidate whose link contains the token. Unknown tokens get a 404 response and a stricter rate limit.
-     * Links whose campaign has ended, or whose person was erased, get a 410 response. While the organisation is paused, only requests for which `allowWhilePaused` is true are accepted: opt-outs, which also work with an expired link.
+     * Returns the ID of the candidate whose link or embedded page has the token. Unknown tokens get a 404 response and a stricter rate limit.
+     * Links whose campaign has ended, or whose person was erased, get a 410 response. While the organisation is paused, only requests for which `allowWhilePaused` is true are accepted: opt-outs, which also work with an expired link. With `linkOnly`, tokens of embedded pages are unknown.
      */
     async authenticate(
       request: FastifyRequest,
       reply: FastifyReply,
-      { allowWhilePaused = false }: { allowWhilePaused?: boolean } = {},
+      { allowWhilePaused = false, linkOnly = false }: { allowWhilePaused?: boolean; linkOnly?: boolean } = {},
     ): Promise<Candidacy['candidate_id']> {
-      const tokenHash = tokenHashOf(request)
-      await enforceRateLimit(tokenHash.toString('base64url'), [TOKEN_RULE], reply)
-      const link = await findLink(tokenHash)
-      if (!link) return rejectUnknownToken(request, reply)
+      const token = tokenOf(request)
+      await enforceRateLimit(hashToken(token).toString('base64url'), [TOKEN_RULE], reply)
+      const link = await findLink(token)
+      if (!link || (linkOnly && link.page)) return rejectUnknownToken(request, reply)
       if (link.is_erased) throw new EndedLinkProblem('gone')
+      if (link.page && pageEnd(link.page, clock) !== undefined)
+        throw new EndedLinkProblem('expired', 'This embedded page has ended. Reload the page that contains it.')
       if (!allowWhilePaused && (await hasExpired(link))) throw new EndedLinkProblem('expired')
       await keyring.refreshIfStale()
       if (!allowWhilePaused && keyring.isServicePaused(link.org_id)) throw servicePausedProblem()
@@ -68,12 +66,14 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
     },
   }
 
-  async function findLink(tokenHash: Buffer) {
+  async function findLink(token: string) {
+    const page = await findOpenedPage(db.queries, 'candidate', token)
+    const condition = page ? sql`c.candidate_id = ${page.target_id}` : sql`c.token_hash = ${hashToken(token)}`
     const { rows } = await sql<Link>`
       select c.candidate_id, c.org_id, o.erased_at is not null as is_erased, g.hold, g.completed_at, g.test_clock_id
       from candidates c join campaigns g using (campaign_id) left join people o on o.person_id = c.person_id
-      where c.token_hash = ${tokenHash}`.execute(db.queries)
-    return rows[0]
+      where ${condition}`.execute(db.queries)
+    return rows[0] && { ...rows[0], page }
   }
 
   /** Returns whether the campaign of a link was archived, or was completed some time ago. */
@@ -106,6 +106,6 @@ interface Link {
   test_clock_id: string | null
 }
 
-function tokenHashOf({ params }: FastifyRequest): Buffer {
-  return hashToken((params as { token: string }).token)
+function tokenOf({ params }: FastifyRequest): string {
+  return (params as { token: string }).token
 }

@@ -30,7 +30,7 @@ export function candidatePageRoutes(app: App, context: Context, pages: Pages): v
   app.get('/c/:token', async (request: FastifyRequest, reply: FastifyReply) => {
     try {
       await limitAddress(request, reply)
-      const candidate = (await findCandidacy(db.queries, await authenticate(request, reply)))!
+      const candidate = (await findCandidacy(db.queries, await authenticate(request, reply, { linkOnly: true })))!
       const { test_clock_id } = candidate
       const view = await candidateView(db.queries, candidate, (await findClock(db.queries, clock, test_clock_id)).now())
       const lines = view.prompts.map(({ text }) => text)

@@ -24,7 +24,7 @@ export interface PersonRecordIds {
  */
 export const beforePersonErased = defineHook<[tx: Tx, deps: ErasureDeps, person: PersonRef]>(
   'beforePersonErased',
-).handledBy('campaigns', 'verification', 'review-messages', 'credentials', 'mail', 'console', 'reports')
+).handledBy('campaigns', 'verification', 'review-messages', 'credentials', 'mail', 'console', 'reports', 'embeds')
 
 /** Runs when the processing of a person's data is restricted, and when the restriction is lifted. */
 export const restrictionChanged = defineHook<[tx: Tx, deps: ErasureDeps, person: PersonRef, isRestricted: boolean]>(

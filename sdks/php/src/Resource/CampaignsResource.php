@@ -16,6 +16,8 @@ use Attestry\Model\CampaignSpending;
 use Attestry\Model\Candidate;
 use Attestry\Model\CandidateList;
 use Attestry\Model\ContactRecord;
+use Attestry\Model\EmbedSession;
+use Attestry\Model\EmbedSessionInput;
 use Attestry\Model\EnrolmentInput;
 use Attestry\Model\RevokedLink;
 use Attestry\Model\SpendCapInput;
@@ -356,5 +358,36 @@ final class CampaignsResource
             sendsIdempotencyKey: true,
         ), $options);
         return CampaignSpending::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Create an embed session for a candidate's conversation.
+     *
+     * Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate,
+     * whom your website has signed in, opens your page: whoever opens the URL answers as the candidate. The
+     * URL can be opened once, within five minutes; the opened page works for two hours. It ends when the link
+     * of the candidate is revoked, when the origin is removed from the list, and when the person is erased.
+     * Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+     *
+     * @param string $campaignId ID of the campaign.
+     * @param string $candidateId ID of the candidate in this campaign.
+     * @param EmbedSessionInput|array<string, mixed> $body request body; an array has the names of the API
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function createCandidateEmbedSession(
+        string $campaignId,
+        string $candidateId,
+        EmbedSessionInput|array $body,
+        ?RequestOptions $options = null,
+    ): EmbedSession {
+        $response = $this->client->send(new Operation(
+            'POST',
+            '/api/v1/partner/campaigns/{campaign_id}/candidates/{candidate_id}/embed-sessions',
+            Authentication::Partner,
+            pathParameters: ['campaign_id' => $campaignId, 'candidate_id' => $candidateId],
+            body: $body,
+            sendsIdempotencyKey: true,
+        ), $options);
+        return EmbedSession::fromArray((array) ($response['data'] ?? []));
     }
 }

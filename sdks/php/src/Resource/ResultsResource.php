@@ -8,6 +8,8 @@ namespace Attestry\Resource;
 
 use Attestry\Authentication;
 use Attestry\Client;
+use Attestry\Model\EmbedSession;
+use Attestry\Model\EmbedSessionInput;
 use Attestry\Model\Result;
 use Attestry\Model\ResultList;
 use Attestry\Model\ResultStatus;
@@ -107,5 +109,33 @@ final class ResultsResource
             pathParameters: ['result_id' => $resultId],
         ), $options);
         return Result::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Create an embed session for the report of a result.
+     *
+     * Returns the URL of a frame that shows the report on your website, without phone number and email
+     * address. Create it when a recruiter, whom your website has signed in, opens your page. The URL can be
+     * opened once, within five minutes; the opened page works for two hours. It ends when the origin is
+     * removed from the list, and when the person is erased. Scope: `results:read`. Rate limit class: `reads`.
+     *
+     * @param string $resultId ID of the result.
+     * @param EmbedSessionInput|array<string, mixed> $body request body; an array has the names of the API
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function createReportEmbedSession(
+        string $resultId,
+        EmbedSessionInput|array $body,
+        ?RequestOptions $options = null,
+    ): EmbedSession {
+        $response = $this->client->send(new Operation(
+            'POST',
+            '/api/v1/partner/results/{result_id}/embed-sessions',
+            Authentication::Partner,
+            pathParameters: ['result_id' => $resultId],
+            body: $body,
+            sendsIdempotencyKey: true,
+        ), $options);
+        return EmbedSession::fromArray((array) ($response['data'] ?? []));
     }
 }

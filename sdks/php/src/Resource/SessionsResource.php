@@ -18,6 +18,8 @@ use Attestry\Model\SessionSkills;
 use Attestry\Model\SessionSkillsInput;
 use Attestry\Model\SkillSuggestions;
 use Attestry\Model\StoredVerificationMethod;
+use Attestry\Model\StudentEmbedInput;
+use Attestry\Model\StudentEmbedSession;
 use Attestry\Model\VerificationMethodChoice;
 use Attestry\Model\VerificationSession;
 use Attestry\Model\VerificationSessionInput;
@@ -239,5 +241,32 @@ final class SessionsResource
             body: $body,
         ), $options);
         return SessionCredentials::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Create an embed session for a student's page.
+     *
+     * Returns the URL of a frame in which the student verifies skills on your website. Create it when the
+     * student, whom your website has signed in, opens your page: whoever opens the URL acts as the student.
+     * The origin must be on the list of allowed origins. The URL can be opened once, within five minutes; the
+     * opened page works for two hours.
+     *
+     * @param string $serviceVerificationId The verification ID, `SV_…`, returned by `POST /verify`.
+     * @param StudentEmbedInput|array<string, mixed> $body request body; an array has the names of the API
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function createStudentEmbed(
+        string $serviceVerificationId,
+        StudentEmbedInput|array $body,
+        ?RequestOptions $options = null,
+    ): StudentEmbedSession {
+        $response = $this->client->send(new Operation(
+            'POST',
+            '/api/v1/verification/{serviceVerificationId}/embed-sessions',
+            Authentication::SessionKey,
+            pathParameters: ['serviceVerificationId' => $serviceVerificationId],
+            body: $body,
+        ), $options);
+        return StudentEmbedSession::fromArray((array) ($response['data'] ?? []));
     }
 }

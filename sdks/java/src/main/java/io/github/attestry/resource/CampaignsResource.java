@@ -16,6 +16,8 @@ import io.github.attestry.model.CampaignsListParams;
 import io.github.attestry.model.Candidate;
 import io.github.attestry.model.CandidateList;
 import io.github.attestry.model.ContactRecord;
+import io.github.attestry.model.EmbedSession;
+import io.github.attestry.model.EmbedSessionInput;
 import io.github.attestry.model.EnrolmentInput;
 import io.github.attestry.model.RevokedLink;
 import io.github.attestry.model.SpendCapInput;
@@ -322,5 +324,30 @@ public final class CampaignsResource {
     /** Set the spend cap of a campaign. */
     public CampaignSpending setSpendCap(String campaignId, SpendCapInput body) {
         return setSpendCap(campaignId, body, RequestOptions.NONE);
+    }
+
+    /**
+     * Create an embed session for a candidate's conversation.
+     *
+     * <p>Returns the URL of a frame in which the candidate answers on your website. Create it when the
+     * candidate, whom your website has signed in, opens your page: whoever opens the URL answers as the
+     * candidate. The URL can be opened once, within five minutes; the opened page works for two hours. It ends
+     * when the link of the candidate is revoked, when the origin is removed from the list, and when the person
+     * is erased. Scope: {@code campaigns:write}. Rate limit class: {@code campaignWrites}.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public EmbedSession createCandidateEmbedSession(String campaignId, String candidateId, EmbedSessionInput body, RequestOptions options) {
+        var operation = new Operation("POST", "/api/v1/partner/campaigns/{campaign_id}/candidates/{candidate_id}/embed-sessions", Authentication.PARTNER)
+                .path("campaign_id", campaignId)
+                .path("candidate_id", candidateId)
+                .body(body)
+                .sendsIdempotencyKey();
+        return caller.sendForData(operation, options, EmbedSession.class);
+    }
+
+    /** Create an embed session for a candidate's conversation. */
+    public EmbedSession createCandidateEmbedSession(String campaignId, String candidateId, EmbedSessionInput body) {
+        return createCandidateEmbedSession(campaignId, candidateId, body, RequestOptions.NONE);
     }
 }

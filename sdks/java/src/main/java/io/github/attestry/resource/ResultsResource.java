@@ -6,6 +6,8 @@ import io.github.attestry.RequestOptions;
 import io.github.attestry.internal.Caller;
 import io.github.attestry.internal.Operation;
 import io.github.attestry.internal.Operation.Authentication;
+import io.github.attestry.model.EmbedSession;
+import io.github.attestry.model.EmbedSessionInput;
 import io.github.attestry.model.Result;
 import io.github.attestry.model.ResultList;
 import io.github.attestry.model.ResultsListParams;
@@ -89,5 +91,29 @@ public final class ResultsResource {
     /** Get a result. */
     public Result get(String resultId) {
         return get(resultId, RequestOptions.NONE);
+    }
+
+    /**
+     * Create an embed session for the report of a result.
+     *
+     * <p>Returns the URL of a frame that shows the report on your website, without phone number and email
+     * address. Create it when a recruiter, whom your website has signed in, opens your page. The URL can be
+     * opened once, within five minutes; the opened page works for two hours. It ends when the origin is
+     * removed from the list, and when the person is erased. Scope: {@code results:read}. Rate limit class:
+     * {@code reads}.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public EmbedSession createReportEmbedSession(String resultId, EmbedSessionInput body, RequestOptions options) {
+        var operation = new Operation("POST", "/api/v1/partner/results/{result_id}/embed-sessions", Authentication.PARTNER)
+                .path("result_id", resultId)
+                .body(body)
+                .sendsIdempotencyKey();
+        return caller.sendForData(operation, options, EmbedSession.class);
+    }
+
+    /** Create an embed session for the report of a result. */
+    public EmbedSession createReportEmbedSession(String resultId, EmbedSessionInput body) {
+        return createReportEmbedSession(resultId, body, RequestOptions.NONE);
     }
 }

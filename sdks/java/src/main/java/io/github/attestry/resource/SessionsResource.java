@@ -16,6 +16,8 @@ import io.github.attestry.model.SessionSkillsInput;
 import io.github.attestry.model.SessionsSearchSkillsParams;
 import io.github.attestry.model.SkillSuggestions;
 import io.github.attestry.model.StoredVerificationMethod;
+import io.github.attestry.model.StudentEmbedInput;
+import io.github.attestry.model.StudentEmbedSession;
 import io.github.attestry.model.VerificationMethodChoice;
 import io.github.attestry.model.VerificationSession;
 import io.github.attestry.model.VerificationSessionInput;
@@ -204,5 +206,27 @@ public final class SessionsResource {
     /** Store whether the student wants credentials. */
     public SessionCredentials decideCredentials(String sessionToken, SessionConsentInput body) {
         return decideCredentials(sessionToken, body, RequestOptions.NONE);
+    }
+
+    /**
+     * Create an embed session for a student's page.
+     *
+     * <p>Returns the URL of a frame in which the student verifies skills on your website. Create it when the
+     * student, whom your website has signed in, opens your page: whoever opens the URL acts as the student.
+     * The origin must be on the list of allowed origins. The URL can be opened once, within five minutes; the
+     * opened page works for two hours.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public StudentEmbedSession createStudentEmbed(String serviceVerificationId, StudentEmbedInput body, RequestOptions options) {
+        var operation = new Operation("POST", "/api/v1/verification/{serviceVerificationId}/embed-sessions", Authentication.SESSION_KEY)
+                .path("serviceVerificationId", serviceVerificationId)
+                .body(body);
+        return caller.sendForData(operation, options, StudentEmbedSession.class);
+    }
+
+    /** Create an embed session for a student's page. */
+    public StudentEmbedSession createStudentEmbed(String serviceVerificationId, StudentEmbedInput body) {
+        return createStudentEmbed(serviceVerificationId, body, RequestOptions.NONE);
     }
 }

@@ -1,0 +1,43 @@
+import { runIdempotent } from '../access/idempotency.ts'
+import type { Context } from '../context.ts'
+import { createEmbedSession } from '../embeds/embed-sessions.ts'
+import { embedSessionRecord } from '../embeds/record.ts'
+import { EmbedSessionBody, EmbedSessionRecord } from '../embeds/schema.ts'
+import { success } from '../platform/http/response-schemas.ts'
+import type { App } from '../platform/http/server.ts'
+import { lockCandidateToShow } from './candidate-to-show.ts'
+import { CandidateParams } from './schema.ts'
+
+/** The route of the partner API with which a website shows the conversation of a candidate in a frame. */
+export function candidateEmbedRoutes(app: App, context: Context): void {
+  app.post(
+    '/campaigns/:campaign_id/candidates/:candidate_id/embed-sessions',
+    {
+      config: { scope: 'campaigns:write', limit: 'campaignWrites', idempotent: 'optional', errors: ['CONFLICT'] },
+      schema: {
+        operationId: 'createCandidateEmbedSession',
+        tags: ['Embedding'],
+        summary: "Create an embed session for a candidate's conversation",
+        description:
+          'Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate, whom your website has signed in, opens your page: whoever opens the URL answers as the candidate. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked, when the origin is removed from the list, and when the person is erased.',
+        params: CandidateParams,
+        body: EmbedSessionBody,
+        response: { 201: success(EmbedSessionRecord) },
+      },
+    },
+    async (request, reply): Promise<void> => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
+        const { campaign_id, candidate_id } = request.params
+        const personId = await lockCandidateToShow(tx, caller, {
+          campaignId: campaign_id,
+          candidateId: candidate_id,
+          notFound: `Candidate ${candidate_id} not found in campaign ${campaign_id}.`,
+        })
+        const target = { view: 'candidate', targetId: candidate_id, personId } as const
+        const session = await createEmbedSession(tx, context, caller, target, request.body)
+        const body = { success: true, message: 'Embed session created', data: embedSessionRecord(session) }
+        return { status: 201, body, secret: true }
+      })
+    },
+  )
+}

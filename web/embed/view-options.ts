@@ -1,0 +1,13 @@
+import type { PageLanguage } from '../languages.ts'
+
+/** What a view in the frame needs. */
+export interface ViewOptions {
+  /** Token of the opened page. */
+  token: string
+  /** The language in which the page starts. */
+  language: PageLanguage
+  onCompleted: (status: string) => void
+}
+
+/** Shows a view. Returns the error code if it cannot be shown. */
+export type ShowView = (root: HTMLElement, options: ViewOptions) => Promise<string | undefined>
