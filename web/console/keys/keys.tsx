@@ -10,6 +10,7 @@ import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
 import { AllowedAddresses } from './allowed-addresses.tsx'
+import { EmbedOrigins } from './embed-origins.tsx'
 import { CreateKey, KeySecret, type KeyWithSecret, RotateKey } from './key-forms.tsx'
 import { KeyLimits } from './key-limits.tsx'
 
@@ -123,6 +124,7 @@ export default function Keys() {
           },
         ]}
       />
+      <EmbedOrigins />
       {creating && (
         <CreateKey
           path={path}

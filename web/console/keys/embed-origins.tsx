@@ -1,0 +1,81 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { EmbedOrigins as OriginList } from '../../api-types/console.ts'
+import { Field } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { useOrgContext } from '../shell/session.ts'
+
+/** The section with the origins of the websites that may show pages in a frame. */
+export function EmbedOrigins() {
+  const { mode, apiPath } = useOrgContext()
+  const path = apiPath('/embed-origins')
+  const stored = useData<OriginList>(path)
+  const [text, setText] = useState<string>()
+  const [error, setError] = useState<ApiError>()
+  const [busy, setBusy] = useState(false)
+  const [saved, setSaved] = useState(false)
+  useEffect(() => setText(undefined), [path])
+  const lines = text ?? stored.data?.origins.join('\n')
+  const fieldError = error?.details.find(({ path: field }) => field.startsWith('origins'))
+
+  return (
+    <section class="card stack" aria-labelledby="embed-origins-title">
+      <h2 id="embed-origins-title">Websites that embed pages</h2>
+      <p class="soft">
+        Conversations, verifications and reports can be shown in a frame on these websites only. Pages on a website that
+        you remove stop working at once.
+      </p>
+      {stored.error && <Notice kind="bad">{stored.error.message}</Notice>}
+      {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
+      {saved && <Notice kind="good">Saved.</Notice>}
+      {lines !== undefined && (
+        <form class="stack" noValidate onSubmit={(event) => void save(event)}>
+          <Field
+            id="embed-origins"
+            label="Allowed origins"
+            hint={`Origins such as https://careers.example.com, one per line.${
+              mode === 'test' ? ' In TEST mode, also http://localhost:3000, or http://localhost:* for every port.' : ''
+            }`}
+            error={fieldError && `Line ${lineNumber(fieldError.path)}: ${fieldError.message}`}
+          >
+            {(attributes) => (
+              <textarea
+                {...attributes}
+                rows={4}
+                value={lines}
+                onInput={(event) => {
+                  setError(undefined)
+                  setSaved(false)
+                  setText(event.currentTarget.value)
+                }}
+              />
+            )}
+          </Field>
+          <SubmitButton class="primary" busy={busy}>
+            Save origins
+          </SubmitButton>
+        </form>
+      )}
+    </section>
+  )
+
+  async function save(event: Event) {
+    event.preventDefault()
+    setBusy(true)
+    setSaved(false)
+    const origins = lines!.split(/\s+/).filter((line) => line !== '')
+    const response = await api<OriginList>(path, { method: 'PUT', body: { origins } })
+    setBusy(false)
+    if (!response.ok) return setError(response.error)
+    setError(undefined)
+    setText(response.data.origins.join('\n'))
+    setSaved(true)
+  }
+}
+
+/** Returns the number of the line in which the field `origins[0]` is entered. */
+function lineNumber(path: string): number {
+  return Number(/\d+/.exec(path)?.[0] ?? 0) + 1
+}
