@@ -166,3 +166,27 @@ test('after a rotation the old secret stays valid for the chosen number of hours
     [401, 401, 200],
   )
 })
+
+test('an owner lists the websites that may embed pages, and sees which line is wrong', async (t) => {
+  const app = await startApp(t)
+  runClock(t, app.clock)
+  const { orgId } = await app.fixtures.createOrg()
+  const page = await openConsolePage(t, app)
+  await page.goto(`${app.url}/console/${orgId}/live/keys`)
+  const field = page.getByLabel('Allowed origins')
+  await field.fill('https://careers.example.com\nhttp://localhost:3000')
+  await getButton(page, 'Save origins').click()
+  await page
+    .getByText('Line 2: must start with https://; http://localhost:3000 is accepted in TEST mode only')
+    .waitFor()
+  await checkPage(page, 'keys-embed-error')
+  await field.fill('https://careers.example.com/\n\nhttps://jobs.example.com:8443')
+  await getButton(page, 'Save origins').click()
+  await page.getByRole('status').getByText('Saved.').waitFor()
+  assert.equal(await field.inputValue(), 'https://careers.example.com\nhttps://jobs.example.com:8443')
+  await page.setViewportSize({ width: 320, height: 800 })
+  await checkPage(page, 'keys-embed-320')
+  await page.reload()
+  await field.waitFor()
+  assert.equal(await field.inputValue(), 'https://careers.example.com\nhttps://jobs.example.com:8443')
+})
