@@ -61,7 +61,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
   serviceResumed: { hook: serviceResumed, modules: ['campaigns', 'verification', 'webhooks'] },
   beforePersonErased: {
     hook: beforePersonErased,
-    modules: ['campaigns', 'verification', 'review-messages', 'credentials', 'mail', 'console', 'reports'],
+    modules: ['campaigns', 'verification', 'review-messages', 'credentials', 'mail', 'console', 'reports', 'embeds'],
   },
   restrictionChanged: { hook: restrictionChanged, modules: ['campaigns', 'verification'] },
   personCorrected: { hook: personCorrected, modules: ['campaigns', 'verification', 'console', 'ats'] },

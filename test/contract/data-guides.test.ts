@@ -27,12 +27,12 @@ const tests = pageTests({
     const { mandate_id } = await partner.createMandate()
     await until(async () => (await partner.get(`/mandates/${mandate_id}`)).body.data.status === 'ready')
     await partner.createCampaign(mandate_id, [aCandidate(1)])
-    const { result_id, candidate_id, campaign_id } = (await partner.get('/results')).body.data.items[0]
+    const { result_id, candidate, campaign_id } = (await partner.get('/results')).body.data.items[0]
     const sessionKey = await app.fixtures.createSessionKey(orgId, 'test')
     const { id } = await verificationCalls(app, orgId, sessionKey, 'test').openSession()
     return {
       before: [`SESSION_KEY=${sessionKey}`],
-      replace: { 'RS_…': result_id, 'CP_…': campaign_id, 'CD_…': candidate_id, 'SV_…': id },
+      replace: { 'RS_…': result_id, 'CP_…': campaign_id, 'CD_…': candidate.candidate_id, 'SV_…': id },
       output: /"view": "report".*"view": "candidate".*"view":"student"/s,
     }
   },
