@@ -38,7 +38,7 @@ export function EmbedOrigins() {
             hint={`Origins such as https://careers.example.com, one per line.${
               mode === 'test' ? ' In TEST mode, also http://localhost:3000, or http://localhost:* for every port.' : ''
             }`}
-            error={fieldError && `Line ${lineNumber(fieldError.path)}: ${fieldError.message}`}
+            error={fieldError && `Line ${lineNumber(lines, fieldError.path)}: ${fieldError.message}`}
           >
             {(attributes) => (
               <textarea
@@ -65,7 +65,7 @@ export function EmbedOrigins() {
     event.preventDefault()
     setBusy(true)
     setSaved(false)
-    const origins = lines!.split(/\s+/).filter((line) => line !== '')
+    const origins = numberedLines(lines!).map(({ text: origin }) => origin)
     const response = await api<OriginList>(path, { method: 'PUT', body: { origins } })
     setBusy(false)
     if (!response.ok) return setError(response.error)
@@ -75,7 +75,15 @@ export function EmbedOrigins() {
   }
 }
 
-/** Returns the number of the line in which the field `origins[0]` is entered. */
-function lineNumber(path: string): number {
-  return Number(/\d+/.exec(path)?.[0] ?? 0) + 1
+/** Returns the lines that are not empty, with their numbers. */
+function numberedLines(lines: string): { text: string; number: number }[] {
+  return lines
+    .split('\n')
+    .map((line, index) => ({ text: line.trim(), number: index + 1 }))
+    .filter(({ text }) => text !== '')
+}
+
+/** Returns the number of the line in which a field such as `origins[0]` is entered. */
+function lineNumber(lines: string, path: string): number {
+  return numberedLines(lines)[Number(/\d+/.exec(path)?.[0] ?? 0)]?.number ?? 1
 }

@@ -174,10 +174,10 @@ test('an owner lists the websites that may embed pages, and sees which line is w
   const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/${orgId}/live/keys`)
   const field = page.getByLabel('Allowed origins')
-  await field.fill('https://careers.example.com\nhttp://localhost:3000')
+  await field.fill('https://careers.example.com\n\nhttp://localhost:3000')
   await getButton(page, 'Save origins').click()
   await page
-    .getByText('Line 2: must start with https://; http://localhost:3000 is accepted in TEST mode only')
+    .getByText('Line 3: must start with https://; http://localhost:3000 is accepted in TEST mode only')
     .waitFor()
   await checkPage(page, 'keys-embed-error')
   await field.fill('https://careers.example.com/\n\nhttps://jobs.example.com:8443')
