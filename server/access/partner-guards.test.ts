@@ -535,6 +535,7 @@ test('malformed JSON, a body of the wrong type and a missing body have different
   const errorFor = async (body: string | undefined) => (await as(key).post('/samples', body)).body.error
   assert.equal((await errorFor('{"name":')).code, 'VALIDATION_FAILED')
   assert.equal((await errorFor('{"name":')).details[0].path, 'body')
+  assert.match((await errorFor('{')).message, /not valid JSON/)
   assert.deepEqual((await errorFor('[1]')).details, [
     { path: 'body', message: 'must be an object with name; got an array' },
   ])

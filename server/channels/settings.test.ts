@@ -26,7 +26,14 @@ const CHANNELS: Record<string, { channel: string; settings: object; accepted?: o
   'calls through Exotel': {
     channel: 'voice',
     settings: EXOTEL_VOICE,
-    accepted: [{ from: '1409123456' }, { from: '+911409123456' }, { languages: ['hi', 'en'] }, { ring_seconds: 5 }],
+    accepted: [
+      { from: '1409123456' },
+      { from: '+911409123456' },
+      { languages: ['hi', 'en'] },
+      { ring_seconds: 5 },
+      { per_second: 0.01 },
+      { per_second: 1000 },
+    ],
     rejected: [
       { from: '140912345' },
       { from: '014091234567' },
@@ -41,6 +48,7 @@ const CHANNELS: Record<string, { channel: string; settings: object; accepted?: o
       { ring_seconds: 4 },
       { ring_seconds: 121 },
       { per_second: 0 },
+      { per_second: 1000.01 },
     ],
   },
   'calls through Twilio': {

@@ -5,6 +5,7 @@ import { startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { CONSOLE_API, signIn, signInMember } from '../../test/support/console.ts'
 import { itemPackage, itemsCsv, itemXml, type SampleItem, sampleItems } from '../../test/support/item-files.ts'
+import { insertOwnItems } from '../../test/support/item-responses.ts'
 import { createPartner } from '../../test/support/partners.ts'
 import { findQtiSchemaErrors, qtiSchemaSkipReason } from '../../test/support/qti-schema.ts'
 import { validateQtiPackage } from '../../test/support/qti-structure.ts'
@@ -163,6 +164,17 @@ test('items start as pilot items if the skill has enough other active items', as
   const allReworded = sampleItems(15).map((item) => ({ ...item, stem: item.stem.replace('choose', 'select') }))
   await assertImported(importOk(itemsCsv(allReworded)), counts(0, 15, 0, 0, 0))
   assert.ok((await listItems()).every(({ status }: any) => status === 'active'))
+})
+
+test('a skill has at most 500 items, not counting retired ones', async () => {
+  const { app, partner, importText, importOk } = await setUp()
+  const ids = Array.from({ length: 500 }, (_, index) => `IT_${partner.orgId.slice(4)}_${index}`)
+  await insertOwnItems(app, { orgId: partner.orgId, skillNumber: 1001, ids })
+  await app.context.db.pool.query(`update skill_items set status = 'retired' where item_id = $1`, [ids[0]])
+  const rejected = await importText(itemsCsv(sampleItems(2)))
+  assert.equal(rejected.status, 400)
+  assert.match(JSON.stringify(rejected.body.error.details), /would have 501 items; the maximum is 500/)
+  assert.equal((await importOk(itemsCsv(sampleItems(1)))).items, 1)
 })
 
 test('every error is reported with its position and advice, and nothing is stored', async () => {

@@ -150,6 +150,21 @@ test('a mandate that cannot be read does not stop the preparation of others', as
     items.map(({ queue, subject_id }: any) => [queue, subject_id]),
     [['prepare-mandate', damaged.mandate_id]],
   )
+
+  const waiting = await create()
+  const discarded = await operator.post(`/operator/dead-letters/prepare-mandate/${damaged.mandate_id}/discard`)
+  assert.equal(discarded.status, 200)
+  const { rows } = await sql<{ mandate_id: string; status: string; failure: string | null }>`
+    select mandate_id, status, failure from mandates`.execute(context.db.queries)
+  const failure = 'The stored mandate cannot be read. Replace it, or create it again.'
+  assert.deepEqual(
+    rows.map((row) => [row.mandate_id, row.status, row.failure]).sort(),
+    [
+      [damaged.mandate_id, 'failed', failure],
+      [intact.mandate_id, 'ready', null],
+      [waiting.mandate_id, 'preparing', null],
+    ].sort(),
+  )
 })
 
 test('an event that cannot be sequenced does not stop the events of other organisations', async (t) => {

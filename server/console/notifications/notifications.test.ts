@@ -13,7 +13,7 @@ import { SendError } from '../../channels/channel.ts'
 import { DAY, HOUR } from '../../platform/clock.ts'
 import { endpointFailing } from '../../webhooks/delivery/health.ts'
 import { emailNotifications } from './digests.ts'
-import { deleteOldNotifications } from './notifications.ts'
+import { addNotifications, deleteOldNotifications } from './notifications.ts'
 import { nextDigestTime } from './settings.ts'
 
 const getApp = oncePerFile((t) => startApp(t))
@@ -189,6 +189,33 @@ test('a daily digest is sent once at the chosen hour, also by two processes, and
   app.clock.advance(DAY)
   await send()
   assert.equal((await listEmails(app, recruiter)).length, 1, 'TEST mode sends no emails')
+})
+
+test('a digest describes the newest 50 notifications, and counts the others', async () => {
+  const app = await getApp()
+  const partner = await createCampaignPartner(app, { mode: 'live' })
+  const recruiter = await signInMember(app, partner.orgId, 'recruiter')
+  await saveSettings(recruiter, partner.orgId, DAILY)
+  for (let number = 1; number <= 52; number++) {
+    app.clock.advance(1000)
+    const type = 'skill_request_rejected' as const
+    await app.context.db.transaction((tx) =>
+      addNotifications(tx, app.clock, partner.scope, [
+        { type, subject: `SR_${number}`, details: { name: `Skill ${number}.` } },
+      ]),
+    )
+  }
+  app.clock.advance(DAY)
+  await emailNotifications(app.context)
+  const operator = await signIn(app)
+  const { body } = await operator.get(`/operator/mails?kind=digest&q=${encodeURIComponent(recruiter.email)}`)
+  assert.equal(body.data.items.length, 1)
+  const { text } = (await operator.get(`/operator/mails/${body.data.items[0].mail_id}`)).body.data
+  assert.deepEqual(
+    [...text.matchAll(/Skill (\d+)\./g)].map(([, number]) => Number(number)),
+    Array.from({ length: 50 }, (_, index) => 52 - index),
+  )
+  assert.match(text, /^2 more are in the console\.$/m)
 })
 
 test('failures are emailed immediately to members who want it, once per reason and day, and one click stops the emails', async (t) => {

@@ -134,8 +134,18 @@ test('the bounds of the operator apply to all organisations, also to periods tha
   const operator = await signIn(app)
   const bound = { class: 'mails', bound: { min_days: 60, max_days: 90 } }
   assert.equal((await operator.put('/operator/retention-bounds', bound)).status, 200)
-  const { classes } = (await owner.get(`/orgs/${partner.orgId}/retention`)).body.data
-  assert.equal(classes.find((each: any) => each.class === 'mails').days, 60)
+  const readPeriod = async () => {
+    const { classes } = (await owner.get(`/orgs/${partner.orgId}/retention`)).body.data
+    const { days, min_days, max_days } = classes.find((each: any) => each.class === 'mails')
+    return { days, min_days, max_days }
+  }
+  assert.deepEqual(await readPeriod(), { days: 60, min_days: 60, max_days: 90 })
+  const saveDays = async (mails: number) => (await owner.put(`/orgs/${partner.orgId}/retention`, { mails })).status
+  assert.deepEqual(
+    [await saveDays(59), await saveDays(60), await saveDays(91), await saveDays(90)],
+    [400, 200, 400, 200],
+  )
+  assert.equal((await readPeriod()).days, 90)
   assert.equal((await owner.put('/operator/retention-bounds', bound)).status, 403)
 })
 

@@ -4,6 +4,7 @@ import { createPartner } from '../../../test/support/partners.ts'
 import {
   aStudent,
   BRICKLAYING,
+  expectOk,
   PLASTERING,
   sharedVerification,
   type VerificationCalls,
@@ -73,6 +74,15 @@ for (const [name, testScript, ...expected] of SCRIPTS) {
     assert.deepEqual(await readOutcome(calls, session), expected)
   })
 }
+
+test('a script continues after the steps that were already taken', async () => {
+  const calls = await setUp()
+  const session = await calls.openSession({ testScript: assessed() })
+  await expectOk(calls.storeSkills(session, [BRICKLAYING]))
+  await expectOk(calls.chooseMethod(session, 'assessment'))
+  await passSeconds(calls, 6)
+  assert.deepEqual(await readOutcome(calls, session), ['completed', ['passed'], 'verification.completed'])
+})
 
 test('scripted students and reviewers act in the time of their test clock', async () => {
   const { app, orgId } = await setUp()
