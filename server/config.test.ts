@@ -101,6 +101,27 @@ test('an invalid value is reported in one line with the variable, the value and 
   }
 })
 
+test('numbers are accepted up to both of their limits, and rejected beyond them', () => {
+  const limits: Record<string, [min: number, max: number]> = {
+    PORT: [0, 65_535],
+    DATABASE_POOL_SIZE: [5, 500],
+    MAIL_RECIPIENT_DAILY_CAP: [1, 100_000_000],
+    MAIL_ORG_DAILY_CAP: [1, 100_000_000],
+    METRICS_PORT: [1, 65_535],
+    KEY_MAX_DAYS: [1, 3650],
+    DRAIN_SECONDS: [0, 300],
+    BACKUP_KEEP_COUNT: [1, 10_000],
+    BACKUP_KEEP_DAYS: [1, 3650],
+    OTEL_METRIC_EXPORT_INTERVAL: [1000, 3_600_000],
+  }
+  for (const [name, [min, max]] of Object.entries(limits)) {
+    const errorFor = (value: number) =>
+      errorLinesFor({ [name]: String(value) }).find((line) => line.startsWith(`${name}=`))
+    for (const value of [min - 1, max + 1]) assert.match(errorFor(value)!, new RegExp(` from ${min} to ${max}$`))
+    for (const value of [min, max]) assert.equal(errorFor(value), undefined)
+  }
+})
+
 test('the value of a secret is never shown', () => {
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'ADMIN_API_KEY', 'MASTER_KEY', 'SMTP_URL']) {
     const lines = errorLinesFor({ ADMIN_API_KEY: 'long-enough-admin-key', MASTER_KEY, [name]: 'hun ter2' })

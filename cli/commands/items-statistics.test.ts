@@ -69,8 +69,16 @@ test('questions are listed, shown, restored and retired, and responses are expor
       ['item.retire', 'IT_OWN', orgId],
     ],
   )
-  const lines = (await cli('responses', '--org', orgId, '--csv')).trim().split('\r\n')
-  assert.equal(lines.length, 201)
+  await insertResponses(app, { orgId, itemId: unused, skillNumber: 2001, count: 801 })
+  const [, ...lines] = (await cli('responses', '--org', orgId, '--csv')).trim().split('\r\n')
+  const expected = [150, 50, 801].flatMap((count, item) =>
+    Array.from({ length: count }, (_, index) => [[miskeyed, good, unused][item]!, String((index % 5) + 1)]),
+  )
+  assert.deepEqual(
+    lines.map((line) => line.split(',')).map((cells) => [cells[1], cells[7]]),
+    expected,
+    'oldest first, also if they are read in several parts',
+  )
 })
 
 const escapePattern = (text: string) => text.replaceAll('.', '\\.')

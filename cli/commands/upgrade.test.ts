@@ -58,6 +58,8 @@ test('upgrade --check lists missing migrations, changes nothing, and upgrade app
   const { client, upgrade } = await createDatabase(t)
   const upToDate = await upgrade('--check')
   assert.deepEqual([upToDate.code, upToDate.report.pending_migrations], [0, []])
+  assert.deepEqual(messagesOf(upToDate.report, 'migrations'), ['all migrations are applied'])
+  assert.deepEqual(messagesOf(upToDate.report, 'processes'), [])
 
   await undoMigration(client)
   const { code, report } = await upgrade('--check')

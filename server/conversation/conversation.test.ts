@@ -81,6 +81,27 @@ test('a candidate completes the conversation with free-text answers', () => {
   )
 })
 
+test('the first question about a skill names the skill, and the others do not', () => {
+  const replies = ['yes', 'English', 'yes', 'next week', '1', '2', '3', '4', '4', '4']
+  const texts = replies.map((_, index) => {
+    const state = replyAll(initialState(), ...replies.slice(0, index))
+    return currentPrompts(state, flow)
+      .map((part) => render(part, state, flow, { name: 'Asha' }).text)
+      .find((text) => text.includes('Which wire is earth?'))
+  })
+  assert.deepEqual(
+    texts.filter((text) => text !== undefined).map((text) => text.split('\n')[0]),
+    [
+      'About House wiring:',
+      'Which wire is earth?',
+      'Which wire is earth?',
+      'About Earthing:',
+      'Which wire is earth?',
+      'Which wire is earth?',
+    ],
+  )
+})
+
 test('two of three correct answers verify a skill, one of three does not', () => {
   const atSkills = replyAll(initialState(), 'yes', '1', 'yes', 'now')
   const state = replyAll(atSkills, '1', '2', '1', '4', '1', '1', 'yes')

@@ -262,6 +262,8 @@ test('addresses of one mailbox are recognised by the rules of each provider', ()
     ['ravi-shop@yahoo.com', 'ravi-news@ymail.com'],
     ['ravi-shop@yahoo.co.uk', 'ravi@yahoo.co.uk'],
     ['shop@ravi.fastmail.com', 'ravi+x@fastmail.fm'],
+    ['shop@ravi.fastmail.in', 'ravi@fastmail.in'],
+    ['shop@ravi.sent.com', 'ravi+x@sent.com'],
     ['ravi@mac.com', 'ravi@icloud.com'],
     ['ravi+x@hotmail.com', 'ravi@outlook.com'],
     ['ra.vi_k-m@proton.me', 'ravikm+x@pm.me'],
