@@ -6,6 +6,7 @@ import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { signIn, signInMember } from '../../../test/support/console.ts'
 import { createPartner } from '../../../test/support/partners.ts'
 import { grantCredits } from '../../campaigns/credits.ts'
+import { recordEvent } from '../../events/record.ts'
 import { MINUTE } from '../../platform/clock.ts'
 
 const startSharedApp = oncePerFile((t) => startApp(t))
@@ -150,6 +151,12 @@ test('every change is audited with its author', async () => {
   assert.equal(items[0].subject, createResponse.body.data.workflow_id)
   assert.equal(items[0].mode, 'test')
   assert.equal(items[0].request_id, createResponse.headers.get('x-request-id'))
+  const eventId = await context.db.transaction((tx) =>
+    recordEvent(tx, { orgId, mode: 'test' }, clock, 'mandate.ready', { mandate_id: 'JM_1' }),
+  )
+  assert.equal((await owner.post(`${base}/events/ack`, { event_ids: [eventId] })).body.data.acknowledged, 1)
+  const [ack] = (await owner.get(`/orgs/${orgId}/audit?limit=1`)).body.data.items
+  assert.deepEqual([ack.action, ack.who], ['POST /events/ack', owner.email])
   await context.db.asOwner(async ({ pool }) => {
     for (const statement of ["update audit_log set who = 'unknown'", 'delete from audit_log', 'truncate audit_log'])
       await assert.rejects(pool.query(statement), /only ever added to/, statement)
