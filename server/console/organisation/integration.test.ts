@@ -100,6 +100,16 @@ test('requests are logged; an invalid TEST signature is logged with its reason',
   assert.ok(next_cursor)
   const requestsById = (await viewer.get(`${base}/requests?request_id=${expiredRequest.request_id}`)).body.data.items
   assert.deepEqual(requestsById, [expiredRequest])
+  await app.fetch('/api/v1/verification/SV_UNKNOWN', {
+    headers: { 'x-api-key': await app.fixtures.createSessionKey(orgId, 'test') },
+  })
+  const routesOf = async (api: string) =>
+    (await viewer.get(`${base}/requests?api=${api}`)).body.data.items.map(({ route }: any) => route)
+  assert.deepEqual(await routesOf('verification'), ['/api/v1/verification/:serviceVerificationId'])
+  assert.deepEqual([...new Set(await routesOf('partner'))].sort(), [
+    '/api/v1/partner/workflows',
+    '/api/v1/partner/workflows/:workflow_id',
+  ])
   const failedRequests = (await viewer.get(`${base}/requests?failed=true&api=partner`)).body.data.items
   assert.ok(failedRequests.length > 1 && failedRequests.every(({ status }: any) => status >= 400))
   assert.equal((await viewer.get(`/orgs/${orgId}/live/requests`)).body.data.items.length, 0)
