@@ -294,6 +294,19 @@ test('consent before the end issues the credential when the reviewer endorses th
   assert.equal((await checkOverHttp(calls.app, credential)).verdict, 'valid')
 })
 
+test('credentials of several people that are due at the same time are all issued', async () => {
+  const calls = await setUp()
+  const sessions: Awaited<ReturnType<typeof calls.requestReview>>['session'][] = []
+  for (const student of ['asha@metro.example', 'bina@metro.example', 'carl@metro.example']) {
+    const { session, token } = await calls.requestReview({ student: { externalStudentId: student, email: student } })
+    await expectOk(decide(calls, session, { wanted: true }))
+    await expectOk(calls.submitReview(session, token, { decisions: [{ skillId: BRICKLAYING, endorsed: true }] }))
+    sessions.push(session)
+  }
+  await issueDueCredentials(calls.app.context)
+  for (const session of sessions) assert.deepEqual(statusesOf(await getOffer(calls, session)), ['active'])
+})
+
 test('skills that were passed before the attempts were used up are issued', async () => {
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment', { skills: [BRICKLAYING, PLASTERING] })
