@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { Type } from 'typebox'
 import { named, withNotes } from '../platform/http/named-schemas.ts'
@@ -69,6 +70,16 @@ test('a name refers to the same schema in all descriptions and generated types',
   }
   for (const name of Object.keys(consoleSchemas)) {
     if (candidate[name]) assert.deepEqual(consoleSchemas[name], candidate[name], name)
+  }
+})
+
+test('the descriptions in openapi/ are those of the routes', async () => {
+  for (const [api, description] of Object.entries(await descriptions)) {
+    const stored = JSON.parse(await readFile(new URL(`../../openapi/${api}.json`, import.meta.url), 'utf8'))
+    const { paths, components } = JSON.parse(JSON.stringify(description))
+    const help = `openapi/${api}.json is outdated: run npm run openapi`
+    assert.deepEqual(paths, stored.paths, help)
+    assert.deepEqual(components, stored.components, help)
   }
 })
 
