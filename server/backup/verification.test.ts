@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import { startApp } from '../../test/support/app.ts'
 import { createCampaignPartner } from '../../test/support/partners.ts'
 import { sealedColumns } from '../sealed-columns.ts'
-import { checkCreditSums, checkSecrets } from './verification.ts'
+import { digestTable, listTables, TEXT_SETTINGS } from './copied-tables.ts'
+import { checkCreditSums, checkSecrets, compareTables } from './verification.ts'
 
 test('every secret is decrypted and counted, and damaged ones are reported', async (t) => {
   const app = await startApp(t)
@@ -24,6 +25,30 @@ test('every secret is decrypted and counted, and damaged ones are reported', asy
   const damaged = await checkSecrets(db, vault, sealedColumns)
   assert.equal(damaged.secrets, complete.secrets)
   assert.deepEqual(damaged.failures, [`${table}.${column} of ${keyId} cannot be decrypted`])
+})
+
+test('a restored table with another number of rows or with other values is reported', async (t) => {
+  const app = await startApp(t)
+  const { db } = app.context
+  const { orgId } = await app.fixtures.createOrg('Acme')
+  await db.asOwner(async (owner) => {
+    const client = await owner.pool.connect()
+    await client.query('begin')
+    for (const setting of TEXT_SETTINGS) await client.query(setting)
+    const table = (await listTables(client)).find(({ name }) => name === 'organisations')!
+    const digest = await digestTable(client, table)
+    await client.query('commit')
+    client.release()
+
+    const compare = () => compareTables(owner, [{ table, digest }])
+    assert.deepEqual(await compare(), [])
+    await sql`update organisations set name = 'Other' where org_id = ${orgId}`.execute(owner.queries)
+    const [changed, ...others] = await compare()
+    assert.match(changed!, /organisations"? has rows with other values$/)
+    assert.deepEqual(others, [])
+    await app.fixtures.createOrg('Third')
+    assert.match((await compare())[0]!, new RegExp(`has ${digest.rows + 1} rows instead of ${digest.rows}$`))
+  })
 })
 
 test('a balance of credits that differs from its entries is reported', async (t) => {

@@ -6,8 +6,9 @@ import { oncePerFile } from '../../test/support/cleanup.ts'
 import { CONSOLE_API, createTestSignInLink, OPERATOR_EMAIL, signIn, signInMember } from '../../test/support/console.ts'
 import { until } from '../../test/support/until.ts'
 import { queueEmail } from '../mail/mail.ts'
-import { HOUR, MINUTE } from '../platform/clock.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
+import { indianDate } from '../platform/india-time.ts'
 import { eraseAuditValue, recordAuditEntry } from './audit.ts'
 import { exportEntries, extendChain, findHead, findPublishedHead, publishHead, verifyChain } from './audit-chain.ts'
 
@@ -116,6 +117,49 @@ test('emails, exports and sessions are recorded with address, program and reques
   const [signOut, , emailList] = await newestEntries(operator)
   assert.deepEqual([signOut.action, signOut.who], ['session.end', owner.email])
   assert.deepEqual([emailList.action, emailList.details.kind], ['email.list', 'notice'])
+})
+
+test('the entries are filtered by person, kind of action, record and Indian day, and exported with the same filters', async () => {
+  const { app, orgId } = await setUp()
+  const who = 'asha@metro.example'
+  const record = (action: string, subject: string, email = who) =>
+    app.context.db.transaction((tx) => recordAuditEntry(tx, app.clock, { orgId, action, who: email, subject }))
+  const firstDay = indianDate(app.clock.now())
+  const midnight = Date.parse(`${firstDay}T00:00:00+05:30`) + DAY
+  app.clock.set(new Date(midnight - 1).toISOString())
+  await record('key.create', 'VFN_1')
+  app.clock.set(new Date(midnight).toISOString())
+  const secondDay = indianDate(app.clock.now())
+  await record('POST /keys', 'VFN_2', 'Ravi@metro.example')
+  await record('member.add', 'MB_1')
+  app.clock.set(new Date(midnight + DAY).toISOString())
+  await record('POST /mandates', 'JM_1')
+
+  const owner = await signInMember(app, orgId, 'owner')
+  const cases: [query: string, expected: string[]][] = [
+    ['action=keys', ['POST /keys', 'key.create']],
+    ['action=team&subject=MB_1', ['member.add']],
+    ['action=jobs', ['POST /mandates']],
+    ['action=webhooks', []],
+    ['who=ravi@metro.example', ['POST /keys']],
+    ['subject=MB_1', ['member.add']],
+    [`who=${who}&to=${firstDay}`, ['key.create']],
+    [`who=${who}&from=${secondDay}&to=${secondDay}`, ['member.add']],
+    [`who=${who}&from=${secondDay}`, ['POST /mandates', 'member.add']],
+    [`action=keys&from=${secondDay}`, ['POST /keys']],
+  ]
+  for (const [query, expected] of cases) {
+    app.clock.advance(SECOND) // resets the rate limit of the session
+    const { items, total } = (await owner.get(`/orgs/${orgId}/audit?${query}`)).body.data
+    assert.deepEqual([items.map(({ action }: any) => action), total], [expected, expected.length], query)
+    const exported = await owner.get(`/orgs/${orgId}/export/audit.csv?${query}`)
+    const lines = String(exported.body).trim().split('\r\n').slice(1)
+    assert.deepEqual(
+      lines.map((line) => line.split(',')[5]),
+      expected,
+      query,
+    )
+  }
 })
 
 const postSignIn = (app: TestApp, path: string, body: object) =>

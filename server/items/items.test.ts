@@ -177,6 +177,22 @@ test('a skill has at most 500 items, not counting retired ones', async () => {
   assert.equal((await importOk(itemsCsv(sampleItems(1)))).items, 1)
 })
 
+test('an import does not change items that were written by AI', async () => {
+  const { app, partner, importOk } = await setUp()
+  const id = `IT_${partner.orgId.slice(4)}_AI`
+  await insertOwnItems(app, { orgId: partner.orgId, skillNumber: 1001, ids: [id], source: 'ai' })
+  const [item] = sampleItems(1)
+  await assertImported(importOk(itemsCsv([{ ...item!, id }])), counts(1, 0, 0, 0))
+  const { rows } = await app.context.db.pool.query(
+    'select source, status from skill_items where org_id = $1 order by source',
+    [partner.orgId],
+  )
+  assert.deepEqual(rows, [
+    { source: 'ai', status: 'active' },
+    { source: 'private', status: 'active' },
+  ])
+})
+
 test('every error is reported with its position and advice, and nothing is stored', async () => {
   const { importText, listItems } = await setUp()
   const [valid] = sampleItems(1) as [SampleItem]
