@@ -261,6 +261,13 @@ test('hostile filters, paths and values are rejected quickly, and change nothing
     value: [{ value: 'x@metro.example' }],
   }))
   assert.deepEqual(errorOf(await scim.patch(`/Users/${id}`, patchOf(...emails))), [400, 'invalidValue'])
+  for (const path of ['emails', undefined]) {
+    const values = Array.from({ length: 101 }, (_, index) => ({ value: `asha${index}@metro.example` }))
+    const operation = { op: 'add', path, value: path ? values : { emails: values } }
+    const { status, body } = await scim.patch(`/Users/${id}`, patchOf(operation))
+    assert.equal(status, 400)
+    assert.match(body.detail, /at most 100 operations, and 100 values in total/)
+  }
   const members = { schemas: [GROUP_SCHEMA], displayName: 'A', members: tooMany }
   assert.deepEqual(errorOf(await scim.put(`/Groups/${group.id}`, members)), [400, 'invalidValue'])
   for (const op of ['add', 'remove'])
