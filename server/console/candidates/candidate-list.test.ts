@@ -8,8 +8,6 @@ import { answerWithoutVerdict } from '../../../test/support/undecided-candidate.
 import { until } from '../../../test/support/until.ts'
 import { erasePerson } from '../../people/erasure.ts'
 import { HOUR } from '../../platform/clock.ts'
-import type { Job } from '../../platform/jobs/queue.ts'
-import { consoleJobs } from '../jobs.ts'
 import { eraseCandidateEntries, listOutdatedScopes, refreshCandidateList } from './candidate-list.ts'
 
 const REQUEST = { basis: 'GDPR Article 17', requested_by: 'data subject' }
@@ -25,21 +23,6 @@ test('an organisation whose results were never copied to the list is outdated, u
   assert.deepEqual(await listOutdatedScopes(queries), [partner.scope])
   assert.equal(await refreshCandidateList(app.context, partner.scope), true)
   assert.deepEqual(await listOutdatedScopes(queries), [])
-})
-
-test('a job copies new results to the list of every organisation', async (t) => {
-  const app = await startApp(t, { worker: true })
-  const partners = [await createCampaignPartner(app), await createCampaignPartner(app)]
-  for (const partner of partners) {
-    const { mandate_id } = await partner.createMandate()
-    await until(async () => (await partner.get(`/mandates/${mandate_id}`)).body.data.status === 'ready')
-    await partner.createCampaign(mandate_id, [aCandidate(1)])
-    assert.equal((await partner.get('/results')).body.data.items.length, 1) // assigns the positions in the list
-  }
-  const { db, queue } = app.context
-  const job = consoleJobs.find(({ name }) => name === 'refresh-candidate-lists')!
-  await db.transaction((tx) => queue.enqueue(tx, job as Job<Record<string, never>>, {}))
-  await until(async () => (await listOutdatedScopes(db.queries)).length === 0)
 })
 
 test('two requests that copy the same results at the same time both succeed', async (t) => {
