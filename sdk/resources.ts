@@ -38,6 +38,8 @@ import type {
   DeliveryList,
   DeliveryStatus,
   EditableSkill,
+  EmbedSession,
+  EmbedSessionInput,
   EnableWebhookInput,
   EnrolmentInput,
   Event,
@@ -128,6 +130,8 @@ import type {
   SpendCapInput,
   Spending,
   StoredVerificationMethod,
+  StudentEmbedInput,
+  StudentEmbedSession,
   SubmittedReview,
   SubSkill,
   SubSkillPage,
@@ -805,6 +809,28 @@ export class CampaignsResource {
       {
         method: 'PUT',
         path: `/api/v1/partner/campaigns/${pathSegment('campaignId', campaignId)}/spend-cap`,
+        auth: 'signature',
+        body,
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Create an embed session for a candidate's conversation.
+   * Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate, whom your website has signed in, opens your page: whoever opens the URL answers as the candidate. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked, when the origin is removed from the list, and when the person is erased. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+   */
+  createCandidateEmbedSession(
+    campaignId: string,
+    candidateId: string,
+    body: EmbedSessionInput,
+    options?: WriteOptions,
+  ): Promise<EmbedSession> {
+    return this.#transport.send(
+      {
+        method: 'POST',
+        path: `/api/v1/partner/campaigns/${pathSegment('campaignId', campaignId)}/candidates/${pathSegment('candidateId', candidateId)}/embed-sessions`,
         auth: 'signature',
         body,
         acceptsIdempotencyKey: true,
@@ -1661,6 +1687,23 @@ export class ResultsResource {
       options,
     )
   }
+
+  /**
+   * Create an embed session for the report of a result.
+   * Returns the URL of a frame that shows the report on your website, without phone number and email address. Create it when a recruiter, whom your website has signed in, opens your page. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the origin is removed from the list, and when the person is erased. Scope: `results:read`. Rate limit class: `reads`.
+   */
+  createReportEmbedSession(resultId: string, body: EmbedSessionInput, options?: WriteOptions): Promise<EmbedSession> {
+    return this.#transport.send(
+      {
+        method: 'POST',
+        path: `/api/v1/partner/results/${pathSegment('resultId', resultId)}/embed-sessions`,
+        auth: 'signature',
+        body,
+        acceptsIdempotencyKey: true,
+      },
+      options,
+    )
+  }
 }
 
 /** Open and read verification sessions. */
@@ -1783,6 +1826,26 @@ export class SessionsResource {
         method: 'POST',
         path: `/api/v1/verify/${pathSegment('sessionToken', sessionToken)}/credentials`,
         auth: 'none',
+        body,
+      },
+      options,
+    )
+  }
+
+  /**
+   * Create an embed session for a student's page.
+   * Returns the URL of a frame in which the student verifies skills on your website. Create it when the student, whom your website has signed in, opens your page: whoever opens the URL acts as the student. The origin must be on the list of allowed origins. The URL can be opened once, within five minutes; the opened page works for two hours.
+   */
+  createStudentEmbed(
+    serviceVerificationId: string,
+    body: StudentEmbedInput,
+    options?: CallOptions,
+  ): Promise<StudentEmbedSession> {
+    return this.#transport.send(
+      {
+        method: 'POST',
+        path: `/api/v1/verification/${pathSegment('serviceVerificationId', serviceVerificationId)}/embed-sessions`,
+        auth: 'sessionKey',
         body,
       },
       options,

@@ -1047,6 +1047,33 @@ export interface EditableSkillResponse {
   data: EditableSkill
 }
 
+export interface EmbedSession {
+  /** ID of the embed session. */
+  embed_id: string
+  /** The embedded page. */
+  view: 'candidate' | 'student' | 'report'
+  /** The only origin that can show the page in a frame. */
+  origin: string
+  /** Address of the frame. It contains a secret token in its fragment and can be opened once. Send it to the browser of the person who is signed in to your website, and do not store or log it. */
+  url: string
+  /** Time until which the URL can be opened: ISO 8601, UTC. The opened page works for two hours. */
+  expires_at: string
+}
+
+export interface EmbedSessionInput {
+  /** Origin of the page that shows the frame: scheme, host and port. It must be on the list of allowed origins of the organisation. */
+  origin: string
+}
+
+export interface EmbedSessionResponse {
+  /** Always `true` in a response to a successful request. */
+  success: true
+  /** A short message for developers. It can change; do not parse it. */
+  message: string
+  /** The result of the request. */
+  data: EmbedSession
+}
+
 export interface EnableWebhookInput {
   /** Send all events that were held for the endpoint while it was disabled. Otherwise, their deliveries become `failed`. */
   recover?: boolean
@@ -3407,6 +3434,35 @@ export interface Student {
   email: string
   /** Phone number of the student. */
   phone?: string
+}
+
+export interface StudentEmbedInput {
+  /** Origin of the page that shows the frame: scheme, host and port. It must be on the list of allowed origins of the organisation. */
+  origin: string
+  /** Language in which the page starts; by default, that of the browser. The student can change it. */
+  language?: 'en' | 'hi'
+}
+
+export interface StudentEmbedSession {
+  /** ID of the embed session. */
+  embedId: string
+  /** The embedded page. */
+  view: 'student'
+  /** The only origin that can show the page in a frame. */
+  origin: string
+  /** Address of the frame. It contains a secret token in its fragment and can be opened once. Send it to the browser of the student who is signed in to your website, and do not store or log it. */
+  url: string
+  /** Time until which the URL can be opened: ISO 8601, UTC. The opened page works for two hours. */
+  expiresAt: string
+}
+
+export interface StudentEmbedSessionResponse {
+  /** Always `true` in a response to a successful request. */
+  success: true
+  /** The result of the request. */
+  data: StudentEmbedSession
+  /** A short message for developers. It can change; do not parse it. */
+  message: string
 }
 
 /** The student goes through the steps without a browser: chooses the skills, the method and all items, and then names the reviewer or takes the assessment. */

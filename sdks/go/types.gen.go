@@ -256,6 +256,15 @@ const (
 	EditableSkillVerifiableReasonSwitchedOff      EditableSkillVerifiableReason = "switched_off"
 )
 
+// EmbedSessionView is one of candidate, student or report. The server may add values.
+type EmbedSessionView string
+
+const (
+	EmbedSessionViewCandidate EmbedSessionView = "candidate"
+	EmbedSessionViewStudent   EmbedSessionView = "student"
+	EmbedSessionViewReport    EmbedSessionView = "report"
+)
+
 // EndorsementType is one of manager, mentor, peer, client or faculty. Relation of the reviewer to the student. The
 // server may add values.
 type EndorsementType string
@@ -750,6 +759,14 @@ const (
 	SkillVerdictNotVerified  SkillVerdict = "not_verified"
 	SkillVerdictInconclusive SkillVerdict = "inconclusive"
 	SkillVerdictNotAsked     SkillVerdict = "not_asked"
+)
+
+// StudentEmbedInputLanguage is one of en or hi. The server may add values.
+type StudentEmbedInputLanguage string
+
+const (
+	StudentEmbedInputLanguageEn StudentEmbedInputLanguage = "en"
+	StudentEmbedInputLanguageHi StudentEmbedInputLanguage = "hi"
 )
 
 // TestClockStatus is one of ready, advancing or archived. The server may add values.
@@ -1802,6 +1819,28 @@ type EditableSkillSource struct {
 	Name string `json:"name"`
 	// True if the source determines the description and the sub-skill.
 	Owner bool `json:"owner"`
+}
+
+// EmbedSession is an object of the API.
+type EmbedSession struct {
+	// ID of the embed session.
+	EmbedID string `json:"embed_id"`
+	// The embedded page.
+	View EmbedSessionView `json:"view"`
+	// The only origin that can show the page in a frame.
+	Origin string `json:"origin"`
+	// Address of the frame. It contains a secret token in its fragment and can be opened once. Send it to the browser of
+	// the person who is signed in to your website, and do not store or log it.
+	URL string `json:"url"`
+	// Time until which the URL can be opened: ISO 8601, UTC. The opened page works for two hours.
+	ExpiresAt string `json:"expires_at"`
+}
+
+// EmbedSessionInput is an object of the API.
+type EmbedSessionInput struct {
+	// Origin of the page that shows the frame: scheme, host and port. It must be on the list of allowed origins of the
+	// organisation.
+	Origin string `json:"origin"`
 }
 
 // EnableWebhookInput is an object of the API.
@@ -3752,6 +3791,30 @@ type Student struct {
 	Email string `json:"email"`
 	// Phone number of the student.
 	Phone *string `json:"phone,omitempty"`
+}
+
+// StudentEmbedInput is an object of the API.
+type StudentEmbedInput struct {
+	// Origin of the page that shows the frame: scheme, host and port. It must be on the list of allowed origins of the
+	// organisation.
+	Origin string `json:"origin"`
+	// Language in which the page starts; by default, that of the browser. The student can change it.
+	Language *StudentEmbedInputLanguage `json:"language,omitempty"`
+}
+
+// StudentEmbedSession is an object of the API.
+type StudentEmbedSession struct {
+	// ID of the embed session.
+	EmbedID string `json:"embedId"`
+	// The embedded page.
+	View string `json:"view"`
+	// The only origin that can show the page in a frame.
+	Origin string `json:"origin"`
+	// Address of the frame. It contains a secret token in its fragment and can be opened once. Send it to the browser of
+	// the student who is signed in to your website, and do not store or log it.
+	URL string `json:"url"`
+	// Time until which the URL can be opened: ISO 8601, UTC. The opened page works for two hours.
+	ExpiresAt string `json:"expiresAt"`
 }
 
 // StudentTestScript: The student goes through the steps without a browser: chooses the skills, the method and all

@@ -43,6 +43,8 @@ from .types import (
     DeliveryList,
     DeliveryStatus,
     EditableSkill,
+    EmbedSession,
+    EmbedSessionInput,
     EnableWebhookInput,
     EnrolmentInput,
     Event,
@@ -133,6 +135,8 @@ from .types import (
     SpendCapInput,
     Spending,
     StoredVerificationMethod,
+    StudentEmbedInput,
+    StudentEmbedSession,
     SubSkill,
     SubSkillPage,
     SubmittedReview,
@@ -600,6 +604,35 @@ class CampaignsResource:
             idempotency_key=idempotency_key,
         )
         result: CampaignSpending = self._transport.send(operation, options)
+        return result
+
+    def create_candidate_embed_session(
+        self,
+        campaign_id: str,
+        candidate_id: str,
+        body: EmbedSessionInput,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> EmbedSession:
+        """Create an embed session for a candidate's conversation.
+
+        Returns the URL of a frame in which the candidate answers on your website. Create it when the
+        candidate, whom your website has signed in, opens your page: whoever opens the URL answers as
+        the candidate. The URL can be opened once, within five minutes; the opened page works for two
+        hours. It ends when the link of the candidate is revoked, when the origin is removed from the
+        list, and when the person is erased. Scope: `campaigns:write`. Rate limit class:
+        `campaignWrites`.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/partner/campaigns/{path_segment('campaign_id', campaign_id)}/candidates/{path_segment('candidate_id', candidate_id)}/embed-sessions",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: EmbedSession = self._transport.send(operation, options)
         return result
 
 
@@ -1892,6 +1925,33 @@ class ResultsResource:
         result: Result = self._transport.send(operation, options)
         return result
 
+    def create_report_embed_session(
+        self,
+        result_id: str,
+        body: EmbedSessionInput,
+        *,
+        idempotency_key: Optional[str] = None,
+        options: Optional[CallOptions] = None,
+    ) -> EmbedSession:
+        """Create an embed session for the report of a result.
+
+        Returns the URL of a frame that shows the report on your website, without phone number and email
+        address. Create it when a recruiter, whom your website has signed in, opens your page. The URL
+        can be opened once, within five minutes; the opened page works for two hours. It ends when the
+        origin is removed from the list, and when the person is erased. Scope: `results:read`. Rate
+        limit class: `reads`.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/partner/results/{path_segment('result_id', result_id)}/embed-sessions",
+            "signature",
+            body=body,
+            accepts_idempotency_key=True,
+            idempotency_key=idempotency_key,
+        )
+        result: EmbedSession = self._transport.send(operation, options)
+        return result
+
 
 class SessionsResource:
     """Open and read verification sessions."""
@@ -2042,6 +2102,29 @@ class SessionsResource:
             body=body,
         )
         result: SessionCredentials = self._transport.send(operation, options)
+        return result
+
+    def create_student_embed(
+        self,
+        service_verification_id: str,
+        body: StudentEmbedInput,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> StudentEmbedSession:
+        """Create an embed session for a student's page.
+
+        Returns the URL of a frame in which the student verifies skills on your website. Create it when
+        the student, whom your website has signed in, opens your page: whoever opens the URL acts as the
+        student. The origin must be on the list of allowed origins. The URL can be opened once, within
+        five minutes; the opened page works for two hours.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/v1/verification/{path_segment('service_verification_id', service_verification_id)}/embed-sessions",
+            "sessionKey",
+            body=body,
+        )
+        result: StudentEmbedSession = self._transport.send(operation, options)
         return result
 
 

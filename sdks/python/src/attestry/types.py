@@ -1201,6 +1201,28 @@ class EditableSkillSource(TypedDict):
     """True if the source determines the description and the sub-skill."""
 
 
+class EmbedSession(TypedDict):
+    embed_id: str
+    """ID of the embed session."""
+    view: Literal["candidate", "student", "report"]
+    """The embedded page."""
+    origin: str
+    """The only origin that can show the page in a frame."""
+    url: str
+    """Address of the frame. It contains a secret token in its fragment and can be opened once. Send it to
+    the browser of the person who is signed in to your website, and do not store or log it.
+    """
+    expires_at: str
+    """Time until which the URL can be opened: ISO 8601, UTC. The opened page works for two hours."""
+
+
+class EmbedSessionInput(TypedDict):
+    origin: str
+    """Origin of the page that shows the frame: scheme, host and port. It must be on the list of allowed
+    origins of the organisation.
+    """
+
+
 class EnableWebhookInput(TypedDict, total=False):
     recover: bool
     """Send all events that were held for the endpoint while it was disabled. Otherwise, their deliveries
@@ -3334,6 +3356,33 @@ class Student(_StudentOptional):
     """Name of the student."""
     email: str
     """Email address of the student."""
+
+
+class _StudentEmbedInputOptional(TypedDict, total=False):
+    language: Literal["en", "hi"]
+    """Language in which the page starts; by default, that of the browser. The student can change it."""
+
+
+class StudentEmbedInput(_StudentEmbedInputOptional):
+    origin: str
+    """Origin of the page that shows the frame: scheme, host and port. It must be on the list of allowed
+    origins of the organisation.
+    """
+
+
+class StudentEmbedSession(TypedDict):
+    embedId: str
+    """ID of the embed session."""
+    view: Literal["student"]
+    """The embedded page."""
+    origin: str
+    """The only origin that can show the page in a frame."""
+    url: str
+    """Address of the frame. It contains a secret token in its fragment and can be opened once. Send it to
+    the browser of the student who is signed in to your website, and do not store or log it.
+    """
+    expiresAt: str
+    """Time until which the URL can be opened: ISO 8601, UTC. The opened page works for two hours."""
 
 
 class _StudentTestScriptOptional(TypedDict, total=False):
