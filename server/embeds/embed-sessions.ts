@@ -13,9 +13,9 @@ export const embedViews = ['candidate', 'student', 'report'] as const
 export type EmbedView = (typeof embedViews)[number]
 
 /** Time within which the URL must be opened. */
-export const OPENING_PERIOD_MS = 5 * MINUTE
+const OPENING_PERIOD_MS = 5 * MINUTE
 /** Time for which an opened page works. */
-export const PAGE_LIFETIME_MS = 2 * HOUR
+const PAGE_LIFETIME_MS = 2 * HOUR
 /** More URLs for one page that nobody opens are a sign of a program that creates them in a loop. */
 export const MAX_UNOPENED_SESSIONS = 20
 const TOKEN_BYTES = 32

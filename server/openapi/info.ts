@@ -80,6 +80,7 @@ export const apiInfo: Record<keyof typeof apis, ApiInfo> = {
       { name: 'Spending', description: 'Prices of messages, the cost of campaigns, and caps that limit it.' },
       { name: 'Results', description: 'The outcome of the conversation with each candidate.' },
       { name: 'Credentials', description: 'Verifiable credentials of candidates and students who want them.' },
+      { name: 'Embedding', description: 'Pages of candidates and reports of results in a frame of your own website.' },
       {
         name: 'People',
         description: 'The rights of people: find, export, correct, restrict and erase what is stored about a person.',
