@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -121,8 +121,11 @@ async function copyRepository(t: Cleanup) {
     assert.equal(status, 0, stderr)
     return stdout.trim()
   }
-  const files = runIn(root, 'git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z']).stdout.split('\0')
-  for (const file of files.filter(Boolean)) {
+  // The checkout may belong to another user, as in a container.
+  const listArgs = ['-c', 'safe.directory=*', 'ls-files', '--cached', '--others', '--exclude-standard', '-z']
+  const listed = runIn(root, 'git', listArgs)
+  assert.equal(listed.status, 0, listed.stderr)
+  for (const file of listed.stdout.split('\0').filter((name) => name !== '' && existsSync(join(root, name)))) {
     mkdirSync(join(folder, dirname(file)), { recursive: true })
     cpSync(join(root, file), join(folder, file))
   }

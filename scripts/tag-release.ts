@@ -52,7 +52,10 @@ function makeRelease(version: string | undefined): void {
     fail(`name a version that is higher than ${currentVersion}, for example: npm run tag-release -- ${nextMinor()}`)
   const tag = `v${version}`
   if (git(['status', '--porcelain']) !== '') fail('there are uncommitted changes; commit them first')
-  if (git(['tag', '--list', tag]) !== '') fail(`the tag ${tag} already exists; name a higher version`)
+  // Go looks for the tag of a module in a folder under the path of the folder.
+  const tags = [tag, `sdks/go/${tag}`]
+  for (const name of tags)
+    if (git(['tag', '--list', name]) !== '') fail(`the tag ${name} already exists; name a higher version`)
   const notes = findNotes('Unreleased')
 
   // Nothing is written before every file was checked.
@@ -67,8 +70,6 @@ function makeRelease(version: string | undefined): void {
     if (status !== 0) fail(`${args.join(' ')} failed; undo the changes with "git restore .", and correct the cause`)
   }
   git(['commit', '--all', '--quiet', '--message', `release: version ${version}`])
-  // Go looks for the tag of a module in a folder under the path of the folder.
-  const tags = [tag, `sdks/go/${tag}`]
   // Without the option --cleanup, git would remove the headings of the notes, which start with "#".
   for (const name of tags)
     git(['tag', '--annotate', '--cleanup=verbatim', '--file=-', name], `Attestry ${version}\n\n${notes}\n`)

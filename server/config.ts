@@ -377,7 +377,7 @@ export function readMasterKeyFile(path: string): Buffer {
   return masterKey
 }
 
-/** Stands for a secret in the documentation. */
+/** The placeholder for secrets in the documentation. */
 const PLACEHOLDER = '…'
 
 const MASTER_KEY_FORMAT = '32 bytes in base64 (generate it with: openssl rand -base64 32)'

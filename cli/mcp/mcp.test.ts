@@ -214,7 +214,8 @@ test('instructions in an answer and in a comment are returned as marked data, an
   }
 
   const { items: requests } = (await run('list_request_log', { api: 'partner', limit: 100 })).data
-  const writes = requests.filter(({ id, method }: any) => id > lastRequest && method !== 'GET')
+  // The log is written with a delay, so it can still contain the rejected request of an earlier test.
+  const writes = requests.filter(({ id, method, status }: any) => id > lastRequest && method !== 'GET' && status < 400)
   assert.deepEqual(
     writes.map(({ route }: any) => route).sort(),
     ['campaigns', 'mandates', 'workflows'].map((name) => `/api/v1/partner/${name}`),

@@ -128,7 +128,7 @@ export function createMcpServer({ client, tools, isLive, baseUrl }: McpOptions):
       )
     if (!response.body?.success) {
       const { code = `status ${response.status}`, message = '', details = [] } = response.body?.error ?? {}
-      return failure(`${code}: ${messageWithDetails(message, details)}\n${ERROR_NOTICE}`)
+      return failure(`${code}: ${escapeInvisible(messageWithDetails(message, details))}\n${ERROR_NOTICE}`)
     }
     const { data } = response.body
     const text = visibleJson(data)
@@ -149,7 +149,14 @@ interface ResponseBody {
 
 /** Returns JSON in which invisible characters are escaped, so that they cannot hide a part of a text from the user. */
 function visibleJson(value: unknown): string {
-  return JSON.stringify(value, null, 1).replace(/(?![\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+  return escapeInvisible(JSON.stringify(value, null, 1))
+}
+
+/** Control and format characters, except those that Indian scripts need, and variation selectors. */
+const INVISIBLE = /(?![\n\u200c\u200d])(?:[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\u034f|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}])/gu
+
+function escapeInvisible(text: string): string {
+  return text.replace(INVISIBLE, (character) =>
     Array.from(
       { length: character.length },
       (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,

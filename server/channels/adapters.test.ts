@@ -32,7 +32,7 @@ import {
 } from './channel.ts'
 import { openEmail } from './email/email.ts'
 import { smsTextFor } from './invitation.ts'
-import { matchChoice, plainText } from './message-text.ts'
+import { isOptionNumber, matchChoice, plainText } from './message-text.ts'
 import { closeProviderConnections } from './provider.ts'
 import { redactSecrets, validateSettings } from './settings.ts'
 import { openSms } from './sms.ts'
@@ -696,6 +696,8 @@ test('text replies match options by number or label; other text does not match',
     ['12', '3'],
   ] as const)
     assert.equal(matchChoice(numbers, reply), value, `${reply}: the number of an option comes before its text`)
+  for (const label of ['4', '४', '4.', '(4)']) assert.ok(isOptionNumber(label, numbers!), label)
+  for (const label of ['0', '5', '2.5', 'four']) assert.ok(!isOptionNumber(label, numbers!), label)
   const openQuestion = {
     step: 1,
     kind: 'words' as const,

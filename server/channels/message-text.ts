@@ -69,15 +69,22 @@ export function truncate(text: string, maxLength: number): string {
  * reply with a number means the same on all channels.
  */
 export function isOptionNumber(label: string, { choices }: RenderedPrompt): boolean {
-  return /^\d{1,2}$/.test(label) && Number(label) >= 1 && Number(label) <= choices.length
+  const optionNumber = parseOptionNumber(label)
+  return optionNumber !== undefined && optionNumber >= 1 && optionNumber <= choices.length
+}
+
+/** Returns the number in a text such as `2`, `(2)`, `2.` or `२`. */
+function parseOptionNumber(text: string): number | undefined {
+  const digits = /^\(?(\d{1,2})[).]?$/.exec(normalize(text))?.[1]
+  return digits === undefined ? undefined : Number(digits)
 }
 
 /** Returns the value of the option that a text reply names by its number or label. A number comes first: the message asks for it. */
 export function matchChoice(question: RenderedPrompt | undefined, text: string): string | undefined {
   if (!question) return undefined
   const reply = normalize(text)
-  const optionNumber = question.kind === 'words' ? undefined : /^\(?(\d{1,2})[).]?$/.exec(reply)?.[1]
-  const numberedOption = optionNumber === undefined ? undefined : question.choices[Number(optionNumber) - 1]
+  const optionNumber = question.kind === 'words' ? undefined : parseOptionNumber(text)
+  const numberedOption = optionNumber === undefined ? undefined : question.choices[optionNumber - 1]
   return (numberedOption ?? question.choices.find(({ label }) => normalize(label) === reply))?.value
 }
 

@@ -36,7 +36,7 @@ export function credentialCheckRoutes(app: App, context: Context): void {
   const fetchDocument = createDocumentFetcher({ rules: { allow: [], onLoopback: false } })
   app.addHook('preParsing', async (request, reply) => {
     if (request.is404 || request.method === 'OPTIONS') return
-    reply.header('access-control-allow-origin', '*') // of errors too
+    reply.header('access-control-allow-origin', '*') // also on error responses
     const isHolderCheck = request.routeOptions.url?.endsWith('/holder') === true
     await enforceRateLimit(reply, callerAddress(request.ip), isHolderCheck ? HOLDER_CHECK_RULE : CHECK_RULE)
     request.rawBody = await readRawBody(request.raw, MAX_CREDENTIAL_BYTES)

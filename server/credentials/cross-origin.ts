@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../platform/http/server.ts'
 
 /**
- * Lets scripts of other websites send JSON and access tokens to a public POST route: browsers ask first, with a preflight request. The
+ * Lets scripts of other websites send JSON and access tokens to a public POST route. Browsers send a preflight request first. The
  * route itself sets `access-control-allow-origin`. No cookies are sent.
  */
 export function respondToPreflight(app: App, path: string): void {

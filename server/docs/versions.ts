@@ -38,7 +38,7 @@ The paths of the HTTP APIs have a version of their own, such as \`/api/v1\`, whi
 ${rows.join('\n')}
 
 A version with a date was released: the tag marks its source code, with its documentation in \`docs/\`. A version without a date has no tag.
-A server that runs from a checkout with unreleased changes has these changes too, and returns the number of the version before them.
+A server that runs from a checkout with unreleased changes still returns the number of the previous version.
 `
 }
 

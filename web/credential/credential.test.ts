@@ -315,7 +315,7 @@ test('a visitor adds the credential to a wallet with a code, a link or an addres
   await page.getByRole('heading', { name: 'Add to wallet' }).waitFor()
   const link = page.getByRole('link', { name: 'Open in the wallet app' })
   assert.match((await link.getAttribute('href'))!, /^openid-credential-offer:\/\/\?credential_offer_uri=/)
-  await page.getByText('The wallet does not accept the code').click()
+  await page.getByText('If the wallet does not accept the code').click()
   assert.ok(await page.getByText(`${url}.json`).isVisible())
   await assertAccessible(page)
   await saveScreenshot(page, 'wallet-phone')

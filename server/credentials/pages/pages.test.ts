@@ -94,7 +94,7 @@ function readStreams(pdf: Buffer): string[] {
   })
 }
 
-const PERSONAL = /asha|\brao\b|98765 ?43210|example\.com/i
+const PERSONAL = /asha rao|asha@|98765 ?43210|example\.com/i
 
 /** Returns all text on the pages and in the files of a credential: as sent, decompressed, decoded and drawn. */
 async function readEverything(calls: VerificationCalls, { id, holderToken }: { id: string; holderToken: string }) {

@@ -182,11 +182,16 @@ async function listSequencesWithoutAccess(tx: Tx, role: string) {
   return rows
 }
 
-/** Lists the functions of migrations that the role may not call, with the types of their parameters. */
+/**
+ * Lists the functions of migrations that the role may not call, with the types of their parameters. Functions of extensions, and those of
+ * other roles, are left as they are.
+ */
 async function listFunctionsWithoutAccess(tx: Tx, role: string): Promise<string[]> {
   const { rows } = await sql<{ signature: string }>`
     select oid::regprocedure::text as signature from pg_proc
-    where pronamespace = 'public'::regnamespace and not has_function_privilege(${role}, oid, 'execute')
+    where pronamespace = 'public'::regnamespace and prokind = 'f' and proowner = current_user::regrole
+      and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')
+      and not has_function_privilege(${role}, oid, 'execute')
     order by 1`.execute(tx)
   return rows.map(({ signature }) => signature)
 }

@@ -244,3 +244,24 @@ test('the functions that search in spite of the policies return rows of the orga
   assert.deepEqual(await asFirst(() => find(second.orgId, 'test')), ['ML_1', 'ML_2'])
   assert.deepEqual(await find(second.orgId, 'test'), ['CD_3', 'ML_1', 'ML_2', 'ML_3'])
 })
+
+test('a database with functions of other programs starts, and the role of the server gets no access to them', {
+  skip,
+}, async (t) => {
+  const { context } = await startApp(t)
+  const role = await currentRole(context.db)
+  await context.db.asOwner(async (owner) => {
+    const execute = (text: string) => owner.pool.query(text)
+    await execute(`create extension pg_stat_statements schema public`).catch(() =>
+      t.diagnostic('no pg_stat_statements'),
+    )
+    await execute(`create procedure reset_report() language sql as 'select 1'`)
+    await execute('revoke execute on procedure reset_report from public')
+    await grantRowAccess(owner, role)
+    const { rows } = await owner.pool.query(
+      `select proname from pg_proc where pronamespace = 'public'::regnamespace and not has_function_privilege($1, oid, 'execute')`,
+      [role],
+    )
+    assert.ok(rows.some(({ proname }) => proname === 'reset_report'))
+  })
+})
