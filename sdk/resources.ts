@@ -819,7 +819,7 @@ export class CampaignsResource {
 
   /**
    * Create an embed session for a candidate's conversation.
-   * Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate, whom your website has signed in, opens your page: whoever opens the URL answers as the candidate. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked, when the origin is removed from the list, and when the person is erased. Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+   * Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate, whom your website has signed in, opens your page: whoever opens the URL answers as the candidate. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked, when the origin is removed from the list, and when the person is erased. Scopes: `campaigns:write` and `results:read`. Rate limit class: `campaignWrites`.
    */
   createCandidateEmbedSession(
     campaignId: string,

@@ -77,6 +77,7 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
       'console',
       'ats',
       'reports',
+      'embeds',
     ],
   },
   recordIdsRequested: { hook: recordIdsRequested, modules: ['campaigns', 'verification'] },

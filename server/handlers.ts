@@ -35,7 +35,7 @@ import { findCredentialsOfSession } from './credentials/credentials.ts'
 import { revokeWithdrawn, scheduleIssueForCandidates, scheduleIssueForSession } from './credentials/holders/consents.ts'
 import { exportCredentials, revokeCredentialsOfPerson } from './credentials/people.ts'
 import { revokeMiskeyed } from './credentials/revocation.ts'
-import { endEmbedSessionsOf } from './embeds/people.ts'
+import { endEmbedSessionsOf, exportEmbedSessions } from './embeds/people.ts'
 import { itemRetired } from './items/item-status.ts'
 import { readQuestionsOfSkills } from './items/skill-questions.ts'
 import { exportEmails, isMemberAddress, skipEmailsOf } from './mail/mail.ts'
@@ -132,6 +132,7 @@ export function registerHandlers(): void {
     ats: exportOrders,
     'review-messages': exportReviewMessages,
     reports: exportReportLinks,
+    embeds: exportEmbedSessions,
   })
   recordIdsRequested.register({ campaigns: listCandidateRecordIds, verification: listSessionRecordIds })
   personAudited.register({ console: recordPersonAudit })

@@ -717,8 +717,8 @@ func (r *CampaignsResource) SetSpendCap(ctx context.Context, campaignID string, 
 // Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate, whom your
 // website has signed in, opens your page: whoever opens the URL answers as the candidate. The URL can be opened once,
 // within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked, when
-// the origin is removed from the list, and when the person is erased. Scope: `campaigns:write`. Rate limit class:
-// `campaignWrites`.
+// the origin is removed from the list, and when the person is erased. Scopes: `campaigns:write` and `results:read`.
+// Rate limit class: `campaignWrites`.
 func (r *CampaignsResource) CreateCandidateEmbedSession(ctx context.Context, campaignID string, candidateID string, body EmbedSessionInput, options ...RequestOption) (*EmbedSession, error) {
 	call := operation{
 		method:              "POST",

@@ -24,6 +24,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope that the key must have; null if any valid key is accepted. */
     scope?: Scope | null
+    /** A further scope that the key must have. */
+    furtherScope?: Scope
     /** The rate limit class of the call. It is also charged to the bucket of the whole key. */
     limit?: LimitClass
     /** Whether an Idempotency-Key is optional, or required because the call spends credits. */
@@ -153,11 +155,11 @@ function requireScope(
   _context: Context,
   { caller }: FastifyRequest,
   _reply: FastifyReply,
-  { scope }: FastifyContextConfig,
+  { scope, furtherScope }: FastifyContextConfig,
 ) {
-  if (scope && !caller.key.scopes.has(scope)) {
-    throw problem('SCOPE_MISSING', `This key does not have the scope ${scope}; use a key that has it.`)
-  }
+  for (const required of [scope, furtherScope])
+    if (required && !caller.key.scopes.has(required))
+      throw problem('SCOPE_MISSING', `This key does not have the scope ${required}; use a key that has it.`)
 }
 
 /** Checks syntax, headers and schema, and reports all violations in one response. */

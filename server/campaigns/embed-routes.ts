@@ -1,10 +1,13 @@
+import { sql } from 'kysely'
 import { runIdempotent } from '../access/idempotency.ts'
+import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { createEmbedSession } from '../embeds/embed-sessions.ts'
 import { embedSessionRecord } from '../embeds/record.ts'
 import { EmbedSessionBody, EmbedSessionRecord } from '../embeds/schema.ts'
 import { success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
+import { type CampaignOfLink, hasLinkExpired } from './candidate-page/link-expiry.ts'
 import { lockCandidateToShow } from './candidate-to-show.ts'
 import { CandidateParams } from './schema.ts'
 
@@ -13,7 +16,14 @@ export function candidateEmbedRoutes(app: App, context: Context): void {
   app.post(
     '/campaigns/:campaign_id/candidates/:candidate_id/embed-sessions',
     {
-      config: { scope: 'campaigns:write', limit: 'campaignWrites', idempotent: 'optional', errors: ['CONFLICT'] },
+      config: {
+        scope: 'campaigns:write',
+        // The opened page shows the answers that the candidate has given.
+        furtherScope: 'results:read',
+        limit: 'campaignWrites',
+        idempotent: 'optional',
+        errors: ['CONFLICT'],
+      },
       schema: {
         operationId: 'createCandidateEmbedSession',
         tags: ['Embedding'],
@@ -33,6 +43,12 @@ export function candidateEmbedRoutes(app: App, context: Context): void {
           candidateId: candidate_id,
           notFound: `Candidate ${candidate_id} not found in campaign ${campaign_id}.`,
         })
+        const { rows } = await sql<CampaignOfLink>`
+          select org_id, hold, completed_at, test_clock_id from campaigns where campaign_id = ${campaign_id}`.execute(
+          tx,
+        )
+        if (await hasLinkExpired(tx, context.clock, rows[0]!))
+          throw problem('CONFLICT', 'The campaign has ended, so the page of this candidate can no longer be shown.')
         const target = { view: 'candidate', targetId: candidate_id, personId } as const
         const session = await createEmbedSession(tx, context, caller, target, request.body)
         const body = { success: true, message: 'Embed session created', data: embedSessionRecord(session) }

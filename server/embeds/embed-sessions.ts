@@ -7,7 +7,7 @@ import { type Clock, DAY, formatSeconds, HOUR, MINUTE } from '../platform/clock.
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId, randomToken } from '../platform/ids.ts'
 import { hashToken } from '../platform/token-hash.ts'
-import { getOrigins, isListed, parseOrigin } from './origins.ts'
+import { isListed, lockOrigins, parseOrigin } from './origins.ts'
 
 export const embedViews = ['candidate', 'student', 'report'] as const
 export type EmbedView = (typeof embedViews)[number]
@@ -89,7 +89,7 @@ async function limitUnopenedSessions(tx: Tx, now: number, view: EmbedView, targe
 async function requireListedOrigin(tx: Tx, scope: OrgScope, text: string): Promise<string> {
   const parsed = parseOrigin(text, scope.mode)
   if ('error' in parsed) throw invalid([{ path: 'origin', message: parsed.error }])
-  if (!isListed(parsed.origin, await getOrigins(tx, scope)))
+  if (!isListed(parsed.origin, await lockOrigins(tx, scope)))
     throw invalid([
       {
         path: 'origin',
@@ -127,13 +127,17 @@ export interface OpenedEmbed {
   expiresAt: Date
 }
 
+export function linkNotFoundProblem() {
+  return problem('NOT_FOUND', 'This link is not valid.')
+}
+
 /** Exchanges the token in the URL for the token of the opened page. Each URL can be opened once. */
 export async function openEmbedSession(tx: Tx, clock: Clock, embedId: string, token: string): Promise<OpenedEmbed> {
   const { rows } = await sql<EmbedRow>`
     select org_id, expires_at, opened_at, ended_reason from embed_sessions
     where embed_id = ${embedId} and token_hash = ${hashToken(token)} for update`.execute(tx)
   const session = rows[0]
-  if (!session) throw problem('NOT_FOUND', 'This link is not valid.')
+  if (!session) throw linkNotFoundProblem()
   if (session.ended_reason !== null) throw endedProblem(session.ended_reason)
   if (session.opened_at !== null) throw problem('LINK_EXPIRED', 'This link was already opened. It works once.')
   const now = clock.now()

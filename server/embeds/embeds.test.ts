@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import { candidatePage, inviteCandidate } from '../../test/support/candidate.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
@@ -10,7 +12,7 @@ import { switchService } from '../access/service-switch.ts'
 import { erasePerson } from '../people/erasure.ts'
 import { DAY, HOUR, MINUTE } from '../platform/clock.ts'
 import { changeOrigins } from './allowed-origins.ts'
-import { deleteEndedEmbedSessions, MAX_UNOPENED_SESSIONS } from './embed-sessions.ts'
+import { createEmbedSession, deleteEndedEmbedSessions, MAX_UNOPENED_SESSIONS } from './embed-sessions.ts'
 
 const ORIGIN = 'https://careers.example.com'
 
@@ -61,6 +63,16 @@ async function open({ url }: TestApp, { embedId, token }: { embedId: string; tok
 }
 
 const getCandidateView = async ({ url }: TestApp, token: string) => fetch(`${url}/api/v1/candidate/${token}`)
+
+const postAsCandidate = ({ url }: TestApp, token: string, path: string, body: object) =>
+  fetch(`${url}/api/v1/candidate/${token}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+const getYourData = ({ url }: TestApp, token: string) =>
+  fetch(`${url}/api/v1/your-data/candidate`, { headers: { authorization: `Bearer ${token}` } })
 
 const getReport = ({ url }: TestApp, token: string) =>
   fetch(`${url}/api/v1/embedded-report`, { headers: { authorization: `Bearer ${token}` } })
@@ -127,10 +139,11 @@ test('a URL expires after five minutes, and an opened page after two hours', asy
   app.clock.advance(2 * HOUR - 5 * MINUTE)
   assert.equal((await getCandidateView(app, pageToken)).status, 410)
   assert.equal((await getReport(app, reportToken)).status, 410)
-  const yourData = await fetch(`${app.url}/api/v1/your-data/candidate`, {
-    headers: { authorization: `Bearer ${pageToken}` },
-  })
-  assert.equal(yourData.status, 200, 'the notice about personal data can be read as long as data is stored')
+  assert.equal(
+    (await getYourData(app, pageToken)).status,
+    200,
+    'the notice about personal data can be read as long as data is stored',
+  )
 
   app.clock.advance(8 * DAY)
   await app.context.db.transaction((tx) => deleteEndedEmbedSessions(tx, app.clock.now()))
@@ -143,8 +156,14 @@ test('revoking the link of a candidate, or removing the origin, ends embedded pa
   const [unopened, report] = [await create(partner.post, paths.candidate), await create(partner.post, paths.report)]
   const { pageToken } = await open(app, await create(partner.post, paths.candidate))
   const reportToken = (await open(app, report)).pageToken
+  assert.equal((await getYourData(app, pageToken)).status, 200)
   await partner.post(paths.candidate.replace('embed-sessions', 'revoke-link'))
   assert.equal((await getCandidateView(app, pageToken)).status, 410)
+  assert.equal(
+    (await postAsCandidate(app, pageToken, '/reply', { step: 1, client_id: randomUUID(), value: 'stop' })).status,
+    410,
+  )
+  assert.equal((await getYourData(app, pageToken)).status, 404)
   assert.deepEqual([(await open(app, unopened)).status, (await open(app, unopened)).code], [410, 'LINK_EXPIRED'])
   assert.equal((await getReport(app, reportToken)).status, 200, 'the report does not depend on the link')
   await allow(app, partner.scope, ['https://other.example.com'])
@@ -166,7 +185,8 @@ test('after an erasure, pages report that the data was erased, and none can be c
   assert.deepEqual([opening.status, opening.code], [410, 'DATA_ERASED'])
   const report: any = await (await getReport(app, reportToken)).json()
   assert.equal(report.error.code, 'DATA_ERASED')
-  assert.equal((await getCandidateView(app, pageToken)).status, 410)
+  const view = await getCandidateView(app, pageToken)
+  assert.deepEqual([view.status, ((await view.json()) as any).error.code], [410, 'DATA_ERASED'])
   for (const path of Object.values(paths)) {
     const { status, body } = await partner.post(path, { origin: ORIGIN })
     assert.deepEqual([status, body.error.code], [409, 'CONFLICT'])
@@ -194,6 +214,95 @@ test('other organisations, keys of the other mode and keys without the scope can
   const reader = await app.fixtures.createPartnerKey(partner.orgId, { mode: 'test', scopes: ['results:read'] })
   assert.equal((await app.as(reader).post(paths.candidate, { origin: ORIGIN })).status, 403)
   assert.equal((await app.as(reader).post(paths.report, { origin: ORIGIN })).status, 201)
+  const writer = await app.fixtures.createPartnerKey(partner.orgId, { mode: 'test', scopes: ['campaigns:write'] })
+  const { status, body } = await app.as(writer).post(paths.candidate, { origin: ORIGIN })
+  assert.deepEqual([status, body.error.code], [403, 'SCOPE_MISSING'])
+  assert.match(body.error.message, /results:read/)
+})
+
+test('an opened page does not get the link for managing credentials, which works for longer', async () => {
+  const { app, partner, paths, token: linkToken } = await setUp()
+  const { pageToken } = await open(app, await create(partner.post, paths.candidate))
+  const decide = async (token: string) => {
+    const response = await postAsCandidate(app, token, '/credentials', { wanted: true })
+    assert.equal(response.status, 200)
+    return ((await response.json()) as any).data
+  }
+  const countLinks = async () => {
+    const query = 'select 1 from credential_holder_links where org_id = $1'
+    return (await app.context.db.pool.query(query, [partner.orgId])).rows.length
+  }
+  const { wanted, manage_url } = await decide(pageToken)
+  assert.deepEqual([wanted, manage_url, await countLinks()], [true, null, 0])
+  assert.match((await decide(linkToken)).manage_url, /#token=hct_/)
+})
+
+test('after the opened page has expired, the candidate can still withdraw consent and stop', async () => {
+  const { app, partner, paths, getCandidacy } = await setUp()
+  const { pageToken } = await open(app, await create(partner.post, paths.candidate))
+  const { step } = await candidatePage(app.url, pageToken).view()
+  app.clock.advance(2 * HOUR)
+  assert.equal(
+    (await postAsCandidate(app, pageToken, '/reply', { step, client_id: randomUUID(), value: 'yes' })).status,
+    410,
+  )
+  assert.equal((await postAsCandidate(app, pageToken, '/credentials', { wanted: true })).status, 410)
+  assert.equal((await postAsCandidate(app, pageToken, '/credentials', { wanted: false })).status, 200)
+  assert.equal(
+    (await postAsCandidate(app, pageToken, '/reply', { step, client_id: randomUUID(), value: 'stop' })).status,
+    200,
+  )
+  assert.notEqual((await getCandidacy()).status, 'pending')
+})
+
+test('removing an origin waits for a session that is being created, and ends it', async () => {
+  const { app, partner, paths } = await setUp()
+  const { candidate_id: candidateId, person_id: personId } = (
+    await app.context.db.pool.query('select candidate_id, person_id from candidates where org_id = $1', [partner.orgId])
+  ).rows[0]
+  let removal: Promise<unknown> = Promise.resolve()
+  const { url } = await app.context.db.transaction(async (tx) => {
+    const target = { view: 'report', targetId: candidateId, personId } as const
+    const session = await createEmbedSession(tx, app.context, partner.scope, target, { origin: ORIGIN })
+    removal = allow(app, partner.scope, [])
+    await setTimeout(300)
+    return session
+  })
+  await removal
+  assert.equal((await open(app, partsOf(url))).code, 'LINK_EXPIRED')
+  assert.equal((await partner.post(paths.report, { origin: ORIGIN })).status, 400)
+})
+
+test('no page is created for the conversation of an archived campaign', async () => {
+  const { app, partner, paths, campaign_id } = await setUp()
+  assert.equal((await partner.remove(`/campaigns/${campaign_id}`)).status, 200)
+  const { status, body } = await partner.post(paths.candidate, { origin: ORIGIN })
+  assert.deepEqual([status, body.error.code], [409, 'CONFLICT'])
+  assert.match(body.error.message, /campaign has ended/)
+  assert.equal((await open(app, await create(partner.post, paths.report))).status, 200)
+})
+
+test('the export of a person lists the embed sessions', async () => {
+  const { app, partner, paths, personId } = await setUp()
+  const { embedId } = await create(partner.post, paths.report)
+  const opened = await create(partner.post, paths.candidate)
+  await open(app, opened)
+  const { sections } = (await partner.get(`/people/${personId}/export`)).body.data
+  const { records } = sections.find(({ name }: any) => name === 'embed_sessions')
+  const created_at = new Date(app.clock.now()).toISOString()
+  const byId = new Map(records.map((record: any) => [record.embed_id, record]))
+  const shared = { origin: ORIGIN, created_at }
+  assert.deepEqual(byId.get(embedId), { ...shared, embed_id: embedId, view: 'report', opened_at: null })
+  const expected = { ...shared, embed_id: opened.embedId, view: 'candidate', opened_at: created_at }
+  assert.deepEqual(byId.get(opened.embedId), expected)
+})
+
+test('an ID of another form is not found', async () => {
+  const app = await getApp()
+  for (const embedId of ['EMB_%00', 'x']) {
+    const { status, code } = await open(app, { embedId, token: 'x' })
+    assert.deepEqual([status, code], [404, 'NOT_FOUND'])
+  }
 })
 
 test('a repeated request with the same Idempotency-Key returns the same URL, which is not stored in plain text', async () => {
@@ -303,6 +412,8 @@ test('owners change the allowed origins, and invalid origins are explained', asy
       'https://a.example.com:443',
       'https://a.example.com; script-src *',
       'https://user@a.example.com',
+      'https://a$_.example.com',
+      'http://[::1]:3000',
     ]),
     [
       'origins[0] must be one exact origin, without a wildcard; got "https://*.example.com"',
@@ -311,6 +422,8 @@ test('owners change the allowed origins, and invalid origins are explained', asy
       'origins[3] must not name the default port; write https://a.example.com',
       'origins[4] must be one exact origin, without a wildcard; got "https://a.example.com; script-src *"',
       'origins[5] must have a scheme, a host and an optional port only; write https://a.example.com instead of "https://user@a.example.com"',
+      'origins[6] must have a host of letters, digits, dots and hyphens only; got "https://a$_.example.com"',
+      'origins[7] must have a host of letters, digits, dots and hyphens only; got "http://[::1]:3000"',
     ],
   )
   const many = Array.from({ length: 21 }, (_, i) => `https://a${i}.example.com`)
@@ -340,6 +453,8 @@ test('the page of a student is opened with an embed session, and acts as the stu
   const opened = { ...session, token: pageToken }
   assert.equal((await calls.call('GET', `/verify/${pageToken}`)).body.data.serviceVerificationId, session.id)
   assert.equal((await calls.storeSkills(opened)).status, 200)
+  const consent = await calls.call('POST', `/verify/${pageToken}/credentials`, { body: { wanted: true } })
+  assert.deepEqual([consent.body.data.wanted, consent.body.data.manageUrl], [true, null])
   assert.equal((await calls.call('GET', '/skills/search?q=brick', { token: pageToken })).status, 200)
   const notice = await fetch(`${app.url}/api/v1/your-data/session`, {
     headers: { authorization: `Bearer ${pageToken}` },

@@ -1,17 +1,24 @@
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
-import type { Queries } from '../platform/database/database.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
 
 export const MAX_ORIGINS = 20
 export const MAX_ORIGIN_LENGTH = 255
 /** Allows every port of this machine, in TEST mode only. */
 const LOCALHOST_WILDCARD = 'http://localhost:*'
-const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1'])
 
 /** Returns the origins that may embed pages of the organisation in this mode. */
 export async function getOrigins(queries: Queries, { orgId, mode }: OrgScope): Promise<string[]> {
   const { rows } = await sql<{ origins: string[] }>`
     select origins from embed_origins where org_id = ${orgId} and mode = ${mode}`.execute(queries)
+  return rows[0]?.origins ?? []
+}
+
+/** Same as `getOrigins`, and locks the list, so that removing an origin waits and then ends the sessions created meanwhile, too. */
+export async function lockOrigins(tx: Tx, { orgId, mode }: OrgScope): Promise<string[]> {
+  const { rows } = await sql<{ origins: string[] }>`
+    select origins from embed_origins where org_id = ${orgId} and mode = ${mode} for share`.execute(tx)
   return rows[0]?.origins ?? []
 }
 
@@ -41,6 +48,8 @@ export function parseOrigin(text: string, mode: OrgScope['mode']): { origin: str
     return isOriginWithDefaultPort(text, url)
       ? { error: `must not name the default port; write ${url.origin}` }
       : { error: `must have a scheme, a host and an optional port only; write ${url.origin} instead of ${shown}` }
+  if (!/^[a-z0-9.-]+$/.test(url.hostname))
+    return { error: `must have a host of letters, digits, dots and hyphens only; got ${shown}` }
   if (url.protocol === 'https:') return { origin: url.origin }
   if (!LOOPBACK_HOSTS.has(url.hostname))
     return { error: `must start with https://; http is accepted in TEST mode for localhost only; got ${shown}` }

@@ -12,7 +12,7 @@ import { readBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
 import { jsonBlock, type Pages } from '../web-assets/assets.ts'
-import { findEmbedFrame, openEmbedSession } from './embed-sessions.ts'
+import { findEmbedFrame, linkNotFoundProblem, openEmbedSession } from './embed-sessions.ts'
 import { type EmbedSettings, embedResponse, OpenBody, OpenedEmbedPage } from './schema.ts'
 
 /** High, because the visitors of a website can share the address of their network. */
@@ -35,7 +35,7 @@ export function embedPageRoutes(app: App, { db, clock, limits, config }: Deps, p
     await limitAddress({ clock, limits }, request, ADDRESS_RULE)
     const { embed_id } = request.params as { embed_id: string }
     const frame = EMBED_ID_PATTERN.test(embed_id) ? await findEmbedFrame(db.queries, embed_id) : undefined
-    if (!frame) throw problem('NOT_FOUND', 'This link is not valid.')
+    if (!frame) throw linkNotFoundProblem()
     const { org_id, view, origin, language } = frame
     request.tenant.scope = { orgId: org_id, mode: frame.mode }
     const settings = { view, origin, language } as EmbedSettings
@@ -70,6 +70,7 @@ export function embedRoutes(app: App, { db, clock, limits, keyring }: Context): 
     async (request) => {
       const { embed_id } = request.params as { embed_id: string }
       try {
+        if (!EMBED_ID_PATTERN.test(embed_id)) throw linkNotFoundProblem()
         await keyring.refreshIfStale()
         const opened = await db.transaction(async (tx) => {
           const page = await openEmbedSession(tx, clock, embed_id, request.body.token)

@@ -337,8 +337,12 @@ interface TransformInput {
 }
 
 /** Adds the scope, the rate limit class and the headers that a partner route requires. */
-function withRequirements(schema: RouteSchema, { scope, limit, idempotent }: FastifyContextConfig): RouteSchema {
-  const requirements = [scope ? `Scope: \`${scope}\`.` : 'Any valid key.', `Rate limit class: \`${limit}\`.`]
+function withRequirements(
+  schema: RouteSchema,
+  { scope, furtherScope, limit, idempotent }: FastifyContextConfig,
+): RouteSchema {
+  const scopes = furtherScope ? `Scopes: \`${scope}\` and \`${furtherScope}\`.` : `Scope: \`${scope}\`.`
+  const requirements = [scope ? scopes : 'Any valid key.', `Rate limit class: \`${limit}\`.`]
   return {
     ...schema,
     ...(scope ? { [SCOPE_KEY]: scope } : {}),

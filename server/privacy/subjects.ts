@@ -43,7 +43,7 @@ const SELECTIONS = {
 
 /**
  * Returns the candidacy, session or review of a link or of an embedded page, even if it has expired: people can use their rights as long as
- * data is stored.
+ * data is stored. An embedded page that was ended, by a revocation or an erasure, is unknown.
  */
 export async function findSubject(queries: Queries, kind: SubjectKind, token: string): Promise<Subject | undefined> {
   const { rows } = await SELECTIONS[kind](await hasToken(queries, kind, token)).execute(queries)
@@ -70,5 +70,7 @@ const TABLES = {
 async function hasToken(queries: Queries, kind: SubjectKind, token: string): Promise<RawBuilder<boolean>> {
   const { alias, id, view } = TABLES[kind]
   const page = view && (await findOpenedPage(queries, view, token))
-  return page ? sql`${sql.ref(id)} = ${page.target_id}` : sql`${sql.ref(`${alias}.token_hash`)} = ${hashToken(token)}`
+  return page && page.ended_reason === null
+    ? sql`${sql.ref(id)} = ${page.target_id}`
+    : sql`${sql.ref(`${alias}.token_hash`)} = ${hashToken(token)}`
 }

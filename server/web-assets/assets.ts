@@ -131,7 +131,7 @@ export function servePages(app: App): Pages {
       const policy = CONTENT_SECURITY_POLICY.replace(
         "style-src 'self'",
         ["style-src 'self'", ...hashes.map((hash) => `'${hash}'`)].join(' '),
-      ).replace("frame-ancestors 'none'", `frame-ancestors ${frameAncestor ?? "'none'"}`)
+      ).replace("frame-ancestors 'none'", () => `frame-ancestors ${frameAncestor ?? "'none'"}`)
       const styleElement = style ? `<style>${style}</style>` : ''
       const html = shell.html
         .replace('<html lang="en">', () => `<html lang="${language}">`)

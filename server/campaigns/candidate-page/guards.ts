@@ -6,12 +6,11 @@ import { servicePausedProblem } from '../../access/service-switch.ts'
 import { Problem, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { findOpenedPage, pageEnd } from '../../embeds/embed-sessions.ts'
-import { getPrivacySettings } from '../../notices/settings.ts'
-import { DAY, formatSeconds } from '../../platform/clock.ts'
+import { formatSeconds } from '../../platform/clock.ts'
 import { checkBodyOfRejectedCaller, hasBody } from '../../platform/http/body.ts'
 import { hashToken } from '../../platform/token-hash.ts'
-import { findClock } from '../../test-clocks/test-clocks.ts'
 import type { Candidacy } from '../candidacy.ts'
+import { type CampaignOfLink, hasLinkExpired } from './link-expiry.ts'
 
 const ADDRESS_RULE: Rule = { name: 'candidate-address', kind: 'fixed', limit: 600, seconds: 60 }
 const TOKEN_RULE: Rule = { name: 'candidate-token', kind: 'tokens', limit: 20, seconds: 10 }
@@ -45,7 +44,7 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
 
     /**
      * Returns the ID of the candidate whose link or embedded page has the token. Unknown tokens get a 404 response and a stricter rate limit.
-     * Links whose campaign has ended, or whose person was erased, get a 410 response. While the organisation is paused, only requests for which `allowWhilePaused` is true are accepted: opt-outs, which also work with an expired link. With `linkOnly`, tokens of embedded pages are unknown.
+     * Links whose campaign has ended, or whose person was erased, get a 410 response. While the organisation is paused, only requests for which `allowWhilePaused` is true are accepted: opt-outs, which also work with an expired link or embedded page. With `linkOnly`, tokens of embedded pages are unknown.
      */
     async authenticate(
       request: FastifyRequest,
@@ -56,10 +55,13 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
       await enforceRateLimit(hashToken(token).toString('base64url'), [TOKEN_RULE], reply)
       const link = await findLink(token)
       if (!link || (linkOnly && link.page)) return rejectUnknownToken(request, reply)
+      const end = link.page && pageEnd(link.page, clock)
+      if (link.page && (link.is_erased || end === 'erased'))
+        throw problem('DATA_ERASED', 'The data of this person was erased.')
       if (link.is_erased) throw new EndedLinkProblem('gone')
-      if (link.page && pageEnd(link.page, clock) !== undefined)
+      if (end === 'revoked' || (end === 'expired' && !allowWhilePaused))
         throw new EndedLinkProblem('expired', 'This embedded page has ended. Reload the page that contains it.')
-      if (!allowWhilePaused && (await hasExpired(link))) throw new EndedLinkProblem('expired')
+      if (!allowWhilePaused && (await hasLinkExpired(db.queries, clock, link))) throw new EndedLinkProblem('expired')
       await keyring.refreshIfStale()
       if (!allowWhilePaused && keyring.isServicePaused(link.org_id)) throw servicePausedProblem()
       return link.candidate_id
@@ -76,14 +78,6 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
     return rows[0] && { ...rows[0], page }
   }
 
-  /** Returns whether the campaign of a link was archived, or was completed some time ago. */
-  async function hasExpired({ org_id, hold, completed_at, test_clock_id }: Link): Promise<boolean> {
-    if (hold === 'archived') return true
-    if (completed_at === null) return false
-    const { link_days: linkDays } = await getPrivacySettings(db.queries, org_id)
-    return (await findClock(db.queries, clock, test_clock_id)).now() >= completed_at.getTime() + linkDays * DAY
-  }
-
   async function rejectUnknownToken(request: FastifyRequest, reply: FastifyReply): Promise<never> {
     await enforceRateLimit(callerAddress(request.ip), [UNKNOWN_TOKEN_RULE], reply)
     throw problem('NOT_FOUND', 'This link is not valid.')
@@ -97,13 +91,9 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
   }
 }
 
-interface Link {
+interface Link extends CampaignOfLink {
   candidate_id: string
-  org_id: string
   is_erased: boolean
-  hold: 'paused' | 'archived' | null
-  completed_at: Date | null
-  test_clock_id: string | null
 }
 
 function tokenOf({ params }: FastifyRequest): string {

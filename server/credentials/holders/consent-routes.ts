@@ -3,6 +3,7 @@ import { candidateGuards } from '../../campaigns/candidate-page/guards.ts'
 import { candidateResponse } from '../../campaigns/candidate-page/schema.ts'
 import { skillId } from '../../catalogue/ids.ts'
 import type { Context } from '../../context.ts'
+import { isPageToken } from '../../embeds/embed-sessions.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
 import { acceptedLanguage } from '../../platform/text/languages.ts'
 import { success } from '../../verification/routes.ts'
@@ -61,7 +62,8 @@ export function sessionCredentialRoutes(app: App, context: Context): void {
         const { wanted, showName = false } = request.body
         const source = await sessionSource(tx, session)
         const language = acceptedLanguage(headers['accept-language'])
-        return decideCredentials(tx, context, source, { wanted, showName, language })
+        const hidesLink = isPageToken(sessionCaller.token!)
+        return decideCredentials(tx, context, source, { wanted, showName, language, hidesLink })
       })
       return success(sessionOffer(offer), offer.consent?.wanted ? 'Consent stored' : 'Consent withdrawn')
     },
@@ -88,7 +90,8 @@ export function candidateCredentialRoutes(app: App, context: Context): void {
       // Locked, so that a conversation that ends at the same time sees the consent.
       const candidacy = (await lockCandidacy(tx, candidateId))!
       const { language } = candidacy.state
-      return decideCredentials(tx, context, candidateSource(candidacy), { wanted, showName, language })
+      const hidesLink = isPageToken((request.params as { token: string }).token)
+      return decideCredentials(tx, context, candidateSource(candidacy), { wanted, showName, language, hidesLink })
     })
     return { success: true as const, data: candidateOffer(offer) }
   })

@@ -51,6 +51,8 @@ export interface ConsentInput {
   wanted: boolean
   showName: boolean
   language: string
+  /** For an embedded page, which must not learn the link for managing the credentials, because the link works for longer. */
+  hidesLink?: boolean
 }
 
 export async function readOffer(
@@ -127,9 +129,11 @@ export async function decideCredentials(
       { holderId: holder.holder_id, showName: input.showName, language: input.language },
       { isLimited: true },
     )
-  const url = await createHolderLink(tx, deps.clock, deps.config, holder)
   // Not again when the person only changes whether the name is shown.
-  if (contact.kind === 'email' && !previousConsent?.wanted)
+  const sendsEmail = contact.kind === 'email' && !previousConsent?.wanted
+  if (!sendsEmail && input.hidesLink) return readOffer(tx, deps, source)
+  const url = await createHolderLink(tx, deps.clock, deps.config, holder)
+  if (sendsEmail)
     await emailManageLink(tx, deps, {
       scope: source.scope,
       person: { personId: source.personId, key: source.personKey },
@@ -137,7 +141,7 @@ export async function decideCredentials(
       url,
       language: input.language,
     })
-  return readOffer(tx, deps, source, url)
+  return readOffer(tx, deps, source, input.hidesLink ? null : url)
 }
 
 /** Rejects a name that is a link in disguise, although it was accepted before links in names were rejected. */

@@ -63,6 +63,7 @@ export const exportRequested = defineHook<[queries: Queries, deps: ErasureDeps, 
   'console',
   'ats',
   'reports',
+  'embeds',
 )
 
 /** Returns the IDs of the records that a module holds about a person. */

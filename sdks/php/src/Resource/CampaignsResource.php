@@ -367,7 +367,7 @@ final class CampaignsResource
      * whom your website has signed in, opens your page: whoever opens the URL answers as the candidate. The
      * URL can be opened once, within five minutes; the opened page works for two hours. It ends when the link
      * of the candidate is revoked, when the origin is removed from the list, and when the person is erased.
-     * Scope: `campaigns:write`. Rate limit class: `campaignWrites`.
+     * Scopes: `campaigns:write` and `results:read`. Rate limit class: `campaignWrites`.
      *
      * @param string $campaignId ID of the campaign.
      * @param string $candidateId ID of the candidate in this campaign.

@@ -621,8 +621,8 @@ class CampaignsResource:
         candidate, whom your website has signed in, opens your page: whoever opens the URL answers as
         the candidate. The URL can be opened once, within five minutes; the opened page works for two
         hours. It ends when the link of the candidate is revoked, when the origin is removed from the
-        list, and when the person is erased. Scope: `campaigns:write`. Rate limit class:
-        `campaignWrites`.
+        list, and when the person is erased. Scopes: `campaigns:write` and `results:read`. Rate limit
+        class: `campaignWrites`.
         """
         operation = Operation(
             "POST",

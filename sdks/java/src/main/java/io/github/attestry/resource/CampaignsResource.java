@@ -333,7 +333,8 @@ public final class CampaignsResource {
      * candidate, whom your website has signed in, opens your page: whoever opens the URL answers as the
      * candidate. The URL can be opened once, within five minutes; the opened page works for two hours. It ends
      * when the link of the candidate is revoked, when the origin is removed from the list, and when the person
-     * is erased. Scope: {@code campaigns:write}. Rate limit class: {@code campaignWrites}.
+     * is erased. Scopes: {@code campaigns:write} and {@code results:read}. Rate limit class: {@code
+     * campaignWrites}.
      *
      * @throws io.github.attestry.ApiException for an error response
      */
