@@ -27,7 +27,10 @@ const tests = pageTests({
     const { mandate_id } = await partner.createMandate()
     await until(async () => (await partner.get(`/mandates/${mandate_id}`)).body.data.status === 'ready')
     await partner.createCampaign(mandate_id, [aCandidate(1)])
-    const { result_id, candidate, campaign_id } = (await partner.get('/results')).body.data.items[0]
+    // A result is listed only after the job that contacts the candidate has released it.
+    const { result_id, candidate, campaign_id } = await until(
+      async () => (await partner.get('/results')).body.data.items[0],
+    )
     const sessionKey = await app.fixtures.createSessionKey(orgId, 'test')
     const { id } = await verificationCalls(app, orgId, sessionKey, 'test').openSession()
     return {
