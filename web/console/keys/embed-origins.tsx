@@ -38,7 +38,7 @@ export function EmbedOrigins() {
             hint={`Origins such as https://careers.example.com, one per line.${
               mode === 'test' ? ' In TEST mode, also http://localhost:3000, or http://localhost:* for every port.' : ''
             }`}
-            error={fieldError && `Line ${lineNumber(lines, fieldError.path)}: ${fieldError.message}`}
+            error={fieldError && linePrefix(lines, fieldError.path) + fieldError.message}
           >
             {(attributes) => (
               <textarea
@@ -83,7 +83,9 @@ function numberedLines(lines: string): { text: string; number: number }[] {
     .filter(({ text }) => text !== '')
 }
 
-/** Returns the number of the line in which a field such as `origins[0]` is entered. */
-function lineNumber(lines: string, path: string): number {
-  return numberedLines(lines)[Number(/\d+/.exec(path)?.[0] ?? 0)]?.number ?? 1
+/** Returns the number of the line in which a field such as `origins[0]` is entered, before an error; an empty text for the whole list. */
+function linePrefix(lines: string, path: string): string {
+  const index = /\[(\d+)\]/.exec(path)?.[1]
+  const line = index === undefined ? undefined : numberedLines(lines)[Number(index)]
+  return line ? `Line ${line.number}: ` : ''
 }
