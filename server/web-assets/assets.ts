@@ -97,6 +97,7 @@ export function servePages(app: App): Pages {
   const assetsByName = new Map<string, Promise<Asset>>()
   /** The built HTML of each page, into which `send` inserts the parts. */
   const shellsByPage = new Map<string, Promise<PageShell>>()
+  const scriptFilesByName = new Map<string, string>()
 
   app.get('/assets/:name', async (request, reply) => {
     const { name } = request.params as { name: string }
@@ -150,7 +151,8 @@ export function servePages(app: App): Pages {
       return sendEncoded(request, reply, compressText(html))
     },
     async sendScript(request, reply, name) {
-      const file = await findScriptFile(name)
+      const file = scriptFilesByName.get(name) ?? (await findScriptFile(name))
+      scriptFilesByName.set(name, file)
       const etag = `"${file.slice(name.length + 1, -'.js'.length)}"`
       reply.headers({
         'cache-control': `public, max-age=${SCRIPT_MAX_AGE_SECONDS}`,
