@@ -26,6 +26,8 @@ export interface Conversation {
   sendProblem: 'offline' | 'failed' | 'paused' | undefined
   /** True if the candidate's link became invalid while the page was open. */
   linkInvalid: boolean
+  /** True if the embedded page expired while it was open. What the candidate has not sent stays visible. */
+  expired: boolean
   /** The prompts to show now; undefined while the next question is still unknown. */
   prompts: CandidatePrompt[] | undefined
   answeredCount: number
@@ -49,6 +51,8 @@ export function openConversation(
   token: string,
   initialView: CandidateView,
   onChange: (conversation: Conversation) => void,
+  /** Called when an embedded page has expired; undefined for other pages, which are reloaded. */
+  onExpired?: () => void,
 ) {
   const url = paths.candidate(token)
   const draftKey = draftName(token)
@@ -58,6 +62,7 @@ export function openConversation(
   let sendProblem: Conversation['sendProblem']
   let stopped = false
   let linkInvalid = false
+  let expired = false
   let sending = false
   let retryDelayMs = FIRST_RETRY_DELAY_MS
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -76,6 +81,7 @@ export function openConversation(
       pendingActions,
       sendProblem,
       linkInvalid,
+      expired,
       prompts,
       answeredCount: Math.min(progress.done + nextStep - step, progress.total),
     }
@@ -143,6 +149,7 @@ export function openConversation(
       await applyResponse(result.data, action)
       return true
     }
+    if (expires(result.code)) return false
     if (result.status >= 400 && result.status < 500 && result.status !== 408 && result.status !== 429) {
       // The error is permanent: drop the action and reload the conversation.
       removePending(action)
@@ -191,6 +198,7 @@ export function openConversation(
   async function refresh() {
     const result = await call<CandidateView>(url)
     if (result.ok) applyView(result.data, true)
+    else if (expires(result.code)) return
     else if (result.status === 410)
       location.reload() // the server renders why the link has ended
     else if (result.status === 404) {
@@ -200,6 +208,16 @@ export function openConversation(
     }
     dropOutdated()
     notify()
+  }
+
+  /** Returns whether an error means that the embedded page has expired, and then keeps the pending actions. */
+  function expires(code: string): boolean {
+    if (!onExpired || code !== 'LINK_EXPIRED') return false
+    sendProblem = undefined
+    if (!expired) onExpired()
+    expired = true
+    notify()
+    return true
   }
 
   function applyView(next: CandidateView, replacesAll: boolean) {

@@ -13,21 +13,26 @@ interface Props {
   initialView: CandidateView
   /** Called with the kind of the ending when the conversation has ended, also if it had ended before. */
   onEnded?: (ending: string) => void
+  /** What an embedded page shows and does when it has expired. */
+  expiry?: { text: string; language: string; onExpired: () => void }
 }
 
-export function CandidatePage({ token, initialView, onEnded }: Props) {
+export function CandidatePage({ token, initialView, onEnded, expiry }: Props) {
   const [, setRenderCount] = useState(0)
   const conversation = useMemo(
-    () => openConversation(token, initialView, () => setRenderCount((count) => count + 1)),
+    () => openConversation(token, initialView, () => setRenderCount((count) => count + 1), expiry?.onExpired),
     [],
   )
   const answered = useRef(false)
   const [CredentialOffer, setCredentialOffer] = useState<typeof CandidateCredentialOffer>()
   const [confirmingStop, setConfirmingStop] = useState(false)
-  const { view, pendingActions, prompts, sendProblem, linkInvalid, answeredCount } = conversation.currentState()
+  const { view, pendingActions, prompts, sendProblem, linkInvalid, expired, answeredCount } =
+    conversation.currentState()
   const { labels, language, title, company, brand } = view
   const question = lastItem(prompts)
-  const isOpen = question?.kind !== 'notice' && !linkInvalid
+  /** Whether the page expired before an answer was sent. */
+  const isUnsent = expired && pendingActions.some(isAnswer)
+  const isOpen = question?.kind !== 'notice' && !linkInvalid && !isUnsent
   const pendingLanguage = pendingActions.find((action) => !isAnswer(action))
   const pendingAnswers = pendingActions.filter(isAnswer).filter(({ shown }) => shown !== '')
   const main = useRef<HTMLElement>(null)
@@ -63,7 +68,7 @@ export function CandidatePage({ token, initialView, onEnded }: Props) {
           <h1 dir="auto">{title}</h1>
           <p dir="auto">{brand && brand.name !== company ? `${company} · ${brand.name}` : company}</p>
         </div>
-        {view.languages.length > 1 && !linkInvalid && (
+        {view.languages.length > 1 && !linkInvalid && !expired && (
           <select
             aria-label={labels.language}
             value={pendingLanguage && 'language' in pendingLanguage ? pendingLanguage.language : language}
@@ -83,7 +88,7 @@ export function CandidatePage({ token, initialView, onEnded }: Props) {
           <Progress labels={labels} answeredCount={answeredCount} total={view.progress.total} />
         )}
       </header>
-      <main class={isOpen || !prompts || view.past.length > 0 ? '' : 'centred'} tabIndex={-1} ref={main}>
+      <main class={isOpen || isUnsent || !prompts || view.past.length > 0 ? '' : 'centred'} tabIndex={-1} ref={main}>
         <div class="log" role="log" aria-live="polite" aria-relevant="additions">
           {view.past.map((exchange, index) => (
             <ExchangeBubbles key={index} exchange={exchange} labels={labels} />
@@ -93,7 +98,7 @@ export function CandidatePage({ token, initialView, onEnded }: Props) {
           ))}
           {linkInvalid ? (
             <p class="message us closing quiet">{labels.unknown}</p>
-          ) : prompts ? (
+          ) : isUnsent ? null : prompts ? (
             prompts.map(({ step, text, kind }, index) => (
               <p
                 key={`${step} ${index} ${text}`}
@@ -125,6 +130,11 @@ export function CandidatePage({ token, initialView, onEnded }: Props) {
         </div>
         {canGetCredentials && CredentialOffer && <CredentialOffer token={token} language={language} />}
         <div aria-live="polite">
+          {expired && (
+            <p class="notice" lang={expiry!.language}>
+              {expiry!.text}
+            </p>
+          )}
           {sendProblem && pendingActions.length > 0 && (
             <div class="notice row between">
               <span>{labels[sendProblem]}</span>
@@ -150,7 +160,8 @@ export function CandidatePage({ token, initialView, onEnded }: Props) {
           />
         ) : (
           canStop(view, question?.text) &&
-          !linkInvalid && (
+          !linkInvalid &&
+          !expired && (
             <button type="button" class="plain small" ref={stopButton} onClick={() => setConfirmingStop(true)}>
               {labels.stop}
             </button>

@@ -30,6 +30,9 @@ interface Props {
 
 type Texts = Record<string, string>
 
+/** Whether the page is in a frame. There, links open a new tab, and the page that manages the credentials offers to email the secret link. */
+const isFramed = window.parent !== window
+
 /**
  * Offers credentials for the verified skills, and shows them once they exist. Shows nothing if there is no offer or it cannot be
  * loaded, because the page is complete without it.
@@ -104,6 +107,10 @@ export function CredentialConsent({ language, load, decide }: Props) {
         <div class="row">
           {manageUrl ? (
             <a class="button primary" href={manageUrl}>
+              {t.consent_manage}
+            </a>
+          ) : isFramed ? (
+            <a class="button" href="/my-credentials">
               {t.consent_manage}
             </a>
           ) : (

@@ -13,6 +13,7 @@ import { startApp } from '../../test/support/app.ts'
 import { inviteCandidate } from '../../test/support/candidate.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { runClock } from '../../test/support/clock.ts'
+import { passAssessment } from '../../test/support/issued-credentials.ts'
 import { aTestNumberCandidate, createCampaignPartner, passTime } from '../../test/support/partners.ts'
 import { until } from '../../test/support/until.ts'
 import { verificationCalls } from '../../test/support/verification.ts'
@@ -122,6 +123,24 @@ test('a candidate answers in a frame of another website, which learns when the c
   await assertFits(page, frame)
 })
 
+test('an answer that was not sent before the page expired stays visible, and the website learns of the expiry', async (t) => {
+  const { app, origin, allow, visit } = await startWebsite(t)
+  const { partner, campaign_id, getCandidacy } = await inviteCandidate(app)
+  await allow(partner.orgId)
+  const { candidate_id } = await getCandidacy()
+  const path = `/campaigns/${campaign_id}/candidates/${candidate_id}/embed-sessions`
+  const { page, frame, waitForEvent } = await visit(await createSession(partner.post, path, origin))
+  await waitForEvent('ready')
+  app.clock.advance(2 * HOUR)
+  await frame.getByRole('button', { name: 'Yes', exact: true }).click()
+  assert.equal((await waitForEvent('failed')).code, 'LINK_EXPIRED')
+  await frame.getByText('Text that you have not sent is not saved.').waitFor()
+  assert.match((await frame.locator('.message.you').textContent())!, /Yes/)
+  assert.equal(await frame.getByRole('button').count(), 0)
+  await assertAccessible(page)
+  assert.equal((await getCandidacy()).state.point.at, 'consent')
+})
+
 test('a recruiter reads the report of a result in a frame', async (t) => {
   const { app, origin, allow, visit } = await startWebsite(t)
   const partner = await createCampaignPartner(app)
@@ -172,6 +191,28 @@ test('a student verifies skills in a frame, in the language of the website', asy
   await page.frames().at(-1)!.evaluate('location.reload()')
   const completed = await waitForEvent('completed')
   assert.equal(completed.status, 'pending_review')
+
+  app.clock.advance(2 * HOUR)
+  await page.frames().at(-1)!.evaluate('location.reload()')
+  assert.equal((await waitForEvent('failed')).code, 'SESSION_NOT_FOUND')
+  await frame.getByRole('alert').waitFor()
+})
+
+test('a student with credentials opens the page that manages them in a new tab', async (t) => {
+  const { app, origin, allow, visit } = await startWebsite(t)
+  const { orgId } = await app.fixtures.createOrg()
+  await allow(orgId)
+  const key = await app.fixtures.createSessionKey(orgId, 'test')
+  const calls = verificationCalls(app, orgId, key, 'test')
+  const session = await passAssessment(calls)
+  const { body } = await calls.call('POST', `/verification/${session.id}/embed-sessions`, { key, body: { origin } })
+  const { page, frame } = await visit(body.data.url)
+  await frame.getByRole('button', { name: 'Create my credentials' }).click()
+  await frame.getByRole('heading', { name: 'Your credentials are ready.' }).waitFor()
+  await page.frames().at(-1)!.evaluate('location.reload()')
+  const opened = page.waitForEvent('popup')
+  await frame.getByRole('link', { name: 'Manage my credentials' }).click()
+  await (await opened).getByRole('textbox').waitFor()
 })
 
 test('the browser blocks the frame on a website that is not the origin of the session, and the element explains it', async (t) => {
@@ -213,4 +254,5 @@ test('a URL that was opened or has ended shows an error in the frame, and messag
   const direct = await newPage(t)
   await direct.goto(await createSession(partner.post, `/results/${result_id}/embed-sessions`, origin))
   await direct.getByText('This page can only be shown on the website of the organisation.').waitFor()
+  assert.equal(new URL(direct.url()).hash, '', 'the token is removed from the address')
 })

@@ -25,13 +25,21 @@ void start()
 
 /** Opens the page and shows its view, whose code is loaded meanwhile. */
 async function start(): Promise<void> {
-  if (!frame) return render(<EmbedError code="NOT_EMBEDDED" language={language} />, root)
+  if (!frame) {
+    history.replaceState(null, '', location.pathname) // removes the token
+    return render(<EmbedError code="NOT_EMBEDDED" language={language} />, root)
+  }
   render(<Loading language={language} />, root)
   const { send } = frame
   const view: Promise<{ show: ShowView }> = views[settings.view]()
   const opened = await openPage()
   if (!opened.ok) return fail(opened.code)
-  const options = { token: opened.data, language, onCompleted: (status: string) => send({ type: 'completed', status }) }
+  const options = {
+    token: opened.data,
+    language,
+    onCompleted: (status: string) => send({ type: 'completed', status }),
+    onFailed: (code: string) => send({ type: 'failed', code }),
+  }
   const failure = await view.then(({ show }) => show(root, options)).catch(() => 'UNEXPECTED')
   if (failure !== undefined) return fail(failure)
   send({ type: 'ready' })

@@ -7,6 +7,8 @@ export interface ViewOptions {
   /** The language in which the page starts. */
   language: PageLanguage
   onCompleted: (status: string) => void
+  /** Called with the error code when the page stops working after it was shown. */
+  onFailed: (code: string) => void
 }
 
 /** Shows a view. Returns the error code if it cannot be shown. */

@@ -25,13 +25,15 @@ type Step = (typeof STEPS)[number]
 
 interface Props {
   token: string
+  /** The session, if it is already loaded. */
+  initialSession?: VerificationSession
   /** The language in which the page starts; by default, the last choice of the student or that of the browser. */
   startLanguage?: PageLanguage
   /** Called with the status when the student has nothing left to do, also if that was the case before. */
   onEnded?: (status: string) => void
 }
 
-export function StudentPage({ token, startLanguage, onEnded }: Props) {
+export function StudentPage({ token, initialSession, startLanguage, onEnded }: Props) {
   const [language, setLanguage] = useState(() => startLanguage ?? initialLanguage())
   const [session, setSession] = useState<VerificationSession>()
   /** The organisation in the link, which is shown until the session is loaded. */
@@ -47,7 +49,7 @@ export function StudentPage({ token, startLanguage, onEnded }: Props) {
   const pageTexts = texts[language]
   useEffect(() => applyBrand(brand), [brand])
   useEffect(() => saveLanguage(language), [language])
-  useEffect(() => void load(), [])
+  useEffect(() => (initialSession ? show(initialSession) : void load()), [])
   useEffect(() => {
     if (session && session.status !== 'open' && session.status !== 'in_assessment') onEnded?.(session.status)
   }, [session?.status])
@@ -126,15 +128,18 @@ export function StudentPage({ token, startLanguage, onEnded }: Props) {
     setError(undefined)
     if (!token) return setError('gone')
     const result = await call<VerificationSession>(paths.session(token))
-    if (result.ok) {
-      setSession(result.data)
-      setStep(firstOpenStep(result.data))
-      setHadEnded(result.data.status === 'completed' || result.data.status === 'failed')
-    } else if (result.code === OFFLINE) setError('offline')
+    if (result.ok) show(result.data)
+    else if (result.code === OFFLINE) setError('offline')
     else if (result.status === 429) setError('rateLimited')
     else if (result.code === 'SERVICE_DISABLED') setError('paused')
     else if (result.code === 'DATA_ERASED') setError('erased')
     else setError(result.status >= 500 ? 'serverError' : 'gone')
+  }
+
+  function show(loaded: VerificationSession) {
+    setSession(loaded)
+    setStep(firstOpenStep(loaded))
+    setHadEnded(loaded.status === 'completed' || loaded.status === 'failed')
   }
 
   function update(change: SessionChange) {
