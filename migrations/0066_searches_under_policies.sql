@@ -25,4 +25,21 @@ as $$
     and (current_setting('attestry.mode', true) = '*' or mode = current_setting('attestry.mode', true))
 $$;
 
-revoke execute on function candidates_with_tokens, mails_of_person, credentials_with_item from public;
+create function mandates_with_pending_skill(text) returns setof text
+language sql stable security definer set search_path = public, pg_temp rows 100
+as $$
+  select mandate_id from mandates where pending_skills <> '{}' and pending_skills @> array[$1]
+    and (current_setting('attestry.org', true) = '*' or org_id = current_setting('attestry.org', true))
+    and (current_setting('attestry.mode', true) = '*' or mode = current_setting('attestry.mode', true))
+$$;
+
+create function sessions_with_skill(integer) returns setof text
+language sql stable security definer set search_path = public, pg_temp rows 1000
+as $$
+  select verification_id from verification_sessions where skill_numbers <> '{}' and skill_numbers @> array[$1]
+    and (current_setting('attestry.org', true) = '*' or org_id = current_setting('attestry.org', true))
+    and (current_setting('attestry.mode', true) = '*' or mode = current_setting('attestry.mode', true))
+$$;
+
+revoke execute on function candidates_with_tokens, mails_of_person, credentials_with_item, mandates_with_pending_skill, sessions_with_skill
+  from public;

@@ -19,8 +19,7 @@ export async function countSkillUse(queries: Queries, number: number): Promise<S
   const { rows } = await sql<SkillUse>`
     select
       (select count(*)::int from mandates where status <> 'archived' and body like ${pattern}) as mandates,
-      (select count(*)::int from verification_sessions
-        where skill_numbers <> '{}' and skill_numbers @> array[${number}]::integer[]) as sessions,
+      (select count(*)::int from sessions_with_skill(${number})) as sessions,
       (select count(*)::int from selected_skills where skill_number = ${number}) as selected_skills`.execute(queries)
   return rows[0]!
 }

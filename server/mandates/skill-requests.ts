@@ -21,8 +21,9 @@ export async function resolvePendingSkills(tx: Tx, skill: ApprovedSkillData, clo
   const mandates = await tx
     .selectFrom('mandates')
     .select(['mandate_id', 'body', 'methods'])
+    .where(sql<boolean>`mandate_id in (select mandates_with_pending_skill(${skill.nameKey}))`)
+    // PostgreSQL repeats this condition for a mandate that was changed while this statement waited for its lock.
     .where('pending_skills', '@>', sql<string[]>`array[${skill.nameKey}]`)
-    .where('pending_skills', '<>', sql<string[]>`'{}'`)
     .where('status', '<>', 'archived')
     .orderBy('mandate_id')
     .forUpdate()

@@ -228,6 +228,21 @@ test('the functions that search in spite of the policies return rows of the orga
          values ('ML_' || $1::text, $2, $3, 'notice', '', 'kept', now(), '{PE_1}')`,
         [id, orgId, mode],
       )
+      await pool.query(
+        `insert into mandates (mandate_id, org_id, mode, workflow_id, status, methods, body, warnings, language_warnings, created_via,
+           pending_skills, prepare_at, created_at, updated_at)
+         values ('JM_' || $1::text, $2, $3, 'WF', 'ready', '{}', '{}', '{}', '{}', 'api', '{weaving}', now(), now(), now())`,
+        [id, orgId, mode],
+      )
+      await pool.query(
+        `with student as (
+           insert into verification_students (user_id, org_id, mode, external_student_id, created_at)
+           values ('US_' || $1::text, $2, $3, $1::text, now()))
+         insert into verification_sessions (verification_id, org_id, mode, user_id, token_hash, status, student, items, skill_numbers,
+           created_at, updated_at, expires_at)
+         values ('VS_' || $1::text, $2, $3, 'US_' || $1::text, $1::text::bytea, 'open', '{}', '[]', '{1001}', now(), now(), now())`,
+        [id, orgId, mode],
+      )
     }
   })
   const find = async (orgId: string, mode: string) => {
@@ -236,13 +251,20 @@ test('the functions that search in spite of the policies return rows of the orga
     const { rows: mails } = await sql<{ id: string }>`select mails_of_person('PE_1') as id order by id`.execute(
       db.queries,
     )
-    return [...candidates, ...mails].map(({ id }) => id)
+    const { rows: mandates } = await sql<{ id: string }>`
+      select mandates_with_pending_skill('weaving') as id order by id`.execute(db.queries)
+    const { rows: sessions } = await sql<{ id: string }>`
+      select sessions_with_skill(1001) as id order by id`.execute(db.queries)
+    return [...candidates, ...mails, ...mandates, ...sessions].map(({ id }) => id)
   }
   const asFirst = <T>(work: () => Promise<T>) => runWithScope({ scope: { orgId: first.orgId, mode: 'test' } }, work)
-  assert.deepEqual(await asFirst(() => find(first.orgId, 'test')), ['CD_1', 'ML_1', 'ML_2'])
-  assert.deepEqual(await asFirst(() => find(first.orgId, 'live')), ['ML_1', 'ML_2'])
-  assert.deepEqual(await asFirst(() => find(second.orgId, 'test')), ['ML_1', 'ML_2'])
-  assert.deepEqual(await find(second.orgId, 'test'), ['CD_3', 'ML_1', 'ML_2', 'ML_3'])
+  // The search for emails includes both modes, because a person is one in both.
+  const ofFirst = ['ML_1', 'ML_2', 'JM_1', 'VS_1']
+  assert.deepEqual(await asFirst(() => find(first.orgId, 'test')), ['CD_1', ...ofFirst])
+  assert.deepEqual(await asFirst(() => find(first.orgId, 'live')), ofFirst)
+  assert.deepEqual(await asFirst(() => find(second.orgId, 'test')), ofFirst)
+  const ofAll = ['ML', 'JM', 'VS'].flatMap((prefix) => [1, 2, 3].map((id) => `${prefix}_${id}`))
+  assert.deepEqual(await find(second.orgId, 'test'), ['CD_3', ...ofAll])
 })
 
 test('a database with functions of other programs starts, and the role of the server gets no access to them', {
