@@ -3531,7 +3531,8 @@ type Skill struct {
 	// The master skill that the sub-skill belongs to.
 	MasterSkill MasterSkillName `json:"master_skill"`
 	// True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active
-	// questions about it, or an AI writer is configured.
+	// questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off
+	// for a skill.
 	Verifiable bool `json:"verifiable"`
 }
 
@@ -3717,7 +3718,8 @@ type SkillSearchResult struct {
 	// The master skill that the sub-skill belongs to.
 	MasterSkill MasterSkillName `json:"master_skill"`
 	// True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active
-	// questions about it, or an AI writer is configured.
+	// questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off
+	// for a skill.
 	Verifiable bool `json:"verifiable"`
 	// Quality of the match, from 0 to 1.
 	Score float64 `json:"score"`

@@ -17,6 +17,11 @@ export interface Catalogue {
   load(skills: { ids?: string[]; names?: string[] }): Promise<LoadedSkills>
   /** Resolves when `current` includes all changes that were committed before the call. */
   refresh(): Promise<void>
+  /**
+   * Like `refresh`, after a change that the caller has committed. If reloading fails, the error is logged and not thrown, because the
+   * change is stored; the notification of the change reloads the catalogue later.
+   */
+  refreshAfterChange(): Promise<void>
   close(): void
 }
 
@@ -63,6 +68,9 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Catalogu
       return new LoadedSkills(current)
     },
     refresh,
+    async refreshAfterChange() {
+      await refresh().catch((error) => log.warn({ err: error }, 'reloading the catalogue after a change failed'))
+    },
     close() {
       closed = true
       clearTimeout(retryTimer)

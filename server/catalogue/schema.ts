@@ -30,7 +30,7 @@ const skillFields = {
   ...skillPlace,
   verifiable: Type.Boolean({
     description:
-      'True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured.',
+      'True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off for a skill.',
   }),
 }
 

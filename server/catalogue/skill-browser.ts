@@ -154,7 +154,7 @@ export async function describeSkill({ db, catalogue, config }: BrowserDeps & Pic
   const own = questions.own.get(number)
   const verifiableReason: (typeof verifiableReasons)[number] = row.verification_off
     ? 'switched_off'
-    : !skill.verifiable
+    : !skill.measurable
       ? 'too_few_questions'
       : config.ai === undefined
         ? 'built_in_questions'
@@ -168,7 +168,7 @@ export async function describeSkill({ db, catalogue, config }: BrowserDeps & Pic
     removed_aliases: row.removed_aliases,
     is_renamed: row.edited_name !== null,
     ...placeOf(skill),
-    verifiable: skill.verifiable,
+    verifiable: skill.measurable && !row.verification_off,
     verifiable_reason: verifiableReason,
     verification: !row.verification_off,
     often_required: row.verifiable,

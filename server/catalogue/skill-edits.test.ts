@@ -62,6 +62,11 @@ async function importSkills({ context, clock }: TestApp, skills: Parameters<type
   return { summary, ids: skills.map(({ id }) => `sk_${numbers.get(id)}`) }
 }
 
+function changeWithAdminKey(app: TestApp, id: string, body: object) {
+  const headers = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' }
+  return app.fetch(`/api/admin/skills/${id}`, { method: 'PATCH', headers, body: JSON.stringify(body) })
+}
+
 /** Returns the notifications of an organisation, as its owner sees them. */
 async function notificationTexts(app: TestApp, orgId: string): Promise<string[]> {
   const owner = await signInMember(app, orgId, 'owner')
@@ -164,6 +169,43 @@ test('aliases are added and removed, and imports do not add removed ones again',
   assert.deepEqual((await read(id)).aliases, ['toy making', 'toy turning', 'wooden toys'])
   const unchanged = await change(id, { add_aliases: ['wooden toys'] })
   assert.equal(unchanged.body.data.revision, (await read(id)).revision)
+})
+
+test('values that a source already has become those of the operator, and stay when the source drops them', async () => {
+  const { app, operator, change, read } = await setUp()
+  const row = { id: 'pin-1', name: 'Puppet carving', aliases: ['kathputli'], verifiable: true }
+  const [id] = (await importSkills(app, [row])).ids as [string]
+  const { revision } = await read(id)
+  const changed = (await change(id, { add_aliases: ['kathputli'], often_required: true })).body.data
+  assert.deepEqual([changed.revision, changed.added_aliases], [revision + 1, ['kathputli']])
+  const { items } = (await operator.get(`/operator/audit?subject=${id}`)).body.data
+  assert.deepEqual(items[0].details, { name: 'Puppet carving', added_aliases: ['kathputli'], often_required: true })
+  const repeated = await change(id, { name: 'Puppet carving', add_aliases: ['Kathputli'], often_required: true })
+  assert.equal(repeated.body.data.revision, revision + 1)
+  await importSkills(app, [{ ...row, aliases: [], verifiable: false }])
+  const { aliases, often_required } = await read(id)
+  assert.deepEqual([aliases, often_required], [['kathputli'], true])
+})
+
+test('a change is answered although the catalogue cannot be reloaded, with the stored values', async () => {
+  const { app, change, read } = await setUp()
+  const { db, catalogue } = app.context
+  const renameTable = (from: string, to: string) =>
+    db.asOwner(({ pool }) => pool.query(`alter table ${from} rename to ${to}`))
+  const [id] = (await importSkills(app, [{ id: 'reload-1', name: 'Slate cutting' }])).ids as [string]
+  const { revision } = await read(id)
+  await renameTable('master_skills', 'renamed_master_skills')
+  try {
+    const response = await change('sk_2001', { verification: false })
+    assert.equal(response.status, 200, JSON.stringify(response.body))
+    const { verifiable, verifiable_reason, verification } = response.body.data
+    assert.deepEqual([verifiable, verifiable_reason, verification], [false, 'switched_off', false])
+    assert.equal((await changeWithAdminKey(app, id, { revision, name: 'Slate tile cutting' })).status, 200)
+  } finally {
+    await renameTable('renamed_master_skills', 'master_skills')
+  }
+  await catalogue.refresh()
+  assert.equal((await change('sk_2001', { verification: true })).body.data.verifiable, true)
 })
 
 test('a name or alias of another skill is rejected with the skill that has it', async () => {
@@ -311,6 +353,21 @@ test('a request for an alias of the catalogue stays pending until an operator de
   const other = await createPartner(app)
   const repeated = (await other.post('/skill-requests', { name: 'godhadi' })).body.data
   assert.deepEqual([repeated.status, repeated.skill_id], ['duplicate', id])
+})
+
+test('a request cannot be approved as one skill if its name is the name of another', async () => {
+  const { app, operator } = await setUp()
+  const partner = await createPartner(app)
+  const { request_id } = (await partner.post('/skill-requests', { name: 'Cane splitting' })).body.data
+  const [id] = (await importSkills(app, [{ id: 'request-2', name: 'cane  Splitting' }])).ids as [string]
+  const approve = (same_as: string) => operator.post(`/operator/skill-requests/${request_id}/approve`, { same_as })
+  const response = await approve('sk_1001')
+  assert.equal(response.status, 409, JSON.stringify(response.body))
+  assert.equal(
+    response.body.error.message,
+    `"Cane splitting" is already the name of ${id}. Approve the request as that skill.`,
+  )
+  assert.equal((await approve(id)).status, 200)
 })
 
 test('a request is rejected with or without a reason, which the partner sees', async () => {

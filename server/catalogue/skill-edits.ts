@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
@@ -63,7 +64,7 @@ export async function changeSkill(
   const formerNames = name === skill.name ? [] : [skill.name]
   const kept = [...addedAliases, ...formerNames, name]
   const edits: SkillEdits = {
-    name: name === ownerName ? null : name,
+    name: change.name === undefined ? skill.edits.name : name === ownerName ? null : name,
     addedAliases: distinctAliases('', [...skill.edits.addedAliases, ...formerNames, ...addedAliases]).filter(
       (label) => !isIn(removedAliases)(label),
     ),
@@ -76,16 +77,22 @@ export async function changeSkill(
   const { aliases, verifiable } = combineValues(name, sources, edits)
   if (addedAliases.length > 0 && aliases.length > MAX_ALIASES)
     throw invalid([{ path: 'add_aliases', message: `a skill can have at most ${MAX_ALIASES} aliases` }])
-  const newAliases = aliases.filter((alias) => !skill.aliases.includes(alias))
+  // An alias that a source already has becomes the operator's too, so that it stays if the source drops it.
+  const newAliases = distinctAliases('', [
+    ...aliases.filter((alias) => !skill.aliases.includes(alias)),
+    ...edits.addedAliases.filter((alias) => !skill.edits.addedAliases.includes(alias)),
+  ])
   const lostAliases = skill.aliases.filter((alias) => !aliases.includes(alias))
   const details = {
     ...(name === skill.name ? {} : { old_name: skill.name }),
     ...(newAliases.length > 0 ? { added_aliases: newAliases } : {}),
     ...(lostAliases.length > 0 ? { removed_aliases: lostAliases } : {}),
-    ...(verifiable === skill.verifiable ? {} : { often_required: verifiable }),
+    ...(verifiable === skill.verifiable && edits.verifiable === skill.edits.verifiable
+      ? {}
+      : { often_required: verifiable }),
     ...(verificationOff === skill.verification_off ? {} : { verification: !verificationOff }),
   }
-  if (Object.keys(details).length === 0) return undefined
+  if (Object.keys(details).length === 0 && isDeepStrictEqual(edits, skill.edits)) return undefined
   await storeSkill(tx, clock, number, { name, aliases, verifiable, edits, verificationOff })
   await incrementCatalogueVersion(tx)
   return { name, ...details }
@@ -94,6 +101,7 @@ export async function changeSkill(
 /**
  * Adds the name of a skill request to the aliases that operators added, so that later requests for it find the skill. Unlike
  * `changeSkill`, accepts an alias that another skill has: taxonomies share aliases, and the operator has decided what the name means.
+ * Throws if it is the name of another skill.
  */
 export async function addAliasOfRequest(
   tx: Tx,
@@ -103,6 +111,17 @@ export async function addAliasOfRequest(
 ): Promise<{ number: number; name: string }> {
   await lockCatalogue(tx)
   const skill = await getSkillToEdit(tx, number)
+  const other = await tx
+    .selectFrom('skills')
+    .select('number')
+    .where('name_key', '=', nameKey(alias))
+    .where('number', '<>', number)
+    .executeTakeFirst()
+  if (other)
+    throw problem(
+      'CONFLICT',
+      `${JSON.stringify(alias)} is already the name of ${skillId(other.number)}. Approve the request as that skill.`,
+    )
   const isAlias = (label: string) => sameLabel(label, alias)
   if ([skill.name, ...skill.edits.addedAliases].some(isAlias)) return { number, name: skill.name }
   const edits = {

@@ -24,7 +24,9 @@ export interface SnapshotSkill {
   name: string
   description: string
   aliases: string[]
-  /** Whether this deployment can measure the skill without the items of an organisation, and no operator has switched that off. */
+  /** Whether this deployment can measure the skill without the items of an organisation. */
+  measurable: boolean
+  /** Whether the skill is measurable, and no operator has switched its verification off. */
   verifiable: boolean
   /** Whether the catalogue marks the skill as often required. It then ranks higher in searches. */
   isPreferred: boolean
@@ -181,6 +183,7 @@ function skillFromRow(
     name,
     description,
     aliases: aliasList,
+    measurable,
     verifiable: measurable && !verification_off,
     isPreferred: is_preferred,
     sub,

@@ -1821,7 +1821,7 @@ export interface Skill {
   sub_skill: SubSkillName
   /** The master skill that the sub-skill belongs to. */
   master_skill: MasterSkillName
-  /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
+  /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off for a skill. */
   verifiable: boolean
 }
 
@@ -1988,7 +1988,7 @@ export interface SkillSearchResult {
   sub_skill: SubSkillName
   /** The master skill that the sub-skill belongs to. */
   master_skill: MasterSkillName
-  /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. */
+  /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off for a skill. */
   verifiable: boolean
   /** Quality of the match, from 0 to 1. */
   score: number

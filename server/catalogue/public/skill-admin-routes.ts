@@ -35,10 +35,6 @@ export function skillAdminRoutes(app: App, context: Context): void {
     config: { visitors: 'other' },
     onRequest: (request: FastifyRequest) => requireAdmin(context, request),
   } as const
-  const changeOptions = {
-    ...sharedOptions,
-    config: { ...sharedOptions.config, errors: ['NOT_FOUND', 'CONFLICT'] },
-  } as const
   const sharedSchema = { tags: ['Admin'], security: [{ admin: [] }] }
   const record = (tx: Tx, { id, ip, headers }: FastifyRequest, action: string, subject: string, details: object) =>
     adminChangeMade.run(tx, clock, {
@@ -86,7 +82,8 @@ export function skillAdminRoutes(app: App, context: Context): void {
   app.get(
     '/admin/skills/:skill_id',
     {
-      ...changeOptions,
+      ...sharedOptions,
+      config: { ...sharedOptions.config, errors: ['NOT_FOUND'] },
       schema: {
         ...sharedSchema,
         operationId: 'getCatalogueSkill',
@@ -106,7 +103,8 @@ export function skillAdminRoutes(app: App, context: Context): void {
   app.patch(
     '/admin/skills/:skill_id',
     {
-      ...changeOptions,
+      ...sharedOptions,
+      config: { ...sharedOptions.config, errors: ['NOT_FOUND', 'CONFLICT'] },
       schema: {
         ...sharedSchema,
         operationId: 'changeCatalogueSkill',
@@ -124,7 +122,7 @@ export function skillAdminRoutes(app: App, context: Context): void {
         const details = await changeSkill(tx, clock, skillNumber(skill_id) ?? 0, request.body)
         if (details) await record(tx, request, 'skill.change', skill_id, details)
       })
-      await catalogue.refresh()
+      await catalogue.refreshAfterChange()
       return { success: true as const, message: 'Skill changed', data: await describeSkill(context, skill_id) }
     },
   )

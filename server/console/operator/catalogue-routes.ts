@@ -126,7 +126,7 @@ export function catalogueRoutes(app: App, context: Context): void {
         await recordRequestAudit(tx, context, request, 'skill_request.approve', request_id, auditDetails)
         return { ...details, resolved: requests.map((resolvedRequest) => resolvedRequest.request_id) }
       })
-      await catalogue.refresh()
+      await catalogue.refreshAfterChange()
       return successResponse('Skill request approved', data)
     },
   )

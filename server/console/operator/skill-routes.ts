@@ -110,7 +110,7 @@ export function skillEditorRoutes(app: App, context: Context): void {
         const details = await changeSkill(tx, clock, skillNumber(skill_id) ?? 0, request.body)
         if (details) await recordRequestAudit(tx, context, request, 'skill.change', skill_id, details)
       })
-      await catalogue.refresh()
+      await catalogue.refreshAfterChange()
       return successResponse('Skill changed', await describeSkill(context, skill_id))
     },
   )

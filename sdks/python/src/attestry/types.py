@@ -3064,7 +3064,8 @@ class Skill(TypedDict):
     """The master skill that the sub-skill belongs to."""
     verifiable: bool
     """True if the skill can be measured: the built-in bank or the bank of your organisation has at least
-    12 active questions about it, or an AI writer is configured.
+    12 active questions about it, or an AI writer is configured. The operator can switch the built-in
+    bank and the AI writer off for a skill.
     """
 
 
@@ -3282,7 +3283,8 @@ class SkillSearchResult(TypedDict):
     """The master skill that the sub-skill belongs to."""
     verifiable: bool
     """True if the skill can be measured: the built-in bank or the bank of your organisation has at least
-    12 active questions about it, or an AI writer is configured.
+    12 active questions about it, or an AI writer is configured. The operator can switch the built-in
+    bank and the AI writer off for a skill.
     """
     score: float
     """Quality of the match, from 0 to 1."""

@@ -14,7 +14,8 @@ import java.util.List;
  * @param subSkill The sub-skill that the skill belongs to.
  * @param masterSkill The master skill that the sub-skill belongs to.
  * @param verifiable True if the skill can be measured: the built-in bank or the bank of your organisation has
- *     at least 12 active questions about it, or an AI writer is configured.
+ *     at least 12 active questions about it, or an AI writer is configured. The operator can switch the built-in
+ *     bank and the AI writer off for a skill.
  * @param score Quality of the match, from 0 to 1.
  */
 public record SkillSearchResult(
