@@ -36,6 +36,7 @@ test('a CSV file can be imported as a dry run, imported, and imported again with
     new_master_skills: 1,
     new_sub_skills: 1,
     renamed: [],
+    kept_names: [],
     refused: rejectedRows,
   })
 
