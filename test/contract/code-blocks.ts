@@ -18,6 +18,7 @@ const OTHER_LANGUAGES: Record<string, string> = {
   text: 'output, or the configuration of another program',
   json: 'bodies of requests and responses, and files that commands read',
   csv: 'files that commands read',
+  html: 'a page, which the browser test of embedded pages opens',
   http: 'an example of a delivery',
   ini: 'the configuration of another program',
   mermaid: 'diagrams',
