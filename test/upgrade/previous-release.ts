@@ -16,6 +16,17 @@ import type { RecordedRead, Recording } from './recording.ts'
 /** The last migration of the release that stored personal values in plain text. */
 const LAST_PLAIN_MIGRATION = '0035'
 
+/** Columns of a later migration, which the current program needs to load the catalogue of skills. */
+const LATER_COLUMNS_OF_SKILLS = {
+  revision: 'integer not null default 1',
+  edited_name: 'text',
+  added_aliases: `text[] not null default '{}'`,
+  added_alias_keys: `text[] not null default '{}'`,
+  removed_aliases: `text[] not null default '{}'`,
+  edited_verifiable: 'boolean',
+  verification_off: 'boolean not null default false',
+}
+
 export async function readRecording(): Promise<Recording> {
   return JSON.parse(gunzipSync(await readFile(new URL('previous-release.json.gz', import.meta.url))).toString())
 }
@@ -30,7 +41,11 @@ export async function createPreviousDatabase(t: Cleanup, { tables, now, masterKe
       db.pool,
       migrations.filter(({ name }) => name.slice(0, 4) <= LAST_PLAIN_MIGRATION),
     )
+    const laterColumns = Object.entries(LATER_COLUMNS_OF_SKILLS)
+    const addColumns = laterColumns.map(([name, definition]) => `add column ${name} ${definition}`)
+    await db.pool.query(`alter table skills ${addColumns.join(', ')}`)
     await loadBuiltInCatalogue(db, systemClock, createLog('silent'))
+    await db.pool.query(`alter table skills ${laterColumns.map(([name]) => `drop column ${name}`).join(', ')}`)
     await ensurePartitions(db, new TestClock(now))
     for (const { name, rows } of tables) {
       await db.pool.query(`alter table "${name}" disable trigger user`)
