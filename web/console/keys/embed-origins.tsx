@@ -19,6 +19,7 @@ export function EmbedOrigins() {
   useEffect(() => setText(undefined), [path])
   const lines = text ?? stored.data?.origins.join('\n')
   const fieldError = error?.details.find(({ path: field }) => field.startsWith('origins'))
+  if (stored.error?.status === 403) return null // the list of keys above shows the error
 
   return (
     <section class="card stack" aria-labelledby="embed-origins-title">
