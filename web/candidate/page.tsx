@@ -13,7 +13,7 @@ interface Props {
   initialView: CandidateView
   /** Called with the kind of the ending when the conversation has ended, also if it had ended before. */
   onEnded?: (ending: string) => void
-  /** What an embedded page shows and does when it has expired. */
+  /** The text and the action of an embedded page that has expired. */
   expiry?: { text: string; language: string; onExpired: () => void }
 }
 

@@ -1,6 +1,6 @@
 import type { PageLanguage } from '../languages.ts'
 
-/** What a view in the frame needs. */
+/** Options of a view in the frame. */
 export interface ViewOptions {
   /** Token of the opened page. */
   token: string
