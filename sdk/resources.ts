@@ -819,7 +819,7 @@ export class CampaignsResource {
 
   /**
    * Create an embed session for a candidate's conversation.
-   * Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate, whom your website has signed in, opens your page: whoever opens the URL answers as the candidate. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked, when the origin is removed from the list, and when the person is erased. Scopes: `campaigns:write` and `results:read`. Rate limit class: `campaignWrites`.
+   * Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate is signed in to your website and opens the page. Anyone who opens the URL answers as the candidate. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked, when the origin is removed from the list, and when the person is erased. Scopes: `campaigns:write` and `results:read`. Rate limit class: `campaignWrites`.
    */
   createCandidateEmbedSession(
     campaignId: string,
@@ -1690,7 +1690,7 @@ export class ResultsResource {
 
   /**
    * Create an embed session for the report of a result.
-   * Returns the URL of a frame that shows the report on your website, without phone number and email address. Create it when a recruiter, whom your website has signed in, opens your page. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the origin is removed from the list, and when the person is erased. Scope: `results:read`. Rate limit class: `reads`.
+   * Returns the URL of a frame that shows the report on your website, without phone number and email address. Create it when a recruiter is signed in to your website and opens the page. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the origin is removed from the list, and when the person is erased. Scope: `results:read`. Rate limit class: `reads`.
    */
   createReportEmbedSession(resultId: string, body: EmbedSessionInput, options?: WriteOptions): Promise<EmbedSession> {
     return this.#transport.send(
@@ -1834,7 +1834,7 @@ export class SessionsResource {
 
   /**
    * Create an embed session for a student's page.
-   * Returns the URL of a frame in which the student verifies skills on your website. Create it when the student, whom your website has signed in, opens your page: whoever opens the URL acts as the student. The origin must be on the list of allowed origins. The URL can be opened once, within five minutes; the opened page works for two hours.
+   * Returns the URL of a frame in which the student verifies skills on your website. Create it when the student is signed in to your website and opens the page. Anyone who opens the URL acts as the student. The origin must be on the list of allowed origins. The URL can be opened once, within five minutes; the opened page works for two hours.
    */
   createStudentEmbed(
     serviceVerificationId: string,

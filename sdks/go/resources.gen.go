@@ -714,11 +714,11 @@ func (r *CampaignsResource) SetSpendCap(ctx context.Context, campaignID string, 
 
 // CreateCandidateEmbedSession: create an embed session for a candidate's conversation.
 //
-// Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate, whom your
-// website has signed in, opens your page: whoever opens the URL answers as the candidate. The URL can be opened once,
-// within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked, when
-// the origin is removed from the list, and when the person is erased. Scopes: `campaigns:write` and `results:read`.
-// Rate limit class: `campaignWrites`.
+// Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate is signed
+// in to your website and opens the page. Anyone who opens the URL answers as the candidate. The URL can be opened
+// once, within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked,
+// when the origin is removed from the list, and when the person is erased. Scopes: `campaigns:write` and
+// `results:read`. Rate limit class: `campaignWrites`.
 func (r *CampaignsResource) CreateCandidateEmbedSession(ctx context.Context, campaignID string, candidateID string, body EmbedSessionInput, options ...RequestOption) (*EmbedSession, error) {
 	call := operation{
 		method:              "POST",
@@ -2893,9 +2893,9 @@ func (r *ResultsResource) Get(ctx context.Context, resultID string, options ...R
 // CreateReportEmbedSession: create an embed session for the report of a result.
 //
 // Returns the URL of a frame that shows the report on your website, without phone number and email address. Create it
-// when a recruiter, whom your website has signed in, opens your page. The URL can be opened once, within five
-// minutes; the opened page works for two hours. It ends when the origin is removed from the list, and when the person
-// is erased. Scope: `results:read`. Rate limit class: `reads`.
+// when a recruiter is signed in to your website and opens the page. The URL can be opened once, within five minutes;
+// the opened page works for two hours. It ends when the origin is removed from the list, and when the person is
+// erased. Scope: `results:read`. Rate limit class: `reads`.
 func (r *ResultsResource) CreateReportEmbedSession(ctx context.Context, resultID string, body EmbedSessionInput, options ...RequestOption) (*EmbedSession, error) {
 	call := operation{
 		method:              "POST",
@@ -3121,9 +3121,9 @@ func (r *SessionsResource) DecideCredentials(ctx context.Context, sessionToken s
 
 // CreateStudentEmbed: create an embed session for a student's page.
 //
-// Returns the URL of a frame in which the student verifies skills on your website. Create it when the student, whom
-// your website has signed in, opens your page: whoever opens the URL acts as the student. The origin must be on the
-// list of allowed origins. The URL can be opened once, within five minutes; the opened page works for two hours.
+// Returns the URL of a frame in which the student verifies skills on your website. Create it when the student is
+// signed in to your website and opens the page. Anyone who opens the URL acts as the student. The origin must be on
+// the list of allowed origins. The URL can be opened once, within five minutes; the opened page works for two hours.
 func (r *SessionsResource) CreateStudentEmbed(ctx context.Context, serviceVerificationID string, body StudentEmbedInput, options ...RequestOption) (*StudentEmbedSession, error) {
 	call := operation{
 		method:         "POST",

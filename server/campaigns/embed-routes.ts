@@ -29,7 +29,7 @@ export function candidateEmbedRoutes(app: App, context: Context): void {
         tags: ['Embedding'],
         summary: "Create an embed session for a candidate's conversation",
         description:
-          'Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate, whom your website has signed in, opens your page: whoever opens the URL answers as the candidate. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked, when the origin is removed from the list, and when the person is erased.',
+          'Returns the URL of a frame in which the candidate answers on your website. Create it when the candidate is signed in to your website and opens the page. Anyone who opens the URL answers as the candidate. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the link of the candidate is revoked, when the origin is removed from the list, and when the person is erased.',
         params: CandidateParams,
         body: EmbedSessionBody,
         response: { 201: success(EmbedSessionRecord) },

@@ -20,7 +20,7 @@ export function resultEmbedRoutes(app: App, context: Context): void {
         tags: ['Embedding'],
         summary: 'Create an embed session for the report of a result',
         description:
-          'Returns the URL of a frame that shows the report on your website, without phone number and email address. Create it when a recruiter, whom your website has signed in, opens your page. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the origin is removed from the list, and when the person is erased.',
+          'Returns the URL of a frame that shows the report on your website, without phone number and email address. Create it when a recruiter is signed in to your website and opens the page. The URL can be opened once, within five minutes; the opened page works for two hours. It ends when the origin is removed from the list, and when the person is erased.',
         params: ResultParams,
         body: EmbedSessionBody,
         response: { 201: success(EmbedSessionRecord) },

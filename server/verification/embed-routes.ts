@@ -69,7 +69,7 @@ export function studentEmbedRoutes(app: App, context: Context): void {
         tags: ['Sessions'],
         summary: "Create an embed session for a student's page",
         description:
-          'Returns the URL of a frame in which the student verifies skills on your website. Create it when the student, whom your website has signed in, opens your page: whoever opens the URL acts as the student. The origin must be on the list of allowed origins. The URL can be opened once, within five minutes; the opened page works for two hours.',
+          'Returns the URL of a frame in which the student verifies skills on your website. Create it when the student is signed in to your website and opens the page. Anyone who opens the URL acts as the student. The origin must be on the list of allowed origins. The URL can be opened once, within five minutes; the opened page works for two hours.',
         security: [{ key: [] }],
         params: IdParams,
         body: StudentEmbedInput,

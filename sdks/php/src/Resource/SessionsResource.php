@@ -247,7 +247,7 @@ final class SessionsResource
      * Create an embed session for a student's page.
      *
      * Returns the URL of a frame in which the student verifies skills on your website. Create it when the
-     * student, whom your website has signed in, opens your page: whoever opens the URL acts as the student.
+     * student is signed in to your website and opens the page. Anyone who opens the URL acts as the student.
      * The origin must be on the list of allowed origins. The URL can be opened once, within five minutes; the
      * opened page works for two hours.
      *

@@ -330,7 +330,7 @@ public final class CampaignsResource {
      * Create an embed session for a candidate's conversation.
      *
      * <p>Returns the URL of a frame in which the candidate answers on your website. Create it when the
-     * candidate, whom your website has signed in, opens your page: whoever opens the URL answers as the
+     * candidate is signed in to your website and opens the page. Anyone who opens the URL answers as the
      * candidate. The URL can be opened once, within five minutes; the opened page works for two hours. It ends
      * when the link of the candidate is revoked, when the origin is removed from the list, and when the person
      * is erased. Scopes: {@code campaigns:write} and {@code results:read}. Rate limit class: {@code

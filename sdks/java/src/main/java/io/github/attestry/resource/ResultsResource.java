@@ -97,7 +97,7 @@ public final class ResultsResource {
      * Create an embed session for the report of a result.
      *
      * <p>Returns the URL of a frame that shows the report on your website, without phone number and email
-     * address. Create it when a recruiter, whom your website has signed in, opens your page. The URL can be
+     * address. Create it when a recruiter is signed in to your website and opens the page. The URL can be
      * opened once, within five minutes; the opened page works for two hours. It ends when the origin is
      * removed from the list, and when the person is erased. Scope: {@code results:read}. Rate limit class:
      * {@code reads}.
