@@ -2,8 +2,14 @@ import { render } from 'preact'
 import '../ui/base.css'
 import '../ui/parts.css'
 import './console.css'
-import { Console } from './shell/console.tsx'
-import { applyTheme } from './shell/theme.tsx'
+import { loadTexts } from '../translations/load.ts'
 
-applyTheme()
-render(<Console />, document.getElementById('root')!)
+void start()
+
+/** Imports the console only after its texts are loaded, because some modules translate texts when they are imported. */
+async function start() {
+  await loadTexts()
+  const [{ Console }, { applyTheme }] = await Promise.all([import('./shell/console.tsx'), import('./shell/theme.tsx')])
+  applyTheme()
+  render(<Console />, document.getElementById('root')!)
+}

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { t } from '../translations/translate.ts'
 
 /** Text with a copy button, for example a secret that is shown once. */
 export function CopyText({ text, label }: { text: string; label: string }) {
@@ -20,7 +21,7 @@ export function CopyText({ text, label }: { text: string; label: string }) {
     } catch {
       // The clipboard API needs HTTPS; without it, select the text so that Ctrl+C copies it.
       getSelection()?.selectAllChildren(code.current!)
-      setButtonText(document.execCommand?.('copy') ? 'Copied' : 'Selected: press Ctrl+C')
+      setButtonText(document.execCommand?.('copy') ? 'Copied' : t('Selected: press Ctrl+C'))
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { t } from '../translations/translate.ts'
 
 interface Props {
   title: string
@@ -43,7 +44,12 @@ export function Dialog({ title, onClose, persistent = false, children }: Props) 
         <h2 id={titleId} tabIndex={-1}>
           {title}
         </h2>
-        <button type="button" class="plain flush close" aria-label="Close" onClick={() => element.current?.close()}>
+        <button
+          type="button"
+          class="plain flush close"
+          aria-label={t('Close')}
+          onClick={() => element.current?.close()}
+        >
           ×
         </button>
       </div>

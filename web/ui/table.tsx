@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { t } from '../translations/translate.ts'
 import { SubmitButton } from './submit-button.tsx'
 
 export interface Column<T> {
@@ -80,7 +81,7 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
                       <label class="select-box">
                         <input
                           type="checkbox"
-                          aria-label={`Select ${selection.nameOf(row)}`}
+                          aria-label={t('Select {row}', { row: selection.nameOf(row) })}
                           checked={selection.keys.has(keyOf(row))}
                           onChange={(event) => selectRow(selection, keyOf(row), event.currentTarget.checked)}
                         />
@@ -103,7 +104,7 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
       {loadMore && (
         <p class="more">
           <SubmitButton type="button" onClick={loadMore} busy={loading}>
-            {loading ? 'Loading…' : 'Show more'}
+            {loading ? t('Loading…') : t('Show more')}
           </SubmitButton>
         </p>
       )}
@@ -141,7 +142,7 @@ function SelectAll<T>({ rows, keyOf, selection }: { rows: T[]; keyOf: (row: T) =
     <label class="select-box">
       <input
         type="checkbox"
-        aria-label="Select all rows shown"
+        aria-label={t('Select all rows shown')}
         checked={isSelected}
         indeterminate={selectedCount > 0 && !isSelected}
         onChange={() => selection.onChange(new Set(isSelected ? [] : rows.map(keyOf)))}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { t } from '../translations/translate.ts'
 
 type DisplayZone = 'here' | 'india'
 
@@ -28,13 +29,17 @@ export function Time({ at, seconds = false }: { at: string | null | undefined; s
   return (
     <time
       dateTime={at}
-      title={zone === 'here' ? `${indiaFormat.format(date)} IST` : `${localFormat.format(date)}, your time`}
+      title={
+        zone === 'here'
+          ? t('{date} IST', { date: indiaFormat.format(date) })
+          : t('{date}, your time', { date: localFormat.format(date) })
+      }
     >
       {seconds
         ? secondFormats[zone].format(date)
         : zone === 'here'
           ? (thisYear ? localFormatThisYear : localFormat).format(date)
-          : `${(thisYear ? indiaFormatThisYear : indiaFormat).format(date)} IST`}
+          : t('{date} IST', { date: (thisYear ? indiaFormatThisYear : indiaFormat).format(date) })}
     </time>
   )
 }
@@ -48,7 +53,10 @@ export function Day({ of }: { of: string }) {
   const [zone] = useZone()
   const date = new Date(of)
   return (
-    <time dateTime={of} title={zone === 'here' ? localFormat.format(date) : `${indiaFormat.format(date)} IST`}>
+    <time
+      dateTime={of}
+      title={zone === 'here' ? localFormat.format(date) : t('{date} IST', { date: indiaFormat.format(date) })}
+    >
       {(zone === 'here' ? localDayFormat : indiaDayFormat).format(date)}
     </time>
   )
@@ -56,7 +64,7 @@ export function Day({ of }: { of: string }) {
 
 /** Returns a time in Indian time, as a hint for an input in local time; empty if the local zone is India's. */
 export function indianTimeHint(at: Date): string {
-  return isIndianTimeZone || Number.isNaN(at.getTime()) ? '' : `${indiaFormat.format(at)} IST`
+  return isIndianTimeZone || Number.isNaN(at.getTime()) ? '' : t('{at} IST', { at: indiaFormat.format(at) })
 }
 
 const STORAGE_KEY = 'attestry zone'

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { OwnSession } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -15,35 +16,36 @@ export default function Account() {
   return (
     <>
       <div class="page-head">
-        <h1>Your sessions</h1>
+        <h1>{t('Your sessions')}</h1>
         <button type="button" onClick={() => void signOutEverywhere()}>
-          Sign out everywhere
+          {t('Sign out everywhere')}
         </button>
       </div>
       <p class="soft">
-        End sessions that you do not recognise. A session ends after 12 hours without a request, and at the latest after
-        7 days.
+        {t(
+          'End sessions that you do not recognise. A session ends after 12 hours without a request, and at the latest after 7 days.',
+        )}
       </p>
       {shownError && <Notice kind="bad">{shownError.message}</Notice>}
       <Table
-        caption="Your sessions, newest first"
+        caption={t('Your sessions, newest first')}
         rows={list.items}
         keyOf={({ session_id }) => session_id}
         loading={list.loading}
-        empty={<p class="soft">No sessions.</p>}
+        empty={<p class="soft">{t('No sessions.')}</p>}
         columns={[
-          { name: 'Signed in', cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: 'Last used', cell: ({ seen_at }) => <Time at={seen_at} /> },
-          { name: 'IP address', cell: ({ address }) => (address ? <code>{address}</code> : '–') },
-          { name: 'Browser', cell: ({ user_agent }) => <span class="small">{user_agent ?? '–'}</span> },
+          { name: t('Signed in'), cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Last used'), cell: ({ seen_at }) => <Time at={seen_at} /> },
+          { name: t('IP address'), cell: ({ address }) => (address ? <code>{address}</code> : '–') },
+          { name: t('Browser'), cell: ({ user_agent }) => <span class="small">{user_agent ?? '–'}</span> },
           {
-            name: 'Actions',
+            name: t('Actions'),
             cell: ({ session_id, current }) =>
               current ? (
-                'This session'
+                t('This session')
               ) : (
                 <button type="button" class="plain flush" onClick={() => void endSession(session_id)}>
-                  End session
+                  {t('End session')}
                 </button>
               ),
           },

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { NewAuthenticatorApp, RecoveryCodes, SecondFactors } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -23,36 +24,36 @@ export function SecondFactorSettings() {
     <>
       {error && <Notice kind="bad">{error.message}</Notice>}
       <div class="page-head">
-        <h2>Passkeys</h2>
+        <h2>{t('Passkeys')}</h2>
         {data.passkeys_supported && supportsPasskeys() && (
           <button type="button" onClick={() => void addPasskey()}>
-            Add a passkey
+            {t('Add a passkey')}
           </button>
         )}
       </div>
       <p class="soft">
         A passkey signs you in with your fingerprint, face or PIN instead of an emailed link.
-        {!data.passkeys_supported && ' Passkeys need a server with a domain name and HTTPS.'}
+        {!data.passkeys_supported && t(' Passkeys need a server with a domain name and HTTPS.')}
       </p>
       {data.passkeys.length > 0 && (
         <Table
-          caption="Your passkeys"
+          caption={t('Your passkeys')}
           rows={data.passkeys}
           keyOf={({ passkey_id }) => passkey_id}
           empty={null}
           columns={[
-            { name: 'Name', cell: ({ name }) => name },
-            { name: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
-            { name: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+            { name: t('Name'), cell: ({ name }) => name },
+            { name: t('Added'), cell: ({ created_at }) => <Time at={created_at} /> },
+            { name: t('Last used'), cell: ({ last_used_at }) => <Time at={last_used_at} /> },
             {
-              name: 'Actions',
+              name: t('Actions'),
               cell: ({ passkey_id, name }) => (
                 <button
                   type="button"
                   class="plain flush"
                   onClick={() => void change(() => api(`/account/passkeys/${passkey_id}`, { method: 'DELETE' }))}
                 >
-                  Remove<span class="hidden-text"> the passkey {name}</span>
+                  Remove<span class="hidden-text">{t(' the passkey {name}', { name })}</span>
                 </button>
               ),
             },
@@ -60,24 +61,26 @@ export function SecondFactorSettings() {
         />
       )}
       <div class="page-head">
-        <h2>Authenticator app</h2>
+        <h2>{t('Authenticator app')}</h2>
         {data.authenticator_app ? (
           <button
             type="button"
             onClick={() => void change(() => api('/account/authenticator-app', { method: 'DELETE' }))}
           >
-            Remove the app
+            {t('Remove the app')}
           </button>
         ) : (
           <button type="button" onClick={() => void startApp()}>
-            Set up an app
+            {t('Set up an app')}
           </button>
         )}
       </div>
       <p class="soft">
         {data.authenticator_app
-          ? `Sign-in by email also requires a code of your app. Recovery codes left: ${data.recovery_codes_left}.`
-          : 'With an app, sign-in by email also requires a code that the app shows.'}
+          ? t('Sign-in by email also requires a code of your app. Recovery codes left: {recoveryCodesLeft}.', {
+              recoveryCodesLeft: data.recovery_codes_left,
+            })
+          : t('With an app, sign-in by email also requires a code that the app shows.')}
       </p>
       {newApp && (
         <AppDialog
@@ -98,7 +101,9 @@ export function SecondFactorSettings() {
   }
 
   function addPasskey() {
-    const name = `Passkey of ${new Date().toLocaleDateString(undefined, { dateStyle: 'medium' })}`
+    const name = t('Passkey of {undefined}', {
+      undefined: new Date().toLocaleDateString(undefined, { dateStyle: 'medium' }),
+    })
     return change(() => createPasskey(name))
   }
 
@@ -117,30 +122,33 @@ function AppDialog({ app, onClose }: { app: NewAuthenticatorApp; onClose: () => 
   const [recoveryCodes, setRecoveryCodes] = useState<string[]>()
   if (recoveryCodes)
     return (
-      <Dialog title="Store your recovery codes" onClose={onClose}>
+      <Dialog title={t('Store your recovery codes')} onClose={onClose}>
         <p>
-          If you lose your device, each of these codes replaces a code of the app once. They are not shown again: print
-          them, or store them in a password manager.
+          {t(
+            'If you lose your device, each of these codes replaces a code of the app once. They are not shown again: print them, or store them in a password manager.',
+          )}
         </p>
         <pre>{recoveryCodes.join('\n')}</pre>
         <button type="button" class="primary" onClick={onClose}>
-          I have stored them
+          {t('I have stored them')}
         </button>
       </Dialog>
     )
   const fieldError = error?.details.find(({ path }) => path === 'code')?.message
   return (
-    <Dialog title="Set up an authenticator app" onClose={onClose}>
-      <p>Scan the code with an app such as Aegis, Google Authenticator or 1Password, or enter the secret by hand.</p>
+    <Dialog title={t('Set up an authenticator app')} onClose={onClose}>
       <p>
-        <img class="app-qr-code" src={app.qr_code} alt="QR code with the secret" width={200} height={200} />
+        {t('Scan the code with an app such as Aegis, Google Authenticator or 1Password, or enter the secret by hand.')}
+      </p>
+      <p>
+        <img class="app-qr-code" src={app.qr_code} alt={t('QR code with the secret')} width={200} height={200} />
       </p>
       <p>
         <code class="break">{app.secret}</code>
       </p>
       {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
       <form class="stack" onSubmit={(event) => void confirm(event)}>
-        <Field id="app-code" label="Code of the app" hint="Six digits." error={fieldError}>
+        <Field id="app-code" label={t('Code of the app')} hint={t('Six digits.')} error={fieldError}>
           {(attributes) => (
             <input
               {...attributes}
@@ -155,7 +163,7 @@ function AppDialog({ app, onClose }: { app: NewAuthenticatorApp; onClose: () => 
           )}
         </Field>
         <SubmitButton class="primary" busy={busy} ready={code.trim() !== ''}>
-          Turn on
+          {t('Turn on')}
         </SubmitButton>
       </form>
     </Dialog>

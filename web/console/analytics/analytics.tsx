@@ -1,4 +1,5 @@
 import type { AnalyticsOverview } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import './analytics.css'
 import '../shared/forms.css'
 import { Notice } from '../../ui/notice.tsx'
@@ -25,10 +26,11 @@ export default function Analytics() {
   const period = data && { from: data.daily[0]!.date, to: data.daily.at(-1)!.date }
   return (
     <>
-      <h1>Analytics</h1>
+      <h1>{t('Analytics')}</h1>
       <p class="soft">
-        Numbers about the candidates enrolled in the selected period. Days are in Indian time. Click a number to list
-        its candidates.
+        {t(
+          'Numbers about the candidates enrolled in the selected period. Days are in Indian time. Click a number to list its candidates.',
+        )}
       </p>
       <AnalyticsFilters filters={filters} period={period} error={error} />
       {error && <Notice kind="bad">{[error.message, ...error.details.map(detailText)].join(' ')}</Notice>}
@@ -45,13 +47,13 @@ function Empty() {
   const context = useOrgContext()
   return (
     <div class="empty card">
-      <h2>No candidates were enrolled in this period</h2>
+      <h2>{t('No candidates were enrolled in this period')}</h2>
       <p class="soft">
-        Choose another period or filter, or start a campaign. Charts appear as soon as candidates are enrolled.
+        {t('Choose another period or filter, or start a campaign. Charts appear as soon as candidates are enrolled.')}
       </p>
       {context.can('recruiter') && (
         <Link to={context.pagePath(context.mode === 'test' ? '/first-campaign' : '/campaigns/new')}>
-          {context.mode === 'test' ? 'Run a first campaign with eleven test candidates' : 'Start a campaign'}
+          {context.mode === 'test' ? t('Run a first campaign with eleven test candidates') : t('Start a campaign')}
         </Link>
       )}
     </div>

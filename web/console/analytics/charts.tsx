@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { AnalyticsOverview } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { BarList, type Tone } from '../../ui/bar-list.tsx'
 import { DailyChart } from '../../ui/daily-chart.tsx'
 import { StackedBar } from '../../ui/stacked-bar.tsx'
@@ -16,8 +17,8 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
   if (!data) {
     return (
       <div class="charts" aria-busy="true">
-        <Chart title="Funnel" wide>
-          <div class="waiting chart-waiting">loading</div>
+        <Chart title={t('Funnel')} wide>
+          <div class="waiting chart-waiting">{t('loading')}</div>
         </Chart>
       </div>
     )
@@ -26,7 +27,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
   const dropOffCount = drop_offs.reduce((total, { candidates }) => total + candidates, 0)
   return (
     <div class="charts">
-      <Chart title="Funnel" description="How many enrolled candidates reached each stage." wide>
+      <Chart title={t('Funnel')} description={t('How many enrolled candidates reached each stage.')} wide>
         <BarList
           name="Funnel"
           max={funnel.enrolled}
@@ -43,14 +44,14 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
           }))}
         />
       </Chart>
-      <Chart title="Day by day" description="Candidates enrolled and results received on each day." wide>
+      <Chart title={t('Day by day')} description={t('Candidates enrolled and results received on each day.')} wide>
         <DailyChart
           name={`Results day by day: ${resultCount(data).toLocaleString()} in total`}
           lineName="Enrolled"
           series={[
-            { name: 'Completed', tone: 'good' },
-            { name: 'Declined', tone: 'wait' },
-            { name: 'Failed', tone: 'bad' },
+            { name: t('Completed'), tone: 'good' },
+            { name: t('Declined'), tone: 'wait' },
+            { name: t('Failed'), tone: 'bad' },
           ]}
           days={daily.map(({ date, enrolled, completed, declined, failed }) => ({
             date,
@@ -62,10 +63,12 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
       </Chart>
       <div class="half-charts">
         <Chart
-          title="Channels"
-          description="First messages and follow-ups per channel. A candidate who replies counts once, on the channel of the first reply."
+          title={t('Channels')}
+          description={t(
+            'First messages and follow-ups per channel. A candidate who replies counts once, on the channel of the first reply.',
+          )}
         >
-          {channels.length === 0 && <p class="soft">No messages were sent.</p>}
+          {channels.length === 0 && <p class="soft">{t('No messages were sent.')}</p>}
           {channels.map(({ channel, ...counts }) => (
             <section key={channel} class="stack-tight" aria-label={channelName(channel)}>
               <h3>{channelName(channel)}</h3>
@@ -84,15 +87,18 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
             </section>
           ))}
         </Chart>
-        <Chart title="Follow-ups" description="Follow-ups sent to candidates, and how many of them were answered.">
+        <Chart
+          title={t('Follow-ups')}
+          description={t('Follow-ups sent to candidates, and how many of them were answered.')}
+        >
           {follow_ups.length === 0 ? (
-            <p class="soft">No follow-ups were sent.</p>
+            <p class="soft">{t('No follow-ups were sent.')}</p>
           ) : (
             <BarList
               name="Follow-ups"
               bars={follow_ups.map(({ step, sent, replied }) => ({
                 key: String(step),
-                label: `Follow-up ${step}`,
+                label: t('Follow-up {step}', { step }),
                 value: sent,
                 part: replied,
                 number: <CountLink filters={filters} path={`follow_ups.${step}.sent`} value={sent} />,
@@ -107,8 +113,8 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
           )}
         </Chart>
         <Chart
-          title="Drop-offs"
-          description="Candidates who declined or did not finish, by the last stage they reached."
+          title={t('Drop-offs')}
+          description={t('Candidates who declined or did not finish, by the last stage they reached.')}
         >
           <BarList
             name="Drop-offs"
@@ -122,9 +128,12 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
             }))}
           />
         </Chart>
-        <Chart title="Languages" description="Candidates per language, and how many of them have a completed result.">
+        <Chart
+          title={t('Languages')}
+          description={t('Candidates per language, and how many of them have a completed result.')}
+        >
           {languages.length === 0 ? (
-            <p class="soft">No candidates yet.</p>
+            <p class="soft">{t('No candidates yet.')}</p>
           ) : (
             <BarList
               name="Languages"
@@ -144,16 +153,16 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
             />
           )}
         </Chart>
-        <Chart title="Calls" description="Outcomes of the phone calls to candidates.">
+        <Chart title={t('Calls')} description={t('Outcomes of the phone calls to candidates.')}>
           {calls.placed === 0 ? (
-            <p class="soft">No calls were placed.</p>
+            <p class="soft">{t('No calls were placed.')}</p>
           ) : (
             <>
               <StackedBar
                 shares={(
                   [
                     ['answered', 'Answered', 'good'],
-                    ['no_answer', 'Not answered', 'quiet'],
+                    ['no_answer', t('Not answered'), 'quiet'],
                     ['busy', 'Busy', 'wait'],
                     ['failed', 'Failed', 'bad'],
                   ] as const
@@ -238,15 +247,15 @@ function DayNumbers({ daily, filters }: { daily: AnalyticsOverview['daily']; fil
   if (activeDays.length === 0) return null
   return (
     <details>
-      <summary>Numbers per day</summary>
+      <summary>{t('Numbers per day')}</summary>
       <div class="details-body">
         <Table
-          caption="Day by day"
+          caption={t('Day by day')}
           rows={[...activeDays].reverse()}
           keyOf={({ date }) => date}
           empty={null}
           columns={[
-            { name: 'Day', cell: ({ date }) => date },
+            { name: t('Day'), cell: ({ date }) => date },
             ...(['enrolled', 'completed', 'declined', 'failed'] as const).map((countName) => ({
               name: capitalise(countName),
               right: true,

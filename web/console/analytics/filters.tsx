@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import type { Campaign, Mandate } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { RecordPicker } from '../shared/record-picker.tsx'
 import type { ApiError } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
@@ -57,8 +58,8 @@ export function AnalyticsFilters({ filters, period, error }: Props) {
         <RecordPicker
           id="analytics-workflow"
           kind="workflow"
-          label="Workflow"
-          placeholder="All workflows"
+          label={t('Workflow')}
+          placeholder={t('All workflows')}
           value={workflow_id}
           onChoose={(id) => setQuery({ workflow_id: id, mandate_id: undefined, campaign_id: undefined })}
         />
@@ -67,8 +68,8 @@ export function AnalyticsFilters({ filters, period, error }: Props) {
             <RecordPicker
               id="analytics-mandate"
               kind="mandate"
-              label="Mandate"
-              placeholder="All mandates"
+              label={t('Mandate')}
+              placeholder={t('All mandates')}
               value={mandate_id}
               filter={{ workflow_id }}
               onChoose={(id) => setQuery({ mandate_id: id, campaign_id: undefined })}
@@ -76,8 +77,8 @@ export function AnalyticsFilters({ filters, period, error }: Props) {
             <RecordPicker
               id="analytics-campaign"
               kind="campaign"
-              label="Campaign"
-              placeholder="All campaigns"
+              label={t('Campaign')}
+              placeholder={t('All campaigns')}
               value={campaign_id}
               filter={mandate_id ? { mandate_id } : { workflow_id }}
               onChoose={(id) => setQuery({ campaign_id: id })}
@@ -86,7 +87,7 @@ export function AnalyticsFilters({ filters, period, error }: Props) {
         )}
         <DayField name="From" parameter="from" value={filters.from ?? period?.from} error={errorAt('from')} />
         <DayField name="To" parameter="to" value={filters.to ?? period?.to} error={errorAt('to')} />
-        <fieldset class="periods" aria-label="Period">
+        <fieldset class="periods" aria-label={t('Period')}>
           {PERIODS.map(([days, name]) => (
             <button
               type="button"

@@ -1,4 +1,5 @@
 import type { AnalyticsOverview } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { channelName, languageName } from '../shared/labels.ts'
 import { DROP_OFF_LABELS, STAGES } from './overview.ts'
 
@@ -11,33 +12,33 @@ export interface NumberLabel {
 }
 
 const STAGE_DESCRIPTIONS: Record<string, string> = {
-  enrolled: 'All enrolled candidates.',
-  contacted: 'A message was sent to them on any channel.',
-  delivered: 'A message was delivered to them, or they answered.',
-  responded: 'They answered at least once, on a channel or on their page.',
-  consented: 'They consented.',
-  enrichment_done: 'They answered all your own questions. Stages skipped after a knockout count as done.',
-  skills_done: 'They answered all skill questions. Stages skipped after a knockout count as done.',
-  interest_done: 'They answered the interest question. Stages skipped after a knockout count as done.',
-  completed: 'Their result is completed, including results that ended with a knockout.',
-  qualified: 'Their result is completed, and they are qualified.',
-  interested: 'Their result is completed, and they are interested in the job.',
+  enrolled: t('All enrolled candidates.'),
+  contacted: t('A message was sent to them on any channel.'),
+  delivered: t('A message was delivered to them, or they answered.'),
+  responded: t('They answered at least once, on a channel or on their page.'),
+  consented: t('They consented.'),
+  enrichment_done: t('They answered all your own questions. Stages skipped after a knockout count as done.'),
+  skills_done: t('They answered all skill questions. Stages skipped after a knockout count as done.'),
+  interest_done: t('They answered the interest question. Stages skipped after a knockout count as done.'),
+  completed: t('Their result is completed, including results that ended with a knockout.'),
+  qualified: t('Their result is completed, and they are qualified.'),
+  interested: t('Their result is completed, and they are interested in the job.'),
 }
 
 const CHANNEL_DESCRIPTIONS: Record<string, string> = {
-  sent: 'First messages and follow-ups that the provider accepted.',
-  delivered: 'Messages that the provider reports as delivered.',
-  read: 'Messages that the provider reports as read.',
-  replied: 'Candidates whose first answer came through this channel.',
-  failed: 'Messages that were rejected or reported as undelivered.',
+  sent: t('First messages and follow-ups that the provider accepted.'),
+  delivered: t('Messages that the provider reports as delivered.'),
+  read: t('Messages that the provider reports as read.'),
+  replied: t('Candidates whose first answer came through this channel.'),
+  failed: t('Messages that were rejected or reported as undelivered.'),
 }
 
 const CALL_LABELS: Record<string, [string, string]> = {
-  placed: ['placed', 'Calls that were placed.'],
-  answered: ['answered', 'Calls that were answered.'],
-  no_answer: ['not answered', 'Calls that rang without an answer.'],
-  busy: ['busy', 'Calls to a busy line.'],
-  failed: ['failed', 'Calls that could not be connected.'],
+  placed: ['placed', t('Calls that were placed.')],
+  answered: ['answered', t('Calls that were answered.')],
+  no_answer: [t('not answered'), t('Calls that rang without an answer.')],
+  busy: ['busy', t('Calls to a busy line.')],
+  failed: ['failed', t('Calls that could not be connected.')],
 }
 
 const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
@@ -67,14 +68,18 @@ export function numberLabel(path: string): NumberLabel {
     case 'follow_ups':
       return second === 'replied'
         ? {
-            name: `Follow-up ${first}, answered`,
-            description: 'Candidates whose first answer came after this follow-up and before the next one.',
+            name: t('Follow-up {first}, answered', { first }),
+            description: t('Candidates whose first answer came after this follow-up and before the next one.'),
             unit: 'candidates',
           }
-        : { name: `Follow-up ${first}, sent`, description: 'Follow-ups that were sent.', unit: 'messages' }
+        : {
+            name: t('Follow-up {first}, sent', { first }),
+            description: t('Follow-ups that were sent.'),
+            unit: 'messages',
+          }
     case 'calls':
       return first === 'total_seconds'
-        ? { name: 'Call time', description: 'The total duration of answered calls.', unit: 'seconds' }
+        ? { name: t('Call time'), description: t('The total duration of answered calls.'), unit: 'seconds' }
         : {
             name: `Calls, ${CALL_LABELS[first]?.[0] ?? first}`,
             description: CALL_LABELS[first]?.[1] ?? '',
@@ -83,27 +88,31 @@ export function numberLabel(path: string): NumberLabel {
     case 'drop_offs':
       return {
         name: `Drop-off: ${DROP_OFF_LABELS[first] ?? first}`,
-        description: 'Candidates who declined or did not finish, and whose last stage was this one.',
+        description: t('Candidates who declined or did not finish, and whose last stage was this one.'),
         unit: 'candidates',
       }
     case 'languages':
       return second === 'completed'
         ? {
-            name: `${languageName(first)}, completed`,
-            description: 'Candidates who use this language and have a completed result.',
+            name: t('{first}, completed', { first: languageName(first) }),
+            description: t('Candidates who use this language and have a completed result.'),
             unit: 'candidates',
           }
-        : { name: languageName(first), description: 'Candidates who use this language now.', unit: 'candidates' }
+        : { name: languageName(first), description: t('Candidates who use this language now.'), unit: 'candidates' }
     case 'daily':
       return second === 'enrolled'
         ? {
-            name: `Enrolled on ${dayText(first)}`,
-            description: 'Candidates enrolled on this day, Indian time.',
+            name: t('Enrolled on {first}', { first: dayText(first) }),
+            description: t('Candidates enrolled on this day, Indian time.'),
             unit: 'candidates',
           }
         : {
-            name: `${second[0]?.toUpperCase() ?? ''}${second.slice(1)} on ${dayText(first)}`,
-            description: 'Results received on this day, Indian time, regardless of the enrolment date.',
+            name: t('{toUpperCase}{second} on {first}', {
+              toUpperCase: second[0]?.toUpperCase() ?? '',
+              second: second.slice(1),
+              first: dayText(first),
+            }),
+            description: t('Results received on this day, Indian time, regardless of the enrolment date.'),
             unit: 'candidates',
           }
     default:
@@ -134,5 +143,7 @@ export function durationText(seconds: number): string {
   const wholeSeconds = Math.round(seconds)
   if (wholeSeconds < 60) return `${wholeSeconds} s`
   const minutes = Math.floor(wholeSeconds / 60)
-  return minutes < 60 ? `${minutes} min ${wholeSeconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  return minutes < 60
+    ? t('{minutes} min {wholeSeconds} s', { minutes, wholeSeconds: wholeSeconds % 60 })
+    : t('{minutes} h {minutes2} min', { minutes: Math.floor(minutes / 60), minutes2: minutes % 60 })
 }

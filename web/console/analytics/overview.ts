@@ -1,4 +1,5 @@
 import type { AnalyticsOverview } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 
 /** The stages of the funnel, in order. The last two count only candidates with a completed result. */
 export const STAGES = [
@@ -7,21 +8,21 @@ export const STAGES = [
   ['delivered', 'Delivered'],
   ['responded', 'Responded'],
   ['consented', 'Consented'],
-  ['enrichment_done', 'Own questions done'],
-  ['skills_done', 'Skill questions done'],
-  ['interest_done', 'Interest question done'],
+  ['enrichment_done', t('Own questions done')],
+  ['skills_done', t('Skill questions done')],
+  ['interest_done', t('Interest question done')],
   ['completed', 'Completed'],
   ['qualified', 'Qualified'],
   ['interested', 'Interested'],
 ] as const
 
 export const DROP_OFF_LABELS: Record<string, string> = {
-  no_response: 'Never answered',
-  consent: 'At consent',
-  language: 'At the language question',
-  enrichment: 'In your own questions',
-  skills: 'In the skill questions',
-  interest: 'At the interest question',
+  no_response: t('Never answered'),
+  consent: t('At consent'),
+  language: t('At the language question'),
+  enrichment: t('In your own questions'),
+  skills: t('In the skill questions'),
+  interest: t('At the interest question'),
 }
 
 /** Returns the number of results received in the period. */

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ListCount, MoreFilters, SearchFilter, SelectFilter } from '../shared/list-filters.tsx'
@@ -14,29 +15,29 @@ const ACTIONS = [
   ['sign_in', 'Sign-ins'],
   ['team', 'Team'],
   ['keys', 'Keys'],
-  ['candidates', 'Campaigns and candidates'],
-  ['jobs', 'Workflows and mandates'],
-  ['webhooks', 'Webhooks and events'],
+  ['candidates', t('Campaigns and candidates')],
+  ['jobs', t('Workflows and mandates')],
+  ['webhooks', t('Webhooks and events')],
   ['exports', 'Exports'],
-  ['reads', 'Reads by operators'],
+  ['reads', t('Reads by operators')],
 ] as const
 
 /** Filters of the audit log: person, action, record and days. */
 export function AuditFilters() {
   return (
     <div class="row filters">
-      <SearchFilter label="Person" name="who" placeholder="Email address" />
+      <SearchFilter label={t('Person')} name="who" placeholder={t('Email address')} />
       <MoreFilters names={AUDIT_FILTERS.filter((name) => name !== 'who')}>
-        <SelectFilter name="action" label="Action" allLabel="All actions" options={ACTIONS} />
-        <SearchFilter label="Object ID" name="subject" placeholder="CP_…" />
+        <SelectFilter name="action" label={t('Action')} allLabel="All actions" options={ACTIONS} />
+        <SearchFilter label={t('Object ID')} name="subject" placeholder={t('CP_…')} />
         <SelectFilter
           name="actor"
-          label="By"
+          label={t('By')}
           allLabel="Everyone"
-          options={[['operator', 'Access by operators'] as const]}
+          options={[['operator', t('Access by operators')] as const]}
         />
-        <DayFilter name="from" label="From" />
-        <DayFilter name="to" label="To" />
+        <DayFilter name="from" label={t('From')} />
+        <DayFilter name="to" label={t('To')} />
       </MoreFilters>
     </div>
   )
@@ -71,23 +72,23 @@ export function AuditTable({ list, withOrganisation, organisationName = (orgId) 
     <>
       <ListCount list={list} nouns={['entry', 'entries']} />
       <Table
-        caption="Audit log, newest first"
+        caption={t('Audit log, newest first')}
         rows={list.items}
         keyOf={({ audit_id }) => audit_id}
         loadMore={list.more}
-        empty={<p class="soft">{isFiltered ? 'No entries match these filters.' : 'No entries yet.'}</p>}
+        empty={<p class="soft">{isFiltered ? t('No entries match these filters.') : t('No entries yet.')}</p>}
         columns={[
-          { name: 'When', cell: ({ at }) => <Time at={at} seconds /> },
+          { name: t('When'), cell: ({ at }) => <Time at={at} seconds /> },
           {
-            name: 'Person',
+            name: t('Person'),
             cell: ({ who, actor }) => (
               <>
-                {who} {actor === 'operator' && <span class="badge">operator</span>}
+                {who} {actor === 'operator' && <span class="badge">{t('operator')}</span>}
               </>
             ),
           },
           {
-            name: 'Action',
+            name: t('Action'),
             cell: (entry) => (
               <>
                 {auditSentence(entry)}
@@ -103,14 +104,14 @@ export function AuditTable({ list, withOrganisation, organisationName = (orgId) 
           ...(withOrganisation
             ? [
                 {
-                  name: 'Organisation',
+                  name: t('Organisation'),
                   cell: ({ org_id, mode }: AuditEntry) =>
                     org_id ? `${organisationName(org_id)}${mode ? `, ${mode}` : ''}` : '–',
                 },
               ]
-            : [{ name: 'Mode', cell: ({ mode }: AuditEntry) => mode ?? '–' }]),
+            : [{ name: t('Mode'), cell: ({ mode }: AuditEntry) => mode ?? '–' }]),
           {
-            name: 'IP address',
+            name: t('IP address'),
             aside: true,
             cell: ({ address, user_agent }) => (address ? <code title={user_agent ?? undefined}>{address}</code> : '–'),
           },

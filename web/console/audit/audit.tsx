@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { listQueryString } from '../shared/list-filters.tsx'
 import { useList } from '../shell/loading.ts'
@@ -15,18 +16,19 @@ export default function Audit() {
   return (
     <>
       <div class="page-head">
-        <h1>Audit log</h1>
+        <h1>{t('Audit log')}</h1>
         <a
           class="button"
           href={`/console/api/orgs/${org.org_id}/export/audit.csv?${exportQuery}`}
           download="audit-log.csv"
         >
-          Export CSV
+          {t('Export CSV')}
         </a>
       </div>
       <p class="soft">
-        The changes and exports of your team, and everything that operators of this server read or changed in your
-        organisation. Entries cannot be changed or deleted.
+        {t(
+          'The changes and exports of your team, and everything that operators of this server read or changed in your organisation. Entries cannot be changed or deleted.',
+        )}
       </p>
       <AuditFilters />
       {list.error ? (

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Branding, BrandingChange, ColourCheck } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -12,14 +13,14 @@ const FIELDS = [
   ['display_name', 'Name', 'text', 100],
   ['footer', 'Footer', 'text', 200],
   ['homepage', 'Website', 'url', 200],
-  ['reply_to', 'Reply address of emails', 'email', 254],
+  ['reply_to', t('Reply address of emails'), 'email', 254],
 ] as const
 const HINTS: Record<FieldName, string> = {
-  display_name: 'Without web addresses. Emails are sent by “Name via Attestry”.',
-  footer: 'One line at the end of pages and emails, such as the registered name and address.',
-  homepage: 'Linked at the end of pages and emails. Must start with https://',
-  reply_to: 'Receives the replies of candidates, students and reviewers.',
-  colour: 'Buttons and links. The dark theme uses a lighter shade of it.',
+  display_name: t('Without web addresses. Emails are sent by “Name via Attestry”.'),
+  footer: t('One line at the end of pages and emails, such as the registered name and address.'),
+  homepage: t('Linked at the end of pages and emails. Must start with https://'),
+  reply_to: t('Receives the replies of candidates, students and reviewers.'),
+  colour: t('Buttons and links. The dark theme uses a lighter shade of it.'),
 }
 /** Data URLs that the browser can show. Other files are rejected when they are saved. */
 const SHOWN_TYPES = /^data:image\/(?:png|jpeg|webp);/
@@ -34,7 +35,7 @@ interface Props {
 }
 
 export function BrandingForm({ path, branding, isOwner, onSaved }: Props) {
-  const draft = useFormDraft<Values>(`branding ${path}`, valuesOf(branding))
+  const draft = useFormDraft<Values>(t('branding {path}', { path }), valuesOf(branding))
   const { value: values, setValue: setValues } = draft
   /** A data URL of the chosen file, null to remove the logo, or undefined if it is not changed. */
   const [logo, setLogo] = useState<string | null>()
@@ -70,13 +71,13 @@ export function BrandingForm({ path, branding, isOwner, onSaved }: Props) {
         {FIELDS.slice(0, 1).map(renderField)}
         <Field
           id="branding-logo"
-          label="Logo"
-          hint="PNG, JPEG or WebP, up to 100 KB and 1,024 pixels a side. Also the icon of the browser tab."
+          label={t('Logo')}
+          hint={t('PNG, JPEG or WebP, up to 100 KB and 1,024 pixels a side. Also the icon of the browser tab.')}
           error={errorOf('logo')}
         >
           {(attributes) => (
             <div class="row">
-              {logoUrl && <img class="brand-logo" src={logoUrl} alt="Current logo" />}
+              {logoUrl && <img class="brand-logo" src={logoUrl} alt={t('Current logo')} />}
               {isOwner && (
                 <input
                   {...attributes}
@@ -88,10 +89,10 @@ export function BrandingForm({ path, branding, isOwner, onSaved }: Props) {
               )}
               {isOwner && (logoUrl || logo) && (
                 <button type="button" class="small-button" onClick={removeLogo}>
-                  Remove logo
+                  {t('Remove logo')}
                 </button>
               )}
-              {!isOwner && !logoUrl && <span id="branding-logo">No logo</span>}
+              {!isOwner && !logoUrl && <span id="branding-logo">{t('No logo')}</span>}
             </div>
           )}
         </Field>
@@ -107,17 +108,17 @@ export function BrandingForm({ path, branding, isOwner, onSaved }: Props) {
         {error && (
           <Notice kind="bad">
             <span role="alert">
-              {error.details.length > 0 ? 'Not saved. Correct the marked fields above.' : error.message}
+              {error.details.length > 0 ? t('Not saved. Correct the marked fields above.') : error.message}
             </span>
           </Notice>
         )}
-        {saved && <Notice kind="good">Branding saved. New emails and pages use it at once.</Notice>}
+        {saved && <Notice kind="good">{t('Branding saved. New emails and pages use it at once.')}</Notice>}
         {isOwner ? (
           <SubmitButton class="primary" busy={busy}>
-            Save branding
+            {t('Save branding')}
           </SubmitButton>
         ) : (
-          <p class="soft small">Only owners can change the branding.</p>
+          <p class="soft small">{t('Only owners can change the branding.')}</p>
         )}
       </form>
       <BrandingPreview

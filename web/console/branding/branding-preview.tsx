@@ -1,4 +1,5 @@
 import type { ColourCheck } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 
 interface Props {
   name: string
@@ -13,8 +14,8 @@ interface Props {
 export function BrandingPreview(props: Props) {
   const { colours } = props
   return (
-    <section class="stack" aria-label="Preview">
-      <h2>Preview</h2>
+    <section class="stack" aria-label={t('Preview')}>
+      <h2>{t('Preview')}</h2>
       <PagePreview
         {...props}
         theme="light"
@@ -43,15 +44,15 @@ function PagePreview({
       <div class="preview-head">
         {logoUrl && <img class="brand-logo" src={logoUrl} alt="" />}
         <div>
-          <strong>Electrician</strong>
+          <strong>{t('Electrician')}</strong>
           <p class="soft small">{name}</p>
         </div>
       </div>
       <div class="stack-tight preview-body">
-        <p>Are you interested in this job?</p>
-        <span class="button primary">Yes</span>
+        <p>{t('Are you interested in this job?')}</p>
+        <span class="button primary">{t('Yes')}</span>
         <p class="small">
-          <span class="preview-link">Your personal data</span>
+          <span class="preview-link">{t('Your personal data')}</span>
         </p>
         <PreviewFooter footer={footer} homepage={homepage} />
       </div>
@@ -63,13 +64,13 @@ function PagePreview({
 function EmailPreview({ name, logoUrl, colours, footer, homepage }: Props) {
   return (
     <div class="branding-preview light email" style={colours && { '--brand': colours.light }}>
-      <p class="small soft preview-from">From: {name} via Attestry</p>
+      <p class="small soft preview-from">{t('From: {name} via Attestry', { name })}</p>
       <div class="preview-head">
         {logoUrl && <img class="brand-logo" src={logoUrl} alt="" />}
         <strong>{name}</strong>
       </div>
       <div class="stack-tight preview-body">
-        <p>Hello Asha, …</p>
+        <p>{t('Hello Asha, …')}</p>
         <PreviewFooter footer={footer} homepage={homepage} />
       </div>
     </div>

@@ -1,4 +1,5 @@
 import type { Branding } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
@@ -12,10 +13,11 @@ export default function BrandingPage() {
   const branding = useData<Branding>(path)
   return (
     <>
-      <h1>Branding</h1>
+      <h1>{t('Branding')}</h1>
       <p class="soft">
-        Candidates, students, reviewers and hiring managers see this on their pages and in their emails, in TEST and
-        LIVE mode. Empty fields keep the look of Attestry.
+        {t(
+          'Candidates, students, reviewers and hiring managers see this on their pages and in their emails, in TEST and LIVE mode. Empty fields keep the look of Attestry.',
+        )}
       </p>
       {branding.error && <Notice kind="bad">{branding.error.message}</Notice>}
       {branding.data && (

@@ -1,4 +1,5 @@
 import type { ColourCheck } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 
 interface Props {
@@ -16,7 +17,7 @@ const MIN_CONTRAST_TEXT = '4.5:1'
 export function ColourField({ value, check, hint, error, isOwner, onChange }: Props) {
   return (
     <div class="stack-tight">
-      <Field id="branding-colour" label="Colour" hint={hint} error={check?.isReadable ? undefined : error}>
+      <Field id="branding-colour" label={t('Colour')} hint={hint} error={check?.isReadable ? undefined : error}>
         {(attributes) => (
           <div class="colour-inputs">
             <input
@@ -33,7 +34,7 @@ export function ColourField({ value, check, hint, error, isOwner, onChange }: Pr
             {isOwner && (
               <input
                 type="color"
-                aria-label="Choose a colour"
+                aria-label={t('Choose a colour')}
                 value={/^#[0-9a-f]{6}$/i.test(value) ? value : '#0a6550'}
                 onInput={(event) => onChange(event.currentTarget.value)}
               />
@@ -45,18 +46,21 @@ export function ColourField({ value, check, hint, error, isOwner, onChange }: Pr
         {check && (
           <>
             <ul>
-              <li>White text on the colour: {check.whiteText}:1</li>
-              <li>The colour on a light page: {check.lightPage}:1</li>
-              <li>Its lighter shade on a dark page: {check.darkPage}:1</li>
+              <li>{t('White text on the colour: {whiteText}:1', { whiteText: check.whiteText })}</li>
+              <li>{t('The colour on a light page: {lightPage}:1', { lightPage: check.lightPage })}</li>
+              <li>{t('Its lighter shade on a dark page: {darkPage}:1', { darkPage: check.darkPage })}</li>
             </ul>
             {check.isReadable ? (
-              <p class="good-text">Readable: at least {MIN_CONTRAST_TEXT} everywhere.</p>
+              <p class="good-text">
+                {t('Readable: at least {mINCONTRASTTEXT} everywhere.', { mINCONTRASTTEXT: MIN_CONTRAST_TEXT })}
+              </p>
             ) : (
               <p class="bad-text">
-                {!error && `Hard to read: at least ${MIN_CONTRAST_TEXT} is required. `}
+                {!error &&
+                  t('Hard to read: at least {mINCONTRASTTEXT} is required. ', { mINCONTRASTTEXT: MIN_CONTRAST_TEXT })}
                 {isOwner && (
                   <button type="button" class="small-button" onClick={() => onChange(check.suggestion)}>
-                    Use {check.suggestion} instead
+                    {t('Use {suggestion} instead', { suggestion: check.suggestion })}
                   </button>
                 )}
               </p>

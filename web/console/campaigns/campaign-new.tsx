@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ListedMandateCountedList } from '../../api-types/console.ts'
 import type { Campaign, CreditBalance } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -36,17 +37,18 @@ export default function CampaignNew() {
   const error = campaign.error ?? mandates.error
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (campaignId ? !campaign.data : !mandates.data) return <h1 class="waiting">Loading campaign</h1>
-  if (campaign.data?.created_via === 'api') return <ReadOnly noun="campaign" />
+  if (campaign.data?.created_via === 'api') return <ReadOnly noun={t('campaign')} />
   if (mandates.data?.items.length === 0) {
     return (
       <div class="card empty">
-        <h1>Create a mandate first</h1>
+        <h1>{t('Create a mandate first')}</h1>
         <p class="soft">
-          A campaign contacts candidates for a mandate, which is a job with its questions. The questions are written
-          within moments after you create the mandate.
+          {t(
+            'A campaign contacts candidates for a mandate, which is a job with its questions. The questions are written within moments after you create the mandate.',
+          )}
         </p>
         <Link class="button primary" to={context.pagePath('/mandates/new')}>
-          Create mandate
+          {t('Create mandate')}
         </Link>
       </div>
     )
@@ -128,25 +130,27 @@ function Form({ campaign, defaultMandateId }: FormProps) {
     validCandidates.length > 0 && rosterCheck.rowErrors.size === 0 && !rosterCheck.error && !rosterCheck.checking
   const isLive = context.mode === 'live'
   const candidatesText =
-    validCandidates.length === 1 ? '1 candidate' : `${validCandidates.length.toLocaleString()} candidates`
+    validCandidates.length === 1
+      ? '1 candidate'
+      : t('{length} candidates', { length: validCandidates.length.toLocaleString() })
   const indianStartTime = startTime ? indianTimeHint(new Date(startTime)) : ''
 
   return (
     <>
       <p>
         <Link to={context.pagePath(campaign ? `/campaigns/${campaign.campaign_id}` : '/campaigns')}>
-          {campaign ? (campaign.name ?? 'Campaign') : 'Campaigns'}
+          {campaign ? (campaign.name ?? t('Campaign')) : t('Campaigns')}
         </Link>
       </p>
-      <h1>{campaign ? 'Add candidates' : 'New campaign'}</h1>
+      <h1>{campaign ? t('Add candidates') : t('New campaign')}</h1>
       <DraftNotice draft={formDraft} />
       {!campaign && (
-        <fieldset class="card stack narrow" aria-label="Campaign" disabled={progress.campaignId !== undefined}>
+        <fieldset class="card stack narrow" aria-label={t('Campaign')} disabled={progress.campaignId !== undefined}>
           <RecordPicker
             id="mandate_id"
             kind="mandate"
-            label="Job"
-            placeholder="Search for a job"
+            label={t('Job')}
+            placeholder={t('Search for a job')}
             value={mandateId || undefined}
             filter={{ status: 'ready' }}
             optional={false}
@@ -154,7 +158,7 @@ function Form({ campaign, defaultMandateId }: FormProps) {
           />
           <FieldError text={errorAt('mandate_id')} />
           <div class="pair">
-            <Field id="campaign_name" label="Name (optional)" error={errorAt('name')}>
+            <Field id="campaign_name" label={t('Name (optional)')} error={errorAt('name')}>
               {(attributes) => (
                 <input
                   type="text"
@@ -167,8 +171,8 @@ function Form({ campaign, defaultMandateId }: FormProps) {
             </Field>
             <Field
               id="starts_at"
-              label="Start (leave empty to start now)"
-              hint={`${indianStartTime && `That is ${indianStartTime}. `}${context.mode === 'test' ? 'In TEST mode, candidates are contacted at any time.' : 'Candidates are contacted between 09:00 and 20:00 Indian time.'}`}
+              label={t('Start (leave empty to start now)')}
+              hint={`${indianStartTime && t('That is {indianStartTime}. ', { indianStartTime })}${context.mode === 'test' ? t('In TEST mode, candidates are contacted at any time.') : t('Candidates are contacted between 09:00 and 20:00 Indian time.')}`}
               error={errorAt('starts_at')}
             >
               {(attributes) => (
@@ -202,7 +206,7 @@ function Form({ campaign, defaultMandateId }: FormProps) {
             <Notice kind="bad">
               {sending.error.message}{' '}
               {progress.chunks > 0 &&
-                `${sending.done} candidates were already enrolled and will not be enrolled again.`}
+                t('{done} candidates were already enrolled and will not be enrolled again.', { done: sending.done })}
             </Notice>
           )}
           <div class="card row between">
@@ -212,7 +216,9 @@ function Form({ campaign, defaultMandateId }: FormProps) {
               <strong>{validCandidates.length.toLocaleString()}</strong>{' '}
               {validCandidates.length === 1 ? 'credit' : 'credits'}
               {balance !== undefined && (
-                <span class={creditsMissing ? 'bad-text' : 'soft'}>, {balance.toLocaleString()} credits left</span>
+                <span class={creditsMissing ? 'bad-text' : 'soft'}>
+                  {t(', {balance} credits left', { balance: balance.toLocaleString() })}
+                </span>
               )}
             </span>
             <span class="row">
@@ -222,7 +228,7 @@ function Form({ campaign, defaultMandateId }: FormProps) {
                 disabled={sending && !sending.error}
                 onClick={() => changeRoster(undefined)}
               >
-                Start over
+                {t('Start over')}
               </button>
               <button
                 type="button"
@@ -231,20 +237,25 @@ function Form({ campaign, defaultMandateId }: FormProps) {
                 onClick={() => (isLive ? setConfirming(true) : void enrolAll())}
               >
                 {sending && !sending.error
-                  ? `Enrolled ${sending.done.toLocaleString()} of ${sending.total.toLocaleString()} candidates…`
+                  ? t('Enrolled {done} of {total} candidates…', {
+                      done: sending.done.toLocaleString(),
+                      total: sending.total.toLocaleString(),
+                    })
                   : isLive
-                    ? `Contact ${candidatesText}`
+                    ? t('Contact {candidatesText}', { candidatesText })
                     : campaign
-                      ? 'Enrol candidates'
-                      : 'Start campaign'}
+                      ? t('Enrol candidates')
+                      : t('Start campaign')}
               </button>
             </span>
           </div>
         </>
       )}
       {confirming && (
-        <Dialog title={`Contact ${candidatesText}?`} onClose={() => setConfirming(false)}>
-          <p>This is live mode: candidates are contacted on their own phones, and each candidate costs 1 credit.</p>
+        <Dialog title={t('Contact {candidatesText}?', { candidatesText })} onClose={() => setConfirming(false)}>
+          <p>
+            {t('This is live mode: candidates are contacted on their own phones, and each candidate costs 1 credit.')}
+          </p>
           <CostEstimateText mandateId={campaign?.mandate_id ?? mandateId} candidates={validCandidates} />
           <div class="row">
             <button
@@ -255,10 +266,10 @@ function Form({ campaign, defaultMandateId }: FormProps) {
                 void enrolAll()
               }}
             >
-              Contact now
+              {t('Contact now')}
             </button>
             <button type="button" onClick={() => setConfirming(false)}>
-              Cancel
+              {t('Cancel')}
             </button>
           </div>
         </Dialog>
@@ -293,9 +304,14 @@ function Form({ campaign, defaultMandateId }: FormProps) {
       duplicateCount += response.data.enrolment?.duplicates ?? 0
       key = crypto.randomUUID()
     }
-    const duplicatesText = duplicateCount === 1 ? 'candidate was' : 'candidates were'
+    const duplicatesText = duplicateCount === 1 ? t('candidate was') : t('candidates were')
     const alreadyEnrolledText =
-      duplicateCount > 0 ? ` ${duplicateCount.toLocaleString()} ${duplicatesText} already in the campaign.` : ''
+      duplicateCount > 0
+        ? t(' {duplicateCount} {duplicatesText} already in the campaign.', {
+            duplicateCount: duplicateCount.toLocaleString(),
+            duplicatesText,
+          })
+        : ''
     const repeatedText = repeatMessages.size > 0 ? ` ${repeatedRowsText(repeatMessages.size)}.` : ''
     setFlashMessage(
       `${enrolledCount.toLocaleString()} ${enrolledCount === 1 ? 'candidate' : 'candidates'} enrolled.${alreadyEnrolledText}${repeatedText}`,

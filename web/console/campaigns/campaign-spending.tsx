@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Campaign, CampaignSpending as Spending } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { type ApiError, api } from '../shell/api.ts'
@@ -26,10 +27,12 @@ export function CampaignSpending({ path, campaign, canChange, onChanged }: Props
     <div class="stack-tight">
       <span>
         {amount(data.spent)} spent, of which {amount(data.reported)} reported by providers.{' '}
-        {data.spend_cap === null ? 'No spend cap.' : `Spend cap: ${amount(data.spend_cap)}.`}{' '}
+        {data.spend_cap === null
+          ? t('No spend cap.')
+          : t('Spend cap: {spendCap}.', { spendCap: amount(data.spend_cap) })}{' '}
         {canChange && cap === undefined && campaign.status !== 'archived' && (
           <button type="button" class="small-button" onClick={() => setCap(String(data.spend_cap ?? ''))}>
-            Change spend cap
+            {t('Change spend cap')}
           </button>
         )}
       </span>
@@ -37,7 +40,7 @@ export function CampaignSpending({ path, campaign, canChange, onChanged }: Props
         <form class="row" noValidate onSubmit={(event) => void save(event)}>
           <Field
             id="spend_cap"
-            label={`Spend cap in ${data.currency} (leave empty for none)`}
+            label={t('Spend cap in {currency} (leave empty for none)', { currency: data.currency })}
             error={error?.details[0]?.message ?? error?.message}
           >
             {(attributes) => (
@@ -50,9 +53,9 @@ export function CampaignSpending({ path, campaign, canChange, onChanged }: Props
               />
             )}
           </Field>
-          <SubmitButton busy={busy}>Save</SubmitButton>
+          <SubmitButton busy={busy}>{t('Save')}</SubmitButton>
           <button type="button" onClick={() => setCap(undefined)}>
-            Cancel
+            {t('Cancel')}
           </button>
         </form>
       )}

@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { RecruiterResult } from '../../api-types/console.ts'
 import type { Campaign, Mandate, TestClock } from '../../api-types/partner.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -43,7 +45,7 @@ export default function CampaignPage({ params }: { params: Params }) {
     if (!inProgress) void candidates.reload() // load the final state
   }, [inProgress])
 
-  const parentLink = <ParentLink to={context.pagePath('/campaigns')}>Campaigns</ParentLink>
+  const parentLink = <ParentLink to={context.pagePath('/campaigns')}>{t('Campaigns')}</ParentLink>
   if (error) {
     return (
       <>
@@ -68,29 +70,29 @@ export default function CampaignPage({ params }: { params: Params }) {
               class="button primary"
               to={context.pagePath(`/results?campaign_id=${data.campaign_id}&verdict=to_call`)}
             >
-              View candidates to call
+              {t('View candidates to call')}
             </Link>
           )}
           {recruiter && (
             <>
               {(data.status === 'running' || data.status === 'scheduled') && (
                 <button type="button" onClick={() => void changeStatus('/pause')}>
-                  Pause
+                  {t('Pause')}
                 </button>
               )}
               {data.status === 'paused' && (
                 <button type="button" class="primary" onClick={() => void changeStatus('/resume')}>
-                  Resume
+                  {t('Resume')}
                 </button>
               )}
               {createdHere && data.status !== 'archived' && (
                 <Link class="button" to={context.pagePath(`/campaigns/new?campaign_id=${data.campaign_id}`)}>
-                  Add candidates
+                  {t('Add candidates')}
                 </Link>
               )}
               {data.status !== 'archived' && (
                 <button type="button" onClick={() => setArchiving(true)}>
-                  Archive
+                  {t('Archive')}
                 </button>
               )}
             </>
@@ -102,21 +104,27 @@ export default function CampaignPage({ params }: { params: Params }) {
       {data.status === 'paused' && data.paused_by && (
         <Notice kind="wait">
           {data.paused_by === 'campaign_cap'
-            ? 'Paused, because the next message would exceed the spend cap of this campaign. It resumes when the cap is raised.'
-            : 'Paused, because the next message would exceed the daily cap of the organisation. It resumes on the next day, or when the cap is raised.'}
+            ? t(
+                'Paused, because the next message would exceed the spend cap of this campaign. It resumes when the cap is raised.',
+              )
+            : t(
+                'Paused, because the next message would exceed the daily cap of the organisation. It resumes on the next day, or when the cap is raised.',
+              )}
         </Notice>
       )}
       {data.status === 'paused' && !data.paused_by && (
         <Notice kind="wait">
-          Paused: no messages are sent until you resume the campaign. Replies are processed, and the responses wait.
+          {t(
+            'Paused: no messages are sent until you resume the campaign. Replies are processed, and the responses wait.',
+          )}
         </Notice>
       )}
       {data.status === 'scheduled' && (
         <Notice kind="wait">
-          Candidates are contacted from <Time at={data.starts_at} />.
+          {richText('Candidates are contacted from {time}.', { time: <Time at={data.starts_at} /> })}
         </Notice>
       )}
-      <section class="card stack" aria-label="Progress">
+      <section class="card stack" aria-label={t('Progress')}>
         <Progress counts={data.counts} />
         <ul class="counts">
           {(['completed', 'declined', 'failed', 'pending'] as const).map((status) => (
@@ -132,7 +140,7 @@ export default function CampaignPage({ params }: { params: Params }) {
           ))}
           <li>
             <Link class="figure" to={context.pagePath(`/results?campaign_id=${data.campaign_id}`)}>
-              <span class="soft small">all candidates</span>
+              <span class="soft small">{t('all candidates')}</span>
               <strong>{data.counts.candidates.toLocaleString()}</strong>
             </Link>
           </li>
@@ -163,52 +171,52 @@ export default function CampaignPage({ params }: { params: Params }) {
           </DescriptionItem>
         )}
         <DescriptionItem name="Source">
-          {createdHere ? 'Console' : 'API: candidates can only be added through the API'}
+          {createdHere ? t('Console') : t('API: candidates can only be added through the API')}
         </DescriptionItem>
         <DescriptionItem name="ID">
           <code>{data.campaign_id}</code>
         </DescriptionItem>
         <DescriptionItem name="More">
           <span class="row">
-            <Link to={context.pagePath(`/analytics?campaign_id=${data.campaign_id}`)}>Analytics</Link>
+            <Link to={context.pagePath(`/analytics?campaign_id=${data.campaign_id}`)}>{t('Analytics')}</Link>
             {context.mode === 'test' && (
-              <Link to={context.pagePath(`/phone?campaign_id=${data.campaign_id}`)}>Simulator phones</Link>
+              <Link to={context.pagePath(`/phone?campaign_id=${data.campaign_id}`)}>{t('Simulator phones')}</Link>
             )}
             <a
               href={`/console/api${context.apiPath(`/export/results.csv?campaign_id=${data.campaign_id}`)}`}
               download={`results-${data.campaign_id}.csv`}
             >
-              Export CSV
+              {t('Export CSV')}
             </a>
           </span>
         </DescriptionItem>
       </DescriptionList>
-      <h2>Candidates</h2>
+      <h2>{t('Candidates')}</h2>
       {candidates.error && <Notice kind="bad">{candidates.error.message}</Notice>}
       <Table
-        caption="Candidates, most recently updated first"
+        caption={t('Candidates, most recently updated first')}
         rows={candidates.items}
         keyOf={({ result_id }) => result_id}
         loadMore={candidates.more}
         empty={
           <>
-            <p class="soft">No candidates yet.</p>
+            <p class="soft">{t('No candidates yet.')}</p>
             {createdHere && recruiter && (
-              <Link to={context.pagePath(`/campaigns/new?campaign_id=${data.campaign_id}`)}>Add candidates</Link>
+              <Link to={context.pagePath(`/campaigns/new?campaign_id=${data.campaign_id}`)}>{t('Add candidates')}</Link>
             )}
           </>
         }
         columns={[
           {
-            name: 'Name',
+            name: t('Name'),
             cell: ({ candidate: { candidate_id, name } }) => (
               <Link to={context.pagePath(`/candidates/${candidate_id}`)}>{name}</Link>
             ),
           },
-          { name: 'Your ID', cell: ({ candidate }) => candidate.external_candidate_id },
-          { name: 'Status', cell: (person) => <Outcome result={person} /> },
+          { name: t('Your ID'), cell: ({ candidate }) => candidate.external_candidate_id },
+          { name: t('Status'), cell: (person) => <Outcome result={person} /> },
           {
-            name: 'Verdict',
+            name: t('Verdict'),
             cell: ({ result_id, status, output, knocked_out_by }) =>
               status === 'completed' ? (
                 <>
@@ -221,20 +229,22 @@ export default function CampaignPage({ params }: { params: Params }) {
                 '–'
               ),
           },
-          { name: 'Interest', cell: ({ output }) => interestText(output.interest) },
+          { name: t('Interest'), cell: ({ output }) => interestText(output.interest) },
         ]}
       />
       {archiving && (
         <Confirm
-          title="Archive this campaign?"
-          action="Archive campaign"
+          title={t('Archive this campaign?')}
+          action={t('Archive campaign')}
           onClose={() => setArchiving(false)}
           act={() => api(path, { method: 'DELETE' })}
           onDone={() => void reload()}
         >
           <p>
-            No more messages are sent, and {data.counts.pending.toLocaleString()} pending candidates become{' '}
-            <strong>failed</strong>. Nothing is deleted, but this cannot be undone.
+            {richText(
+              'No more messages are sent, and {pending} pending candidates become <strong>failed</strong>. Nothing is deleted, but this cannot be undone.',
+              { pending: data.counts.pending.toLocaleString(), strong: (words) => <strong>{words}</strong> },
+            )}
           </p>
         </Confirm>
       )}

@@ -1,5 +1,6 @@
 import type { ListedCampaign } from '../../api-types/console.ts'
 import type { CreditBalance } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -17,10 +18,10 @@ const POLL_INTERVAL_MS = 4000
 const PAGE_SIZE = 50
 const STATUSES = ['running', 'scheduled', 'paused', 'completed', 'archived'].map((status) => [status, status] as const)
 const SORTS = [
-  ['oldest', 'Oldest first'],
+  ['oldest', t('Oldest first')],
   ['name', 'Name'],
-  ['pending', 'Most candidates in progress'],
-  ['candidates', 'Most candidates'],
+  ['pending', t('Most candidates in progress')],
+  ['candidates', t('Most candidates')],
 ] as const
 const FILTER_NAMES = ['q', 'status', 'mandate_id'] as const
 
@@ -34,59 +35,61 @@ export default function Campaigns() {
   return (
     <>
       <div class="page-head">
-        <h1>Campaigns</h1>
+        <h1>{t('Campaigns')}</h1>
         <div class="row">
           <span class="soft small">
             {credits.data ? (
-              `${credits.data.balance.toLocaleString()} credits left`
+              t('{balance} credits left', { balance: credits.data.balance.toLocaleString() })
             ) : (
               <span class="waiting">000 credits left</span>
             )}
           </span>
           {context.can('recruiter') && (
             <Link class="button primary" to={context.pagePath('/campaigns/new')}>
-              New campaign
+              {t('New campaign')}
             </Link>
           )}
         </div>
       </div>
       <SavedViews page="campaigns" />
       <div class="row filters">
-        <SearchFilter label="Search" placeholder="Name, job, company or ID" />
-        <SelectFilter name="status" label="Status" allLabel="All statuses" options={STATUSES} />
-        <SelectFilter name="sort" label="Sort" allLabel="Newest first" options={SORTS} />
+        <SearchFilter label={t('Search')} placeholder={t('Name, job, company or ID')} />
+        <SelectFilter name="status" label={t('Status')} allLabel="All statuses" options={STATUSES} />
+        <SelectFilter name="sort" label={t('Sort')} allLabel="Newest first" options={SORTS} />
       </div>
       <ListCount list={list} nouns={['campaign', 'campaigns']} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Campaigns"
+        caption={t('Campaigns')}
         rows={list.items}
         keyOf={({ campaign_id }) => campaign_id}
         loadMore={list.more}
         empty={
           !isFiltered ? (
             <>
-              <h2>No campaigns yet</h2>
+              <h2>{t('No campaigns yet')}</h2>
               <p class="soft">
                 A campaign contacts candidates for a job and collects their answers.
-                {context.mode === 'test' && ' In test mode, no real people are contacted.'}
+                {context.mode === 'test' && t(' In test mode, no real people are contacted.')}
               </p>
               {context.can('recruiter') && (
                 <p class="row centred">
                   {context.mode === 'test' && (
-                    <Link to={context.pagePath('/first-campaign')}>Run a first campaign with test candidates</Link>
+                    <Link to={context.pagePath('/first-campaign')}>
+                      {t('Run a first campaign with test candidates')}
+                    </Link>
                   )}
-                  <Link to={context.pagePath('/campaigns/new')}>Start a campaign with your candidates</Link>
+                  <Link to={context.pagePath('/campaigns/new')}>{t('Start a campaign with your candidates')}</Link>
                 </p>
               )}
             </>
           ) : (
-            <p class="soft">No campaigns match these filters.</p>
+            <p class="soft">{t('No campaigns match these filters.')}</p>
           )
         }
         columns={[
           {
-            name: 'Campaign',
+            name: t('Campaign'),
             cell: ({ campaign_id, display_name, job_title, company_name, job_id }) => (
               <>
                 <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{display_name}</Link>
@@ -98,21 +101,24 @@ export default function Campaigns() {
               </>
             ),
           },
-          { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
+          { name: t('Status'), cell: ({ status: state }) => <Badge state={state} /> },
           {
-            name: 'Progress',
+            name: t('Progress'),
             cell: ({ counts }) => (
               <span class="progress-cell">
                 <Progress counts={counts} />
                 <span class="soft small">
-                  {(counts.candidates - counts.pending).toLocaleString()} of {counts.candidates.toLocaleString()}
+                  {t('{candidates} of {candidates2}', {
+                    candidates: (counts.candidates - counts.pending).toLocaleString(),
+                    candidates2: counts.candidates.toLocaleString(),
+                  })}
                 </span>
               </span>
             ),
           },
-          { name: 'Completed', right: true, cell: ({ counts }) => counts.completed.toLocaleString() },
-          { name: 'Source', cell: ({ created_via }) => <CreatedVia via={created_via} /> },
-          { name: 'Starts', cell: ({ starts_at }) => <Time at={starts_at} /> },
+          { name: t('Completed'), right: true, cell: ({ counts }) => counts.completed.toLocaleString() },
+          { name: t('Source'), cell: ({ created_via }) => <CreatedVia via={created_via} /> },
+          { name: t('Starts'), cell: ({ starts_at }) => <Time at={starts_at} /> },
         ]}
       />
     </>

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CandidateInput, CostEstimate } from '../../api-types/partner.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { channelName } from '../shared/labels.ts'
 import { type ApiError, api } from '../shell/api.ts'
@@ -43,29 +45,37 @@ export function CostEstimateText({ mandateId, candidates }: { mandateId: string;
       else setError(response.error)
     })
   }, [mandateId])
-  if (error) return <Notice kind="wait">The cost of the messages cannot be estimated: {error.message}</Notice>
-  if (!estimate) return <p class="soft">Estimating the cost of the messages…</p>
+  if (error)
+    return (
+      <Notice kind="wait">
+        {t('The cost of the messages cannot be estimated: {message}', { message: error.message })}
+      </Notice>
+    )
+  if (!estimate) return <p class="soft">{t('Estimating the cost of the messages…')}</p>
   const { currency, first_messages, maximum, unreachable, lines } = estimate
   const amount = (value: number) => value.toLocaleString(undefined, { style: 'currency', currency })
   return (
     <div class="stack-tight">
       <p>
-        Estimated cost of the messages: <strong>{amount(first_messages)}</strong> for the first messages, at most{' '}
-        <strong>{amount(maximum)}</strong> with all follow-ups.
+        {richText(
+          'Estimated cost of the messages: {strong} for the first messages, at most {strong2} with all follow-ups.',
+          { strong: <strong>{amount(first_messages)}</strong>, strong2: <strong>{amount(maximum)}</strong> },
+        )}
       </p>
       <ul class="soft small">
         {lines.map(({ kind, channel, calling_code, messages, price, amount: lineAmount }) => (
           <li key={`${kind} ${channel} ${calling_code} ${price}`}>
-            {messages.toLocaleString()} {kind === 'first_message' ? 'first messages' : 'follow-ups'} by{' '}
+            {messages.toLocaleString()} {kind === 'first_message' ? t('first messages') : 'follow-ups'} by{' '}
             {channelName(channel)}
-            {calling_code && ` to +${calling_code}`}: {price === null ? 'no price' : amount(lineAmount)}
+            {calling_code && t(' to +{callingCode}', { callingCode: calling_code })}:{' '}
+            {price === null ? t('no price') : amount(lineAmount)}
           </li>
         ))}
       </ul>
       {unreachable > 0 && (
         <Notice kind="wait">
-          {unreachable.toLocaleString()} {unreachable === 1 ? 'candidate has' : 'candidates have'} no address for any
-          channel that is set up.
+          {unreachable.toLocaleString()} {unreachable === 1 ? t('candidate has') : t('candidates have')} no address for
+          any channel that is set up.
         </Notice>
       )}
     </div>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { type Roster, readRoster } from './roster.ts'
 import { readTextFile } from './text-file.ts'
@@ -8,9 +9,7 @@ interface Props {
   onType: () => void
 }
 
-const EXAMPLE = `name,phone,your id,city
-Asha Rao,+919990000001,c-101,Pune
-Ravi Kumar,98123 45678,c-102,Nashik`
+const EXAMPLE = t('name,phone,your id,city\nAsha Rao,+919990000001,c-101,Pune\nRavi Kumar,98123 45678,c-102,Nashik', {})
 
 /** Input of candidates, which the user can paste, drop or select as a file, or type. */
 export function RosterInput({ onRoster, onType }: Props) {
@@ -30,7 +29,7 @@ export function RosterInput({ onRoster, onType }: Props) {
   return (
     <section
       class={`card stack drop ${draggingOver ? 'dragging-over' : ''}`}
-      aria-label="Candidates"
+      aria-label={t('Candidates')}
       onDragOver={(event) => {
         event.preventDefault()
         setDraggingOver(true)
@@ -46,8 +45,8 @@ export function RosterInput({ onRoster, onType }: Props) {
         else read(event.dataTransfer?.getData('text') ?? '')
       }}
     >
-      <h2>Candidates</h2>
-      <label for="paste">Paste rows from a spreadsheet, or drop a CSV file here</label>
+      <h2>{t('Candidates')}</h2>
+      <label for="paste">{t('Paste rows from a spreadsheet, or drop a CSV file here')}</label>
       <textarea
         id="paste"
         class="paste"
@@ -64,7 +63,7 @@ export function RosterInput({ onRoster, onType }: Props) {
       />
       <div class="row">
         <button type="button" class="primary" disabled={!text.trim()} onClick={() => read(text)}>
-          Preview rows
+          {t('Preview rows')}
         </button>
         <label class="button file">
           Choose file
@@ -79,13 +78,14 @@ export function RosterInput({ onRoster, onType }: Props) {
           />
         </label>
         <button type="button" class="plain" onClick={onType}>
-          Enter manually
+          {t('Enter manually')}
         </button>
       </div>
       {error && <Notice kind="bad">{error}</Notice>}
       <p class="soft small">
-        The first line names the columns: name, phone, email, your id, language. Other columns are stored with the
-        result.
+        {t(
+          'The first line names the columns: name, phone, email, your id, language. Other columns are stored with the result.',
+        )}
       </p>
     </section>
   )
@@ -93,13 +93,17 @@ export function RosterInput({ onRoster, onType }: Props) {
   async function readFile(file: File) {
     const fileText = await readTextFile(file)
     if (fileText === undefined)
-      setError(`${file.name} is not a text file. Save it as CSV in your spreadsheet program, and choose that file.`)
+      setError(
+        t('{name} is not a text file. Save it as CSV in your spreadsheet program, and choose that file.', {
+          name: file.name,
+        }),
+      )
     else read(fileText)
   }
 
   function read(input: string) {
     const roster = readRoster(input)
     if (roster.rows.length > 0) onRoster(roster)
-    else setError('No candidates found. Enter one line per candidate, below a line with the column names.')
+    else setError(t('No candidates found. Enter one line per candidate, below a line with the column names.'))
   }
 }

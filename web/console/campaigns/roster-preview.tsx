@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CandidateInput } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import type { RosterCheck } from './enrolling.ts'
 import { type ColumnMeaning, MEANING_LABELS, type Roster, type RosterRow } from './roster.ts'
 
@@ -24,16 +25,19 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
     .map((row, index) => ({ row, index }))
     .filter(({ index }) => !onlyInvalid || check.rowErrors.has(index))
   return (
-    <section class="stack" aria-label="Preview">
+    <section class="stack" aria-label={t('Preview')}>
       <div class="row between">
         <h2>
           {rows.length.toLocaleString()} {rows.length === 1 ? 'row' : 'rows'}
         </h2>
         <span class={invalidCount > 0 ? 'bad-text' : 'soft'} role="status">
           {invalidCount > 0
-            ? `${invalidCount.toLocaleString()} ${invalidCount === 1 ? 'row has' : 'rows have'} errors`
+            ? `${invalidCount.toLocaleString()} ${invalidCount === 1 ? t('row has') : t('rows have')} errors`
             : check.checking
-              ? `Checked ${check.checked.toLocaleString()} of ${rows.length.toLocaleString()} rows…`
+              ? t('Checked {checked} of {length} rows…', {
+                  checked: check.checked.toLocaleString(),
+                  length: rows.length.toLocaleString(),
+                })
               : check.checked > 0 && !check.error
                 ? `All rows are valid${repeats.size > 0 ? `; ${repeatedRowsText(repeats.size)}` : ''}`
                 : ''}
@@ -51,23 +55,23 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
           </label>
           <button type="button" class="small-button" onClick={skipInvalid}>
             {invalidCount === 1
-              ? 'Skip the row with errors'
-              : `Skip the ${invalidCount.toLocaleString()} rows with errors`}
+              ? t('Skip the row with errors')
+              : t('Skip the {invalidCount} rows with errors', { invalidCount: invalidCount.toLocaleString() })}
           </button>
         </div>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable with the keyboard */}
-      <section class="table-wrap wide-table" tabIndex={0} aria-label="Rows">
+      <section class="table-wrap wide-table" tabIndex={0} aria-label={t('Rows')}>
         <table class="table plain-table">
-          <caption class="hidden-text">Candidates to enrol</caption>
+          <caption class="hidden-text">{t('Candidates to enrol')}</caption>
           <thead>
             <tr>
-              <th scope="col">Row</th>
+              <th scope="col">{t('Row')}</th>
               {names.map((name, column) => (
                 <th scope="col" key={column}>
                   <span class="soft">{name}</span>
                   <select
-                    aria-label={`Meaning of column “${name}”`}
+                    aria-label={t('Meaning of column “{name}”', { name })}
                     value={meanings[column]}
                     onChange={(event) => setMeaning(column, event.currentTarget.value as ColumnMeaning)}
                   >
@@ -80,7 +84,7 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
                 </th>
               ))}
               <th scope="col">
-                <span class="hidden-text">Remove</span>
+                <span class="hidden-text">{t('Remove')}</span>
               </th>
             </tr>
           </thead>
@@ -104,16 +108,18 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
       <div class="row">
         {listedRows.length > shownCount && (
           <button type="button" class="small-button" onClick={() => setShown(shownCount + PAGE_SIZE)}>
-            Show more of {listedRows.length.toLocaleString()} rows
+            {t('Show more of {length} rows', { length: listedRows.length.toLocaleString() })}
           </button>
         )}
         <button type="button" class="small-button" onClick={addRow}>
-          Add row
+          {t('Add row')}
         </button>
       </div>
       {!meanings.includes('external_candidate_id') && (
         <p class="soft small">
-          The file has no column with your candidate IDs, so candidates are identified by phone number or email address.
+          {t(
+            'The file has no column with your candidate IDs, so candidates are identified by phone number or email address.',
+          )}
         </p>
       )}
     </section>
@@ -154,7 +160,7 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
 }
 
 export function repeatedRowsText(count: number): string {
-  return `${count.toLocaleString()} ${count === 1 ? 'row repeats' : 'rows repeat'} another row`
+  return `${count.toLocaleString()} ${count === 1 ? t('row repeats') : t('rows repeat')} another row`
 }
 
 interface RowProps {
@@ -189,7 +195,7 @@ function PreviewRow({ row, names, meanings, sent, rowErrors = [], repeat, onCell
               {editable ? (
                 <input
                   type="text"
-                  aria-label={`${names[column]}, row ${row.number}`}
+                  aria-label={t('{column}, row {number}', { column: names[column], number: row.number })}
                   aria-invalid={invalid}
                   aria-describedby={invalid ? messageId : undefined}
                   value={cell}
@@ -202,7 +208,12 @@ function PreviewRow({ row, names, meanings, sent, rowErrors = [], repeat, onCell
           )
         })}
         <td>
-          <button type="button" class="plain flush" aria-label={`Remove row ${row.number}`} onClick={onRemove}>
+          <button
+            type="button"
+            class="plain flush"
+            aria-label={t('Remove row {number}', { number: row.number })}
+            onClick={onRemove}
+          >
             ×
           </button>
         </td>

@@ -1,4 +1,5 @@
 import type { CandidateInput, Language } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { LANGUAGE_NAMES, languageName } from '../shared/labels.ts'
 import { parseCsv } from './csv.ts'
 
@@ -15,16 +16,16 @@ export type ColumnMeaning =
   | 'nothing'
 
 export const MEANING_LABELS: Record<ColumnMeaning, string> = {
-  name: 'Name',
+  name: t('Name'),
   phone: 'Phone',
-  email: 'Email address',
-  external_candidate_id: 'Your ID',
+  email: t('Email address'),
+  external_candidate_id: t('Your ID'),
   language: 'Language',
-  'consent.basis': 'Basis of the contact',
-  'consent.obtained_at': 'Date of the consent',
-  'consent.source': 'Source of the consent',
-  'consent.text_version': 'Version of the consent text',
-  metadata: 'Store with the result',
+  'consent.basis': t('Basis of the contact'),
+  'consent.obtained_at': t('Date of the consent'),
+  'consent.source': t('Source of the consent'),
+  'consent.text_version': t('Version of the consent text'),
+  metadata: t('Store with the result'),
   nothing: 'Skip',
 }
 
@@ -72,7 +73,7 @@ export function readRoster(text: string): Roster {
   const hasHeader =
     !first.some((cell) => PHONE_PATTERN.test(cell) || EMAIL_PATTERN.test(cell)) &&
     first.some((cell) => meaningFromName(cell))
-  const columnNames = hasHeader ? first : first.map((_, index) => `Column ${index + 1}`)
+  const columnNames = hasHeader ? first : first.map((_, index) => t('Column {index}', { index: index + 1 }))
   const candidateLines = hasHeader ? lines.slice(1) : lines
   const takenMeanings = new Set<ColumnMeaning>()
   const meanings = columnNames.map((name, index): ColumnMeaning => {
@@ -159,14 +160,20 @@ export function findRepeats(
   const repeats = new Map<number, string>()
   const byPhone = new Map<string, number>()
   const byId = new Map<string, number>()
-  const idNoun = meanings.includes('external_candidate_id') ? 'ID' : 'email address'
+  const idNoun = meanings.includes('external_candidate_id') ? 'ID' : t('email address')
   for (const [index, { phone, external_candidate_id: id }] of candidates.entries()) {
     if (invalidRows.has(index) || !id) continue
     const samePhone = phone ? byPhone.get(phone) : undefined
     const earlierIndex = samePhone ?? byId.get(id)
     if (earlierIndex !== undefined) {
-      const sameField = samePhone === undefined ? idNoun : 'phone number'
-      repeats.set(index, `Same ${sameField} as row ${rows[earlierIndex]!.number}; this person is enrolled only once`)
+      const sameField = samePhone === undefined ? idNoun : t('phone number')
+      repeats.set(
+        index,
+        t('Same {sameField} as row {number}; this person is enrolled only once', {
+          sameField,
+          number: rows[earlierIndex]!.number,
+        }),
+      )
     }
     if (phone && !byPhone.has(phone)) byPhone.set(phone, index)
     if (!byId.has(id)) byId.set(id, index)

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ChannelOverview } from '../../api-types/console.ts'
 import type { Channel } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -25,94 +26,99 @@ interface Provider {
 }
 
 const TWILIO: Provider = {
-  label: 'Twilio, for numbers outside India',
+  label: t('Twilio, for numbers outside India'),
   fields: [
-    { name: 'account_sid', label: 'Account SID of Twilio' },
-    { name: 'auth_token', label: 'Auth token', isSecret: true },
-    { name: 'from', label: 'Sender number', hint: 'Such as +14155550100' },
+    { name: 'account_sid', label: t('Account SID of Twilio') },
+    { name: 'auth_token', label: t('Auth token'), isSecret: true },
+    { name: 'from', label: t('Sender number'), hint: t('Such as +14155550100') },
   ],
 }
 
 const EXOTEL_ACCOUNT: SettingField[] = [
-  { name: 'account_sid', label: 'Account SID of Exotel' },
-  { name: 'api_key', label: 'API key', isSecret: true },
-  { name: 'api_token', label: 'API token', isSecret: true },
+  { name: 'account_sid', label: t('Account SID of Exotel') },
+  { name: 'api_key', label: t('API key'), isSecret: true },
+  { name: 'api_token', label: t('API token'), isSecret: true },
   {
     name: 'base_url',
-    label: 'Data centre of the account',
+    label: t('Data centre of the account'),
     choices: [
-      { value: '', label: 'Singapore' },
-      { value: 'https://api.in.exotel.com', label: 'Mumbai' },
+      { value: '', label: t('Singapore') },
+      { value: 'https://api.in.exotel.com', label: t('Mumbai') },
     ],
-    hint: 'Exotel shows it in the API settings.',
+    hint: t('Exotel shows it in the API settings.'),
   },
 ]
 
 const DLT_FIELDS: SettingField[] = [
-  { name: 'from', label: 'Registered header', hint: 'Six letters, or six digits for promotional messages' },
-  { name: 'dlt_entity_id', label: 'DLT entity ID', hint: 'From the DLT portal' },
+  { name: 'from', label: t('Registered header'), hint: t('Six letters, or six digits for promotional messages') },
+  { name: 'dlt_entity_id', label: t('DLT entity ID'), hint: t('From the DLT portal') },
   {
     name: 'listed_hosts',
-    label: 'Hosts of links on the DLT whitelist',
+    label: t('Hosts of links on the DLT whitelist'),
     isList: true,
-    hint: 'Separated by commas, such as verify.example.com. It must contain the host of your candidate pages.',
+    hint: t('Separated by commas, such as verify.example.com. It must contain the host of your candidate pages.'),
   },
 ]
 
 const EXOTEL_SMS: Provider = {
   provider: 'exotel',
-  label: 'Exotel, for India',
+  label: t('Exotel, for India'),
   fields: [...EXOTEL_ACCOUNT, ...DLT_FIELDS],
 }
 
 const GUPSHUP: Provider = {
   provider: 'gupshup',
-  label: 'Gupshup, for India',
+  label: t('Gupshup, for India'),
   fields: [
-    { name: 'user_id', label: 'User ID of Gupshup' },
-    { name: 'password', label: 'Password', isSecret: true },
+    { name: 'user_id', label: t('User ID of Gupshup') },
+    { name: 'password', label: t('Password'), isSecret: true },
     ...DLT_FIELDS,
   ],
 }
 
 const EXOTEL_VOICE: Provider = {
   provider: 'exotel',
-  label: 'Exotel, for India',
+  label: t('Exotel, for India'),
   fields: [
     ...EXOTEL_ACCOUNT,
-    { name: 'app_id', label: 'ID of the call flow', hint: 'Digits, from the dashboard of Exotel' },
-    { name: 'from', label: 'Caller ID', hint: 'A number of the series 140 or 1600, as Exotel shows it' },
+    { name: 'app_id', label: t('ID of the call flow'), hint: t('Digits, from the dashboard of Exotel') },
+    { name: 'from', label: t('Caller ID'), hint: t('A number of the series 140 or 1600, as Exotel shows it') },
     {
       name: 'languages',
-      label: 'Languages of the voice (optional)',
+      label: t('Languages of the voice (optional)'),
       isList: true,
-      hint: 'Codes separated by commas, such as en, hi. Without them, only candidates in English are called.',
+      hint: t('Codes separated by commas, such as en, hi. Without them, only candidates in English are called.'),
     },
   ],
 }
 
 const WHATSAPP: Provider = {
-  label: 'WhatsApp Cloud API',
+  label: t('WhatsApp Cloud API'),
   fields: [
-    { name: 'phone_number_id', label: 'Phone number ID' },
+    { name: 'phone_number_id', label: t('Phone number ID') },
     {
       name: 'business_account_id',
-      label: 'Business account ID (optional)',
-      hint: 'ID of the WhatsApp Business account. It is needed to submit registered texts and to get their status.',
+      label: t('Business account ID (optional)'),
+      hint: t('ID of the WhatsApp Business account. It is needed to submit registered texts and to get their status.'),
     },
-    { name: 'access_token', label: 'Access token', isSecret: true },
-    { name: 'app_secret', label: 'App secret', isSecret: true },
-    { name: 'verify_token', label: 'Verify token', isSecret: true, hint: 'A text that you choose, for the webhook' },
+    { name: 'access_token', label: t('Access token'), isSecret: true },
+    { name: 'app_secret', label: t('App secret'), isSecret: true },
+    {
+      name: 'verify_token',
+      label: t('Verify token'),
+      isSecret: true,
+      hint: t('A text that you choose, for the webhook'),
+    },
     {
       name: 'template.name',
-      label: 'Name of your own approved template (optional)',
-      hint: 'Only if you do not use the registered texts below',
+      label: t('Name of your own approved template (optional)'),
+      hint: t('Only if you do not use the registered texts below'),
     },
     {
       name: 'template.languages',
-      label: 'Approved languages of your own template (optional)',
+      label: t('Approved languages of your own template (optional)'),
       isList: true,
-      hint: 'Codes separated by commas, such as en, hi',
+      hint: t('Codes separated by commas, such as en, hi'),
     },
   ],
 }
@@ -149,7 +155,7 @@ export function ChannelForm({ path, channel, onClose, onSaved }: Props) {
   return (
     <form class="stack" noValidate onSubmit={(event) => void save(event)}>
       {providers.length > 1 && (
-        <Field id={`${channel}-provider`} label="Provider">
+        <Field id={`${channel}-provider`} label={t('Provider')}>
           {(attributes) => (
             <select
               {...attributes}
@@ -193,10 +199,10 @@ export function ChannelForm({ path, channel, onClose, onSaved }: Props) {
       {error && !isShownAtField && <Notice kind="bad">{error.message}</Notice>}
       <div class="row">
         <SubmitButton class="primary" busy={busy}>
-          Save settings
+          {t('Save settings')}
         </SubmitButton>
         <button type="button" onClick={onClose}>
-          Cancel
+          {t('Cancel')}
         </button>
       </div>
     </form>

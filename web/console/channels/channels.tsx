@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ChannelOverview, ConsoleChannel, GoLiveStep } from '../../api-types/console.ts'
 import type { MessageOverview } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import '../shared/forms.css'
 import { Badge } from '../../ui/badge.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
@@ -25,24 +26,24 @@ export default function Channels() {
   const { data, error, set, reload } = useData<ChannelOverview>(path)
   return (
     <>
-      <h1>Channels</h1>
+      <h1>{t('Channels')}</h1>
       <p class="soft">
-        The channels on which candidates are contacted in LIVE mode. TEST mode uses the simulator phone.
+        {t('The channels on which candidates are contacted in LIVE mode. TEST mode uses the simulator phone.')}
       </p>
       {error && <Notice kind="bad">{error.message}</Notice>}
-      <h2>Go live</h2>
+      <h2>{t('Go live')}</h2>
       {data && <Steps steps={data.steps} />}
-      <h2>Your channels</h2>
+      <h2>{t('Your channels')}</h2>
       {data?.channels.map((channel) => (
         <Channel key={channel.channel} path={path} channel={channel} onChanged={set} />
       ))}
-      <h2>Do-not-disturb check</h2>
+      <h2>{t('Do-not-disturb check')}</h2>
       {data && <DndCheck check={data.dnd_check} onChanged={set} />}
-      <h2>Registered texts</h2>
+      <h2>{t('Registered texts')}</h2>
       <Templates onChanged={() => void reload()} />
-      <h2>Messages of the last 30 days</h2>
+      <h2>{t('Messages of the last 30 days')}</h2>
       <Messages />
-      <h2>Spending</h2>
+      <h2>{t('Spending')}</h2>
       <Spending onSaved={() => void reload()} />
     </>
   )
@@ -50,37 +51,39 @@ export default function Channels() {
 
 const STEP_TEXTS: Record<GoLiveStep['step'], { name: string; how: string; page?: string }> = {
   public_url: {
-    name: 'The server has a public https address',
-    how: 'The operator sets PUBLIC_URL to the https address at which candidates reach this server.',
+    name: t('The server has a public https address'),
+    how: t('The operator sets PUBLIC_URL to the https address at which candidates reach this server.'),
   },
   channel: {
-    name: 'A channel can send messages',
-    how: 'Set up one of the channels below. A channel with the status “refused” does not count.',
+    name: t('A channel can send messages'),
+    how: t('Set up one of the channels below. A channel with the status “refused” does not count.'),
   },
   webhook: {
-    name: 'Replies and delivery reports arrive',
-    how: 'Enter the webhook URL of each channel below at its provider. The step is done after the first request of each provider: for SMS by Twilio, send an SMS to your number.',
+    name: t('Replies and delivery reports arrive'),
+    how: t(
+      'Enter the webhook URL of each channel below at its provider. The step is done after the first request of each provider: for SMS by Twilio, send an SMS to your number.',
+    ),
   },
   contact_basis: {
-    name: 'The basis of contacts is declared',
-    how: 'State on the page Privacy why you may contact candidates, or send the consent of each candidate.',
+    name: t('The basis of contacts is declared'),
+    how: t('State on the page Privacy why you may contact candidates, or send the consent of each candidate.'),
     page: '/privacy',
   },
   privacy_contact: {
-    name: 'The privacy notice has a contact for complaints',
-    how: 'Enter an email address or a phone number on the page Privacy.',
+    name: t('The privacy notice has a contact for complaints'),
+    how: t('Enter an email address or a phone number on the page Privacy.'),
     page: '/privacy',
   },
-  credits: { name: 'There are LIVE credits', how: 'The operator grants LIVE credits. Each candidate costs one.' },
+  credits: { name: t('There are LIVE credits'), how: t('The operator grants LIVE credits. Each candidate costs one.') },
   mandate: {
-    name: 'A job is ready in LIVE mode',
-    how: 'Switch to LIVE, and create a workflow and a mandate.',
+    name: t('A job is ready in LIVE mode'),
+    how: t('Switch to LIVE, and create a workflow and a mandate.'),
     page: '/mandates',
   },
-  daily_cap: { name: 'A daily cap limits the cost', how: 'Set a daily cap below, under Spending.' },
+  daily_cap: { name: t('A daily cap limits the cost'), how: t('Set a daily cap below, under Spending.') },
   dnd_check: {
-    name: 'Numbers are checked against a do-not-disturb list',
-    how: 'Enter the URL of a service of your organisation below, under Do-not-disturb check.',
+    name: t('Numbers are checked against a do-not-disturb list'),
+    how: t('Enter the URL of a service of your organisation below, under Do-not-disturb check.'),
   },
 }
 
@@ -88,11 +91,14 @@ function Steps({ steps }: { steps: GoLiveStep[] }) {
   const context = useOrgContext()
   const open = steps.filter(({ done, required }) => required && !done)
   return (
-    <section class="card stack" aria-label="Go live">
+    <section class="card stack" aria-label={t('Go live')}>
       <p role="status">
         {open.length === 0
-          ? 'All required steps are done: you can start LIVE campaigns.'
-          : `${open.length} of ${steps.filter(({ required }) => required).length} required steps are not done.`}
+          ? t('All required steps are done: you can start LIVE campaigns.')
+          : t('{length} of {length2} required steps are not done.', {
+              length: open.length,
+              length2: steps.filter(({ required }) => required).length,
+            })}
       </p>
       <ol class="stack-tight">
         {steps.map(({ step, done, required, who }) => {
@@ -102,7 +108,7 @@ function Steps({ steps }: { steps: GoLiveStep[] }) {
               <Badge state={done ? 'completed' : required ? 'not_done' : 'recommended'} /> <strong>{name}</strong>
               {!done && (
                 <p class="soft small">
-                  {how} Who can do this: {who}. {page && <Link to={context.pagePath(page)}>Open the page</Link>}
+                  {how} Who can do this: {who}. {page && <Link to={context.pagePath(page)}>{t('Open the page')}</Link>}
                 </p>
               )}
             </li>
@@ -137,19 +143,19 @@ function Channel({ path, channel, onChanged }: ChannelProps) {
           <span class="row">
             {hasForm(name) && (
               <button type="button" onClick={() => setEditing(true)}>
-                {is_set_up ? 'Replace settings' : 'Set up'}
+                {is_set_up ? t('Replace settings') : t('Set up')}
               </button>
             )}
             {hasForm(name) && Object.keys(settings).length > 0 && (
               <button type="button" onClick={() => setRemoving(true)}>
-                Remove
+                {t('Remove')}
               </button>
             )}
           </span>
         )}
       </div>
       {name === 'email' && !is_set_up && (
-        <p class="soft">The operator sets up a mail server with the command “attestry channels set”.</p>
+        <p class="soft">{t('The operator sets up a mail server with the command “attestry channels set”.')}</p>
       )}
       {findings.map(({ severity, problem, remedy }) => (
         <Notice key={problem} kind={severity === 'refused' ? 'bad' : 'wait'}>
@@ -164,8 +170,8 @@ function Channel({ path, channel, onChanged }: ChannelProps) {
       {webhooks.map((url) => (
         <p key={url}>
           Webhook URL, to be entered at the provider{' '}
-          {webhook_called_at === null ? '(not called yet)' : '(called by the provider)'}:{' '}
-          <CopyText text={url} label={`webhook URL of ${channelName(name)}`} />
+          {webhook_called_at === null ? t('(not called yet)') : t('(called by the provider)')}:{' '}
+          <CopyText text={url} label={t('webhook URL of {name}', { name: channelName(name) })} />
         </p>
       ))}
       {editing && (
@@ -182,8 +188,8 @@ function Channel({ path, channel, onChanged }: ChannelProps) {
       {is_set_up && isOwner && !editing && <TestMessageForm path={`${path}/${name}/test`} channel={name} />}
       {removing && (
         <Confirm
-          title={`Remove ${channelName(name)}?`}
-          action="Remove channel"
+          title={t('Remove {name}?', { name: channelName(name) })}
+          action={t('Remove channel')}
           onClose={() => setRemoving(false)}
           act={async () => {
             const response = await api<ChannelOverview>(`${path}/${name}`, { method: 'DELETE' })
@@ -193,8 +199,9 @@ function Channel({ path, channel, onChanged }: ChannelProps) {
           onDone={() => {}}
         >
           <p>
-            Its credentials are deleted, and no more messages are sent on it. Candidates are contacted on other
-            channels.
+            {t(
+              'Its credentials are deleted, and no more messages are sent on it. Candidates are contacted on other channels.',
+            )}
           </p>
         </Confirm>
       )}
@@ -203,11 +210,11 @@ function Channel({ path, channel, onChanged }: ChannelProps) {
 }
 
 const KIND_NAMES: Record<string, string> = {
-  first_message: 'First message',
+  first_message: t('First message'),
   follow_up: 'Follow-up',
-  requested: 'Requested contact',
+  requested: t('Requested contact'),
   response: 'Response',
-  code: 'Confirmation code',
+  code: t('Confirmation code'),
 }
 
 /** Figures about LIVE messages by channel, kind and template, and the failures with what to do. */
@@ -218,38 +225,38 @@ function Messages() {
   return (
     <>
       <Table
-        caption="Messages by channel, kind and template"
+        caption={t('Messages by channel, kind and template')}
         rows={data?.messages}
         keyOf={({ channel, kind, template_id }) => `${channel} ${kind} ${template_id}`}
         empty={
           <p class="soft">
             {context.mode === 'test'
-              ? 'In TEST mode, nothing is sent. Switch to LIVE to see the figures.'
-              : 'No messages were sent in the last 30 days.'}
+              ? t('In TEST mode, nothing is sent. Switch to LIVE to see the figures.')
+              : t('No messages were sent in the last 30 days.')}
           </p>
         }
         columns={[
-          { name: 'Channel', cell: ({ channel }) => channelName(channel) },
-          { name: 'Message', cell: ({ kind }) => KIND_NAMES[kind] ?? kind },
-          { name: 'Template', cell: ({ template_id }) => template_id ?? '–' },
-          { name: 'Sent', right: true, cell: ({ sent }) => sent.toLocaleString() },
-          { name: 'Delivered', right: true, cell: ({ delivered }) => delivered.toLocaleString() },
-          { name: 'Read', right: true, cell: ({ read }) => read.toLocaleString() },
-          { name: 'Failed', right: true, cell: ({ failed }) => failed.toLocaleString() },
-          { name: 'Blocked', right: true, cell: ({ blocked_by_operator }) => blocked_by_operator.toLocaleString() },
+          { name: t('Channel'), cell: ({ channel }) => channelName(channel) },
+          { name: t('Message'), cell: ({ kind }) => KIND_NAMES[kind] ?? kind },
+          { name: t('Template'), cell: ({ template_id }) => template_id ?? '–' },
+          { name: t('Sent'), right: true, cell: ({ sent }) => sent.toLocaleString() },
+          { name: t('Delivered'), right: true, cell: ({ delivered }) => delivered.toLocaleString() },
+          { name: t('Read'), right: true, cell: ({ read }) => read.toLocaleString() },
+          { name: t('Failed'), right: true, cell: ({ failed }) => failed.toLocaleString() },
+          { name: t('Blocked'), right: true, cell: ({ blocked_by_operator }) => blocked_by_operator.toLocaleString() },
         ]}
       />
       {data && data.failures.length > 0 && (
         <Table
-          caption="Failed messages by reason"
+          caption={t('Failed messages by reason')}
           rows={data.failures}
           keyOf={({ channel, reason }) => `${channel} ${reason}`}
-          empty={<p class="soft">No failed messages.</p>}
+          empty={<p class="soft">{t('No failed messages.')}</p>}
           columns={[
-            { name: 'Channel', cell: ({ channel }) => channelName(channel) },
-            { name: 'Failed', right: true, cell: ({ count }) => count.toLocaleString() },
-            { name: 'Reason', cell: ({ title }) => title },
-            { name: 'What to do', cell: ({ remedy }) => remedy },
+            { name: t('Channel'), cell: ({ channel }) => channelName(channel) },
+            { name: t('Failed'), right: true, cell: ({ count }) => count.toLocaleString() },
+            { name: t('Reason'), cell: ({ title }) => title },
+            { name: t('What to do'), cell: ({ remedy }) => remedy },
           ]}
         />
       )}

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ChannelOverview, DndCheck as DndCheckRecord, NewDndCheck } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -24,35 +26,34 @@ export function DndCheck({ check, onChanged }: Props) {
   const [removing, setRemoving] = useState(false)
   const [secret, setSecret] = useState<string>()
   return (
-    <section class="card stack" aria-label="Do-not-disturb check">
+    <section class="card stack" aria-label={t('Do-not-disturb check')}>
       <p>
-        Before the first contact, a service of your organisation can check each LIVE phone number. Candidates with a
-        blocked number are not contacted, and their credit is refunded.
+        {t(
+          'Before the first contact, a service of your organisation can check each LIVE phone number. Candidates with a blocked number are not contacted, and their credit is refunded.',
+        )}
       </p>
       {check && (
         <p>
           The numbers are sent to <code>{check.url}</code>.{' '}
-          {check.last_success_at && (
-            <>
-              Last check: <Time at={check.last_success_at} />.
-            </>
-          )}
+          {check.last_success_at && richText('Last check: {time}.', { time: <Time at={check.last_success_at} /> })}
         </p>
       )}
       {check?.failing_since && (
         <Notice kind="bad">
-          The service has failed since <Time at={check.failing_since} />: {check.last_error} New candidates are not
-          contacted until it responds. Repair it or remove the check.
+          {richText(
+            'The service has failed since {time}: {lastError} New candidates are not contacted until it responds. Repair it or remove the check.',
+            { time: <Time at={check.failing_since} />, lastError: check.last_error },
+          )}
         </Notice>
       )}
       {isOwner && !editing && (
         <div class="row">
           <button type="button" onClick={() => setEditing(true)}>
-            {check ? 'Replace the check' : 'Set up a check'}
+            {check ? t('Replace the check') : t('Set up a check')}
           </button>
           {check && (
             <button type="button" onClick={() => setRemoving(true)}>
-              Remove the check
+              {t('Remove the check')}
             </button>
           )}
         </div>
@@ -69,15 +70,17 @@ export function DndCheck({ check, onChanged }: Props) {
         />
       )}
       {secret && (
-        <Dialog title="Copy your secret now" onClose={() => setSecret(undefined)}>
-          <p>This secret signs every request to your service, like the events of a webhook. It is shown only once.</p>
-          <CopyText text={secret} label="the secret" />
+        <Dialog title={t('Copy your secret now')} onClose={() => setSecret(undefined)}>
+          <p>
+            {t('This secret signs every request to your service, like the events of a webhook. It is shown only once.')}
+          </p>
+          <CopyText text={secret} label={t('the secret')} />
         </Dialog>
       )}
       {removing && (
         <Confirm
-          title="Remove the do-not-disturb check?"
-          action="Remove check"
+          title={t('Remove the do-not-disturb check?')}
+          action={t('Remove check')}
           onClose={() => setRemoving(false)}
           act={async () => {
             const response = await api<ChannelOverview>(path, { method: 'DELETE' })
@@ -86,7 +89,7 @@ export function DndCheck({ check, onChanged }: Props) {
           }}
           onDone={() => {}}
         >
-          <p>Candidates who wait for the check are contacted without it.</p>
+          <p>{t('Candidates who wait for the check are contacted without it.')}</p>
         </Confirm>
       )}
     </section>
@@ -108,8 +111,8 @@ function DndCheckForm({ path, onClose, onSaved }: FormProps) {
     <form class="stack" noValidate onSubmit={(event) => void save(event)}>
       <Field
         id="dnd-check-url"
-        label="URL of the service"
-        hint="An https URL. The guide “Set up channels” describes the requests."
+        label={t('URL of the service')}
+        hint={t('An https URL. The guide “Set up channels” describes the requests.')}
         error={fieldError}
       >
         {(attributes) => (
@@ -119,10 +122,10 @@ function DndCheckForm({ path, onClose, onSaved }: FormProps) {
       {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
       <div class="row">
         <SubmitButton class="primary" busy={busy}>
-          Save check
+          {t('Save check')}
         </SubmitButton>
         <button type="button" onClick={onClose}>
-          Cancel
+          {t('Cancel')}
         </button>
       </div>
     </form>

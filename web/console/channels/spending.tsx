@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Spending as SpendingRecord } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -43,12 +44,14 @@ function SpendingForm({ path, data, onSaved }: Props) {
     <form class="card stack" noValidate onSubmit={(event) => void save(event)}>
       <p>
         {spent_today.toLocaleString(undefined, { style: 'currency', currency })} spent today (in Indian time).{' '}
-        {is_default && 'The prices are the default prices of the operator.'}
+        {is_default && t('The prices are the default prices of the operator.')}
       </p>
       <Field
         id="daily_cap"
-        label={`Daily cap in ${currency} (leave empty for none)`}
-        hint="Campaigns pause before a message that would exceed it, and resume on the next day or when it is raised."
+        label={t('Daily cap in {currency} (leave empty for none)', { currency })}
+        hint={t(
+          'Campaigns pause before a message that would exceed it, and resume on the next day or when it is raised.',
+        )}
         error={errorOf('daily_cap')}
       >
         {(attributes) => (
@@ -63,22 +66,26 @@ function SpendingForm({ path, data, onSaved }: Props) {
         )}
       </Field>
       <Table
-        caption="Prices"
+        caption={t('Prices')}
         rows={prices.map((price, index) => ({ ...price, index }))}
         keyOf={({ index }) => String(index)}
-        empty={<p class="soft">No prices.</p>}
+        empty={<p class="soft">{t('No prices.')}</p>}
         columns={[
-          { name: 'Channel', cell: ({ channel }) => channelName(channel) },
-          { name: 'Numbers', cell: ({ calling_code }) => (calling_code ? `+${calling_code}` : 'all others') },
-          { name: 'Category', cell: ({ category }) => category?.replaceAll('_', ' ') ?? 'all others' },
+          { name: t('Channel'), cell: ({ channel }) => channelName(channel) },
+          { name: t('Numbers'), cell: ({ calling_code }) => (calling_code ? `+${calling_code}` : t('all others')) },
+          { name: t('Category'), cell: ({ category }) => category?.replaceAll('_', ' ') ?? t('all others') },
           {
-            name: `Price in ${currency}`,
+            name: t('Price in {currency}', { currency }),
             cell: ({ index, channel, calling_code, category }) => (
               <>
                 <input
                   type="text"
                   inputMode="decimal"
-                  aria-label={`Price of ${[channelName(channel), calling_code && `+${calling_code}`, category].filter(Boolean).join(', ')}`}
+                  aria-label={t('Price of {boolean}', {
+                    boolean: [channelName(channel), calling_code && `+${calling_code}`, category]
+                      .filter(Boolean)
+                      .join(', '),
+                  })}
                   disabled={!canChange}
                   value={amounts[index]}
                   onInput={(event) => changeAmount(index, event.currentTarget.value)}
@@ -92,7 +99,7 @@ function SpendingForm({ path, data, onSaved }: Props) {
       {error && error.details.length === 0 && <Notice kind="bad">{error.message}</Notice>}
       {canChange && (
         <div>
-          <SubmitButton busy={busy}>Save spending settings</SubmitButton>
+          <SubmitButton busy={busy}>{t('Save spending settings')}</SubmitButton>
         </div>
       )}
     </form>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { MessageTemplate, MessageTemplateList } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -32,8 +33,10 @@ export function TemplateDialog({ path, title, template, onClose, onSaved }: Prop
       <form class="stack" noValidate onSubmit={(event) => void save(event)}>
         <Field
           id="template-text"
-          label="Text"
-          hint="With variables such as {title} and {link}. A changed text is a draft again, and must be registered as a new template."
+          label={t('Text')}
+          hint={t(
+            'With variables such as {title} and {link}. A changed text is a draft again, and must be registered as a new template.',
+          )}
           error={errorOf('text')}
         >
           {(attributes) => (
@@ -43,8 +46,8 @@ export function TemplateDialog({ path, title, template, onClose, onSaved }: Prop
         {template.channel === 'sms' && (
           <Field
             id="template-id"
-            label="DLT template ID"
-            hint="Enter the ID that the DLT portal assigned to this text. The text is then approved."
+            label={t('DLT template ID')}
+            hint={t('Enter the ID that the DLT portal assigned to this text. The text is then approved.')}
             error={errorOf('registry_id')}
           >
             {(attributes) => (
@@ -61,10 +64,10 @@ export function TemplateDialog({ path, title, template, onClose, onSaved }: Prop
         {error && !isShownAtField && <Notice kind="bad">{error.message}</Notice>}
         <div class="row">
           <SubmitButton class="primary" busy={busy}>
-            Save text
+            {t('Save text')}
           </SubmitButton>
           <button type="button" onClick={onClose}>
-            Cancel
+            {t('Cancel')}
           </button>
         </div>
       </form>

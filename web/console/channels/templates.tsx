@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { MessageTemplate, MessageTemplateExport, MessageTemplateList } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -13,17 +14,17 @@ import { useOrgContext } from '../shell/session.ts'
 import { TemplateDialog } from './template-dialog.tsx'
 
 const PURPOSE_NAMES: Record<MessageTemplate['purpose'], string> = {
-  invitation: 'First message',
-  follow_up: 'Other follow-ups',
-  follow_up_1: 'Follow-up 1',
-  follow_up_2: 'Follow-up 2',
-  follow_up_3: 'Follow-up 3',
-  follow_up_4: 'Follow-up 4',
-  follow_up_5: 'Follow-up 5',
-  follow_up_requested: 'Requested contact',
-  code: 'Confirmation code',
-  review_request: 'Review request',
-  review_reminder: 'Review reminder',
+  invitation: t('First message'),
+  follow_up: t('Other follow-ups'),
+  follow_up_1: t('Follow-up 1'),
+  follow_up_2: t('Follow-up 2'),
+  follow_up_3: t('Follow-up 3'),
+  follow_up_4: t('Follow-up 4'),
+  follow_up_5: t('Follow-up 5'),
+  follow_up_requested: t('Requested contact'),
+  code: t('Confirmation code'),
+  review_request: t('Review request'),
+  review_reminder: t('Review reminder'),
 }
 
 function templateTitle({ channel, purpose, language }: MessageTemplate): string {
@@ -45,8 +46,9 @@ export function Templates({ onChanged }: { onChanged: () => void }) {
   return (
     <>
       <p class="soft">
-        WhatsApp and mobile operators in India accept only approved texts. Register the texts there; until a text is
-        approved, it is not used.
+        {t(
+          'WhatsApp and mobile operators in India accept only approved texts. Register the texts there; until a text is approved, it is not used.',
+        )}
       </p>
       {error && <Notice kind="bad">{error.message}</Notice>}
       {channels.length > 0 && (
@@ -57,32 +59,32 @@ export function Templates({ onChanged }: { onChanged: () => void }) {
         </div>
       )}
       <Table
-        caption="Registered texts"
+        caption={t('Registered texts')}
         rows={data?.items}
         keyOf={templateKey}
         empty={
           <p class="soft">
-            No texts yet. The operator creates them with the command “attestry channels templates create”.
+            {t('No texts yet. The operator creates them with the command “attestry channels templates create”.')}
           </p>
         }
         columns={[
-          { name: 'Channel', cell: ({ channel }) => channelName(channel) },
-          { name: 'Message', cell: ({ purpose }) => PURPOSE_NAMES[purpose] },
-          { name: 'Language', cell: ({ language }) => languageName(language) },
-          { name: 'Status', cell: (template) => <Status template={template} /> },
+          { name: t('Channel'), cell: ({ channel }) => channelName(channel) },
+          { name: t('Message'), cell: ({ purpose }) => PURPOSE_NAMES[purpose] },
+          { name: t('Language'), cell: ({ language }) => languageName(language) },
+          { name: t('Status'), cell: (template) => <Status template={template} /> },
           { name: 'ID', cell: ({ registry_id }) => registry_id ?? '–' },
-          { name: 'Text', cell: ({ text }) => text },
+          { name: t('Text'), cell: ({ text }) => text },
           ...(isOwner
             ? [
                 {
-                  name: 'Change',
+                  name: t('Change'),
                   cell: (template: MessageTemplate) => (
                     <button
                       type="button"
-                      aria-label={`Edit ${templateTitle(template)}`}
+                      aria-label={t('Edit {template}', { template: templateTitle(template) })}
                       onClick={() => setEdited(template)}
                     >
-                      Edit
+                      {t('Edit')}
                     </button>
                   ),
                 },
@@ -124,7 +126,7 @@ function ExportButton({ path, channel }: { path: string; channel: MessageTemplat
   return (
     <>
       <SubmitButton type="button" busy={busy} onClick={() => void download()}>
-        Export {channelName(channel)} texts
+        {t('Export {channel} texts', { channel: channelName(channel) })}
       </SubmitButton>
       {error && <Notice kind="bad">{error.message}</Notice>}
     </>
@@ -146,7 +148,7 @@ function ImportIds({ path, onImported }: { path: string; onImported: () => void 
   const [error, setError] = useState<ApiError>()
   const [done, setDone] = useState('')
   return (
-    <section class="stack" aria-label="Import of IDs">
+    <section class="stack" aria-label={t('Import of IDs')}>
       <FileImportForm<MessageTemplateList>
         name="Import IDs of SMS texts"
         fileLabel="CSV file of the DLT portal, with the columns Template Name and Template ID"
@@ -165,8 +167,8 @@ function ImportIds({ path, onImported }: { path: string; onImported: () => void 
           const count = `${length} ${length === 1 ? 'text' : 'texts'}`
           setDone(
             dryRun
-              ? `The file has no errors. It has the IDs or the status of ${count}.`
-              : `Imported the IDs or the status of ${count}.`,
+              ? t('The file has no errors. It has the IDs or the status of {count}.', { count })
+              : t('Imported the IDs or the status of {count}.', { count }),
           )
           if (!dryRun) onImported()
         }}

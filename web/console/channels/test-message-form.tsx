@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { TestMessageResult } from '../../api-types/console.ts'
 import type { Channel } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -12,12 +13,12 @@ export function TestMessageForm({ path, channel }: { path: string; channel: Chan
   const [result, setResult] = useState<TestMessageResult>()
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const label = channel === 'email' ? 'Your email address' : 'Your phone number'
+  const label = channel === 'email' ? t('Your email address') : t('Your phone number')
   return (
     <form class="stack-tight" noValidate onSubmit={(event) => void send(event)}>
       <Field
         id={`${channel}-test`}
-        label={`${label}, for a test message`}
+        label={t('{label}, for a test message', { label })}
         error={error && (error.details[0]?.message ?? error.message)}
       >
         {(attributes) => (
@@ -25,12 +26,12 @@ export function TestMessageForm({ path, channel }: { path: string; channel: Chan
         )}
       </Field>
       <div>
-        <SubmitButton busy={busy}>Send a test message</SubmitButton>
+        <SubmitButton busy={busy}>{t('Send a test message')}</SubmitButton>
       </div>
-      {result?.accepted && <Notice kind="good">The provider accepted the message.</Notice>}
+      {result?.accepted && <Notice kind="good">{t('The provider accepted the message.')}</Notice>}
       {result && !result.accepted && (
         <Notice kind="bad">
-          The provider rejected the message: {result.error}. {result.remedy}
+          {t('The provider rejected the message: {error}. {remedy}', { error: result.error, remedy: result.remedy })}
         </Notice>
       )}
     </form>

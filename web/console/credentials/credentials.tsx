@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Credential, RevokeCredentialInput } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -31,10 +32,11 @@ export default function Credentials() {
   const [reason, setReason] = useState<RevocationReason>('issued_in_error')
   return (
     <>
-      <h1>Credentials</h1>
+      <h1>{t('Credentials')}</h1>
       <p class="soft">
-        Candidates and students choose whether they want a credential for a verified skill. Anyone who has its link can
-        check it.
+        {t(
+          'Candidates and students choose whether they want a credential for a verified skill. Anyone who has its link can check it.',
+        )}
       </p>
       <div class="row filters">
         <label>
@@ -43,7 +45,7 @@ export default function Credentials() {
             value={query.get('status') ?? ''}
             onChange={(event) => setQuery({ status: event.currentTarget.value })}
           >
-            <option value="">All statuses</option>
+            <option value="">{t('All statuses')}</option>
             {STATUSES.map((status) => (
               <option key={status} value={status}>
                 {status}
@@ -62,27 +64,29 @@ export default function Credentials() {
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Credentials, newest first"
+        caption={t('Credentials, newest first')}
         rows={list.items}
         keyOf={({ credential_id }) => credential_id}
         loadMore={list.more}
         loading={list.loading}
         empty={
           filter.size > 0 ? (
-            <p class="soft">No credential matches this filter.</p>
+            <p class="soft">{t('No credential matches this filter.')}</p>
           ) : (
             <>
-              <h2>No credentials yet</h2>
+              <h2>{t('No credentials yet')}</h2>
               <p class="soft">
-                At the end of a conversation or a verification, people are offered a credential for each verified skill.
+                {t(
+                  'At the end of a conversation or a verification, people are offered a credential for each verified skill.',
+                )}
               </p>
             </>
           )
         }
         columns={[
-          { name: 'Skill', cell: ({ skill, url }) => <a href={url}>{skill.name}</a> },
+          { name: t('Skill'), cell: ({ skill, url }) => <a href={url}>{skill.name}</a> },
           {
-            name: 'Status',
+            name: t('Status'),
             cell: ({ status, revocation_reason }) => (
               <>
                 <Badge state={status} />
@@ -90,9 +94,9 @@ export default function Credentials() {
               </>
             ),
           },
-          { name: 'Method', cell: ({ method }) => METHOD_NAMES[method] },
+          { name: t('Method'), cell: ({ method }) => METHOD_NAMES[method] },
           {
-            name: 'Person',
+            name: t('Person'),
             cell: ({ external_candidate_id, candidate_id, verification_id }) => (
               <>
                 <Link
@@ -100,22 +104,22 @@ export default function Credentials() {
                     candidate_id ? `/candidates/${candidate_id}` : `/verifications/${verification_id}`,
                   )}
                 >
-                  {external_candidate_id ?? 'Erased person'}
+                  {external_candidate_id ?? t('Erased person')}
                 </Link>
-                <div class="soft small">{candidate_id ? 'Candidate' : 'Student'}</div>
+                <div class="soft small">{candidate_id ? t('Candidate') : t('Student')}</div>
               </>
             ),
           },
-          { name: 'Issued', cell: ({ issued_at }) => <Day of={issued_at} /> },
-          { name: 'Valid until', cell: ({ valid_until }) => <Day of={valid_until} /> },
+          { name: t('Issued'), cell: ({ issued_at }) => <Day of={issued_at} /> },
+          { name: t('Valid until'), cell: ({ valid_until }) => <Day of={valid_until} /> },
           ...(context.can('owner')
             ? [
                 {
-                  name: 'Actions',
+                  name: t('Actions'),
                   cell: (credential: Credential) =>
                     credential.status !== 'revoked' && (
                       <button type="button" class="plain flush" onClick={() => setRevoking(credential)}>
-                        Revoke
+                        {t('Revoke')}
                       </button>
                     ),
                 },
@@ -126,15 +130,15 @@ export default function Credentials() {
       <CredentialSettings />
       {revoking && (
         <Confirm
-          title={`Revoke the credential for ${revoking.skill.name}?`}
-          action="Revoke credential"
+          title={t('Revoke the credential for {name}?', { name: revoking.skill.name })}
+          action={t('Revoke credential')}
           onClose={() => setRevoking(undefined)}
           act={() =>
             api(`${path}/${revoking.credential_id}/revoke`, { body: { reason } satisfies RevokeCredentialInput })
           }
           onDone={() => void list.reload()}
         >
-          <p>The page of the credential and every verifier show it as revoked at once. This cannot be undone.</p>
+          <p>{t('The page of the credential and every verifier show it as revoked at once. This cannot be undone.')}</p>
           <label>
             Reason
             <select value={reason} onChange={(event) => setReason(event.currentTarget.value as RevocationReason)}>

@@ -1,4 +1,5 @@
 import type { Credential, CredentialRevocationReason, CredentialStatus } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 
 export const STATUSES: CredentialStatus[] = ['active', 'expired', 'revoked']
 
@@ -9,14 +10,14 @@ export const METHOD_NAMES: Record<Credential['method'], string> = {
 }
 
 export const REASON_NAMES: Record<CredentialRevocationReason, string> = {
-  issued_in_error: 'Issued in error',
-  endorsement_withdrawn: 'Endorsement withdrawn',
-  evidence_wrong: 'Evidence is wrong',
-  other: 'Other reason',
-  consent_withdrawn: 'Person withdrew the consent',
-  holder_request: 'Revoked by the holder',
-  replaced: 'Replaced by a new credential',
-  measurement_wrong: 'A question was found to be wrong',
-  key_revoked: 'Signing key revoked',
-  person_erased: 'Data of the person was deleted',
+  issued_in_error: t('Issued in error'),
+  endorsement_withdrawn: t('Endorsement withdrawn'),
+  evidence_wrong: t('Evidence is wrong'),
+  other: t('Other reason'),
+  consent_withdrawn: t('Person withdrew the consent'),
+  holder_request: t('Revoked by the holder'),
+  replaced: t('Replaced by a new credential'),
+  measurement_wrong: t('A question was found to be wrong'),
+  key_revoked: t('Signing key revoked'),
+  person_erased: t('Data of the person was deleted'),
 }

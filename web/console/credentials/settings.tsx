@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { CredentialKey, CredentialKeys, CredentialPolicy } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -22,7 +24,7 @@ export function CredentialSettings() {
   const isOwner = context.can('owner')
   return (
     <>
-      <h2>Policy</h2>
+      <h2>{t('Policy')}</h2>
       {policy.error && <Notice kind="bad">{policy.error.message}</Notice>}
       {policy.data &&
         (isOwner ? (
@@ -30,19 +32,23 @@ export function CredentialSettings() {
         ) : (
           <p>
             {policy.data.credentials_enabled
-              ? `Credentials are offered, and are valid for ${policy.data.credential_validity_months} months.`
-              : 'Credentials are not offered.'}
+              ? t('Credentials are offered, and are valid for {credentialValidityMonths} months.', {
+                  credentialValidityMonths: policy.data.credential_validity_months,
+                })
+              : t('Credentials are not offered.')}
           </p>
         ))}
-      <h2>Signing keys</h2>
+      <h2>{t('Signing keys')}</h2>
       <p class="soft">
-        These keys sign <strong>{context.mode}</strong> credentials. Verifiers find them under the identifier (DID) of
-        your organisation.
+        {richText(
+          'These keys sign {strong} credentials. Verifiers find them under the identifier (DID) of your organisation.',
+          { strong: <strong>{context.mode}</strong> },
+        )}
       </p>
       {keys.error && <Notice kind="bad">{keys.error.message}</Notice>}
       {keys.data && (
         <>
-          <CopyText text={keys.data.did} label="DID" />
+          <CopyText text={keys.data.did} label={t('DID')} />
           <KeyTable path={keysPath} keys={keys.data.keys} isOwner={isOwner} onChanged={() => void keys.reload()} />
         </>
       )}
@@ -71,8 +77,8 @@ function PolicyForm({ path, policy, onSaved }: PolicyProps) {
       </label>
       <Field
         id="credential-months"
-        label="Validity in months"
-        hint="Applies to credentials that are issued from now on."
+        label={t('Validity in months')}
+        hint={t('Applies to credentials that are issued from now on.')}
         error={fieldError}
       >
         {(attributes) => (
@@ -87,8 +93,8 @@ function PolicyForm({ path, policy, onSaved }: PolicyProps) {
         )}
       </Field>
       {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
-      {saved && <Notice kind="good">Policy saved.</Notice>}
-      <SubmitButton busy={busy}>Save policy</SubmitButton>
+      {saved && <Notice kind="good">{t('Policy saved.')}</Notice>}
+      <SubmitButton busy={busy}>{t('Save policy')}</SubmitButton>
     </form>
   )
 
@@ -121,30 +127,30 @@ function KeyTable({ path, keys, isOwner, onChanged }: KeyTableProps) {
   return (
     <>
       <Table
-        caption="Signing keys, newest first"
+        caption={t('Signing keys, newest first')}
         rows={keys}
         keyOf={({ key_id }) => key_id}
-        empty={<p class="soft">The first key is created with the first credential.</p>}
+        empty={<p class="soft">{t('The first key is created with the first credential.')}</p>}
         columns={[
-          { name: 'Key', cell: ({ name }) => <code>{name}</code> },
-          { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
-          { name: 'Created', cell: ({ created_at }) => <Day of={created_at} /> },
-          { name: 'Retired', cell: ({ retired_at }) => (retired_at ? <Day of={retired_at} /> : '–') },
-          { name: 'Revoked', cell: ({ revoked_at }) => (revoked_at ? <Day of={revoked_at} /> : '–') },
+          { name: t('Key'), cell: ({ name }) => <code>{name}</code> },
+          { name: t('Status'), cell: ({ status }) => <Badge state={status} /> },
+          { name: t('Created'), cell: ({ created_at }) => <Day of={created_at} /> },
+          { name: t('Retired'), cell: ({ retired_at }) => (retired_at ? <Day of={retired_at} /> : '–') },
+          { name: t('Revoked'), cell: ({ revoked_at }) => (revoked_at ? <Day of={revoked_at} /> : '–') },
           ...(isOwner
             ? [
                 {
-                  name: 'Actions',
+                  name: t('Actions'),
                   cell: (key: CredentialKey) => (
                     <span class="row">
                       {key.status === 'active' && (
                         <button type="button" class="plain flush" onClick={() => setIsRotating(true)}>
-                          Rotate
+                          {t('Rotate')}
                         </button>
                       )}
                       {key.status !== 'revoked' && (
                         <button type="button" class="plain flush" onClick={() => setRevoking(key)}>
-                          Revoke
+                          {t('Revoke')}
                         </button>
                       )}
                     </span>
@@ -156,26 +162,27 @@ function KeyTable({ path, keys, isOwner, onChanged }: KeyTableProps) {
       />
       {isRotating && (
         <Confirm
-          title="Rotate the signing key?"
-          action="Rotate key"
+          title={t('Rotate the signing key?')}
+          action={t('Rotate key')}
           onClose={() => setIsRotating(false)}
           act={() => api(`${path}/rotate`, { body: {} })}
           onDone={onChanged}
         >
-          <p>A new key signs credentials from now on. Credentials signed with the old key stay valid.</p>
+          <p>{t('A new key signs credentials from now on. Credentials signed with the old key stay valid.')}</p>
         </Confirm>
       )}
       {revoking && (
         <Confirm
-          title={`Revoke ${revoking.name}?`}
-          action="Revoke key"
+          title={t('Revoke {name}?', { name: revoking.name })}
+          action={t('Revoke key')}
           onClose={() => setRevoking(undefined)}
           act={() => api(`${path}/${revoking.key_id}/revoke`, { body: {} })}
           onDone={onChanged}
         >
           <p>
-            Revoke a key only if its secret may have leaked. All credentials that it signed become invalid. Those that
-            their holders still want are issued again with a new key, at new addresses. This cannot be undone.
+            {t(
+              'Revoke a key only if its secret may have leaked. All credentials that it signed become invalid. Those that their holders still want are issued again with a new key, at new addresses. This cannot be undone.',
+            )}
           </p>
         </Confirm>
       )}

@@ -1,3 +1,5 @@
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Link } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { ProviderSettings } from './provider-settings.tsx'
@@ -7,11 +9,15 @@ export default function IdentityProviderPage() {
   const { org, pagePath } = useOrgContext()
   return (
     <>
-      <h1>Identity provider</h1>
+      <h1>{t('Identity provider')}</h1>
       <p class="soft">
-        Members of <Link to={pagePath('/members')}>the team</Link> sign in with OpenID Connect, for example with
-        Keycloak, Okta, Microsoft Entra ID or Google. See the guide{' '}
-        <a href="/docs/guides/sign-in-with-your-identity-provider">Sign in with your identity provider</a>.
+        {richText(
+          'Members of <link>the team</link> sign in with OpenID Connect, for example with Keycloak, Okta, Microsoft Entra ID or Google. See the guide <link2>Sign in with your identity provider</link2>.',
+          {
+            link: (words) => <Link to={pagePath('/members')}>{words}</Link>,
+            link2: (words) => <a href="/docs/guides/sign-in-with-your-identity-provider">{words}</a>,
+          },
+        )}
       </p>
       <ProviderSettings path={`/orgs/${org.org_id}/identity-provider`} roles={['owner', 'recruiter', 'viewer']} />
     </>

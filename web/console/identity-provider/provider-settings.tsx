@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { IdentityProvider, IdentityProviderSettings, NewScimToken } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -28,15 +30,16 @@ export function ProviderSettings({ path, roles }: Props) {
         <>
           <div class="card stack">
             <p>
-              Register Attestry at the identity provider as a web application (authorization code flow with PKCE), with
-              this redirect URI:
+              {t(
+                'Register Attestry at the identity provider as a web application (authorization code flow with PKCE), with this redirect URI:',
+              )}
             </p>
             <p>
               <code class="break">{data.redirect_uri}</code>
             </p>
             {data.provider && (
               <p>
-                People sign in at <a href={data.sign_in_url}>{data.sign_in_url}</a>.
+                {richText('People sign in at {link}.', { link: <a href={data.sign_in_url}>{data.sign_in_url}</a> })}
               </p>
             )}
           </div>
@@ -50,14 +53,14 @@ export function ProviderSettings({ path, roles }: Props) {
               setSaved(true)
             }}
           />
-          {saved && <Notice kind="good">Saved.</Notice>}
+          {saved && <Notice kind="good">{t('Saved.')}</Notice>}
           {data.provider && data.scim_url && (
             <ScimSettings path={path} settings={data} onChanged={() => void settings.reload()} />
           )}
           {data.provider && (
             <p>
               <button type="button" class="danger" onClick={() => setRemoving(true)}>
-                Remove the identity provider
+                {t('Remove the identity provider')}
               </button>
             </p>
           )}
@@ -65,13 +68,13 @@ export function ProviderSettings({ path, roles }: Props) {
       )}
       {removing && (
         <Confirm
-          title="Remove the identity provider?"
-          action="Remove"
+          title={t('Remove the identity provider?')}
+          action={t('Remove')}
           onClose={() => setRemoving(false)}
           act={() => api(path, { method: 'DELETE' })}
           onDone={() => void settings.reload()}
         >
-          <p>Everyone who signed in with it is signed out, and signs in by email from now on.</p>
+          <p>{t('Everyone who signed in with it is signed out, and signs in by email from now on.')}</p>
         </Confirm>
       )}
     </>
@@ -90,29 +93,36 @@ function ScimSettings({ path, settings: { scim_url, scim_token }, onChanged }: S
   const [error, setError] = useState<ApiError>()
   return (
     <div class="card stack">
-      <h2>Provisioning (SCIM 2.0)</h2>
+      <h2>{t('Provisioning (SCIM 2.0)')}</h2>
       <p>
-        With SCIM, the identity provider creates members and deactivates them at once, without waiting for their next
-        sign-in. Its base URL is <code class="break">{scim_url}</code>.
+        {richText(
+          'With SCIM, the identity provider creates members and deactivates them at once, without waiting for their next sign-in. Its base URL is {code}.',
+          { code: <code class="break">{scim_url}</code> },
+        )}
       </p>
       {error && <Notice kind="bad">{error.message}</Notice>}
       {token && (
         <Notice kind="good">
-          Enter this token at the identity provider. It is not shown again: <code class="break">{token}</code>
+          {richText('Enter this token at the identity provider. It is not shown again: {code}', {
+            code: <code class="break">{token}</code>,
+          })}
         </Notice>
       )}
       {scim_token && (
         <p class="soft">
-          A token was created <Time at={scim_token.created_at} />; last used <Time at={scim_token.last_used_at} />.
+          {richText('A token was created {time}; last used {time2}.', {
+            time: <Time at={scim_token.created_at} />,
+            time2: <Time at={scim_token.last_used_at} />,
+          })}
         </p>
       )}
       <p class="row">
         <button type="button" onClick={() => void createToken()}>
-          {scim_token ? 'Replace the token' : 'Create a token'}
+          {scim_token ? t('Replace the token') : t('Create a token')}
         </button>
         {scim_token && (
           <button type="button" class="danger" onClick={() => void revokeToken()}>
-            Revoke the token
+            {t('Revoke the token')}
           </button>
         )}
       </p>
@@ -135,9 +145,9 @@ function ScimSettings({ path, settings: { scim_url, scim_token }, onChanged }: S
 }
 
 const TEXT_FIELDS = [
-  ['name', 'Name on the sign-in button', 'For example “Metro ID”.'],
-  ['issuer', 'Issuer', 'The URL below which /.well-known/openid-configuration is found.'],
-  ['client_id', 'Client ID', ''],
+  ['name', t('Name on the sign-in button'), t('For example “Metro ID”.')],
+  ['issuer', 'Issuer', t('The URL below which /.well-known/openid-configuration is found.')],
+  ['client_id', t('Client ID'), ''],
 ] as const
 type FieldName = (typeof TEXT_FIELDS)[number][0]
 
@@ -178,9 +188,11 @@ function ProviderForm({ path, roles, provider, onSaved }: FormProps) {
       ))}
       <Field
         id="provider-secret"
-        label="Client secret"
+        label={t('Client secret')}
         hint={
-          provider?.has_client_secret ? 'A secret is stored. Leave the field empty to keep it.' : 'Stored encrypted.'
+          provider?.has_client_secret
+            ? t('A secret is stored. Leave the field empty to keep it.')
+            : t('Stored encrypted.')
         }
         error={errorOf('client_secret')}
       >
@@ -196,8 +208,8 @@ function ProviderForm({ path, roles, provider, onSaved }: FormProps) {
       </Field>
       <Field
         id="provider-domains"
-        label="Domains of email addresses"
-        hint="One per line. Addresses of other domains are rejected."
+        label={t('Domains of email addresses')}
+        hint={t('One per line. Addresses of other domains are rejected.')}
         error={errorOf('allowed_domains')}
       >
         {(attributes) => (
@@ -211,8 +223,8 @@ function ProviderForm({ path, roles, provider, onSaved }: FormProps) {
       </Field>
       <Field
         id="provider-claim"
-        label="Claim with the groups"
-        hint="The name of the claim in the ID token or the UserInfo response."
+        label={t('Claim with the groups')}
+        hint={t('The name of the claim in the ID token or the UserInfo response.')}
         error={errorOf('group_claim')}
       >
         {(attributes) => (
@@ -225,7 +237,12 @@ function ProviderForm({ path, roles, provider, onSaved }: FormProps) {
         )}
       </Field>
       {roles.map((role) => (
-        <Field key={role} id={`provider-groups-${role}`} label={`Groups with the role ${role}`} hint="One per line.">
+        <Field
+          key={role}
+          id={`provider-groups-${role}`}
+          label={t('Groups with the role {role}', { role })}
+          hint={t('One per line.')}
+        >
           {(attributes) => (
             <textarea
               {...attributes}
@@ -236,13 +253,13 @@ function ProviderForm({ path, roles, provider, onSaved }: FormProps) {
           )}
         </Field>
       ))}
-      <Field id="provider-default" label="People without one of these groups" error={errorOf('default_role')}>
+      <Field id="provider-default" label={t('People without one of these groups')} error={errorOf('default_role')}>
         {(attributes) => (
           <select {...attributes} value={defaultRole} onChange={(event) => setDefaultRole(event.currentTarget.value)}>
-            <option value="">cannot sign in</option>
+            <option value="">{t('cannot sign in')}</option>
             {roles.map((role) => (
               <option key={role} value={role}>
-                get the role {role}
+                {t('get the role {role}', { role })}
               </option>
             ))}
           </select>
@@ -252,10 +269,10 @@ function ProviderForm({ path, roles, provider, onSaved }: FormProps) {
         <input type="checkbox" checked={required} onChange={(event) => setRequired(event.currentTarget.checked)} />
         Require this identity provider: nobody can sign in by email
       </label>
-      {errorOf('required') && <Notice kind="bad">“Require” {errorOf('required')}.</Notice>}
+      {errorOf('required') && <Notice kind="bad">{t('“Require” {errorOf}.', { errorOf: errorOf('required') })}</Notice>}
       {error && !isShownAtField && <Notice kind="bad">{error.message}</Notice>}
       <SubmitButton class="primary" busy={busy} ready={Object.values(values).every((value) => value.trim() !== '')}>
-        Save
+        {t('Save')}
       </SubmitButton>
     </form>
   )

@@ -1,3 +1,5 @@
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import '../shared/forms.css'
 import { useState } from 'preact/hooks'
 import type { AtsConnection, AtsSystem, AtsSystemList, CreatedAtsConnection } from '../../api-types/console.ts'
@@ -13,7 +15,7 @@ import { MandatePicker } from './mandate-picker.tsx'
 
 type Credential = AtsSystem['credentials'][number]
 
-const DEFAULT_CONSENT_BASIS = 'The candidate agreed to be contacted when they applied.'
+const DEFAULT_CONSENT_BASIS = t('The candidate agreed to be contacted when they applied.')
 
 interface ConnectProps {
   /** The connection to edit; undefined creates a new one. */
@@ -41,12 +43,12 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
     connection || system?.credentials.every(({ name, required }) => !required || credentials[name]?.trim())
   const isReady = Boolean(system && consentBasis.trim() && country.trim() && hasCredentials && mandateIds?.length !== 0)
   return (
-    <Dialog title={connection ? 'Edit connection' : 'Connect an ATS'} onClose={onClose}>
+    <Dialog title={connection ? t('Edit connection') : t('Connect an ATS')} onClose={onClose}>
       <form class="stack" noValidate onSubmit={(event) => void save(event)}>
         {error && error.details.length === 0 && <Notice kind="bad">{error.message}</Notice>}
         {!connection && (
           <fieldset>
-            <legend>ATS</legend>
+            <legend>{t('ATS')}</legend>
             <div class="choices">
               {systems.data?.items.map((each) => (
                 <label class="choice" key={each.adapter}>
@@ -71,10 +73,14 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
           <Field
             key={credential.name}
             id={`ats-${credential.name}`}
-            label={credential.required || connection ? credential.label : `${credential.label} (can be entered later)`}
+            label={
+              credential.required || connection
+                ? credential.label
+                : t('{label} (can be entered later)', { label: credential.label })
+            }
             hint={
               connection
-                ? `${toSentence(credential.help)} Leave empty to keep the current one.`
+                ? t('{help} Leave empty to keep the current one.', { help: toSentence(credential.help) })
                 : toSentence(credential.help)
             }
             error={errorAt(credential.name)}
@@ -96,8 +102,11 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
         {system?.api_url && (
           <Field
             id="ats-api-url"
-            label={`${system.title} API URL (optional)`}
-            hint={`${toSentence(system.api_url.help)} If empty, ${system.api_url.default} is used.`}
+            label={t('{title} API URL (optional)', { title: system.title })}
+            hint={t('{help} If empty, {default} is used.', {
+              help: toSentence(system.api_url.help),
+              default: system.api_url.default,
+            })}
             error={errorAt('api_url')}
           >
             {(attributes) => (
@@ -114,15 +123,20 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
             )}
           </Field>
         )}
-        <Field id="ats-name" label="Name (optional)" hint="Distinguishes several connections." error={errorAt('name')}>
+        <Field
+          id="ats-name"
+          label={t('Name (optional)')}
+          hint={t('Distinguishes several connections.')}
+          error={errorAt('name')}
+        >
           {(attributes) => (
             <input {...attributes} type="text" value={name} onInput={(event) => setName(event.currentTarget.value)} />
           )}
         </Field>
         <Field
           id="ats-country"
-          label="Country of phone numbers"
-          hint="Two letters, such as IN. Used for phone numbers without a country code."
+          label={t('Country of phone numbers')}
+          hint={t('Two letters, such as IN. Used for phone numbers without a country code.')}
           error={errorAt('country')}
         >
           {(attributes) => (
@@ -137,8 +151,8 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
         </Field>
         <Field
           id="ats-consent"
-          label="Why you may contact the candidates"
-          hint="Stored with every order."
+          label={t('Why you may contact the candidates')}
+          hint={t('Stored with every order.')}
           error={errorAt('consent_basis')}
         >
           {(attributes) => (
@@ -156,7 +170,7 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
           onChange={(ids) => change(() => setMandateIds(ids))}
         />
         <SubmitButton class="primary" busy={busy} ready={isReady}>
-          {connection ? 'Save' : 'Connect'}
+          {connection ? t('Save') : t('Connect')}
         </SubmitButton>
       </form>
     </Dialog>
@@ -205,12 +219,14 @@ function toSentence(help: string): string {
 export function ConnectionKey({ connection, onClose }: { connection: CreatedAtsConnection; onClose: () => void }) {
   if (connection.key === null) return null // the ATS signs its calls
   return (
-    <Dialog title="Copy your key now" onClose={onClose}>
+    <Dialog title={t('Copy your key now')} onClose={onClose}>
       <p>
-        {connection.title} sends this key with every call. It is shown only once. Open the connection{' '}
-        <strong>{connection.name}</strong> for the next step.
+        {richText(
+          '{title} sends this key with every call. It is shown only once. Open the connection {strong} for the next step.',
+          { title: connection.title, strong: <strong>{connection.name}</strong> },
+        )}
       </p>
-      <CopyText text={connection.key} label="the key" />
+      <CopyText text={connection.key} label={t('the key')} />
     </Dialog>
   )
 }

@@ -1,3 +1,5 @@
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import '../shared/forms.css'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
@@ -36,7 +38,7 @@ export default function Integration({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <Link to={context.pagePath('/integrations')}>Integrations</Link>
+        <Link to={context.pagePath('/integrations')}>{t('Integrations')}</Link>
       </p>
       <div class="page-head">
         <h1>
@@ -45,10 +47,10 @@ export default function Integration({ params }: { params: Params }) {
         {isOwner && isActive && (
           <div class="row">
             <button type="button" onClick={() => setDialog({ kind: 'edit' })}>
-              Edit
+              {t('Edit')}
             </button>
             <button type="button" onClick={() => setDialog({ kind: 'disconnect' })}>
-              Disconnect
+              {t('Disconnect')}
             </button>
           </div>
         )}
@@ -56,18 +58,21 @@ export default function Integration({ params }: { params: Params }) {
       {problem && <Notice kind="bad">{problem}</Notice>}
       {data.checks.paused_campaigns.map(({ campaign_id, test_name, orders }) => (
         <Notice key={campaign_id} kind="wait">
-          {orders} {orders === 1 ? 'order waits' : 'orders wait'}, because the campaign of {test_name} is paused.{' '}
-          <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>Open the campaign</Link> and choose Resume.
+          {orders} {orders === 1 ? t('order waits') : t('orders wait')}, because the campaign of {test_name} is paused.{' '}
+          <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{t('Open the campaign')}</Link> and choose Resume.
         </Notice>
       ))}
       {data.checks.ats_error && data.checks.ats_error_at && (
         <Notice kind="bad">
-          Last error, <Time at={data.checks.ats_error_at} />: {data.checks.ats_error}
+          {richText('Last error, {time}: {atsError}', {
+            time: <Time at={data.checks.ats_error_at} />,
+            atsError: data.checks.ats_error,
+          })}
         </Notice>
       )}
       {isActive && (
-        <section class="stack" aria-label="Setup">
-          <h2>Setup</h2>
+        <section class="stack" aria-label={t('Setup')}>
+          <h2>{t('Setup')}</h2>
           <ol class="stack">
             <Step {...firstStep(data)}>
               {data.endpoints.map(({ name, url }) => (
@@ -78,21 +83,24 @@ export default function Integration({ params }: { params: Params }) {
               ))}
             </Step>
             <Step
-              title="Send a test to a candidate"
+              title={t('Send a test to a candidate')}
               done={data.checks.ordered_at}
               doneText="last order"
               waitingText={
                 data.checks.tests === 0
-                  ? 'No mandate is ready, so the list of tests is empty. Create one first.'
-                  : `${data.checks.tests} ${data.checks.tests === 1 ? 'test is' : 'tests are'} offered. No order has arrived yet.`
+                  ? t('No mandate is ready, so the list of tests is empty. Create one first.')
+                  : `${data.checks.tests} ${data.checks.tests === 1 ? t('test is') : t('tests are')} offered. No order has arrived yet.`
               }
             />
             <Step
-              title={`See the result in ${data.title}`}
+              title={t('See the result in {title}', { title: data.title })}
               done={data.checks.reported_at}
               doneText="last report"
               waitingText="No report was sent yet."
-              error={data.checks.report_error && `The last report was not accepted: ${data.checks.report_error}.`}
+              error={
+                data.checks.report_error &&
+                t('The last report was not accepted: {reportError}.', { reportError: data.checks.report_error })
+              }
             />
           </ol>
         </section>
@@ -107,7 +115,7 @@ export default function Integration({ params }: { params: Params }) {
         <DescriptionItem name="Tests">
           {data.mandate_ids
             ? `${data.mandate_ids.length} chosen ${data.mandate_ids.length === 1 ? 'mandate' : 'mandates'}`
-            : 'all mandates that are ready'}
+            : t('all mandates that are ready')}
         </DescriptionItem>
         <DescriptionItem name="Country of phone numbers">{data.country}</DescriptionItem>
         <DescriptionItem name="Why you may contact the candidates">{data.consent_basis}</DescriptionItem>
@@ -119,37 +127,40 @@ export default function Integration({ params }: { params: Params }) {
         </DescriptionItem>
       </DescriptionList>
       {!data.signs_calls && (
-        <section class="stack" aria-label="Keys">
+        <section class="stack" aria-label={t('Keys')}>
           <div class="page-head">
-            <h2>Keys</h2>
+            <h2>{t('Keys')}</h2>
             {isOwner && isActive && (
               <button type="button" class="small-button" onClick={() => void createKey()}>
-                Create key
+                {t('Create key')}
               </button>
             )}
           </div>
           <Table
-            caption="Keys of this connection"
+            caption={t('Keys of this connection')}
             rows={data.keys}
             keyOf={({ key_id }) => key_id}
-            empty={<p class="soft">This connection has no keys.</p>}
+            empty={<p class="soft">{t('This connection has no keys.')}</p>}
             columns={[
-              { name: 'Key', cell: ({ key_id }) => <code>{key_id}</code> },
-              { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
-              { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-              { name: 'Last used', cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never') },
+              { name: t('Key'), cell: ({ key_id }) => <code>{key_id}</code> },
+              { name: t('Status'), cell: ({ status }) => <Badge state={status} /> },
+              { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
               {
-                name: 'Actions',
+                name: t('Last used'),
+                cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never'),
+              },
+              {
+                name: t('Actions'),
                 cell: ({ key_id, status }) =>
                   isOwner &&
                   status === 'active' && (
                     <button
                       type="button"
                       class="plain flush"
-                      aria-label={`Revoke ${key_id}`}
+                      aria-label={t('Revoke {keyId}', { keyId: key_id })}
                       onClick={() => setDialog({ kind: 'revoke', keyId: key_id })}
                     >
-                      Revoke
+                      {t('Revoke')}
                     </button>
                   ),
               },
@@ -170,27 +181,28 @@ export default function Integration({ params }: { params: Params }) {
       )}
       {dialog?.kind === 'disconnect' && (
         <Confirm
-          title={`Disconnect ${data.name}?`}
-          action="Disconnect"
+          title={t('Disconnect {name}?', { name: data.name })}
+          action={t('Disconnect')}
           onClose={close}
           act={() => api(path, { method: 'DELETE' })}
           onDone={() => void reload()}
         >
           <p>
-            All keys of this connection are revoked, pending reports are not sent, and links to reports stop working.
-            Candidates with an open order can finish, and their results stay here. This cannot be undone.
+            {t(
+              'All keys of this connection are revoked, pending reports are not sent, and links to reports stop working. Candidates with an open order can finish, and their results stay here. This cannot be undone.',
+            )}
           </p>
         </Confirm>
       )}
       {dialog?.kind === 'revoke' && (
         <Confirm
-          title={`Revoke ${dialog.keyId}?`}
-          action="Revoke key"
+          title={t('Revoke {keyId}?', { keyId: dialog.keyId })}
+          action={t('Revoke key')}
           onClose={close}
           act={() => api(`${path}/keys/${dialog.keyId}/revoke`, { body: {} })}
           onDone={() => void reload()}
         >
-          <p>All calls with this key fail, starting within one second. This cannot be undone.</p>
+          <p>{t('All calls with this key fail, starting within one second. This cannot be undone.')}</p>
         </Confirm>
       )}
       {created && <ConnectionKey connection={created} onClose={() => setCreated(undefined)} />}
@@ -223,19 +235,22 @@ function firstStep({ title, endpoints, signs_calls, missing_credentials, checks 
   const addresses = endpoints.length === 1 ? 'address' : 'addresses'
   if (!signs_calls)
     return {
-      title: `Enter the key and the ${addresses} in ${title}`,
+      title: t('Enter the key and the {addresses} in {title}', { addresses, title }),
       done: checks.called_at,
-      doneText: 'last call',
-      waitingText: `${title} has not called yet.`,
+      doneText: t('last call'),
+      waitingText: t('{title} has not called yet.', { title }),
     }
   return {
-    title: `Enter the ${addresses} in ${title}`,
+    title: t('Enter the {addresses} in {title}', { addresses, title }),
     done: checks.tests_sent_at,
-    doneText: 'list of tests sent',
-    waitingText: 'The list of tests was not sent yet.',
+    doneText: t('list of tests sent'),
+    waitingText: t('The list of tests was not sent yet.'),
     error: checks.tests_error
-      ? `${title} did not accept the list of tests: ${checks.tests_error}.`
-      : missing_credentials.length > 0 && `Missing: ${missing_credentials.join(', ')}. Choose Edit to enter it.`,
+      ? t('{title} did not accept the list of tests: {testsError}.', { title, testsError: checks.tests_error })
+      : missing_credentials.length > 0 &&
+        t('Missing: {missingCredentials}. Choose Edit to enter it.', {
+          missingCredentials: missing_credentials.join(', '),
+        }),
   }
 }
 
@@ -245,9 +260,7 @@ function Step({ title, done, doneText, waitingText, error, children }: StepProps
       <strong>{title}</strong>
       {error && <div class="bad-text">{error}</div>}
       {done && !error && (
-        <div class="good-text">
-          Works: {doneText} <Time at={done} />
-        </div>
+        <div class="good-text">{richText('Works: {doneText} {time}', { doneText, time: <Time at={done} /> })}</div>
       )}
       {!done && !error && <div class="soft">{waitingText}</div>}
       {children}

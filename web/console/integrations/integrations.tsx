@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { AtsConnection, AtsConnectionList, CreatedAtsConnection } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -18,40 +20,42 @@ export default function Integrations() {
   return (
     <>
       <div class="page-head">
-        <h1>Integrations</h1>
+        <h1>{t('Integrations')}</h1>
         {context.can('owner') && (
           <button type="button" class="primary" onClick={() => setConnecting(true)}>
-            Connect an ATS
+            {t('Connect an ATS')}
           </button>
         )}
       </div>
       <p class="soft">
-        Recruiters order assessments inside their applicant tracking system (ATS), and see the results there. These
-        connections use <strong>{context.mode}</strong> data.
+        {richText(
+          'Recruiters order assessments inside their applicant tracking system (ATS), and see the results there. These connections use {strong} data.',
+          { strong: <strong>{context.mode}</strong> },
+        )}
       </p>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Connections"
+        caption={t('Connections')}
         rows={list.data?.items}
         keyOf={({ connection_id }) => connection_id}
         loading={list.loading}
         empty={
           <>
-            <h2>No ATS is connected</h2>
-            <p class="soft">Connect your ATS in three steps. Each of them is checked.</p>
+            <h2>{t('No ATS is connected')}</h2>
+            <p class="soft">{t('Connect your ATS in three steps. Each of them is checked.')}</p>
           </>
         }
         columns={[
           {
-            name: 'Name',
+            name: t('Name'),
             cell: ({ connection_id, name }) => (
               <Link to={context.pagePath(`/integrations/${connection_id}`)}>{name}</Link>
             ),
           },
           { name: 'ATS', cell: ({ title }) => title },
-          { name: 'Status', cell: ({ state }) => <Badge state={state} /> },
-          { name: 'Next step', cell: (connection) => nextStep(connection) },
-          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Status'), cell: ({ state }) => <Badge state={state} /> },
+          { name: t('Next step'), cell: (connection) => nextStep(connection) },
+          { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
       />
       {connecting && (
@@ -71,12 +75,13 @@ export default function Integrations() {
 
 function nextStep({ state, checks, title, signs_calls, missing_credentials }: AtsConnection): string {
   if (state === 'disconnected') return '–'
-  if (missing_credentials.length > 0) return `Enter the ${missing_credentials.join(', ')}`
-  if (checks.tests_error) return 'Check why the list of tests was not accepted'
-  if (signs_calls && !checks.called_at) return `Enter the address in ${title}`
-  if (!checks.called_at) return `Enter the key in ${title}`
-  if (!checks.ordered_at) return 'Send a test to a candidate'
-  if (checks.paused_campaigns.length > 0) return 'Resume the paused campaign'
-  if (checks.report_error) return 'Check why the last report was not accepted'
-  return checks.reported_at ? 'Setup complete' : 'Wait for the first report'
+  if (missing_credentials.length > 0)
+    return t('Enter the {missingCredentials}', { missingCredentials: missing_credentials.join(', ') })
+  if (checks.tests_error) return t('Check why the list of tests was not accepted')
+  if (signs_calls && !checks.called_at) return t('Enter the address in {title}', { title })
+  if (!checks.called_at) return t('Enter the key in {title}', { title })
+  if (!checks.ordered_at) return t('Send a test to a candidate')
+  if (checks.paused_campaigns.length > 0) return t('Resume the paused campaign')
+  if (checks.report_error) return t('Check why the last report was not accepted')
+  return checks.reported_at ? t('Setup complete') : t('Wait for the first report')
 }

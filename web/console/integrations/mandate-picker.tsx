@@ -1,3 +1,4 @@
+import { t } from '../../translations/translate.ts'
 import './mandate-picker.css'
 import { useState } from 'preact/hooks'
 import type { Mandate } from '../../api-types/partner.ts'
@@ -27,7 +28,7 @@ export function MandatePicker({ chosen, error, onChange }: Props) {
   const others = (chosen ?? []).filter((id) => !mandates.some(({ mandate_id }) => mandate_id === id))
   return (
     <fieldset aria-describedby={error ? 'mandates-error' : undefined}>
-      <legend>Tests</legend>
+      <legend>{t('Tests')}</legend>
       <div class="choices">
         <label class="choice">
           <input type="radio" name="offered" checked={chosen === null} onChange={() => onChange(null)} />
@@ -44,28 +45,30 @@ export function MandatePicker({ chosen, error, onChange }: Props) {
           {mandates.length >= MIN_FILTERED_MANDATES && (
             <input
               type="search"
-              aria-label="Filter mandates"
-              placeholder="Filter by job, company or ID"
+              aria-label={t('Filter mandates')}
+              placeholder={t('Filter by job, company or ID')}
               value={filter}
               onInput={(event) => setFilter(event.currentTarget.value)}
             />
           )}
           {list.items && shown.length + others.length === 0 && (
-            <p class="soft">{filter ? 'No mandate matches the filter.' : 'No mandate is ready. Create one first.'}</p>
+            <p class="soft">
+              {filter ? t('No mandate matches the filter.') : t('No mandate is ready. Create one first.')}
+            </p>
           )}
           <div class="mandate-options">
             {shown.map(({ mandate_id, title, company_name, job_id }) =>
               renderOption(mandate_id, `${title}, ${company_name}${job_id ? ` (${job_id})` : ''}`),
             )}
-            {others.map((id) => renderOption(id, `${id} (not in the list of ready mandates)`))}
+            {others.map((id) => renderOption(id, t('{id} (not in the list of ready mandates)', { id })))}
           </div>
           {list.more && (
             <button type="button" class="plain flush" onClick={() => void list.more!()}>
-              Load more
+              {t('Load more')}
             </button>
           )}
           <p class="soft small" aria-live="polite">
-            {chosen.length === 0 ? 'Choose at least one mandate.' : `${chosen.length} chosen`}
+            {chosen.length === 0 ? t('Choose at least one mandate.') : t('{length} chosen', { length: chosen.length })}
           </p>
         </div>
       )}

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { AtsOrder, AtsReport } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -20,19 +22,19 @@ export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolea
   const [notice, setNotice] = useState<{ kind: 'good' | 'bad'; text: string }>()
   const shown = list.items?.find(({ order_id }) => order_id === shownId)
   return (
-    <section class="stack" aria-label="Orders">
-      <h2>Orders</h2>
+    <section class="stack" aria-label={t('Orders')}>
+      <h2>{t('Orders')}</h2>
       {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Orders, newest first"
+        caption={t('Orders, newest first')}
         rows={list.items}
         keyOf={({ order_id }) => order_id}
         loadMore={list.more}
-        empty={<p class="soft">No orders yet. Recruiters order a test on the candidate's page in the ATS.</p>}
+        empty={<p class="soft">{t("No orders yet. Recruiters order a test on the candidate's page in the ATS.")}</p>}
         columns={[
           {
-            name: 'Candidate',
+            name: t('Candidate'),
             cell: ({ candidate_id, person_id, candidate_name }) => {
               // A rejected order has no candidate. Owners export and erase its data on the page of the person.
               const page = candidate_id
@@ -42,51 +44,56 @@ export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolea
             },
           },
           {
-            name: 'Test',
+            name: t('Test'),
             cell: ({ mandate_id, test_name }) =>
               mandate_id ? <Link to={context.pagePath(`/mandates/${mandate_id}`)}>{test_name}</Link> : test_name,
           },
           {
-            name: 'Status',
+            name: t('Status'),
             cell: ({ state, is_paused, campaign_id }) => (
               <>
                 <Badge state={state} />
                 {is_paused && (
                   <div class="small">
-                    Waiting: <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>the campaign is paused</Link>
+                    {richText('Waiting: <link>the campaign is paused</link>', {
+                      link: (words) => <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{words}</Link>,
+                    })}
                   </div>
                 )}
               </>
             ),
           },
           {
-            name: 'Last report',
+            name: t('Last report'),
             cell: ({ reports }) => {
               const report = reports.at(-1)
               return report ? <ReportState report={report} /> : '–'
             },
           },
-          { name: 'Ordered', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Ordered'), cell: ({ created_at }) => <Time at={created_at} /> },
           {
-            name: 'Actions',
+            name: t('Actions'),
             cell: ({ order_id, candidate_name, reports }) => (
               <span class="row">
                 <button
                   type="button"
                   class="plain flush"
-                  aria-label={`Reports (${reports.length}) about ${candidate_name}`}
+                  aria-label={t('Reports ({length}) about {candidateName}', {
+                    length: reports.length,
+                    candidateName: candidate_name,
+                  })}
                   onClick={() => setShown(order_id)}
                 >
-                  Reports ({reports.length})
+                  {t('Reports ({length})', { length: reports.length })}
                 </button>
                 {canReplay && reports.length > 0 && (
                   <button
                     type="button"
                     class="plain flush"
-                    aria-label={`Send again: last report about ${candidate_name}`}
+                    aria-label={t('Send again: last report about {candidateName}', { candidateName: candidate_name })}
                     onClick={() => void replay(order_id)}
                   >
-                    Send again
+                    {t('Send again')}
                   </button>
                 )}
               </span>
@@ -95,26 +102,31 @@ export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolea
         ]}
       />
       {shown && (
-        <Dialog title={`Reports about ${shown.candidate_name}`} onClose={() => setShown(undefined)}>
+        <Dialog
+          title={t('Reports about {candidateName}', { candidateName: shown.candidate_name })}
+          onClose={() => setShown(undefined)}
+        >
           {shown.summary && <p>{shown.summary}</p>}
           {shown.ats_errors.map((text) => (
             <Notice key={text} kind="bad">
-              The ATS reported: {text}
+              {t('The ATS reported: {text}', { text })}
             </Notice>
           ))}
           {shown.is_paused && (
             <Notice kind="wait">
-              The campaign of this order is paused, so the candidate is not contacted.{' '}
-              <Link to={context.pagePath(`/campaigns/${shown.campaign_id}`)}>Open the campaign</Link> and choose Resume.
+              {richText(
+                'The campaign of this order is paused, so the candidate is not contacted. <link>Open the campaign</link> and choose Resume.',
+                { link: (words) => <Link to={context.pagePath(`/campaigns/${shown.campaign_id}`)}>{words}</Link> },
+              )}
             </Notice>
           )}
-          {shown.reports.length === 0 && <p class="soft">No reports yet: the candidate has not started.</p>}
+          {shown.reports.length === 0 && <p class="soft">{t('No reports yet: the candidate has not started.')}</p>}
           {shown.reports.map((report) => (
             <ReportDetails key={report.number} report={report} />
           ))}
           {shown.status_read !== null && (
             <section class="stack">
-              <h3>What the ATS reads about this order</h3>
+              <h3>{t('What the ATS reads about this order')}</h3>
               <Json value={shown.status_read} />
             </section>
           )}
@@ -126,7 +138,7 @@ export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolea
   async function replay(orderId: string) {
     const response = await api<AtsOrder>(context.apiPath(`/ats/orders/${orderId}/replay`), { body: {} })
     if (!response.ok) return setNotice({ kind: 'bad', text: response.error.message })
-    setNotice({ kind: 'good', text: 'The last report is sent again.' })
+    setNotice({ kind: 'good', text: t('The last report is sent again.') })
     void list.reload()
   }
 }
@@ -158,21 +170,13 @@ function ReportDetails({ report }: { report: AtsReport }) {
       </h3>
       <p class="soft small">
         {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
-        {delivered_at && (
-          <>
-            , delivered <Time at={delivered_at} />
-          </>
-        )}
-        {next_attempt_at && (
-          <>
-            , next attempt <Time at={next_attempt_at} />
-          </>
-        )}
+        {delivered_at && richText(', delivered {time}', { time: <Time at={delivered_at} /> })}
+        {next_attempt_at && richText(', next attempt {time}', { time: <Time at={next_attempt_at} /> })}
       </p>
       {last_request !== null && <Json value={last_request} />}
       {last_status !== null && (
         <p class="small">
-          Response {last_status} {last_response}
+          {t('Response {lastStatus} {lastResponse}', { lastStatus: last_status, lastResponse: last_response })}
         </p>
       )}
     </section>

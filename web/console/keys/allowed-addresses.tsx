@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ApiKey } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -20,9 +21,11 @@ export function AllowedAddresses({ path, apiKey, onClose, onChanged }: Props) {
   const [busy, setBusy] = useState(false)
   const fieldError = addressErrorAt(error)
   return (
-    <Dialog title={`Allowed addresses of ${apiKey.key_id}`} onClose={onClose}>
+    <Dialog title={t('Allowed addresses of {keyId}', { keyId: apiKey.key_id })} onClose={onClose}>
       <form class="stack" noValidate onSubmit={(event) => void save(event)}>
-        <p>Calls with this key from any other address are rejected. The change takes effect within one second.</p>
+        <p>
+          {t('Calls with this key from any other address are rejected. The change takes effect within one second.')}
+        </p>
         {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
         <AddressField
           value={text}
@@ -33,7 +36,7 @@ export function AllowedAddresses({ path, apiKey, onClose, onChanged }: Props) {
           }}
         />
         <SubmitButton class="primary" busy={busy}>
-          Save addresses
+          {t('Save addresses')}
         </SubmitButton>
       </form>
     </Dialog>
@@ -64,8 +67,8 @@ export function AddressField({ value, error, onInput }: FieldProps) {
   return (
     <Field
       id="key-addresses"
-      label="Allowed addresses (optional)"
-      hint="IP addresses or CIDR ranges such as 203.0.113.0/24, one per line. Leave empty to allow any address."
+      label={t('Allowed addresses (optional)')}
+      hint={t('IP addresses or CIDR ranges such as 203.0.113.0/24, one per line. Leave empty to allow any address.')}
       error={error}
     >
       {(attributes) => (

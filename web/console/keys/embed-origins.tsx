@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { EmbedOrigins as OriginList } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -23,21 +24,24 @@ export function EmbedOrigins() {
 
   return (
     <section class="card stack" aria-labelledby="embed-origins-title">
-      <h2 id="embed-origins-title">Websites that embed pages</h2>
+      <h2 id="embed-origins-title">{t('Websites that embed pages')}</h2>
       <p class="soft">
-        Conversations, verifications and reports can be shown in a frame on these websites only. Pages on a website that
-        you remove stop working at once.
+        {t(
+          'Conversations, verifications and reports can be shown in a frame on these websites only. Pages on a website that you remove stop working at once.',
+        )}
       </p>
       {stored.error && <Notice kind="bad">{stored.error.message}</Notice>}
       {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
-      {saved && <Notice kind="good">Saved.</Notice>}
+      {saved && <Notice kind="good">{t('Saved.')}</Notice>}
       {lines !== undefined && (
         <form class="stack" noValidate onSubmit={(event) => void save(event)}>
           <Field
             id="embed-origins"
-            label="Allowed origins"
+            label={t('Allowed origins')}
             hint={`Origins such as https://careers.example.com, one per line.${
-              mode === 'test' ? ' In TEST mode, also http://localhost:3000, or http://localhost:* for every port.' : ''
+              mode === 'test'
+                ? t(' In TEST mode, also http://localhost:3000, or http://localhost:* for every port.')
+                : ''
             }`}
             error={fieldError && linePrefix(lines, fieldError.path) + fieldError.message}
           >
@@ -55,7 +59,7 @@ export function EmbedOrigins() {
             )}
           </Field>
           <SubmitButton class="primary" busy={busy}>
-            Save origins
+            {t('Save origins')}
           </SubmitButton>
         </form>
       )}
@@ -88,5 +92,5 @@ function numberedLines(lines: string): { text: string; number: number }[] {
 function linePrefix(lines: string, path: string): string {
   const index = /\[(\d+)\]/.exec(path)?.[1]
   const line = index === undefined ? undefined : numberedLines(lines)[Number(index)]
-  return line ? `Line ${line.number}: ` : ''
+  return line ? t('Line {number}: ', { number: line.number }) : ''
 }

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ApiKey, ApiKeyList, ScopeList } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -34,23 +36,23 @@ export function CreateKey({ path, maxDays, onClose, onCreated }: CreateProps) {
   const fieldError = fieldErrorAt(error, 'expires_at')
   const addressError = addressErrorAt(error)
   return (
-    <Dialog title="Create key" onClose={onClose}>
+    <Dialog title={t('Create key')} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void create(event)}>
         {error && !fieldError && !addressError && <Notice kind="bad">{error.message}</Notice>}
         <fieldset>
-          <legend>Kind</legend>
+          <legend>{t('Kind')}</legend>
           <div class="choices two">
             {(['partner', 'session'] as const).map((each) => (
               <label class="choice" key={each}>
                 <input type="radio" name="kind" checked={kind === each} onChange={() => setKind(each)} />
-                {each === 'partner' ? 'Partner API' : 'Verifications'}
+                {each === 'partner' ? t('Partner API') : t('Verifications')}
               </label>
             ))}
           </div>
         </fieldset>
         {kind === 'partner' && (
           <fieldset>
-            <legend>Permissions</legend>
+            <legend>{t('Permissions')}</legend>
             <div class="scopes">
               {allScopes.map((scope) => (
                 <label key={scope} class="check">
@@ -63,11 +65,16 @@ export function CreateKey({ path, maxDays, onClose, onCreated }: CreateProps) {
         )}
         <Field
           id="key-last-day"
-          label={maxDays === null ? 'Last valid day (optional)' : 'Last valid day'}
+          label={maxDays === null ? t('Last valid day (optional)') : t('Last valid day')}
           hint={
             maxDays === null
-              ? 'The key expires at the end of this day in your time zone. Leave empty for a key that does not expire.'
-              : `The key expires at the end of this day in your time zone. LIVE keys are valid for at most ${maxDays} days.`
+              ? t(
+                  'The key expires at the end of this day in your time zone. Leave empty for a key that does not expire.',
+                )
+              : t(
+                  'The key expires at the end of this day in your time zone. LIVE keys are valid for at most {maxDays} days.',
+                  { maxDays },
+                )
           }
           error={fieldError}
         >
@@ -92,7 +99,7 @@ export function CreateKey({ path, maxDays, onClose, onCreated }: CreateProps) {
           }}
         />
         <SubmitButton class="primary" busy={busy} ready={kind !== 'partner' || scopes.size > 0}>
-          Create key
+          {t('Create key')}
         </SubmitButton>
       </form>
     </Dialog>
@@ -141,22 +148,28 @@ export function RotateKey({ path, apiKey, grace, onClose, onRotated }: RotatePro
   const [busy, setBusy] = useState(false)
   const fieldError = fieldErrorAt(error, 'grace_hours')
   return (
-    <Dialog title={`Rotate the secret of ${apiKey.key_id}?`} onClose={onClose}>
+    <Dialog title={t('Rotate the secret of {keyId}?', { keyId: apiKey.key_id })} onClose={onClose}>
       <form class="stack" noValidate onSubmit={(event) => void rotate(event)}>
         <p>
-          Creates a new secret. The current secret stays valid for a while, so that you can switch without downtime.
+          {t(
+            'Creates a new secret. The current secret stays valid for a while, so that you can switch without downtime.',
+          )}
         </p>
         {apiKey.previous_secret_until && (
           <Notice kind="wait">
-            Two secrets are valid now. If you rotate, the older one (valid until{' '}
-            <Time at={apiKey.previous_secret_until} />) expires immediately.
+            {richText(
+              'Two secrets are valid now. If you rotate, the older one (valid until {time}) expires immediately.',
+              { time: <Time at={apiKey.previous_secret_until} /> },
+            )}
           </Notice>
         )}
         {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
         <Field
           id="key-grace-hours"
-          label="Keep the old secret valid for (hours)"
-          hint={`Enter 0 if the old secret has leaked; it then expires immediately. Maximum: ${grace.most.toLocaleString()}.`}
+          label={t('Keep the old secret valid for (hours)')}
+          hint={t('Enter 0 if the old secret has leaked; it then expires immediately. Maximum: {most}.', {
+            most: grace.most.toLocaleString(),
+          })}
           error={fieldError}
         >
           {(attributes) => (
@@ -175,7 +188,7 @@ export function RotateKey({ path, apiKey, grace, onClose, onRotated }: RotatePro
           )}
         </Field>
         <SubmitButton class="primary" busy={busy}>
-          Rotate secret
+          {t('Rotate secret')}
         </SubmitButton>
       </form>
     </Dialog>
@@ -197,30 +210,26 @@ export function RotateKey({ path, apiKey, grace, onClose, onRotated }: RotatePro
 /** Shows the secret of a new or rotated key, which cannot be read again later. */
 export function KeySecret({ created, onClose }: { created: KeyWithSecret; onClose: () => void }) {
   return (
-    <Dialog title="Copy your secret now" onClose={onClose} persistent>
-      <p>It is shown only once.</p>
-      <p class="label">Key ID</p>
-      <CopyText text={created.key_id} label="the key ID" />
-      <p class="label">{created.kind === 'session' ? 'Key' : 'Secret'}</p>
-      <CopyText text={created.secret ?? created.key ?? ''} label="the secret" />
+    <Dialog title={t('Copy your secret now')} onClose={onClose} persistent>
+      <p>{t('It is shown only once.')}</p>
+      <p class="label">{t('Key ID')}</p>
+      <CopyText text={created.key_id} label={t('the key ID')} />
+      <p class="label">{created.kind === 'session' ? t('Key') : t('Secret')}</p>
+      <CopyText text={created.secret ?? created.key ?? ''} label={t('the secret')} />
       {created.rotated && (
         <p class="soft">
-          {created.previous_secret_until ? (
-            <>
-              The old secret stays valid until <Time at={created.previous_secret_until} />.
-            </>
-          ) : (
-            'The old secret is no longer valid.'
-          )}
+          {created.previous_secret_until
+            ? richText('The old secret stays valid until {time}.', {
+                time: <Time at={created.previous_secret_until} />,
+              })
+            : t('The old secret is no longer valid.')}
         </p>
       )}
       {!created.rotated && created.expires_at && (
-        <p class="soft">
-          The key is valid until <Time at={created.expires_at} />.
-        </p>
+        <p class="soft">{richText('The key is valid until {time}.', { time: <Time at={created.expires_at} /> })}</p>
       )}
       <button type="button" class="primary" onClick={onClose}>
-        I have copied it
+        {t('I have copied it')}
       </button>
     </Dialog>
   )

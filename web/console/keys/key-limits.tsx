@@ -1,21 +1,23 @@
 import type { KeyLimitUsage } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { BarList } from '../../ui/bar-list.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData } from '../shell/loading.ts'
 
 const LIMIT_NAMES: Record<string, string> = {
-  key: 'All calls',
-  recruiter: 'Calls per recruiter',
+  key: t('All calls'),
+  recruiter: t('Calls per recruiter'),
   reads: 'Reads',
-  skillsSearch: 'Skill search',
-  skillsLookup: 'Skill lookup',
-  skillsMatch: 'Skill match, extract',
-  skillRequests: 'Skill requests',
-  workflowWrites: 'Workflow changes',
-  mandateWrites: 'Mandate changes',
-  campaignWrites: 'Campaign changes',
-  itemWrites: 'Question bank changes',
+  skillsSearch: t('Skill search'),
+  skillsLookup: t('Skill lookup'),
+  skillsMatch: t('Skill match, extract'),
+  skillRequests: t('Skill requests'),
+  workflowWrites: t('Workflow changes'),
+  mandateWrites: t('Mandate changes'),
+  campaignWrites: t('Campaign changes'),
+  itemWrites: t('Question bank changes'),
 }
 
 const POLL_INTERVAL_MS = 2000
@@ -30,11 +32,13 @@ export function KeyLimits({ path }: { path: string }) {
     <>
       {data.cooldown_until && (
         <Notice kind="bad">
-          This key is in cooldown until <Time at={data.cooldown_until} />.
+          {richText('This key is in cooldown until {time}.', { time: <Time at={data.cooldown_until} /> })}
         </Notice>
       )}
       <p class="soft small">
-        Each bar shows the calls in the current minute and the limit per minute. The other limits are in smaller text.
+        {t(
+          'Each bar shows the calls in the current minute and the limit per minute. The other limits are in smaller text.',
+        )}
       </p>
       <BarList
         name="Calls in the current minute"
@@ -50,23 +54,28 @@ export function KeyLimits({ path }: { path: string }) {
                     value: (100 * minute_used) / per_minute,
                     tone: minute_used >= per_minute ? ('bad' as const) : ('good' as const),
                     number: `${minute_used} / ${per_minute}`,
-                    note: `${per_second} per second, bursts of ${burst}${per_day === null ? '' : `, ${per_day.toLocaleString()} per day`}`,
+                    note: `${per_second} per second, bursts of ${burst}${per_day === null ? '' : t(', {perDay} per day', { perDay: per_day.toLocaleString() })}`,
                   },
                 ],
           ),
           {
             key: 'people',
-            label: 'People enrolled today (IST)',
+            label: t('People enrolled today (IST)'),
             value: (100 * data.people_today) / data.people_per_day,
             tone: data.people_today >= data.people_per_day ? ('bad' as const) : ('good' as const),
             number: `${data.people_today.toLocaleString()} / ${data.people_per_day.toLocaleString()}`,
-            note: 'different people contacted',
+            note: t('different people contacted'),
           },
         ]}
       />
       {withoutUsage.map(({ name, per_second, burst, per_minute }) => (
         <p key={name} class="soft small">
-          {LIMIT_NAMES[name] ?? name}: {per_second} per second, bursts of {burst}, {per_minute} per minute.
+          {t('{name}: {perSecond} per second, bursts of {burst}, {perMinute} per minute.', {
+            name: LIMIT_NAMES[name] ?? name,
+            perSecond: per_second,
+            burst,
+            perMinute: per_minute,
+          })}
         </p>
       ))}
     </>

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ApiKey, ApiKeyList as KeyList } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -31,93 +33,93 @@ export default function Keys() {
   return (
     <>
       <div class="page-head">
-        <h1>Keys</h1>
+        <h1>{t('Keys')}</h1>
         <button type="button" class="primary" onClick={() => setCreating(true)}>
-          Create key
+          {t('Create key')}
         </button>
       </div>
       <p class="soft">
-        Partner keys sign calls to the partner API. Session keys start verifications of students. These keys can access
-        only <strong>{context.mode}</strong> data.
+        {richText(
+          'Partner keys sign calls to the partner API. Session keys start verifications of students. These keys can access only {strong} data.',
+          { strong: <strong>{context.mode}</strong> },
+        )}
       </p>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       {expiringKeys.length > 0 && (
         <Notice kind="wait">
-          {expiringKeys.length === 1 ? '1 key expires' : `${expiringKeys.length} keys expire`} within 30 days. Create a
-          new key, use it in your system, and revoke the old one.
+          {expiringKeys.length === 1 ? t('1 key expires') : t('{length} keys expire', { length: expiringKeys.length })}{' '}
+          within 30 days. Create a new key, use it in your system, and revoke the old one.
         </Notice>
       )}
       <Table
-        caption="Keys"
+        caption={t('Keys')}
         rows={list.data?.items}
         keyOf={({ key_id }) => key_id}
         loading={list.loading}
         empty={
           <>
-            <h2>No {context.mode} keys yet</h2>
-            <p class="soft">Create a key to call the API from your system.</p>
+            <h2>{t('No {mode} keys yet', { mode: context.mode })}</h2>
+            <p class="soft">{t('Create a key to call the API from your system.')}</p>
           </>
         }
         columns={[
           {
-            name: 'Key',
+            name: t('Key'),
             cell: ({ key_id, kind }) => (
               <div class="key-id">
                 <code>{key_id}</code>
-                <div class="soft small">{kind === 'session' ? 'session key' : 'partner key'}</div>
+                <div class="soft small">{kind === 'session' ? t('session key') : t('partner key')}</div>
               </div>
             ),
           },
-          { name: 'Scopes', cell: ({ kind, scopes }) => (kind === 'session' ? '–' : <Scopes names={scopes} />) },
+          { name: t('Scopes'), cell: ({ kind, scopes }) => (kind === 'session' ? '–' : <Scopes names={scopes} />) },
           {
-            name: 'Status',
+            name: t('Status'),
             cell: ({ status, previous_secret_until }) => (
               <>
                 <Badge state={status} />
                 {status === 'active' && previous_secret_until && (
                   <div class="soft small">
-                    old secret valid until <Time at={previous_secret_until} />
+                    {richText('old secret valid until {time}', { time: <Time at={previous_secret_until} /> })}
                   </div>
                 )}
               </>
             ),
           },
-          { name: 'Expires', cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : 'never') },
+          { name: t('Expires'), cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : 'never') },
           {
-            name: 'Last used',
+            name: t('Last used'),
             cell: ({ created_at, last_used_at }) => (
               <>
                 {last_used_at ? <Time at={last_used_at} /> : 'never'}
-                <div class="soft small">
-                  created <Time at={created_at} />
-                </div>
+                <div class="soft small">{richText('created {time}', { time: <Time at={created_at} /> })}</div>
               </>
             ),
           },
           {
-            name: 'Allowed from',
-            cell: ({ allowed_addresses }) => allowed_addresses?.join(', ') ?? 'any address',
+            name: t('Allowed from'),
+            cell: ({ allowed_addresses }) => allowed_addresses?.join(', ') ?? t('any address'),
           },
           {
-            name: 'Actions',
+            name: t('Actions'),
             cell: (key) =>
               key.status === 'active' && (
                 <span class="row key-actions">
                   {key.kind === 'partner' && (
                     <>
                       <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'limits', key })}>
-                        Limits
+                        {t('Limits')}
                       </button>
                       <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'rotate', key })}>
-                        Rotate
+                        {t('Rotate')}
                       </button>
                     </>
                   )}
                   <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'addresses', key })}>
-                    Addresses
+                    {t('Addresses')}
                   </button>
                   <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'revoke', key })}>
-                    Revoke
+                    {t('Revoke')}
                   </button>
                 </span>
               ),
@@ -134,7 +136,7 @@ export default function Keys() {
         />
       )}
       {dialog?.kind === 'limits' && (
-        <Dialog title="Current limit usage" onClose={close}>
+        <Dialog title={t('Current limit usage')} onClose={close}>
           <KeyLimits path={`${path}/${dialog.key.key_id}/limits`} />
         </Dialog>
       )}
@@ -146,13 +148,13 @@ export default function Keys() {
       )}
       {dialog?.kind === 'revoke' && (
         <Confirm
-          title={`Revoke ${dialog.key.key_id}?`}
-          action="Revoke key"
+          title={t('Revoke {keyId}?', { keyId: dialog.key.key_id })}
+          action={t('Revoke key')}
           onClose={close}
           act={() => api(`${path}/${dialog.key.key_id}/revoke`, { body: {} })}
           onDone={() => void list.reload()}
         >
-          <p>All calls with this key fail, starting within one second. This cannot be undone.</p>
+          <p>{t('All calls with this key fail, starting within one second. This cannot be undone.')}</p>
         </Confirm>
       )}
       {created && <KeySecret created={created} onClose={() => setCreated(undefined)} />}
@@ -173,7 +175,7 @@ function Scopes({ names }: { names: string[] }) {
   if (names.length < 4) return <>{names.join(', ')}</>
   return (
     <details>
-      <summary>{names.length} scopes</summary>
+      <summary>{t('{length} scopes', { length: names.length })}</summary>
       {names.join(', ')}
     </details>
   )

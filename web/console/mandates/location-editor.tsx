@@ -1,4 +1,5 @@
 import type { Country, CountryList, Location, LocationList } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { FieldError } from '../shared/field-error.tsx'
 import { SearchBox } from '../shared/search-box.tsx'
@@ -28,7 +29,7 @@ export function LocationEditor({ draft, errorAt, onChange }: Props) {
   const countryNames = new Map(countries.data?.items.map(({ code, name }) => [code, name]))
   return (
     <fieldset class="card stack">
-      <legend class="card-legend">Location</legend>
+      <legend class="card-legend">{t('Location')}</legend>
       <div class="choices two">
         {(['india', 'abroad'] as const).map((type) => (
           <label class="choice" key={type}>
@@ -38,7 +39,7 @@ export function LocationEditor({ draft, errorAt, onChange }: Props) {
               checked={draft.location_type === type}
               onChange={() => onChange({ location_type: type })}
             />
-            {type === 'india' ? 'In India' : 'Abroad'}
+            {type === 'india' ? t('In India') : t('Abroad')}
           </label>
         ))}
       </div>
@@ -46,7 +47,7 @@ export function LocationEditor({ draft, errorAt, onChange }: Props) {
         <>
           <SearchBox<Country>
             id="country-search"
-            label="Add country"
+            label={t('Add country')}
             find={async (query) => {
               const lowerQuery = query.toLowerCase()
               const response = countries.data ? undefined : await api<CountryList>(context.apiPath('/countries'))
@@ -67,7 +68,7 @@ export function LocationEditor({ draft, errorAt, onChange }: Props) {
                   onClick={() => onChange({ countries: draft.countries.filter((each) => each !== code) })}
                 >
                   {countryNames.get(code) ?? code} <span aria-hidden="true">×</span>
-                  <span class="hidden-text">: remove</span>
+                  <span class="hidden-text">{t(': remove')}</span>
                 </button>
               </li>
             ))}
@@ -78,8 +79,8 @@ export function LocationEditor({ draft, errorAt, onChange }: Props) {
         <>
           <SearchBox<Location>
             id="location-search"
-            label="Find a location"
-            placeholder="Pune, or 411001"
+            label={t('Find a location')}
+            placeholder={t('Pune, or 411001')}
             find={async (query) => {
               const response = await api<LocationList>(
                 context.apiPath(`/locations?limit=8&q=${encodeURIComponent(query)}`),
@@ -99,7 +100,7 @@ export function LocationEditor({ draft, errorAt, onChange }: Props) {
             onChoose={({ city, state, pincode }) => onChange({ city, state, pincode })}
           />
           <div class="pair">
-            <Field id="city" label="City" error={errorAt('location.city')}>
+            <Field id="city" label={t('City')} error={errorAt('location.city')}>
               {(attributes) => (
                 <input
                   type="text"
@@ -109,7 +110,7 @@ export function LocationEditor({ draft, errorAt, onChange }: Props) {
                 />
               )}
             </Field>
-            <Field id="state" label="State" error={errorAt('location.state')}>
+            <Field id="state" label={t('State')} error={errorAt('location.state')}>
               {(attributes) => (
                 <input
                   type="text"
@@ -119,7 +120,7 @@ export function LocationEditor({ draft, errorAt, onChange }: Props) {
                 />
               )}
             </Field>
-            <Field id="pincode" label="Pincode" error={errorAt('location.pincode')}>
+            <Field id="pincode" label={t('Pincode')} error={errorAt('location.pincode')}>
               {(attributes) => (
                 <input
                   type="text"

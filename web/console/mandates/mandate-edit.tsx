@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { WorkflowCountedList } from '../../api-types/console.ts'
 import type { Choice, ChoiceList, Mandate, Workflow } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -38,18 +39,18 @@ export default function MandateEdit({ params }: { params: Params }) {
         <p>
           <Link to={context.pagePath(`/mandates/${mandate.data.mandate_id}`)}>{mandate.data.title}</Link>
         </p>
-        <h1>Edit mandate</h1>
-        <ReadOnly noun="mandate" />
+        <h1>{t('Edit mandate')}</h1>
+        <ReadOnly noun={t('mandate')} />
       </>
     )
   }
   if (workflows.data?.items.length === 0) {
     return (
       <div class="card empty">
-        <h1>Create a workflow first</h1>
-        <p class="soft">A workflow sets how the candidates for a job are contacted, and in which languages.</p>
+        <h1>{t('Create a workflow first')}</h1>
+        <p class="soft">{t('A workflow sets how the candidates for a job are contacted, and in which languages.')}</p>
         <Link class="button primary" to={context.pagePath('/workflows/new')}>
-          Create workflow
+          {t('Create workflow')}
         </Link>
       </div>
     )
@@ -123,44 +124,44 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
     <>
       <p>
         <Link to={context.pagePath(existing ? `/mandates/${existing.mandate_id}` : '/mandates')}>
-          {existing ? existing.title : 'Mandates'}
+          {existing ? existing.title : t('Mandates')}
         </Link>
       </p>
-      <h1>{existing ? 'Edit mandate' : 'New mandate'}</h1>
+      <h1>{existing ? t('Edit mandate') : t('New mandate')}</h1>
       <DraftNotice draft={formDraft} />
       <form class="stack narrow" noValidate onSubmit={(event) => void save(event)}>
         {submitError && <Notice kind="bad">{formErrorText(submitError)}</Notice>}
         <section class="card stack">
           <div class="pair">
-            {textField('title', 'Job title')}
+            {textField('title', t('Job title'))}
             {textField('company_name', 'Company')}
           </div>
           <div class="pair">
             {existing ? (
               <div class="field">
-                <span class="picker-label">Workflow</span>
+                <span class="picker-label">{t('Workflow')}</span>
                 <p>{workflow?.name ?? '…'}</p>
-                <p class="soft small">The workflow of a mandate cannot be changed.</p>
+                <p class="soft small">{t('The workflow of a mandate cannot be changed.')}</p>
               </div>
             ) : (
               <div class="field">
                 <RecordPicker
                   id="workflow_id"
                   kind="workflow"
-                  label="Workflow"
-                  placeholder="Search for a workflow"
+                  label={t('Workflow')}
+                  placeholder={t('Search for a workflow')}
                   value={draft.workflow_id || undefined}
                   filter={{ status: 'active' }}
                   optional={false}
                   onChoose={(id) => change({ workflow_id: id ?? '' })}
                 />
-                <p class="soft small">Sets how candidates are contacted.</p>
+                <p class="soft small">{t('Sets how candidates are contacted.')}</p>
                 <FieldError text={errorAt('workflow_id')} />
               </div>
             )}
-            {!existing && textField('job_id', 'Your job ID (optional)', { hint: 'Results include this ID.' })}
+            {!existing && textField('job_id', t('Your job ID (optional)'), { hint: t('Results include this ID.') })}
           </div>
-          <Field id="description" label="Description (optional)" error={errorAt('description')}>
+          <Field id="description" label={t('Description (optional)')} error={errorAt('description')}>
             {(attributes) => (
               <textarea
                 {...attributes}
@@ -179,7 +180,7 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
         />
         <MethodChoice
           selected={methods}
-          hint="The workflow's default, unless you change it here."
+          hint={t("The workflow's default, unless you change it here.")}
           error={errorAt('methods')}
           onChange={(next) => change({ methods: next })}
         />
@@ -193,23 +194,23 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
           />
         )}
         <details class="card">
-          <summary>More about the job (optional)</summary>
+          <summary>{t('More about the job (optional)')}</summary>
           <div class="stack details-body">
             <div class="pair">
-              {numberField('min_years', 'Experience from (years)', 'experience.min_years')}
+              {numberField('min_years', t('Experience from (years)'), 'experience.min_years')}
               {numberField('max_years', 'to (years)', 'experience.max_years')}
             </div>
             <div class="pair">
-              {numberField('salary_min', 'Salary from (₹ per month)', 'salary.min')}
-              {numberField('salary_max', 'to (₹ per month)', 'salary.max')}
+              {numberField('salary_min', t('Salary from (₹ per month)'), 'salary.min')}
+              {numberField('salary_max', t('to (₹ per month)'), 'salary.max')}
             </div>
             <div class="pair">
               {numberField('openings', 'Openings', 'openings')}
               {textField('shift', 'Shift', { list: 'shifts' })}
-              {textField('employment_type', 'Employment type', { list: 'employment-types' })}
+              {textField('employment_type', t('Employment type'), { list: 'employment-types' })}
             </div>
-            {textField('other_roles', 'Other roles (separated by commas)', {
-              hint: 'Results include these roles; candidates are not asked about them.',
+            {textField('other_roles', t('Other roles (separated by commas)'), {
+              hint: t('Results include these roles; candidates are not asked about them.'),
             })}
             <FieldError text={errorAt('interest_collection')} />
             <Options id="shifts" choices={shifts.data?.items} />
@@ -218,7 +219,7 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
         </details>
         {warnings.length > 0 && (
           <div class="notice" role="status">
-            <strong>You can save this mandate. Suggestions:</strong>
+            <strong>{t('You can save this mandate. Suggestions:')}</strong>
             <ul>
               {warnings.map((warning) => (
                 <li key={warning}>{explainWarning(warning)}</li>
@@ -228,15 +229,15 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
         )}
         <div class="row">
           <SubmitButton class="primary" busy={busy}>
-            {existing ? 'Save and rewrite questions' : 'Create mandate'}
+            {existing ? t('Save and rewrite questions') : t('Create mandate')}
           </SubmitButton>
           <span class="soft small" aria-live="polite">
             {dryRun.checking
-              ? 'Checking…'
+              ? t('Checking…')
               : dryRun.response?.ok
                 ? warnings.length > 0
                   ? ''
-                  : 'No errors found.'
+                  : t('No errors found.')
                 : dryRun.response && dryRun.response.error.status !== 400
                   ? dryRun.response.error.message
                   : ''}

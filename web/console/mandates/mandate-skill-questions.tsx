@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { MandateQuestion, MandateQuestions } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -21,7 +22,7 @@ export function MandateSkillQuestions({ mandateId, skillId, count }: Props) {
   const [isOpen, setIsOpen] = useState(false)
   return (
     <details class="all-questions" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>All {count} questions: source, quality and use</summary>
+      <summary>{t('All {count} questions: source, quality and use', { count })}</summary>
       {isOpen && <QuestionList mandateId={mandateId} skillId={skillId} />}
     </details>
   )
@@ -42,38 +43,38 @@ function QuestionList({ mandateId, skillId }: Omit<Props, 'count'>) {
         <p class="small">
           Source: {SOURCE_NAMES[skill.source]}. Languages:{' '}
           {skill.languages.map((language) => languageName(language)).join(', ')}.{' '}
-          {excludedCount > 0 && `${excludedCount} excluded from this mandate. `}
-          <Link to={context.pagePath(`/questions/${skillId}`)}>Statistics of these questions</Link>
+          {excludedCount > 0 && t('{excludedCount} excluded from this mandate. ', { excludedCount })}
+          <Link to={context.pagePath(`/questions/${skillId}`)}>{t('Statistics of these questions')}</Link>
         </p>
       )}
       {changeError && <Notice kind="bad">{changeError.message}</Notice>}
       <Table
-        caption={`All questions about ${skill?.name ?? 'the skill'}`}
+        caption={`All questions about ${skill?.name ?? t('the skill')}`}
         rows={skill?.items}
         keyOf={({ item_id }) => item_id}
-        empty={<p class="soft">No questions.</p>}
+        empty={<p class="soft">{t('No questions.')}</p>}
         columns={[
           {
-            name: 'Question',
+            name: t('Question'),
             cell: ({ item_id, stem }) => (
               <div class="question-stem">
                 <Link to={context.pagePath(`/questions/${skillId}/${item_id}`)}>{stem ?? item_id}</Link>
               </div>
             ),
           },
-          { name: 'Quality', cell: (question) => <Quality question={question} /> },
+          { name: t('Quality'), cell: (question) => <Quality question={question} /> },
           {
-            name: 'Languages',
+            name: t('Languages'),
             cell: ({ languages }) => <span title={languages.map(languageName).join(', ')}>{languages.join(', ')}</span>,
           },
           {
-            name: 'Use',
+            name: t('Use'),
             cell: ({ status, excluded }) => <Badge state={excluded ? 'excluded' : status} />,
           },
           ...(data?.may_change
             ? [
                 {
-                  name: 'Change',
+                  name: t('Change'),
                   cell: (question: MandateQuestion) =>
                     question.status === 'retired' ? (
                       '–'
@@ -82,10 +83,10 @@ function QuestionList({ mandateId, skillId }: Omit<Props, 'count'>) {
                         type="button"
                         class="plain flush"
                         aria-disabled={changing !== undefined}
-                        aria-label={`${question.excluded ? 'Ask again' : 'Do not ask'}: ${question.stem ?? question.item_id}`}
+                        aria-label={`${question.excluded ? t('Ask again') : t('Do not ask')}: ${question.stem ?? question.item_id}`}
                         onClick={() => void change(question)}
                       >
-                        {question.excluded ? 'Ask again' : 'Do not ask'}
+                        {question.excluded ? t('Ask again') : t('Do not ask')}
                       </button>
                     ),
                 },
@@ -95,8 +96,10 @@ function QuestionList({ mandateId, skillId }: Omit<Props, 'count'>) {
       />
       {data?.may_change && (
         <p class="soft small">
-          “Do not ask” excludes the question from this mandate. Within a minute, candidates are asked another question
-          about the same skill instead. At least {skill?.min_questions} questions must remain in each language.
+          {t(
+            '“Do not ask” excludes the question from this mandate. Within a minute, candidates are asked another question about the same skill instead. At least {minQuestions} questions must remain in each language.',
+            { minQuestions: skill?.min_questions },
+          )}
         </p>
       )}
     </div>
@@ -120,8 +123,11 @@ function Quality({ question: { quality, responses, correct_share, discrimination
       {QUALITY_TEXTS[quality]}
       {responses > 0 && (
         <div class="soft small">
-          {responses.toLocaleString()} responses, {percent(correct_share)} correct, discrimination{' '}
-          {decimal(discrimination)}
+          {t('{responses} responses, {correctShare} correct, discrimination {discrimination}', {
+            responses: responses.toLocaleString(),
+            correctShare: percent(correct_share),
+            discrimination: decimal(discrimination),
+          })}
         </div>
       )}
     </>

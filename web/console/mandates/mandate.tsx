@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Mandate, Workflow } from '../../api-types/partner.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -31,7 +33,7 @@ export default function MandatePage({ params }: { params: Params }) {
   const [submitError, setSubmitError] = useState<ApiError>()
   useEffect(() => setPreparing(data === undefined || data.status === 'preparing'), [data?.status])
 
-  const parentLink = <ParentLink to={context.pagePath('/mandates')}>Mandates</ParentLink>
+  const parentLink = <ParentLink to={context.pagePath('/mandates')}>{t('Mandates')}</ParentLink>
   if (error) {
     return (
       <>
@@ -52,32 +54,34 @@ export default function MandatePage({ params }: { params: Params }) {
         <div class="row">
           {data.status === 'ready' && context.can('recruiter') && (
             <Link class="button primary" to={context.pagePath(`/campaigns/new?mandate_id=${data.mandate_id}`)}>
-              New campaign
+              {t('New campaign')}
             </Link>
           )}
           {editable && (
             <>
               {data.status !== 'preparing' && (
                 <Link class="button" to={context.pagePath(`/mandates/${data.mandate_id}/edit`)}>
-                  Edit
+                  {t('Edit')}
                 </Link>
               )}
               {data.status === 'failed' && (
                 <button type="button" onClick={() => void retry()}>
-                  Retry preparation
+                  {t('Retry preparation')}
                 </button>
               )}
               <button type="button" onClick={() => setArchiving(true)}>
-                Archive
+                {t('Archive')}
               </button>
             </>
           )}
         </div>
       </div>
       {submitError && <Notice kind="bad">{submitError.message}</Notice>}
-      {data.created_via === 'api' && <ReadOnly noun="mandate" />}
-      {data.status === 'failed' && <Notice kind="bad">{data.failure ?? 'The questions could not be written.'}</Notice>}
-      {data.status === 'preparing' && <Notice kind="wait">Writing questions. This takes a moment…</Notice>}
+      {data.created_via === 'api' && <ReadOnly noun={t('mandate')} />}
+      {data.status === 'failed' && (
+        <Notice kind="bad">{data.failure ?? t('The questions could not be written.')}</Notice>
+      )}
+      {data.status === 'preparing' && <Notice kind="wait">{t('Writing questions. This takes a moment…')}</Notice>}
       {data.warnings.map((warning) => (
         <p class="aside-note small" key={warning}>
           {explainWarning(warning)}
@@ -96,12 +100,18 @@ export default function MandatePage({ params }: { params: Params }) {
         </DescriptionItem>
         {data.experience && (
           <DescriptionItem name="Experience">
-            {data.experience.min_years} to {data.experience.max_years} years
+            {t('{minYears} to {maxYears} years', {
+              minYears: data.experience.min_years,
+              maxYears: data.experience.max_years,
+            })}
           </DescriptionItem>
         )}
         {data.salary && (
           <DescriptionItem name="Salary">
-            ₹{data.salary.min?.toLocaleString('en-IN')} to ₹{data.salary.max?.toLocaleString('en-IN')} per month
+            {t('₹{min} to ₹{max} per month', {
+              min: data.salary.min?.toLocaleString('en-IN'),
+              max: data.salary.max?.toLocaleString('en-IN'),
+            })}
           </DescriptionItem>
         )}
         {data.openings && <DescriptionItem name="Openings">{data.openings.toLocaleString()}</DescriptionItem>}
@@ -113,19 +123,14 @@ export default function MandatePage({ params }: { params: Params }) {
         {data.description && <DescriptionItem name="Description">{data.description}</DescriptionItem>}
         <DescriptionItem name="ID">
           <code>{data.mandate_id}</code>
-          {data.job_id && (
-            <>
-              {' '}
-              · your ID: <code>{data.job_id}</code>
-            </>
-          )}
+          {data.job_id && richText(' · your ID: {code}', { code: <code>{data.job_id}</code> })}
         </DescriptionItem>
         <DescriptionItem name="Version of the questions">{data.flow_version}</DescriptionItem>
         <DescriptionItem name="Updated">
           <Time at={data.updated_at} />
         </DescriptionItem>
         <DescriptionItem name="Results">
-          <Link to={context.pagePath(`/results?mandate_id=${data.mandate_id}`)}>Results for this job</Link>
+          <Link to={context.pagePath(`/results?mandate_id=${data.mandate_id}`)}>{t('Results for this job')}</Link>
         </DescriptionItem>
       </DescriptionList>
       {data.questions && (
@@ -138,13 +143,13 @@ export default function MandatePage({ params }: { params: Params }) {
       )}
       {archiving && (
         <Confirm
-          title={`Archive “${data.title}”?`}
-          action="Archive mandate"
+          title={t('Archive “{title}”?', { title: data.title })}
+          action={t('Archive mandate')}
           onClose={() => setArchiving(false)}
           act={() => api(path, { method: 'DELETE' })}
           onDone={() => void reload()}
         >
-          <p>No new campaign can be started for this mandate. Results and all other data remain available.</p>
+          <p>{t('No new campaign can be started for this mandate. Results and all other data remain available.')}</p>
         </Confirm>
       )}
     </>
@@ -173,7 +178,7 @@ function Skills({ skills, names }: { skills: Mandate['skills']; names: Map<strin
         return (
           <li key={id} class="tag">
             {names.get(id) ?? id}
-            {'pending' in skill ? ' (requested)' : skill.verify ? ': verify' : ''}
+            {'pending' in skill ? t(' (requested)') : skill.verify ? t(': verify') : ''}
           </li>
         )
       })}

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ListedMandate } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -24,7 +25,7 @@ const POLL_INTERVAL_MS = 2000
 const PAGE_SIZE = 50
 const STATUSES = ['preparing', 'ready', 'failed', 'archived'].map((status) => [status, status] as const)
 const SORTS = [
-  ['updated', 'Updated last'],
+  ['updated', t('Updated last')],
   ['name', 'Title'],
 ] as const
 const FILTER_NAMES = ['q', 'status', 'workflow_id', 'job_id'] as const
@@ -41,55 +42,56 @@ export default function Mandates() {
   return (
     <>
       <div class="page-head">
-        <h1>Mandates</h1>
+        <h1>{t('Mandates')}</h1>
         {context.can('recruiter') && (
           <Link class="button primary" to={context.pagePath('/mandates/new')}>
-            New mandate
+            {t('New mandate')}
           </Link>
         )}
       </div>
-      <p class="soft">A mandate is a job to fill: its requirements and the questions for its candidates.</p>
+      <p class="soft">{t('A mandate is a job to fill: its requirements and the questions for its candidates.')}</p>
       <SavedViews page="mandates" />
       <div class="row filters">
-        <SearchFilter label="Search" placeholder="Title, company or ID" />
+        <SearchFilter label={t('Search')} placeholder={t('Title, company or ID')} />
         <MoreFilters names={FILTER_NAMES.slice(1)}>
-          <SelectFilter name="status" label="Status" allLabel="All statuses" options={STATUSES} />
+          <SelectFilter name="status" label={t('Status')} allLabel="All statuses" options={STATUSES} />
           <RecordPicker
             id="workflow-filter"
             kind="workflow"
-            label="Workflow"
-            placeholder="All workflows"
+            label={t('Workflow')}
+            placeholder={t('All workflows')}
             value={query.get('workflow_id') ?? undefined}
             onChoose={(id) => setQuery({ workflow_id: id })}
           />
           <JobIdFilter />
-          <SelectFilter name="sort" label="Sort" allLabel="Newest first" options={SORTS} />
+          <SelectFilter name="sort" label={t('Sort')} allLabel="Newest first" options={SORTS} />
         </MoreFilters>
       </div>
       <ListCount list={list} nouns={['mandate', 'mandates']} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Mandates"
+        caption={t('Mandates')}
         rows={list.items}
         keyOf={({ mandate_id }) => mandate_id}
         loadMore={list.more}
         empty={
           isFiltered ? (
-            <p class="soft">No mandates match these filters.</p>
+            <p class="soft">{t('No mandates match these filters.')}</p>
           ) : (
             <>
-              <h2>No mandates yet</h2>
+              <h2>{t('No mandates yet')}</h2>
               <p class="soft">
-                Describe a job and its skills. We write the questions, and you can review them before any candidate is
-                contacted.
+                {t(
+                  'Describe a job and its skills. We write the questions, and you can review them before any candidate is contacted.',
+                )}
               </p>
-              {context.can('recruiter') && <Link to={context.pagePath('/mandates/new')}>Create a mandate</Link>}
+              {context.can('recruiter') && <Link to={context.pagePath('/mandates/new')}>{t('Create a mandate')}</Link>}
             </>
           )
         }
         columns={[
           {
-            name: 'Job',
+            name: t('Job'),
             cell: ({ mandate_id, title, company_name }) => (
               <>
                 <Link to={context.pagePath(`/mandates/${mandate_id}`)}>{title}</Link>
@@ -98,12 +100,12 @@ export default function Mandates() {
               </>
             ),
           },
-          { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
-          { name: 'Your job ID', cell: ({ job_id }) => job_id ?? '–' },
-          { name: 'Questions', cell: ({ methods }) => methodNames(methods) },
-          { name: 'Skills', right: true, cell: ({ skills }) => skills },
-          { name: 'Source', cell: ({ created_via }) => <CreatedVia via={created_via} /> },
-          { name: 'Updated', cell: ({ updated_at }) => <Time at={updated_at} /> },
+          { name: t('Status'), cell: ({ status }) => <Badge state={status} /> },
+          { name: t('Your job ID'), cell: ({ job_id }) => job_id ?? '–' },
+          { name: t('Questions'), cell: ({ methods }) => methodNames(methods) },
+          { name: t('Skills'), right: true, cell: ({ skills }) => skills },
+          { name: t('Source'), cell: ({ created_via }) => <CreatedVia via={created_via} /> },
+          { name: t('Updated'), cell: ({ updated_at }) => <Time at={updated_at} /> },
         ]}
       />
     </>

@@ -7,6 +7,7 @@ import type {
   PreparedQuestions as Questions,
   TextByLanguage,
 } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { LANGUAGE_NAMES, languageName } from '../shared/labels.ts'
 import { Link } from '../shell/router.tsx'
 import { MandateSkillQuestions } from './mandate-skill-questions.tsx'
@@ -30,11 +31,11 @@ export function PreparedQuestions({ mandate, questions, languages, editPath }: P
   const language = selected ?? shownLanguages[0]!
   const { enrichment, skills, interest } = questions
   return (
-    <section class="stack prepared" aria-label="Prepared questions">
+    <section class="stack prepared" aria-label={t('Prepared questions')}>
       <div class="row between">
-        <h2>Questions for candidates</h2>
+        <h2>{t('Questions for candidates')}</h2>
         {shownLanguages.length > 1 && (
-          <fieldset class="row languages" aria-label="Language">
+          <fieldset class="row languages" aria-label={t('Language')}>
             {shownLanguages.map((code) => (
               <button
                 type="button"
@@ -53,10 +54,10 @@ export function PreparedQuestions({ mandate, questions, languages, editPath }: P
       {enrichment.length > 0 && (
         <div class="card stack-tight">
           <div class="row between">
-            <h3>Your questions</h3>
+            <h3>{t('Your questions')}</h3>
             {editPath && (
               <Link class="button small-button" to={editPath}>
-                Edit and translate
+                {t('Edit and translate')}
               </Link>
             )}
           </div>
@@ -68,9 +69,10 @@ export function PreparedQuestions({ mandate, questions, languages, editPath }: P
                 <TextOrigin question={inputs.get(key)} texts={text} language={language} />
                 <br />
                 <span class="soft small">
-                  {type === 'yes_no' ? 'yes or no' : 'open answer'}
-                  {inputs.get(key)?.knockout && `, “${inputs.get(key)!.knockout}” disqualifies`}
-                  {required ? '' : ', optional'} · <code>{key}</code>
+                  {type === 'yes_no' ? t('yes or no') : t('open answer')}
+                  {inputs.get(key)?.knockout &&
+                    t(', “{knockout}” disqualifies', { knockout: inputs.get(key)!.knockout })}
+                  {required ? '' : t(', optional')} · <code>{key}</code>
                 </span>
               </li>
             ))}
@@ -82,14 +84,14 @@ export function PreparedQuestions({ mandate, questions, languages, editPath }: P
       ))}
       {interest && (
         <div class="card stack-tight">
-          <h3>Interest</h3>
-          <p>At the end, candidates are asked whether they are interested in the job: yes or no.</p>
+          <h3>{t('Interest')}</h3>
+          <p>{t('At the end, candidates are asked whether they are interested in the job: yes or no.')}</p>
         </div>
       )}
       <p class="soft small">
-        Correct answers are not shown here, so that they cannot be passed on. Candidates see each question in their
-        language. If one of your questions has no translation, they see it in English. If skill questions do not exist
-        in their language, they choose another one.
+        {t(
+          'Correct answers are not shown here, so that they cannot be passed on. Candidates see each question in their language. If one of your questions has no translation, they see it in English. If skill questions do not exist in their language, they choose another one.',
+        )}
       </p>
     </section>
   )
@@ -110,7 +112,12 @@ function MissingTranslations({
   return (
     <p class="aside-note small">
       Asked in English, because a translation is missing:{' '}
-      {missing.map(({ language, count }) => `${languageName(language)} (${count} of ${enrichment.length})`).join(', ')}.
+      {missing
+        .map(({ language, count }) =>
+          t('{language} ({count} of {length})', { language: languageName(language), count, length: enrichment.length }),
+        )
+        .join(', ')}
+      .
     </p>
   )
 }
@@ -126,7 +133,7 @@ interface TextOriginProps {
 function TextOrigin({ question, texts, language }: TextOriginProps) {
   if (!question || !(language in texts)) return null
   const isOwn = !isTranslatedLanguage(language) || confirmedTranslation(question, language) !== undefined
-  return <span class="tag">{isOwn ? 'your text' : 'AI translation, not confirmed'}</span>
+  return <span class="tag">{isOwn ? t('your text') : t('AI translation, not confirmed')}</span>
 }
 
 interface SkillQuestionsProps {
@@ -143,14 +150,20 @@ function SkillQuestions({ mandateId, skill, language }: SkillQuestionsProps) {
       <h3>{name}</h3>
       {item_source && items_per_candidate && (
         <p>
-          {items_per_candidate.min} to {items_per_candidate.max} questions per candidate, drawn from {item_count}{' '}
-          {describeItemSource(item_source)}. Each candidate gets other questions, with the answers in another order. The
-          questions end as soon as the verdict is certain enough.
+          {t(
+            '{min} to {max} questions per candidate, drawn from {itemCount} {itemSource}. Each candidate gets other questions, with the answers in another order. The questions end as soon as the verdict is certain enough.',
+            {
+              min: items_per_candidate.min,
+              max: items_per_candidate.max,
+              itemCount: item_count,
+              itemSource: describeItemSource(item_source),
+            },
+          )}
         </p>
       )}
-      {items.length > 0 && item_source && <h4>Examples</h4>}
+      {items.length > 0 && item_source && <h4>{t('Examples')}</h4>}
       {items.length === 0 && item_source === 'private' && (
-        <p class="soft small">No examples are shown, so that your questions stay confidential.</p>
+        <p class="soft small">{t('No examples are shown, so that your questions stay confidential.')}</p>
       )}
       {items.length > 0 && (
         <ol class="question-list">
@@ -186,7 +199,9 @@ function QuestionText({ texts, language }: { texts: TextByLanguage; language: La
     <>
       <span lang={shownLanguage}>{texts[shownLanguage]}</span>
       {shownLanguage !== language && ' '}
-      {shownLanguage !== language && <span class="tag">only in {languageName(shownLanguage)}</span>}
+      {shownLanguage !== language && (
+        <span class="tag">{t('only in {shownLanguage}', { shownLanguage: languageName(shownLanguage) })}</span>
+      )}
     </>
   )
 }

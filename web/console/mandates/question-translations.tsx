@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { EnrichmentQuestion } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { languageName } from '../shared/labels.ts'
 import {
@@ -37,7 +38,9 @@ export function QuestionTranslations({ id, number, question, languages, errorAt,
       <summary>
         Translations: {languages.length - missing.length} of {languages.length}
         {missing.length > 0 && (
-          <span class="soft small"> · missing: {missing.map((language) => languageName(language)).join(', ')}</span>
+          <span class="soft small">
+            {t(' · missing: {map}', { map: missing.map((language) => languageName(language)).join(', ') })}
+          </span>
         )}
       </summary>
       <div class="stack">
@@ -79,13 +82,18 @@ function Translation({
   const suggestion = confirmedTranslation(question, language) === undefined ? suggestions[key] : undefined
   const isOutdated = text !== '' && stored?.translations?.[language] === text && stored.text !== question.text
   const hint = isOutdated
-    ? 'The English text has changed. Check this translation.'
+    ? t('The English text has changed. Check this translation.')
     : text === ''
-      ? `Without it, candidates who chose ${name} are asked in English.`
+      ? t('Without it, candidates who chose {name} are asked in English.', { name })
       : undefined
   return (
     <div class="stack-tight">
-      <Field id={id} label={`Question ${number}, in ${name}`} {...(hint ? { hint } : {})} error={error}>
+      <Field
+        id={id}
+        label={t('Question {number}, in {name}', { number, name })}
+        {...(hint ? { hint } : {})}
+        error={error}
+      >
         {(attributes) => (
           <input
             type="text"
@@ -99,7 +107,7 @@ function Translation({
       {suggestion && (
         <div class="suggestion">
           <p>
-            <span class="soft small">Suggested by the AI writer, not confirmed</span>
+            <span class="soft small">{t('Suggested by the AI writer, not confirmed')}</span>
             <br />
             <span lang={language}>{suggestion}</span>
           </p>
@@ -107,24 +115,24 @@ function Translation({
             <button
               type="button"
               class="small-button"
-              aria-label={`Use this translation: question ${number}, ${name}`}
+              aria-label={t('Use this translation: question {number}, {name}', { number, name })}
               onClick={() => {
                 onChange(withTranslation(question, language, suggestion))
                 document.getElementById(id)?.focus()
               }}
             >
-              Use this translation
+              {t('Use this translation')}
             </button>
             <button
               type="button"
               class="plain flush"
-              aria-label={`Discard: question ${number}, ${name}`}
+              aria-label={t('Discard: question {number}, {name}', { number, name })}
               onClick={() => {
                 onDiscard(key)
                 document.getElementById(id)?.focus()
               }}
             >
-              Discard
+              {t('Discard')}
             </button>
           </div>
         </div>

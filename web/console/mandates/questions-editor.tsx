@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { EnrichmentQuestion, Language, Mandate } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { FieldError } from '../shared/field-error.tsx'
 import { languageName } from '../shared/labels.ts'
@@ -30,18 +31,22 @@ export function QuestionsEditor({ questions, existing, languages, errorAt, onCha
   const missing = countMissing(questions, translatedLanguages)
   return (
     <fieldset class="card stack" id="your-questions">
-      <legend class="card-legend">Your questions</legend>
+      <legend class="card-legend">{t('Your questions')}</legend>
       {questions.map((question, index) => {
         const path = `enrichment_questions[${index}]`
         const id = `question-${index}`
         return (
           <div class="question" key={index}>
-            <Field id={`${id}-text`} label={`Question ${index + 1}, in English`} error={errorAt(`${path}.text`)}>
+            <Field
+              id={`${id}-text`}
+              label={t('Question {index}, in English', { index: index + 1 })}
+              error={errorAt(`${path}.text`)}
+            >
               {(attributes) => (
                 <input
                   type="text"
                   {...attributes}
-                  placeholder="Do you hold a wireman licence?"
+                  placeholder={t('Do you hold a wireman licence?')}
                   value={question.text}
                   onInput={(event) => setText(index, event.currentTarget.value)}
                 />
@@ -61,34 +66,34 @@ export function QuestionsEditor({ questions, existing, languages, errorAt, onCha
               />
             )}
             <div class="pair">
-              <Field id={`${id}-type`} label="Answer type" error={errorAt(`${path}.type`)}>
+              <Field id={`${id}-type`} label={t('Answer type')} error={errorAt(`${path}.type`)}>
                 {(attributes) => (
                   <select
                     {...attributes}
                     value={question.type}
                     onChange={(event) => setType(index, event.currentTarget.value as EnrichmentQuestion['type'])}
                   >
-                    <option value="yes_no">Yes or no</option>
-                    <option value="voice">Open answer</option>
+                    <option value="yes_no">{t('Yes or no')}</option>
+                    <option value="voice">{t('Open answer')}</option>
                   </select>
                 )}
               </Field>
               {question.type === 'yes_no' && (
-                <Field id={`${id}-knockout`} label="Disqualifying answer" error={errorAt(`${path}.knockout`)}>
+                <Field id={`${id}-knockout`} label={t('Disqualifying answer')} error={errorAt(`${path}.knockout`)}>
                   {(attributes) => (
                     <select
                       {...attributes}
                       value={question.knockout ?? ''}
                       onChange={(event) => setKnockout(index, event.currentTarget.value)}
                     >
-                      <option value="">None</option>
-                      <option value="no">No</option>
-                      <option value="yes">Yes</option>
+                      <option value="">{t('None')}</option>
+                      <option value="no">{t('No')}</option>
+                      <option value="yes">{t('Yes')}</option>
                     </select>
                   )}
                 </Field>
               )}
-              <Field id={`${id}-key`} label="Field name in the API" error={errorAt(`${path}.key`)}>
+              <Field id={`${id}-key`} label={t('Field name in the API')} error={errorAt(`${path}.key`)}>
                 {(attributes) => (
                   <input
                     type="text"
@@ -111,10 +116,10 @@ export function QuestionsEditor({ questions, existing, languages, errorAt, onCha
               <button
                 type="button"
                 class="plain flush"
-                aria-label={`Remove question ${index + 1}`}
+                aria-label={t('Remove question {index}', { index: index + 1 })}
                 onClick={() => onChange(questions.filter((_, at) => at !== index))}
               >
-                Remove
+                {t('Remove')}
               </button>
             </div>
           </div>
@@ -124,7 +129,13 @@ export function QuestionsEditor({ questions, existing, languages, errorAt, onCha
         <p class="aside-note small" role="status">
           Missing translations:{' '}
           {missing
-            .map(({ language, questions: count }) => `${languageName(language)} (${count} of ${questions.length})`)
+            .map(({ language, questions: count }) =>
+              t('{language} ({count} of {length})', {
+                language: languageName(language),
+                count,
+                length: questions.length,
+              }),
+            )
             .join(', ')}
           . Candidates who chose one of these languages are asked these questions in English.
         </p>
@@ -141,13 +152,13 @@ export function QuestionsEditor({ questions, existing, languages, errorAt, onCha
           class="small-button"
           onClick={() => onChange([...questions, { key: '', type: 'yes_no', text: '', required: true }])}
         >
-          Add question
+          {t('Add question')}
         </button>
       </p>
       <p class="soft small">
-        You can add up to five questions, or ten if candidates are asked nothing else. A disqualifying answer (knockout)
-        ends the conversation politely: the result is completed, and the candidate is not qualified. A candidate who
-        skips such a question, because it is optional, is undecided.
+        {t(
+          'You can add up to five questions, or ten if candidates are asked nothing else. A disqualifying answer (knockout) ends the conversation politely: the result is completed, and the candidate is not qualified. A candidate who skips such a question, because it is optional, is undecided.',
+        )}
       </p>
       {questions.every((_, index) => !errorAt(`enrichment_questions[${index}]`)) && (
         <FieldError text={errorAt('enrichment_questions')} />

@@ -6,6 +6,7 @@ import type {
   SkillRequest,
   SkillSearchResultList,
 } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { PublicBankNotice } from '../question-bank/public-bank-notice.tsx'
 import { FieldError } from '../shared/field-error.tsx'
@@ -45,11 +46,11 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
 
   return (
     <fieldset class="card stack">
-      <legend class="card-legend">Skills</legend>
+      <legend class="card-legend">{t('Skills')}</legend>
       <SearchBox<Skill>
         id="skill-search"
-        label="Add skill"
-        placeholder="Type at least three letters, for example: wiring"
+        label={t('Add skill')}
+        placeholder={t('Type at least three letters, for example: wiring')}
         minLength={3}
         find={searchSkills}
         keyOf={({ skill_id }) => skill_id}
@@ -58,8 +59,8 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
             {name}{' '}
             <span class="soft small">
               {master_skill?.name}
-              {verifiable ? '' : ' · cannot be verified'}
-              {selectedIds.has(skill_id) && ' · ✓ already added'}
+              {verifiable ? '' : t(' · cannot be verified')}
+              {selectedIds.has(skill_id) && t(' · ✓ already added')}
             </span>
           </>
         )}
@@ -67,9 +68,9 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
         footer={(query, found, clear) =>
           found.some(({ name }) => name.toLowerCase() === query.toLowerCase()) ? null : (
             <p>
-              {found.length === 0 ? `No skill matches “${query}”.` : `“${query}” not listed?`}{' '}
+              {found.length === 0 ? t('No skill matches “{query}”.', { query }) : t('“{query}” not listed?', { query })}{' '}
               <button type="button" class="plain flush" onClick={() => void requestSkill(query, clear)}>
-                Request this skill
+                {t('Request this skill')}
               </button>
             </p>
           )
@@ -79,7 +80,7 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
       {description.trim() && (
         <p>
           <button type="button" class="small-button" onClick={() => void suggestSkills()}>
-            Suggest skills from the description
+            {t('Suggest skills from the description')}
           </button>
         </p>
       )}
@@ -87,8 +88,8 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
         <div class="stack-tight">
           <p class="soft small">
             {suggested.length === 0
-              ? 'The description mentions no skill of the catalogue.'
-              : 'Mentioned in the description:'}
+              ? t('The description mentions no skill of the catalogue.')
+              : t('Mentioned in the description:')}
           </p>
           <ul class="chips">
             {suggested
@@ -96,7 +97,7 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
               .map((skill) => (
                 <li key={skill.skill_id}>
                   <button type="button" class="small-button" onClick={() => addSkill(skill)}>
-                    Add {skill.name}
+                    {t('Add {name}', { name: skill.name })}
                   </button>
                 </li>
               ))}
@@ -105,7 +106,7 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
       )}
       {skills.length === 0 ? (
         <p class="soft small">
-          Add five to ten skills. Candidates are asked about them in the order in which you add them.
+          {t('Add five to ten skills. Candidates are asked about them in the order in which you add them.')}
         </p>
       ) : (
         <ul class="selected-items">
@@ -118,7 +119,7 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
               <li key={id}>
                 <div class="row between">
                   <span>
-                    {name} {'pending' in skill && <span class="tag">requested</span>}
+                    {name} {'pending' in skill && <span class="tag">{t('requested')}</span>}
                   </span>
                   <span class="row">
                     {'skill_id' in skill && (
@@ -127,19 +128,21 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
                           type="checkbox"
                           checked={isVerified}
                           disabled={!isVerified && (!verifiable || verifiedCount >= MAX_VERIFIED_SKILLS)}
-                          aria-label={verifiable ? `Verify ${name}` : `Cannot be verified: ${name}`}
+                          aria-label={
+                            verifiable ? t('Verify {name}', { name }) : t('Cannot be verified: {name}', { name })
+                          }
                           onChange={() => setVerified(index, !isVerified)}
                         />
-                        {verifiable ? 'Verify' : 'Cannot be verified'}
+                        {verifiable ? t('Verify') : t('Cannot be verified')}
                       </label>
                     )}
                     <button
                       type="button"
                       class="plain flush"
-                      aria-label={`Remove ${name}`}
+                      aria-label={t('Remove {name}', { name })}
                       onClick={() => onChange(skills.filter((_, at) => at !== index))}
                     >
-                      Remove
+                      {t('Remove')}
                     </button>
                   </span>
                 </div>
@@ -150,8 +153,10 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
         </ul>
       )}
       <p class="soft small">
-        {verifiedCount} of at most {MAX_VERIFIED_SKILLS} skills selected for verification. Candidates answer 4 to 8
-        questions about each selected skill. A skill cannot be verified if there are fewer than 12 questions about it.
+        {t(
+          '{verifiedCount} of at most {mAXVERIFIEDSKILLS} skills selected for verification. Candidates answer 4 to 8 questions about each selected skill. A skill cannot be verified if there are fewer than 12 questions about it.',
+          { verifiedCount, mAXVERIFIEDSKILLS: MAX_VERIFIED_SKILLS },
+        )}
       </p>
       <PublicBankNotice skillIds={verifiedIds} names={new Map([...loaded].map(([id, skill]) => [id, skill.name]))} />
       {skills.every((_, index) => !errorAt(`skills[${index}]`)) && <FieldError text={errorAt('skills')} />}

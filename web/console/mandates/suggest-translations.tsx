@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { SuggestedTranslations, TranslationService } from '../../api-types/console.ts'
 import type { EnrichmentQuestion } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { languageName } from '../shared/labels.ts'
@@ -36,7 +37,7 @@ export function SuggestTranslations({ questions, languages, suggestions, onSugge
       {texts.length > 0 && (
         <p>
           <SubmitButton type="button" class="small-button" busy={busy} onClick={() => void suggest()}>
-            Suggest translations
+            {t('Suggest translations')}
           </SubmitButton>
         </p>
       )}
@@ -61,10 +62,12 @@ export function SuggestTranslations({ questions, languages, suggestions, onSugge
     )
     setOutcome(
       untranslated.length === 0
-        ? { kind: 'good', text: 'Check each suggestion. Candidates see only the translations that you use.' }
+        ? { kind: 'good', text: t('Check each suggestion. Candidates see only the translations that you use.') }
         : {
             kind: 'wait',
-            text: `The AI writer could not translate into ${untranslated.map((language) => languageName(language)).join(', ')}. Write these texts yourself, or try again.`,
+            text: t('The AI writer could not translate into {map}. Write these texts yourself, or try again.', {
+              map: untranslated.map((language) => languageName(language)).join(', '),
+            }),
           },
     )
   }

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Member, MemberSession } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -20,31 +22,26 @@ export function MemberSessions({ path, member, onClose }: Props) {
   const [error, setError] = useState<ApiError>()
   const shownError = error ?? list.error
   return (
-    <Dialog title={`Sessions of ${member.email}`} onClose={onClose}>
+    <Dialog title={t('Sessions of {email}', { email: member.email })} onClose={onClose}>
       {shownError && <Notice kind="bad">{shownError.message}</Notice>}
-      {list.items?.length === 0 && <p class="soft">This member is not signed in.</p>}
+      {list.items?.length === 0 && <p class="soft">{t('This member is not signed in.')}</p>}
       <ul class="plain-list stack" aria-busy={list.loading}>
         {list.items?.map(({ session_id, created_at, seen_at, address, user_agent }) => (
           <li key={session_id} class="card stack">
             <p>
               Last used <Time at={seen_at} />, signed in <Time at={created_at} />
-              {address && (
-                <>
-                  {' '}
-                  from <code>{address}</code>
-                </>
-              )}
+              {address && richText(' from {code}', { code: <code>{address}</code> })}
             </p>
             {user_agent && <p class="small soft">{user_agent}</p>}
             <button type="button" class="plain flush" onClick={() => void end(`/${session_id}`)}>
-              End session
+              {t('End session')}
             </button>
           </li>
         ))}
       </ul>
       {(list.items?.length ?? 0) > 0 && (
         <button type="button" class="danger" onClick={() => void end('')}>
-          End all sessions
+          {t('End all sessions')}
         </button>
       )}
     </Dialog>

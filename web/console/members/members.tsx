@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Member } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -13,9 +14,9 @@ import { useOrgContext } from '../shell/session.ts'
 import { MemberSessions } from './member-sessions.tsx'
 
 const ROLES: [Member['role'], string][] = [
-  ['viewer', 'Viewer: can view everything'],
-  ['recruiter', 'Recruiter: can also run mandates and campaigns'],
-  ['owner', 'Owner: can also manage keys, webhooks and the team'],
+  ['viewer', t('Viewer: can view everything')],
+  ['recruiter', t('Recruiter: can also run mandates and campaigns')],
+  ['owner', t('Owner: can also manage keys, webhooks and the team')],
 ]
 
 export default function Members() {
@@ -31,39 +32,39 @@ export default function Members() {
   return (
     <>
       <div class="page-head">
-        <h1>Team</h1>
+        <h1>{t('Team')}</h1>
         {isOwner && (
           <span class="row">
-            <Link to={pagePath('/identity-provider')}>Identity provider</Link>
+            <Link to={pagePath('/identity-provider')}>{t('Identity provider')}</Link>
             <button type="button" class="primary" onClick={() => setAdding(true)}>
-              Add member
+              {t('Add member')}
             </button>
           </span>
         )}
       </div>
       {(error ?? list.error) && <Notice kind="bad">{(error ?? list.error)!.message}</Notice>}
       <Table
-        caption="Members of the organisation"
+        caption={t('Members of the organisation')}
         rows={list.items}
         keyOf={({ member_id }) => member_id}
         loadMore={list.more}
         loading={list.loading}
         empty={
           <>
-            <h2>No members yet</h2>
+            <h2>{t('No members yet')}</h2>
             <p class="soft">
-              Add your colleagues by email address. They sign in with an emailed link and need no password.
+              {t('Add your colleagues by email address. They sign in with an emailed link and need no password.')}
             </p>
           </>
         }
         columns={[
-          { name: 'Email', cell: ({ email }) => email },
+          { name: t('Email'), cell: ({ email }) => email },
           {
-            name: 'Role',
+            name: t('Role'),
             cell: (member) =>
               isOwner ? (
                 <select
-                  aria-label={`Role of ${member.email}`}
+                  aria-label={t('Role of {email}', { email: member.email })}
                   value={member.role}
                   onChange={(event) => void changeRole(member, event.currentTarget.value)}
                 >
@@ -77,19 +78,19 @@ export default function Members() {
                 member.role
               ),
           },
-          { name: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: 'Last signed in', cell: ({ last_sign_in_at }) => <Time at={last_sign_in_at} /> },
+          { name: t('Added'), cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Last signed in'), cell: ({ last_sign_in_at }) => <Time at={last_sign_in_at} /> },
           ...(isOwner
             ? [
                 {
-                  name: 'Actions',
+                  name: t('Actions'),
                   cell: (member: Member) => (
                     <span class="row">
                       <button type="button" class="plain flush" onClick={() => setShowingSessions(member)}>
-                        Sessions<span class="hidden-text"> of {member.email}</span>
+                        Sessions<span class="hidden-text">{t(' of {email}', { email: member.email })}</span>
                       </button>
                       <button type="button" class="plain flush" onClick={() => setRemoving(member)}>
-                        Remove
+                        {t('Remove')}
                       </button>
                     </span>
                   ),
@@ -103,10 +104,10 @@ export default function Members() {
         <MemberSessions path={path} member={showingSessions} onClose={() => setShowingSessions(undefined)} />
       )}
       {removing && (
-        <Dialog title={`Remove ${removing.email}?`} onClose={() => setRemoving(undefined)}>
-          <p>This member is signed out immediately and loses access to this organisation.</p>
+        <Dialog title={t('Remove {email}?', { email: removing.email })} onClose={() => setRemoving(undefined)}>
+          <p>{t('This member is signed out immediately and loses access to this organisation.')}</p>
           <button type="button" class="danger" onClick={() => void removeMember(removing)}>
-            Remove
+            {t('Remove')}
           </button>
         </Dialog>
       )}
@@ -134,13 +135,13 @@ function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => vo
   const [busy, setBusy] = useState(false)
   const fieldError = error?.details.find((detail) => detail.path === 'email')?.message
   return (
-    <Dialog title="Add member" onClose={onClose}>
+    <Dialog title={t('Add member')} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void addMember(event)}>
         {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
         <Field
           id="member-email"
-          label="Email address"
-          hint="They sign in to this console with a link that we email to them."
+          label={t('Email address')}
+          hint={t('They sign in to this console with a link that we email to them.')}
           error={fieldError}
         >
           {(attributes) => (
@@ -153,7 +154,7 @@ function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => vo
             />
           )}
         </Field>
-        <Field id="member-role" label="Role">
+        <Field id="member-role" label={t('Role')}>
           {(attributes) => (
             <select {...attributes} value={role} onChange={(event) => setRole(event.currentTarget.value)}>
               {ROLES.map(([value, text]) => (
@@ -165,7 +166,7 @@ function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => vo
           )}
         </Field>
         <SubmitButton class="primary" busy={busy} ready={email.trim() !== ''}>
-          Add member
+          {t('Add member')}
         </SubmitButton>
       </form>
     </Dialog>

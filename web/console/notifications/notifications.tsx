@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ConsoleNotification, NotificationList } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type ApiError, api } from '../shell/api.ts'
@@ -22,17 +23,17 @@ export default function Notifications() {
   return (
     <>
       <div class="page-head">
-        <h1>Notifications</h1>
+        <h1>{t('Notifications')}</h1>
         {list.data && list.data.unread > 0 && (
           <button type="button" onClick={() => void markAllRead()}>
-            Mark all as read
+            {t('Mark all as read')}
           </button>
         )}
       </div>
       {shownError && <Notice kind="bad">{shownError.message}</Notice>}
       {list.data?.items.length === 0 && (
         <p class="soft">
-          No notifications. Results, failures, low credits and decided skill requests appear here for 90 days.
+          {t('No notifications. Results, failures, low credits and decided skill requests appear here for 90 days.')}
         </p>
       )}
       {!list.data && !shownError && <p class="waiting">Notifications</p>}
@@ -43,7 +44,7 @@ export default function Notifications() {
           ))}
         </ul>
       )}
-      <h2>What you get</h2>
+      <h2>{t('What you get')}</h2>
       <SettingsForm
         onSaved={() => {
           void list.reload()
@@ -67,7 +68,7 @@ function Item({ notification: { text, path, kind, updated_at, is_unread } }: { n
     <li class={is_unread ? 'unread' : ''}>
       <Link to={context.pagePath(path)}>{text}</Link>
       <span class="soft small">
-        {is_unread && <strong>Unread · </strong>}
+        {is_unread && <strong>{t('Unread · ')}</strong>}
         {KIND_NAMES[kind]} · <Time at={updated_at} />
       </span>
     </li>

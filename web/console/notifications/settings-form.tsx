@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { NotificationKind, NotificationSettings } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { type ApiError, api } from '../shell/api.ts'
@@ -28,7 +29,7 @@ export function SettingsForm({ onSaved }: { onSaved: () => void }) {
   return (
     <form class="card stack notification-settings" onSubmit={(event) => void save(event)}>
       <fieldset class="stack-tight">
-        <legend>Kinds, in the console and by email</legend>
+        <legend>{t('Kinds, in the console and by email')}</legend>
         {KINDS.map((kind) => (
           <label key={kind} class="check">
             <input
@@ -47,14 +48,14 @@ export function SettingsForm({ onSaved }: { onSaved: () => void }) {
         ))}
       </fieldset>
       <fieldset class="stack-tight">
-        <legend>Emails about LIVE mode</legend>
+        <legend>{t('Emails about LIVE mode')}</legend>
         <label class="check">
           <input
             type="checkbox"
             checked={immediate_failures}
             onChange={(event) => change({ immediate_failures: event.currentTarget.checked })}
           />
-          <span>Email failures immediately</span>
+          <span>{t('Email failures immediately')}</span>
         </label>
         <label class="check">
           <input
@@ -64,7 +65,7 @@ export function SettingsForm({ onSaved }: { onSaved: () => void }) {
               change(event.currentTarget.checked ? { digest: 'daily', time_zone: BROWSER_ZONE } : { digest: 'off' })
             }
           />
-          <span>Email a summary every day</span>
+          <span>{t('Email a summary every day')}</span>
         </label>
         {digest === 'daily' && (
           <div class="row">
@@ -93,11 +94,11 @@ export function SettingsForm({ onSaved }: { onSaved: () => void }) {
             </label>
           </div>
         )}
-        <p class="soft small">A day without anything new sends no email. TEST mode sends none.</p>
+        <p class="soft small">{t('A day without anything new sends no email. TEST mode sends none.')}</p>
       </fieldset>
       {error && <Notice kind="bad">{error.message}</Notice>}
-      {isSaved && <Notice kind="good">Saved.</Notice>}
-      <SubmitButton busy={busy}>Save choice</SubmitButton>
+      {isSaved && <Notice kind="good">{t('Saved.')}</Notice>}
+      <SubmitButton busy={busy}>{t('Save choice')}</SubmitButton>
     </form>
   )
 

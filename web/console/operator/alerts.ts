@@ -1,4 +1,5 @@
 import type { ServerStatus } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 
 /** A problem that an operator must resolve. */
 export interface Alert {
@@ -17,56 +18,62 @@ export function alertsFor(status: ServerStatus): Alert[] {
   const { jobs, mails, failing_endpoints: failing, failed_calls: calls } = status
   const possibleAlerts: (Alert | false)[] = [
     !status.service_on && {
-      text: 'The partner API is switched off for everyone.',
+      text: t('The partner API is switched off for everyone.'),
       to: '/operator/organisations',
-      action: 'Switch the partner API on',
+      action: t('Switch the partner API on'),
     },
     status.processes > 0 &&
       status.workers === 0 && {
-        text: 'No worker is running: mandates are not prepared, candidates are not contacted and emails are not sent.',
+        text: t(
+          'No worker is running: mandates are not prepared, candidates are not contacted and emails are not sent.',
+        ),
         to: '/operator/jobs?state=waiting',
-        action: 'View waiting jobs',
+        action: t('View waiting jobs'),
       },
     calls.length > 0 && {
-      text: `${countedNoun(calls.length, 'API call')} failed with a server error in the last hour.`,
+      text: `${countedNoun(calls.length, t('API call'))} failed with a server error in the last hour.`,
     },
     jobs.oldest_seconds > LONG_QUEUE_WAIT_SECONDS && {
       text: `The oldest job has been waiting for ${ageText(jobs.oldest_seconds)}; ${countedNoun(jobs.waiting, 'job')} ${jobs.waiting === 1 ? 'is' : 'are'} waiting in total.`,
       to: '/operator/jobs?state=waiting',
-      action: 'View waiting jobs',
+      action: t('View waiting jobs'),
     },
     jobs.failed > 0 && {
-      text: `${countedNoun(jobs.failed, 'job')} failed after the last retry.`,
+      text: t('{failed} failed after the last retry.', { failed: countedNoun(jobs.failed, 'job') }),
       to: '/operator/jobs',
-      action: 'View and retry the jobs',
+      action: t('View and retry the jobs'),
     },
     status.dead_letters > 0 && {
-      text: `${countedNoun(status.dead_letters, 'row')} could not be processed; the other rows are not affected.`,
+      text: t('{deadLetters} could not be processed; the other rows are not affected.', {
+        deadLetters: countedNoun(status.dead_letters, 'row'),
+      }),
       to: '/operator/jobs',
-      action: 'View, retry or discard them',
+      action: t('View, retry or discard them'),
     },
     mails.failed_today > 0 && {
-      text: `${countedNoun(mails.failed_today, 'email')} could not be sent in the last day.`,
+      text: t('{failedToday} could not be sent in the last day.', {
+        failedToday: countedNoun(mails.failed_today, 'email'),
+      }),
       to: '/operator/mails?status=failed',
-      action: 'View errors',
+      action: t('View errors'),
     },
     mails.retrying > 0 && {
       text: `${countedNoun(mails.retrying, 'email')} could not be sent yet and ${mails.retrying === 1 ? 'is' : 'are'} retried. Check the mail server.`,
       to: '/operator/mails?status=queued',
-      action: 'View errors',
+      action: t('View errors'),
     },
     failing.length > 0 && {
-      text: `${countedNoun(failing.length, 'webhook endpoint')} ${failing.length === 1 ? 'rejects' : 'reject'} every event.`,
+      text: `${countedNoun(failing.length, t('webhook endpoint'))} ${failing.length === 1 ? 'rejects' : 'reject'} every event.`,
     },
     status.organisations_off > 0 && {
       text: `${countedNoun(status.organisations_off, 'organisation')} ${status.organisations_off === 1 ? 'is' : 'are'} switched off.`,
       to: '/operator/organisations',
-      action: 'View organisations',
+      action: t('View organisations'),
     },
     status.skill_requests > 0 && {
-      text: `${countedNoun(status.skill_requests, 'skill request')} ${status.skill_requests === 1 ? 'waits' : 'wait'} for a decision.`,
+      text: `${countedNoun(status.skill_requests, t('skill request'))} ${status.skill_requests === 1 ? 'waits' : 'wait'} for a decision.`,
       to: '/operator/skills',
-      action: 'View skill requests',
+      action: t('View skill requests'),
       isTask: true,
     },
   ]
@@ -76,7 +83,9 @@ export function alertsFor(status: ServerStatus): Alert[] {
 export function ageText(seconds: number): string {
   if (!seconds) return '–'
   if (seconds < 120) return `${Math.round(seconds)}\u00a0s`
-  return seconds < 7200 ? `${Math.round(seconds / 60)}\u00a0min` : `${Math.round(seconds / 3600)}\u00a0h`
+  return seconds < 7200
+    ? t('{seconds} min', { seconds: Math.round(seconds / 60) })
+    : `${Math.round(seconds / 3600)}\u00a0h`
 }
 
 function countedNoun(count: number, noun: string): string {

@@ -6,6 +6,7 @@ import type {
   SubSkillChoice,
   SubSkillChoiceList,
 } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -30,19 +31,21 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
   const [busy, setBusy] = useState(false)
   const fieldError = (path: string) => error?.details.find((detail) => detail.path === path)?.message
   return (
-    <Dialog title={`Approve “${request.name}”`} onClose={onClose}>
+    <Dialog title={t('Approve “{name}”', { name: request.name })} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void approve(event)}>
         {error && (
           <Notice kind="bad">
-            {fieldError('sub_skill_id') ? `Sub-skill ${fieldError('sub_skill_id')}.` : error.message}
+            {fieldError('sub_skill_id')
+              ? t('Sub-skill {fieldError}.', { fieldError: fieldError('sub_skill_id') })
+              : error.message}
           </Notice>
         )}
-        {request.context && <p class="soft">Requested for: {request.context}</p>}
+        {request.context && <p class="soft">{t('Requested for: {context}', { context: request.context })}</p>}
         {similar.data && similar.data.items.length > 0 && (
           <>
-            <section class="stack-tight" aria-label="Similar skills">
-              <h3>Similar skills</h3>
-              <p class="soft small">If the request means one of these, approve it as the same skill.</p>
+            <section class="stack-tight" aria-label={t('Similar skills')}>
+              <h3>{t('Similar skills')}</h3>
+              <p class="soft small">{t('If the request means one of these, approve it as the same skill.')}</p>
               <ul class="similar-skills">
                 {similar.data.items.map(({ skill_id, name, sub_skill }) => (
                   <li key={skill_id} class="row">
@@ -52,7 +55,7 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
                       disabled={busy}
                       onClick={() => void send({ same_as: skill_id })}
                     >
-                      Same as {name}
+                      {t('Same as {name}', { name })}
                     </button>
                     <span class="soft small">
                       {skill_id} · {sub_skill.name}
@@ -61,14 +64,14 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
                 ))}
               </ul>
             </section>
-            <h3>New skill</h3>
+            <h3>{t('New skill')}</h3>
           </>
         )}
         <SearchBox<SubSkillChoice>
           id="sub-skill"
-          label="Sub-skill"
-          hint="The group of the catalogue to which the skill belongs."
-          placeholder="For example: masonry"
+          label={t('Sub-skill')}
+          hint={t('The group of the catalogue to which the skill belongs.')}
+          placeholder={t('For example: masonry')}
           find={findSubSkills}
           keyOf={({ sub_skill_id }) => sub_skill_id}
           show={({ name, master_skill }) => (
@@ -85,7 +88,7 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
             </span>
           </p>
         )}
-        <Field id="skill-description" label="Description (optional)" error={fieldError('description')}>
+        <Field id="skill-description" label={t('Description (optional)')} error={fieldError('description')}>
           {(attributes) => (
             <textarea
               {...attributes}
@@ -100,7 +103,7 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
           Often required: rank it higher in searches
         </label>
         <SubmitButton class="primary" busy={busy} ready={Boolean(subSkill)}>
-          Approve
+          {t('Approve')}
         </SubmitButton>
       </form>
     </Dialog>
@@ -128,12 +131,17 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
     setBusy(false)
     if (!response.ok) return setError(response.error)
     const { skill_id, name, resolved } = response.data
-    const resolvedText = resolved.length > 1 ? `; ${resolved.length} requests resolved` : ''
+    const resolvedText = resolved.length > 1 ? t('; {length} requests resolved', { length: resolved.length }) : ''
     onClose()
     onApproved(
       'same_as' in body
-        ? `Approved: “${request.name}” means ${name} (${skill_id})${resolvedText}.`
-        : `Approved: added “${name}” as ${skill_id}${resolvedText}.`,
+        ? t('Approved: “{name}” means {name2} ({skillId}){resolvedText}.', {
+            name: request.name,
+            name2: name,
+            skillId: skill_id,
+            resolvedText,
+          })
+        : t('Approved: added “{name}” as {skillId}{resolvedText}.', { name, skillId: skill_id, resolvedText }),
     )
   }
 }

@@ -1,5 +1,6 @@
 import { useContext } from 'preact/hooks'
 import type { AuditEntry } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { AUDIT_FILTERS, AUDIT_PAGE_SIZE, AuditFilters, AuditTable } from '../audit/audit-table.tsx'
 import { listQueryString } from '../shared/list-filters.tsx'
@@ -16,10 +17,11 @@ export default function OperatorAudit() {
   const names = new Map(session?.organisations.map(({ org_id, name }) => [org_id, name]))
   return (
     <>
-      <h1>Audit log of all organisations</h1>
+      <h1>{t('Audit log of all organisations')}</h1>
       <p class="soft">
-        Changes, exports and failed sign-ins, and reads by operators. Entries cannot be changed or deleted; to verify
-        this, run npx attestry audit verify.
+        {t(
+          'Changes, exports and failed sign-ins, and reads by operators. Entries cannot be changed or deleted; to verify this, run npx attestry audit verify.',
+        )}
       </p>
       <AuditFilters />
       {list.error ? (

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { ProtectedDownload } from '../shared/protected-download.tsx'
 
@@ -6,7 +7,7 @@ const TABLES = [
   ['candidates', 'Candidates'],
   ['messages', 'Messages'],
   ['results', 'Results'],
-  ['sessions', 'Verification sessions'],
+  ['sessions', t('Verification sessions')],
   ['reviews', 'Reviews'],
   ['events', 'Events'],
 ] as const
@@ -32,19 +33,20 @@ export default function BreachList() {
   if (to) query.set('to', new Date(to).toISOString())
   return (
     <>
-      <h1>Breach list</h1>
+      <h1>{t('Breach list')}</h1>
       <p class="soft">
-        Download the people whose records a breach affects, with the contact data that you need to inform them. The
-        download is recorded in the audit log.
+        {t(
+          'Download the people whose records a breach affects, with the contact data that you need to inform them. The download is recorded in the audit log.',
+        )}
       </p>
       <form class="card stack" onSubmit={(event) => event.preventDefault()}>
-        <Field id="breach-org" label="Organisation ID" hint="All organisations if empty.">
+        <Field id="breach-org" label={t('Organisation ID')} hint={t('All organisations if empty.')}>
           {(attributes) => (
             <input {...attributes} type="text" value={org} onInput={(event) => setOrg(event.currentTarget.value)} />
           )}
         </Field>
         <fieldset>
-          <legend>Records</legend>
+          <legend>{t('Records')}</legend>
           {TABLES.map(([name, label]) => (
             <label class="check" key={name}>
               <input
@@ -60,14 +62,14 @@ export default function BreachList() {
         </fieldset>
         <Field
           id="breach-ids"
-          label="IDs of affected records"
-          hint="Records, campaigns or mandates, separated by commas or lines. All records if empty."
+          label={t('IDs of affected records')}
+          hint={t('Records, campaigns or mandates, separated by commas or lines. All records if empty.')}
         >
           {(attributes) => (
             <textarea {...attributes} value={ids} onInput={(event) => setIds(event.currentTarget.value)} />
           )}
         </Field>
-        <Field id="breach-from" label="From">
+        <Field id="breach-from" label={t('From')}>
           {(attributes) => (
             <input
               {...attributes}
@@ -77,7 +79,7 @@ export default function BreachList() {
             />
           )}
         </Field>
-        <Field id="breach-to" label="Before">
+        <Field id="breach-to" label={t('Before')}>
           {(attributes) => (
             <input
               {...attributes}
@@ -89,7 +91,7 @@ export default function BreachList() {
         </Field>
         <div>
           <ProtectedDownload href={`/console/api/operator/breach-list.csv?${query}`} primary>
-            Download the list as CSV
+            {t('Download the list as CSV')}
           </ProtectedDownload>
         </div>
       </form>

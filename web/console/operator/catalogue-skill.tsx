@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { EditableSkill, SkillChange, SkillUse } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import './skills.css'
 import '../shared/forms.css'
 import { Badge } from '../../ui/badge.tsx'
@@ -32,9 +33,9 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
   if (!data) return <h1 class="waiting">Skill</h1>
   return (
     <>
-      <ParentLink to={CATALOGUE_PATH}>Catalogue</ParentLink>
+      <ParentLink to={CATALOGUE_PATH}>{t('Catalogue')}</ParentLink>
       <h1>
-        {data.name} <Badge state={data.verifiable ? 'verifiable' : 'not verifiable'} />
+        {data.name} <Badge state={data.verifiable ? 'verifiable' : t('not verifiable')} />
       </h1>
       <DescriptionList>
         <DescriptionItem name="ID">{data.skill_id}</DescriptionItem>
@@ -54,7 +55,7 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
         <DescriptionItem name="Description">{data.description || '–'}</DescriptionItem>
         <DescriptionItem name="Verifiable">{verifiableText(data)}</DescriptionItem>
         <DescriptionItem name="Used in">
-          {use.error ? use.error.message : use.data ? useText(use.data) : 'Counting…'}
+          {use.error ? use.error.message : use.data ? useText(use.data) : t('Counting…')}
         </DescriptionItem>
         <DescriptionItem name="Last change">
           <Time at={data.updated_at} />
@@ -72,8 +73,8 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
         change={(changes, text) => change('aliases', changes, text)}
         outcome={showOutcome('aliases')}
       />
-      <section class="stack" aria-label="Settings">
-        <h2>Settings</h2>
+      <section class="stack" aria-label={t('Settings')}>
+        <h2>{t('Settings')}</h2>
         <label class="check">
           <input
             type="checkbox"
@@ -83,8 +84,8 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
                 'settings',
                 { often_required: !data.often_required },
                 data.often_required
-                  ? 'The skill no longer ranks higher in searches.'
-                  : 'The skill ranks higher in searches.',
+                  ? t('The skill no longer ranks higher in searches.')
+                  : t('The skill ranks higher in searches.'),
               )
             }
           />
@@ -98,31 +99,31 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
               void change(
                 'settings',
                 { verification: !data.verification },
-                data.verification ? 'Verification is switched off.' : 'Verification is switched on.',
+                data.verification ? t('Verification is switched off.') : t('Verification is switched on.'),
               )
             }
           />
           Allow verification with the questions of this server
         </label>
         <p class="soft small">
-          A skill is verifiable only if there are enough questions about it, or an AI writer is configured. Mandates
-          that already verify the skill are not affected, and organisations with enough questions of their own can
-          always verify it.
+          {t(
+            'A skill is verifiable only if there are enough questions about it, or an AI writer is configured. Mandates that already verify the skill are not affected, and organisations with enough questions of their own can always verify it.',
+          )}
         </p>
         {showOutcome('settings')}
       </section>
 
-      <h2>Sources</h2>
+      <h2>{t('Sources')}</h2>
       <Table
-        caption="Sources of the skill"
+        caption={t('Sources of the skill')}
         rows={data.sources}
         keyOf={({ source, source_id }) => `${source} ${source_id}`}
-        empty={<p class="soft">No sources.</p>}
+        empty={<p class="soft">{t('No sources.')}</p>}
         columns={[
-          { name: 'Source', cell: ({ source }) => SOURCE_NAMES[source] ?? source },
-          { name: 'Name there', cell: ({ name }) => name },
-          { name: 'ID there', cell: ({ source_id }) => <span class="long-text">{source_id}</span> },
-          { name: 'Main source', cell: ({ owner }) => (owner ? 'Yes' : 'No') },
+          { name: t('Source'), cell: ({ source }) => SOURCE_NAMES[source] ?? source },
+          { name: t('Name there'), cell: ({ name }) => name },
+          { name: t('ID there'), cell: ({ source_id }) => <span class="long-text">{source_id}</span> },
+          { name: t('Main source'), cell: ({ owner }) => (owner ? 'Yes' : 'No') },
         ]}
       />
     </>
@@ -149,7 +150,7 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
         {message} {/* Another operator has changed the skill. */}
         {code === 'CONFLICT' && details.length === 0 && (
           <button type="button" class="plain flush" onClick={() => void reloadSkill()}>
-            Load the skill again
+            {t('Load the skill again')}
           </button>
         )}
       </Notice>
@@ -174,12 +175,12 @@ function Rename({ data, change, outcome }: FormProps) {
   const [name, setName] = useState(data.name)
   const [busy, setBusy] = useState(false)
   return (
-    <form class="stack" aria-label="Rename" onSubmit={(event) => void rename(event)}>
-      <h2>Name</h2>
+    <form class="stack" aria-label={t('Rename')} onSubmit={(event) => void rename(event)}>
+      <h2>{t('Name')}</h2>
       <Field
         id="skill-name"
-        label="Name"
-        hint="The old name stays as an alias. Imports do not change a name that you chose."
+        label={t('Name')}
+        hint={t('The old name stays as an alias. Imports do not change a name that you chose.')}
       >
         {(attributes) => (
           <input
@@ -192,7 +193,7 @@ function Rename({ data, change, outcome }: FormProps) {
         )}
       </Field>
       <SubmitButton busy={busy} ready={name.trim() !== '' && name.trim() !== data.name}>
-        Rename
+        {t('Rename')}
       </SubmitButton>
       {outcome}
     </form>
@@ -201,7 +202,10 @@ function Rename({ data, change, outcome }: FormProps) {
   async function rename(event: Event) {
     event.preventDefault()
     setBusy(true)
-    await change({ name: name.trim() }, `Renamed to “${name.trim()}”. “${data.name}” is an alias now.`)
+    await change(
+      { name: name.trim() },
+      t('Renamed to “{name}”. “{name2}” is an alias now.', { name: name.trim(), name2: data.name }),
+    )
     setBusy(false)
   }
 }
@@ -210,10 +214,10 @@ function Aliases({ data, change, outcome }: FormProps) {
   const [alias, setAlias] = useState('')
   const [busy, setBusy] = useState(false)
   return (
-    <section class="stack" aria-label="Aliases">
-      <h2>Aliases</h2>
+    <section class="stack" aria-label={t('Aliases')}>
+      <h2>{t('Aliases')}</h2>
       {data.aliases.length === 0 ? (
-        <p class="soft">No aliases. Searches find the skill by its name only.</p>
+        <p class="soft">{t('No aliases. Searches find the skill by its name only.')}</p>
       ) : (
         <ul class="chips">
           {data.aliases.map((each) => (
@@ -222,8 +226,8 @@ function Aliases({ data, change, outcome }: FormProps) {
               <button
                 type="button"
                 class="plain flush"
-                aria-label={`Remove the alias ${each}`}
-                onClick={() => void change({ remove_aliases: [each] }, `Removed the alias “${each}”.`)}
+                aria-label={t('Remove the alias {each}', { each })}
+                onClick={() => void change({ remove_aliases: [each] }, t('Removed the alias “{each}”.', { each }))}
               >
                 ×
               </button>
@@ -233,11 +237,13 @@ function Aliases({ data, change, outcome }: FormProps) {
       )}
       {data.removed_aliases.length > 0 && (
         <p class="soft small">
-          Removed by operators, and not added again by imports: {data.removed_aliases.join(', ')}
+          {t('Removed by operators, and not added again by imports: {removedAliases}', {
+            removedAliases: data.removed_aliases.join(', '),
+          })}
         </p>
       )}
-      <form class="stack" aria-label="Add an alias" onSubmit={(event) => void add(event)}>
-        <Field id="new-alias" label="New alias">
+      <form class="stack" aria-label={t('Add an alias')} onSubmit={(event) => void add(event)}>
+        <Field id="new-alias" label={t('New alias')}>
           {(attributes) => (
             <input
               {...attributes}
@@ -249,7 +255,7 @@ function Aliases({ data, change, outcome }: FormProps) {
           )}
         </Field>
         <SubmitButton busy={busy} ready={alias.trim() !== ''}>
-          Add alias
+          {t('Add alias')}
         </SubmitButton>
       </form>
       {outcome}
@@ -259,29 +265,38 @@ function Aliases({ data, change, outcome }: FormProps) {
   async function add(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const succeeded = await change({ add_aliases: [alias.trim()] }, `Added the alias “${alias.trim()}”.`)
+    const succeeded = await change(
+      { add_aliases: [alias.trim()] },
+      t('Added the alias “{alias}”.', { alias: alias.trim() }),
+    )
     setBusy(false)
     if (succeeded) setAlias('')
   }
 }
 
 const REASON_TEXTS: Record<EditableSkill['verifiable_reason'], string> = {
-  built_in_questions: 'Yes: the built-in bank has enough questions about it.',
-  ai_writer: 'Yes: an AI writer is configured, which writes questions about any skill.',
-  too_few_questions: 'No: there are too few questions about it, and no AI writer is configured.',
-  switched_off: 'No: an operator has switched its verification off.',
+  built_in_questions: t('Yes: the built-in bank has enough questions about it.'),
+  ai_writer: t('Yes: an AI writer is configured, which writes questions about any skill.'),
+  too_few_questions: t('No: there are too few questions about it, and no AI writer is configured.'),
+  switched_off: t('No: an operator has switched its verification off.'),
 }
 
 function verifiableText({ verifiable_reason, organisations_with_questions: organisations }: EditableSkill): string {
   const own =
     organisations > 0
-      ? ` ${count(organisations, 'organisation', 'organisations')} can verify it with questions of their own.`
+      ? t(' {organisations} can verify it with questions of their own.', {
+          organisations: count(organisations, 'organisation', 'organisations'),
+        })
       : ''
   return REASON_TEXTS[verifiable_reason] + own
 }
 
 function useText({ mandates, sessions, selected_skills }: SkillUse): string {
-  return `${count(mandates, 'mandate', 'mandates')}, ${count(sessions, 'verification', 'verifications')}, ${count(selected_skills, 'selection', 'selections')} in the public catalogue`
+  return t('{mandates}, {sessions}, {selectedSkills} in the public catalogue', {
+    mandates: count(mandates, 'mandate', 'mandates'),
+    sessions: count(sessions, 'verification', 'verifications'),
+    selectedSkills: count(selected_skills, 'selection', 'selections'),
+  })
 }
 
 function count(value: number, singular: string, plural: string): string {

@@ -1,4 +1,5 @@
 import type { CatalogueGroup, ListedSkill } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import './skills.css'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -11,7 +12,7 @@ const PAGE_SIZE = 50
 const LEVELS = [
   ['skill', 'Skills'],
   ['sub_skill', 'Sub-skills'],
-  ['master_skill', 'Master skills'],
+  ['master_skill', t('Master skills')],
 ] as const
 const FILTERS = ['verifiable', 'questions', 'source']
 const MAX_SHOWN_ALIASES = 4
@@ -22,10 +23,10 @@ export default function OperatorCatalogue() {
   const level = query.get('level') ?? 'skill'
   return (
     <>
-      <ParentLink to="/operator/skills">Skills</ParentLink>
-      <h1>Catalogue</h1>
+      <ParentLink to="/operator/skills">{t('Skills')}</ParentLink>
+      <h1>{t('Catalogue')}</h1>
       <div class="row filters">
-        <SearchFilter label="Search" placeholder="Name, alias or ID" />
+        <SearchFilter label={t('Search')} placeholder={t('Name, alias or ID')} />
         <label>
           Level
           <select
@@ -50,28 +51,28 @@ export default function OperatorCatalogue() {
           <MoreFilters names={FILTERS}>
             <SelectFilter
               name="verifiable"
-              label="Verifiable"
+              label={t('Verifiable')}
               allLabel="All"
               options={[
                 ['true', 'Verifiable'],
-                ['false', 'Not verifiable'],
+                ['false', t('Not verifiable')],
               ]}
             />
             <SelectFilter
               name="questions"
-              label="Questions"
+              label={t('Questions')}
               allLabel="All"
               options={[
-                ['built_in', 'In the built-in bank'],
-                ['own', 'Of organisations'],
+                ['built_in', t('In the built-in bank')],
+                ['own', t('Of organisations')],
                 ['none', 'None'],
               ]}
             />
             <SelectFilter
               name="source"
-              label="Source"
+              label={t('Source')}
               allLabel="All sources"
-              options={[...Object.entries(SOURCE_NAMES), ['operator', 'Changed by operators']]}
+              options={[...Object.entries(SOURCE_NAMES), ['operator', t('Changed by operators')]]}
             />
           </MoreFilters>
         )}
@@ -94,7 +95,7 @@ function GroupFilter() {
         <button
           type="button"
           class="plain flush"
-          aria-label={`Remove the filter ${query.get('group') ?? group}`}
+          aria-label={t('Remove the filter {get}', { get: query.get('group') ?? group })}
           onClick={() => setQuery({ sub_skill_id: undefined, master_skill_id: undefined, group: undefined })}
         >
           ×
@@ -113,15 +114,15 @@ function Skills() {
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <ListCount list={list} nouns={['skill', 'skills']} />
       <Table
-        caption={query.get('q') ? 'Skills, best matches first' : 'Skills, by ID'}
+        caption={query.get('q') ? t('Skills, best matches first') : t('Skills, by ID')}
         rows={list.items}
         keyOf={({ skill_id }) => skill_id}
         loadMore={list.more}
         loading={list.loading}
-        empty={<p class="soft">No skill matches. Remove a filter, or try another name.</p>}
+        empty={<p class="soft">{t('No skill matches. Remove a filter, or try another name.')}</p>}
         columns={[
           {
-            name: 'Skill',
+            name: t('Skill'),
             cell: ({ skill_id, name, aliases }) => (
               <>
                 <Link to={`/operator/skills/catalogue/${skill_id}`}>{name}</Link>
@@ -131,17 +132,17 @@ function Skills() {
           },
           { name: 'ID', cell: ({ skill_id }) => skill_id },
           {
-            name: 'Place',
+            name: t('Place'),
             cell: ({ master_skill, sub_skill }) => (
               <span class="small">
                 {master_skill.name} › {sub_skill.name}
               </span>
             ),
           },
-          { name: 'Verifiable', cell: ({ verifiable }) => (verifiable ? 'Yes' : 'No') },
-          { name: 'Questions', cell: (skill) => questionsText(skill) },
+          { name: t('Verifiable'), cell: ({ verifiable }) => (verifiable ? 'Yes' : 'No') },
+          { name: t('Questions'), cell: (skill) => questionsText(skill) },
           {
-            name: 'Sources',
+            name: t('Sources'),
             cell: ({ sources }) => sources.map((source) => SOURCE_NAMES[source] ?? source).join(', '),
           },
         ]}
@@ -158,17 +159,17 @@ function Groups({ level }: { level: 'sub_skill' | 'master_skill' }) {
   return (
     <>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
-      <ListCount list={list} nouns={isSub ? ['sub-skill', 'sub-skills'] : ['master skill', 'master skills']} />
+      <ListCount list={list} nouns={isSub ? ['sub-skill', 'sub-skills'] : [t('master skill'), t('master skills')]} />
       <Table
-        caption={isSub ? 'Sub-skills, by ID' : 'Master skills, by ID'}
+        caption={isSub ? t('Sub-skills, by ID') : t('Master skills, by ID')}
         rows={list.items}
         keyOf={({ id }) => id}
         loadMore={list.more}
         loading={list.loading}
-        empty={<p class="soft">No name matches.</p>}
+        empty={<p class="soft">{t('No name matches.')}</p>}
         columns={[
           {
-            name: 'Name',
+            name: t('Name'),
             cell: ({ id, name }) => {
               const filter = new URLSearchParams({ [isSub ? 'sub_skill_id' : 'master_skill_id']: id, group: name })
               return <Link to={`/operator/skills/catalogue?${filter}`}>{name}</Link>
@@ -176,9 +177,9 @@ function Groups({ level }: { level: 'sub_skill' | 'master_skill' }) {
           },
           { name: 'ID', cell: ({ id }) => id },
           ...(isSub
-            ? [{ name: 'Master skill', cell: ({ master_skill }: CatalogueGroup) => master_skill?.name ?? '–' }]
+            ? [{ name: t('Master skill'), cell: ({ master_skill }: CatalogueGroup) => master_skill?.name ?? '–' }]
             : []),
-          { name: 'Skills', right: true, cell: ({ skills }) => skills.toLocaleString() },
+          { name: t('Skills'), right: true, cell: ({ skills }) => skills.toLocaleString() },
         ]}
       />
     </>
@@ -187,13 +188,15 @@ function Groups({ level }: { level: 'sub_skill' | 'master_skill' }) {
 
 function shortList(aliases: string[]): string {
   const omitted = aliases.length - MAX_SHOWN_ALIASES
-  return `${aliases.slice(0, MAX_SHOWN_ALIASES).join(', ')}${omitted > 0 ? ` and ${omitted} more` : ''}`
+  return `${aliases.slice(0, MAX_SHOWN_ALIASES).join(', ')}${omitted > 0 ? t(' and {omitted} more', { omitted }) : ''}`
 }
 
 function questionsText({ built_in_questions, own_questions }: ListedSkill): string {
   const parts = [
     ...(built_in_questions ? ['built-in'] : []),
-    ...(own_questions > 0 ? [`${own_questions.toLocaleString()} of organisations`] : []),
+    ...(own_questions > 0
+      ? [t('{ownQuestions} of organisations', { ownQuestions: own_questions.toLocaleString() })]
+      : []),
   ]
   return parts.join(', ') || '–'
 }

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import type { GrantedCredits, OrganisationForOperator } from '../../api-types/console.ts'
 import type { CreditEntry, Mode } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -28,23 +29,23 @@ export function Credits({ org, onClose, onGranted }: Props) {
   const entries = useList<CreditEntry>(`/orgs/${org.org_id}/${mode}/credits/entries?limit=10`)
   const fieldError = error?.details.find(({ path }) => path === 'amount')?.message
   return (
-    <Dialog title={`Credits of ${org.name}`} onClose={onClose}>
+    <Dialog title={t('Credits of {name}', { name: org.name })} onClose={onClose}>
       {/* Rendered while empty: some screen readers ignore a status that appears together with its text. */}
       <div role="status">{message && <div class="notice good">{message}</div>}</div>
       {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
       <form class="stack" onSubmit={(event) => void grant(event)}>
         <fieldset>
-          <legend>Mode</legend>
+          <legend>{t('Mode')}</legend>
           <div class="choices two">
             {(['test', 'live'] as const).map((each) => (
               <label class="choice" key={each}>
                 <input type="radio" name="mode" checked={mode === each} onChange={() => chooseMode(each)} />
-                {each === 'test' ? 'Test' : 'Live'}: {balances[each].toLocaleString()}
+                {each === 'test' ? t('Test') : t('Live')}: {balances[each].toLocaleString()}
               </label>
             ))}
           </div>
         </fieldset>
-        <Field id="credits-amount" label="Credits to grant" hint="1 credit per candidate." error={fieldError}>
+        <Field id="credits-amount" label={t('Credits to grant')} hint={t('1 credit per candidate.')} error={fieldError}>
           {(attributes) => (
             <input
               {...attributes}
@@ -60,26 +61,26 @@ export function Credits({ org, onClose, onGranted }: Props) {
           )}
         </Field>
         <SubmitButton class="primary" busy={busy} ready={amount !== ''}>
-          Grant {mode} credits
+          {t('Grant {mode} credits', { mode })}
         </SubmitButton>
       </form>
-      <h3>Latest entries</h3>
+      <h3>{t('Latest entries')}</h3>
       <Table
-        caption={`Entries of ${mode} credits, newest first`}
+        caption={t('Entries of {mode} credits, newest first', { mode })}
         rows={entries.items}
         keyOf={({ entry_id }) => entry_id}
         loadMore={entries.more}
         loading={entries.loading}
-        empty={<p class="soft">No entries yet.</p>}
+        empty={<p class="soft">{t('No entries yet.')}</p>}
         columns={[
-          { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: 'Reason', cell: ({ reason }) => reason.replaceAll('_', ' ') },
+          { name: t('When'), cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Reason'), cell: ({ reason }) => reason.replaceAll('_', ' ') },
           {
-            name: 'Amount',
+            name: t('Amount'),
             right: true,
             cell: ({ amount: change }) => (change > 0 ? `+${change.toLocaleString()}` : change.toLocaleString()),
           },
-          { name: 'Balance', right: true, cell: ({ balance_after }) => balance_after.toLocaleString() },
+          { name: t('Balance'), right: true, cell: ({ balance_after }) => balance_after.toLocaleString() },
         ]}
       />
     </Dialog>
@@ -104,7 +105,12 @@ export function Credits({ org, onClose, onGranted }: Props) {
       return
     }
     setBalances({ ...balances, [mode]: response.data.balance })
-    setMessage(`Granted. The balance is now ${response.data.balance.toLocaleString()} ${mode} credits.`)
+    setMessage(
+      t('Granted. The balance is now {balance} {mode} credits.', {
+        balance: response.data.balance.toLocaleString(),
+        mode,
+      }),
+    )
     setAmount('')
     // The button is disabled without an amount, so the focus moves to the input.
     amountField.current?.focus()

@@ -1,4 +1,5 @@
 import type { EmailDetails } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import './email.css'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
@@ -16,7 +17,7 @@ export default function OperatorEmail({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <Link to="/operator/mails">Emails</Link>
+        <Link to="/operator/mails">{t('Emails')}</Link>
       </p>
       <h1>
         {data.subject} <Badge state={data.status} />
@@ -43,10 +44,10 @@ export default function OperatorEmail({ params }: { params: Params }) {
           </DescriptionItem>
         )}
       </DescriptionList>
-      <fieldset class="row email-views" aria-label="Show">
+      <fieldset class="row email-views" aria-label={t('Show')}>
         {(['text', 'html'] as const).map((each) => (
           <button type="button" key={each} aria-pressed={shown === each} onClick={() => setShown(each)}>
-            {each === 'text' ? 'Text' : 'Preview'}
+            {each === 'text' ? t('Text') : t('Preview')}
           </button>
         ))}
       </fieldset>
@@ -62,7 +63,7 @@ export default function OperatorEmail({ params }: { params: Params }) {
             src={`/console/api/operator/mails/${data.mail_id}/html`}
           />
           <p class="soft small">
-            Scripts, external images and links are disabled in the preview. Use the links in the text view.
+            {t('Scripts, external images and links are disabled in the preview. Use the links in the text view.')}
           </p>
         </>
       )}

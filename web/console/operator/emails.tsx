@@ -1,4 +1,6 @@
 import type { EmailFilters, EmailSummary, SignInOptions } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -20,46 +22,50 @@ export default function OperatorEmails() {
   })
   const choices = useData<EmailFilters>('/operator/mail-filters').data
   const signInOptions = useData<SignInOptions>('/sign-in')
-  if (signInOptions.loading && !signInOptions.data) return <h1 aria-busy="true">Emails</h1>
+  if (signInOptions.loading && !signInOptions.data) return <h1 aria-busy="true">{t('Emails')}</h1>
   return (
     <>
-      <h1>Emails</h1>
+      <h1>{t('Emails')}</h1>
       {signInOptions.data?.mails === 'kept' && (
         <Notice kind="wait">
-          No email server is configured: emails are stored here and not sent. Pass the links on to the recipients
-          yourself.
+          {t(
+            'No email server is configured: emails are stored here and not sent. Pass the links on to the recipients yourself.',
+          )}
         </Notice>
       )}
       <p class="soft">
-        Only operators can read these emails, because they contain sign-in links. TEST emails are stored, not sent,
-        except to members of the organisation and to allowed addresses.{' '}
-        <Link to="/operator/suppressions">Suppressed mailboxes</Link> do not get some or all emails.
+        {richText(
+          'Only operators can read these emails, because they contain sign-in links. TEST emails are stored, not sent, except to members of the organisation and to allowed addresses. <link>Suppressed mailboxes</link> do not get some or all emails.',
+          { link: (words) => <Link to="/operator/suppressions">{words}</Link> },
+        )}
       </p>
       <div class="row filters">
-        <SearchFilter label="Recipient" placeholder="Address, name or email ID" />
-        <Choice label="Kind" allLabel="All kinds" name="kind" value={kind} choices={choices?.kinds} />
-        <Choice label="Status" allLabel="All statuses" name="status" value={status} choices={choices?.statuses} />
+        <SearchFilter label={t('Recipient')} placeholder={t('Address, name or email ID')} />
+        <Choice label={t('Kind')} allLabel="All kinds" name="kind" value={kind} choices={choices?.kinds} />
+        <Choice label={t('Status')} allLabel="All statuses" name="status" value={status} choices={choices?.statuses} />
       </div>
       <ListCount list={list} nouns={['email', 'emails']} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Emails, newest first"
+        caption={t('Emails, newest first')}
         rows={list.items}
         keyOf={({ mail_id }) => mail_id}
         loadMore={list.more}
         empty={
-          <p class="soft">{kind || status || query.get('q') ? 'No email matches these filters.' : 'No emails yet.'}</p>
+          <p class="soft">
+            {kind || status || query.get('q') ? t('No email matches these filters.') : t('No emails yet.')}
+          </p>
         }
         columns={[
-          { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('When'), cell: ({ created_at }) => <Time at={created_at} /> },
           {
-            name: 'Email',
+            name: t('Email'),
             cell: ({ mail_id, kind: emailKind }) => (
               <Link to={`/operator/mails/${mail_id}`}>{emailKind.replaceAll('_', ' ')}</Link>
             ),
           },
           {
-            name: 'To',
+            name: t('To'),
             cell: ({ to_name, to_address }) => (
               <>
                 {to_name && <div>{to_name}</div>}
@@ -67,9 +73,9 @@ export default function OperatorEmails() {
               </>
             ),
           },
-          { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
-          { name: 'Attempts', right: true, cell: ({ attempts }) => attempts },
-          { name: 'Reason or last error', cell: ({ explanation, last_error }) => explanation ?? last_error ?? '–' },
+          { name: t('Status'), cell: ({ status: state }) => <Badge state={state} /> },
+          { name: t('Attempts'), right: true, cell: ({ attempts }) => attempts },
+          { name: t('Reason or last error'), cell: ({ explanation, last_error }) => explanation ?? last_error ?? '–' },
         ]}
       />
     </>

@@ -1,3 +1,5 @@
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { ProviderSettings } from '../identity-provider/provider-settings.tsx'
 import { Link } from '../shell/router.tsx'
 
@@ -5,11 +7,15 @@ import { Link } from '../shell/router.tsx'
 export default function OperatorIdentityProvider() {
   return (
     <>
-      <h1>Identity provider of the operators</h1>
+      <h1>{t('Identity provider of the operators')}</h1>
       <p class="soft">
-        <Link to="/operator/operators">Operators</Link> sign in with OpenID Connect. People with a mapped group become
-        operators of this server when they first sign in. See the guide{' '}
-        <a href="/docs/guides/sign-in-with-your-identity-provider">Sign in with your identity provider</a>.
+        {richText(
+          '<link>Operators</link> sign in with OpenID Connect. People with a mapped group become operators of this server when they first sign in. See the guide <link2>Sign in with your identity provider</link2>.',
+          {
+            link: (words) => <Link to="/operator/operators">{words}</Link>,
+            link2: (words) => <a href="/docs/guides/sign-in-with-your-identity-provider">{words}</a>,
+          },
+        )}
       </p>
       <ProviderSettings path="/operator/identity-provider" roles={['operator']} />
     </>

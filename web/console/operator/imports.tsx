@@ -1,4 +1,6 @@
 import type { CatalogueImport } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import '../../ui/chart.css'
 import { useEffect, useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
@@ -25,48 +27,49 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
     setRunning(anyRunning)
   }, [anyRunning])
   return (
-    <section class="stack" aria-label="Imports">
-      <h2>Imports</h2>
+    <section class="stack" aria-label={t('Imports')}>
+      <h2>{t('Imports')}</h2>
       <Upload onStarted={() => void onImportStarted()} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Imports, newest first"
+        caption={t('Imports, newest first')}
         rows={list.items}
         keyOf={({ import_id }) => import_id}
         loadMore={list.more}
         empty={
           <p class="soft">
-            No imports yet. Upload a file above. To import ESCO or O*NET folders, use{' '}
-            <code>npx attestry skills import</code>.
+            {richText('No imports yet. Upload a file above. To import ESCO or O*NET folders, use {code}.', {
+              code: <code>npx attestry skills import</code>,
+            })}
           </p>
         }
         columns={[
-          { name: 'Started', cell: ({ started_at }) => <Time at={started_at} /> },
+          { name: t('Started'), cell: ({ started_at }) => <Time at={started_at} /> },
           {
-            name: 'File',
+            name: t('File'),
             cell: ({ file_name, format, dry_run }) => (
               <>
                 {file_name}{' '}
                 <span class="soft small">
                   {format}
-                  {dry_run && ', dry run'}
+                  {dry_run && t(', dry run')}
                 </span>
               </>
             ),
           },
           {
-            name: 'Status',
+            name: t('Status'),
             cell: ({ status, dry_run }) => (
               <Badge state={status === 'done' ? (dry_run ? 'checked' : 'completed') : status} />
             ),
           },
           {
-            name: 'Progress',
+            name: t('Progress'),
             cell: ({ dry_run, of: total, written }) =>
               dry_run ? '–' : <ImportProgress total={total} written={written} />,
           },
           {
-            name: 'Outcome',
+            name: t('Outcome'),
             cell: (each) =>
               each.error ? (
                 <span class="bad-text">{each.error}</span>
@@ -108,7 +111,7 @@ function ImportProgress({ total, written }: { total: number; written: number }) 
         <rect class="chart-good" width={widthPercent} height="1" />
       </svg>
       <span class="soft small">
-        {written.toLocaleString()} of {total.toLocaleString()}
+        {t('{written} of {total}', { written: written.toLocaleString(), total: total.toLocaleString() })}
       </span>
     </>
   )
@@ -118,7 +121,9 @@ function countsText(summary: Record<string, unknown>): string {
   const countEntries = Object.entries(summary).filter(
     ([name, value]) => name !== 'version' && typeof value === 'number' && value > 0,
   )
-  return countEntries.map(([name, value]) => `${(value as number).toLocaleString()} ${name}`).join(', ') || 'no changes'
+  return (
+    countEntries.map(([name, value]) => `${(value as number).toLocaleString()} ${name}`).join(', ') || t('no changes')
+  )
 }
 
 function Upload({ onStarted }: { onStarted: () => void }) {
@@ -143,8 +148,8 @@ function Upload({ onStarted }: { onStarted: () => void }) {
         <label>
           Format
           <select value={format} onChange={(event) => setFormat(event.currentTarget.value)}>
-            <option value="csv">CSV</option>
-            <option value="lightcast">Lightcast Open Skills</option>
+            <option value="csv">{t('CSV')}</option>
+            <option value="lightcast">{t('Lightcast Open Skills')}</option>
           </select>
         </label>
       </FileImportForm>

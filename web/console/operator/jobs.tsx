@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { DeadLetter, JobQueue, JobQueueList, QueuedJob } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -26,22 +27,22 @@ export default function OperatorJobs() {
   const [notice, setNotice] = useState<PageNotice>()
   return (
     <>
-      <h1>Jobs</h1>
-      <p class="soft">Background jobs: mandate preparation, email and maintenance.</p>
+      <h1>{t('Jobs')}</h1>
+      <p class="soft">{t('Background jobs: mandate preparation, email and maintenance.')}</p>
       {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
       <div class="row filters">
         <label>
           State
           <select value={state} onChange={(event) => setQuery({ state: event.currentTarget.value })}>
-            <option value="failed">Failed</option>
+            <option value="failed">{t('Failed')}</option>
             <option value="waiting">Waiting</option>
-            <option value="active">Running</option>
+            <option value="active">{t('Running')}</option>
           </select>
         </label>
         <label>
           Queue
           <select value={queue} onChange={(event) => setQuery({ queue: event.currentTarget.value })}>
-            <option value="">All queues</option>
+            <option value="">{t('All queues')}</option>
             {queue && !queues.data?.items.some((each) => each.queue === queue) && <option>{queue}</option>}
             {queues.data?.items.map((each) => (
               <option key={each.queue}>{each.queue}</option>
@@ -57,26 +58,31 @@ export default function OperatorJobs() {
         loadMore={jobs.more}
         empty={
           <p class="soft">
-            {state === 'failed' ? 'No failed jobs.' : state === 'waiting' ? 'No waiting jobs.' : 'No running jobs.'}
+            {state === 'failed'
+              ? t('No failed jobs.')
+              : state === 'waiting'
+                ? t('No waiting jobs.')
+                : t('No running jobs.')}
           </p>
         }
         columns={[
-          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: 'Queue', cell: ({ queue: name }) => <code>{name}</code> },
-          { name: 'About', cell: ({ about }) => (about.length > 0 ? <code>{about.join(', ')}</code> : '–') },
-          { name: 'State', cell: ({ state: current }) => <Badge state={current} /> },
+          { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Queue'), cell: ({ queue: name }) => <code>{name}</code> },
+          { name: t('About'), cell: ({ about }) => (about.length > 0 ? <code>{about.join(', ')}</code> : '–') },
+          { name: t('State'), cell: ({ state: current }) => <Badge state={current} /> },
           {
-            name: 'Attempts',
+            name: t('Attempts'),
             right: true,
-            cell: ({ attempts, retry_limit }) => `${attempts} of ${retry_limit + 1}`,
+            cell: ({ attempts, retry_limit }) =>
+              t('{attempts} of {retryLimit}', { attempts, retryLimit: retry_limit + 1 }),
           },
           ...(state === 'waiting'
-            ? [{ name: 'Due', cell: ({ start_after }: QueuedJob) => <Time at={start_after} /> }]
-            : [{ name: 'Error', cell: ({ error }: QueuedJob) => error ?? '–' }]),
+            ? [{ name: t('Due'), cell: ({ start_after }: QueuedJob) => <Time at={start_after} /> }]
+            : [{ name: t('Error'), cell: ({ error }: QueuedJob) => error ?? '–' }]),
           ...(state === 'failed'
             ? [
                 {
-                  name: 'Actions',
+                  name: t('Actions'),
                   cell: (job: QueuedJob) => (
                     <button
                       type="button"
@@ -84,7 +90,7 @@ export default function OperatorJobs() {
                       aria-label={`Retry: ${job.queue}`}
                       onClick={() => void retry(job)}
                     >
-                      Retry
+                      {t('Retry')}
                     </button>
                   ),
                 },
@@ -102,7 +108,7 @@ export default function OperatorJobs() {
     const response = await api(`/operator/jobs/${name}/${job_id}/retry`, { method: 'POST' })
     setNotice(
       response.ok
-        ? { kind: 'good', text: `Job queued again: ${name}.` }
+        ? { kind: 'good', text: t('Job queued again: {name}.', { name }) }
         : { kind: 'bad', text: response.error.message },
     )
     await Promise.all([jobs.reload(), queues.reload()])
@@ -120,28 +126,29 @@ function DeadLetters({ onNotice }: { onNotice: (notice: PageNotice) => void }) {
   if (!letters.error && !letters.items?.length) return null
   return (
     <section class="stack-tight">
-      <h2>Rows that cannot be processed</h2>
+      <h2>{t('Rows that cannot be processed')}</h2>
       <p class="soft">
-        Each of these rows failed when it was processed alone; the others are not affected. Retry a row after the cause
-        is fixed, or discard it: a discarded contact ends with the result “failed”.
+        {t(
+          'Each of these rows failed when it was processed alone; the others are not affected. Retry a row after the cause is fixed, or discard it: a discarded contact ends with the result “failed”.',
+        )}
       </p>
       {letters.error && <Notice kind="bad">{letters.error.message}</Notice>}
       <Table
-        caption="Rows that cannot be processed"
+        caption={t('Rows that cannot be processed')}
         rows={letters.items}
         keyOf={({ queue, subject_id }) => `${queue} ${subject_id}`}
         loadMore={letters.more}
-        empty={<p class="soft">No such rows.</p>}
+        empty={<p class="soft">{t('No such rows.')}</p>}
         columns={[
-          { name: 'Since', cell: ({ first_failed_at }) => <Time at={first_failed_at} /> },
-          { name: 'Queue', cell: ({ queue }) => <code>{queue}</code> },
-          { name: 'Row', cell: ({ subject_id }) => <code>{subject_id}</code> },
-          { name: 'Organisation', cell: ({ org_id }) => (org_id ? <code>{org_id}</code> : '–') },
-          { name: 'Attempts', right: true, cell: ({ attempts }) => attempts },
-          { name: 'Next retry', cell: ({ retry_at }) => (retry_at ? <Time at={retry_at} /> : 'none') },
-          { name: 'Error', cell: ({ error }) => error },
+          { name: t('Since'), cell: ({ first_failed_at }) => <Time at={first_failed_at} /> },
+          { name: t('Queue'), cell: ({ queue }) => <code>{queue}</code> },
+          { name: t('Row'), cell: ({ subject_id }) => <code>{subject_id}</code> },
+          { name: t('Organisation'), cell: ({ org_id }) => (org_id ? <code>{org_id}</code> : '–') },
+          { name: t('Attempts'), right: true, cell: ({ attempts }) => attempts },
+          { name: t('Next retry'), cell: ({ retry_at }) => (retry_at ? <Time at={retry_at} /> : 'none') },
+          { name: t('Error'), cell: ({ error }) => error },
           {
-            name: 'Actions',
+            name: t('Actions'),
             cell: (letter) => (
               <span class="row">
                 {(['retry', 'discard'] as const).map((action) => (
@@ -169,7 +176,7 @@ function DeadLetters({ onNotice }: { onNotice: (notice: PageNotice) => void }) {
     })
     onNotice(
       response.ok
-        ? { kind: 'good', text: `${action === 'retry' ? 'Retry scheduled' : 'Discarded'}: ${subject_id}.` }
+        ? { kind: 'good', text: `${action === 'retry' ? t('Retry scheduled') : 'Discarded'}: ${subject_id}.` }
         : { kind: 'bad', text: response.error.message },
     )
     await letters.reload()
@@ -183,7 +190,7 @@ function Queues({ queues }: { queues: Loaded<JobQueueList> }) {
   const idleQueueCount = (queues.data?.items.length ?? 0) - (busyQueues?.length ?? 0)
   return (
     <section class="stack-tight">
-      <h2>Queues</h2>
+      <h2>{t('Queues')}</h2>
       {queues.error && <Notice kind="bad">{queues.error.message}</Notice>}
       <Table
         caption="Queues"
@@ -200,7 +207,7 @@ function Queues({ queues }: { queues: Loaded<JobQueueList> }) {
       />
       {busyQueues && busyQueues.length > 0 && (
         <p class="soft small">
-          {idleQueueCount} more {idleQueueCount === 1 ? 'queue is' : 'queues are'} empty.
+          {idleQueueCount} more {idleQueueCount === 1 ? t('queue is') : t('queues are')} empty.
         </p>
       )}
     </section>
@@ -214,7 +221,7 @@ function Count({ queue, state }: { queue: JobQueue; state: 'waiting' | 'active' 
     <button
       type="button"
       class="plain flush"
-      aria-label={`${count} ${state} in ${queue.queue}`}
+      aria-label={t('{count} {state} in {queue}', { count, state, queue: queue.queue })}
       onClick={() => setQuery({ state, queue: queue.queue })}
     >
       {count.toLocaleString()}

@@ -1,4 +1,5 @@
 import type { ActiveLimits } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -12,38 +13,38 @@ export default function OperatorLimits() {
   const { data, error } = useData<ActiveLimits>('/operator/limits', { pollMs: POLL_INTERVAL_MS })
   return (
     <>
-      <h1>Active limits</h1>
-      <p class="soft">Keys and IP addresses that are currently rate limited. Limits expire automatically.</p>
+      <h1>{t('Active limits')}</h1>
+      <p class="soft">{t('Keys and IP addresses that are currently rate limited. Limits expire automatically.')}</p>
       {error && <Notice kind="bad">{error.message}</Notice>}
-      <h2>Keys in cooldown</h2>
+      <h2>{t('Keys in cooldown')}</h2>
       <Table
-        caption="Keys in cooldown"
+        caption={t('Keys in cooldown')}
         rows={data?.cooldowns}
         keyOf={({ key_id }) => key_id}
-        empty={<p class="soft">No keys in cooldown.</p>}
+        empty={<p class="soft">{t('No keys in cooldown.')}</p>}
         columns={[
-          { name: 'Key', cell: ({ key_id }) => <code>{key_id}</code> },
+          { name: t('Key'), cell: ({ key_id }) => <code>{key_id}</code> },
           {
-            name: 'Organisation',
+            name: t('Organisation'),
             cell: ({ org_id }) => (
               <Link to={`/${org_id}/live/requests?failed=true`}>
                 <code>{org_id}</code>
               </Link>
             ),
           },
-          { name: 'Until', cell: ({ until }) => <Time at={until} /> },
+          { name: t('Until'), cell: ({ until }) => <Time at={until} /> },
         ]}
       />
-      <h2>IP addresses</h2>
+      <h2>{t('IP addresses')}</h2>
       <Table
-        caption="Rate-limited IP addresses"
+        caption={t('Rate-limited IP addresses')}
         rows={data?.visitors}
         keyOf={({ address, rule }) => `${address} ${rule}`}
-        empty={<p class="soft">No IP addresses are limited.</p>}
+        empty={<p class="soft">{t('No IP addresses are limited.')}</p>}
         columns={[
-          { name: 'IP address', cell: ({ address }) => <code>{address}</code> },
-          { name: 'Rule', cell: ({ rule }) => rule },
-          { name: 'Until', cell: ({ until }) => <Time at={until} /> },
+          { name: t('IP address'), cell: ({ address }) => <code>{address}</code> },
+          { name: t('Rule'), cell: ({ rule }) => rule },
+          { name: t('Until'), cell: ({ until }) => <Time at={until} /> },
         ]}
       />
     </>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ErasureProgress, OrganisationForOperator } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -33,23 +34,24 @@ export function OffboardingDialog({ org, onClose, onErased }: Props) {
   const canErase = status !== 'running' && status !== 'erased'
   const isReady = canErase && name === org.name && basis.trim() !== ''
   return (
-    <Dialog title={`Export or erase ${org.name}`} onClose={onClose}>
+    <Dialog title={t('Export or erase {name}', { name: org.name })} onClose={onClose}>
       <div>
         <ProtectedDownload href={`/console/api/operator/orgs/${org.org_id}/export.ndjson`}>
-          Download everything that is stored
+          {t('Download everything that is stored')}
         </ProtectedDownload>
       </div>
       <form class="stack" onSubmit={(event) => void erase(event)}>
         <p>
-          Erasing switches the service off, revokes all keys, makes the data of all people unreadable, and deletes
-          members, emails and logs. Counts, credits and results stay. This cannot be undone.
+          {t(
+            'Erasing switches the service off, revokes all keys, makes the data of all people unreadable, and deletes members, emails and logs. Counts, credits and results stay. This cannot be undone.',
+          )}
         </p>
-        <Field id="offboarding-name" label={`To confirm, enter the name: ${org.name}`}>
+        <Field id="offboarding-name" label={t('To confirm, enter the name: {name}', { name: org.name })}>
           {(attributes) => (
             <input {...attributes} type="text" value={name} onInput={(event) => setName(event.currentTarget.value)} />
           )}
         </Field>
-        <Field id="offboarding-basis" label="Reason, for the audit log">
+        <Field id="offboarding-basis" label={t('Reason, for the audit log')}>
           {(attributes) => (
             <input
               {...attributes}
@@ -65,10 +67,10 @@ export function OffboardingDialog({ org, onClose, onErased }: Props) {
         {erasure.data && <Progress {...erasure.data} />}
         <div class="row">
           <SubmitButton class="danger" busy={busy} ready={isReady}>
-            Erase organisation
+            {t('Erase organisation')}
           </SubmitButton>
           <button type="button" onClick={onClose}>
-            Close
+            {t('Close')}
           </button>
         </div>
       </form>
@@ -93,27 +95,38 @@ export function OffboardingDialog({ org, onClose, onErased }: Props) {
 const POLL_INTERVAL_MS = 2000
 
 function Progress({ status, people, people_erased, people_held }: ErasureProgress) {
-  const erasedText = `People erased: ${people_erased.toLocaleString()} of ${people.toLocaleString()}.`
+  const erasedText = t('People erased: {peopleErased} of {people}.', {
+    peopleErased: people_erased.toLocaleString(),
+    people: people.toLocaleString(),
+  })
   switch (status) {
     case 'not_requested':
       return null
     case 'running':
-      return <Notice kind="wait">The erasure is running and continues if you close this page. {erasedText}</Notice>
+      return (
+        <Notice kind="wait">
+          {t('The erasure is running and continues if you close this page. {erasedText}', { erasedText })}
+        </Notice>
+      )
     case 'held':
       return (
         <Notice kind="wait">
-          {erasedText} {people_held > 0 && `People with a legal hold: ${people_held.toLocaleString()}.`} End the legal
-          holds of people and of the organisation, then erase it again.
+          {erasedText}{' '}
+          {people_held > 0 &&
+            t('People with a legal hold: {peopleHeld}.', { peopleHeld: people_held.toLocaleString() })}{' '}
+          End the legal holds of people and of the organisation, then erase it again.
         </Notice>
       )
     case 'failed':
       return (
         <Notice kind="bad">
-          {erasedText} The erasure ended before it was complete. If the Jobs page shows an error, correct its cause.
-          Then erase the organisation again to continue.
+          {t(
+            '{erasedText} The erasure ended before it was complete. If the Jobs page shows an error, correct its cause. Then erase the organisation again to continue.',
+            { erasedText },
+          )}
         </Notice>
       )
     case 'erased':
-      return <Notice kind="good">The organisation is erased. {erasedText}</Notice>
+      return <Notice kind="good">{t('The organisation is erased. {erasedText}', { erasedText })}</Notice>
   }
 }

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Operator } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -21,38 +23,38 @@ export default function Operators() {
   return (
     <>
       <div class="page-head">
-        <h1>Operators</h1>
+        <h1>{t('Operators')}</h1>
         <span class="row">
-          <Link to="/operator/operators/identity-provider">Identity provider</Link>
+          <Link to="/operator/operators/identity-provider">{t('Identity provider')}</Link>
           <button type="button" class="primary" onClick={() => setAdding(true)}>
-            Add operator
+            {t('Add operator')}
           </button>
         </span>
       </div>
       <p class="soft">
-        Operators can do everything, in every organisation. Their reads and changes are recorded in the audit log.
+        {t(
+          'Operators can do everything, in every organisation. Their reads and changes are recorded in the audit log.',
+        )}
       </p>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Operators"
+        caption={t('Operators')}
         rows={list.items}
         keyOf={({ operator_id }) => operator_id}
         loading={list.loading}
-        empty={<p class="soft">No operators.</p>}
+        empty={<p class="soft">{t('No operators.')}</p>}
         columns={[
-          { name: 'Email', cell: ({ email }) => email },
-          { name: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: 'Last signed in', cell: ({ last_sign_in_at }) => <Time at={last_sign_in_at} /> },
+          { name: t('Email'), cell: ({ email }) => email },
+          { name: t('Added'), cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Last signed in'), cell: ({ last_sign_in_at }) => <Time at={last_sign_in_at} /> },
           {
-            name: 'Actions',
+            name: t('Actions'),
             cell: (operator) =>
               operator.disabled_at ? (
-                <>
-                  Removed <Time at={operator.disabled_at} />
-                </>
+                richText('Removed {time}', { time: <Time at={operator.disabled_at} /> })
               ) : (
                 <button type="button" class="plain flush" onClick={() => setRemoving(operator)}>
-                  Remove
+                  {t('Remove')}
                 </button>
               ),
           },
@@ -61,13 +63,13 @@ export default function Operators() {
       {adding && <AddOperator onClose={() => setAdding(false)} onAdded={() => void list.reload()} />}
       {removing && (
         <Confirm
-          title={`Remove ${removing.email}?`}
-          action="Remove"
+          title={t('Remove {email}?', { email: removing.email })}
+          action={t('Remove')}
           onClose={() => setRemoving(undefined)}
           act={() => api(`${PATH}/${removing.operator_id}`, { method: 'DELETE' })}
           onDone={() => void list.reload()}
         >
-          <p>This person loses operator access immediately. They stay a member of their organisations.</p>
+          <p>{t('This person loses operator access immediately. They stay a member of their organisations.')}</p>
         </Confirm>
       )}
     </>
@@ -80,13 +82,13 @@ function AddOperator({ onClose, onAdded }: { onClose: () => void; onAdded: () =>
   const [busy, setBusy] = useState(false)
   const fieldError = error?.details.find(({ path }) => path === 'email')?.message
   return (
-    <Dialog title="Add operator" onClose={onClose}>
+    <Dialog title={t('Add operator')} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void addOperator(event)}>
         {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
         <Field
           id="operator-email"
-          label="Email address"
-          hint="They sign in to this console with a link that we email to them."
+          label={t('Email address')}
+          hint={t('They sign in to this console with a link that we email to them.')}
           error={fieldError}
         >
           {(attributes) => (
@@ -100,7 +102,7 @@ function AddOperator({ onClose, onAdded }: { onClose: () => void; onAdded: () =>
           )}
         </Field>
         <SubmitButton class="primary" busy={busy} ready={email.trim() !== ''}>
-          Add operator
+          {t('Add operator')}
         </SubmitButton>
       </form>
     </Dialog>

@@ -1,3 +1,4 @@
+import { t } from '../../translations/translate.ts'
 import './organisations.css'
 import { useContext, useState } from 'preact/hooks'
 import type { OrganisationForOperator, ServiceSwitch } from '../../api-types/console.ts'
@@ -35,23 +36,25 @@ export default function OperatorOrganisations() {
   return (
     <>
       <div class="page-head">
-        <h1>Organisations</h1>
+        <h1>{t('Organisations')}</h1>
         <button type="button" class="primary" onClick={() => setDialog({ kind: 'new' })}>
-          New organisation
+          {t('New organisation')}
         </button>
       </div>
       {/* Rendered before the response, in its usual state, so that the content below does not move. */}
       <div class={`notice ${isServiceOn ? 'good' : 'bad'} row between`}>
         <span class={service.data ? '' : 'waiting'}>
           {isServiceOn
-            ? 'The service is on, except for organisations that are switched off below.'
+            ? t('The service is on, except for organisations that are switched off below.')
             : service.data?.state === 'api_off'
-              ? 'The partner API is switched off for everyone: every call returns 503. Contacts, emails and webhooks continue.'
-              : 'The service is switched off for everyone: API calls return 503, and all work is held.'}
-          {service.data?.reason && ` Reason: ${service.data.reason}`}
+              ? t(
+                  'The partner API is switched off for everyone: every call returns 503. Contacts, emails and webhooks continue.',
+                )
+              : t('The service is switched off for everyone: API calls return 503, and all work is held.')}
+          {service.data?.reason && t(' Reason: {reason}', { reason: service.data.reason })}
         </span>
         <button type="button" disabled={!service.data} onClick={() => setDialog({ kind: 'whole service' })}>
-          {isServiceOn ? 'Switch off for everyone' : 'Switch on for everyone'}
+          {isServiceOn ? t('Switch off for everyone') : t('Switch on for everyone')}
         </button>
       </div>
       <div class="row filters">
@@ -62,26 +65,26 @@ export default function OperatorOrganisations() {
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Organisations, newest first"
+        caption={t('Organisations, newest first')}
         rows={list.items}
         keyOf={({ org_id }) => org_id}
         loadMore={list.more}
         loading={list.loading}
         empty={
           search ? (
-            <p class="soft">No organisation matches this name or ID.</p>
+            <p class="soft">{t('No organisation matches this name or ID.')}</p>
           ) : (
             <>
-              <h2>No organisation yet</h2>
+              <h2>{t('No organisation yet')}</h2>
               <p class="soft">
-                Create the first organisation, then add members, grant credits and run a first campaign.
+                {t('Create the first organisation, then add members, grant credits and run a first campaign.')}
               </p>
             </>
           )
         }
         columns={[
           {
-            name: 'Name',
+            name: t('Name'),
             cell: ({ org_id, name }) => (
               <div class="organisation-cell">
                 <Link to={`/${org_id}/test`}>{name}</Link>
@@ -92,38 +95,38 @@ export default function OperatorOrganisations() {
             ),
           },
           {
-            name: 'Service',
+            name: t('Service'),
             cell: ({ service_off, service_paused, service_off_reason }) => (
               <>
-                <Badge state={service_paused ? 'paused' : service_off ? 'API off' : 'enabled'} />
+                <Badge state={service_paused ? 'paused' : service_off ? t('API off') : 'enabled'} />
                 {service_off_reason && <div class="soft small">{service_off_reason}</div>}
               </>
             ),
           },
-          { name: 'Test credits', right: true, cell: ({ credits }) => credits.test.toLocaleString() },
-          { name: 'Live credits', right: true, cell: ({ credits }) => credits.live.toLocaleString() },
+          { name: t('Test credits'), right: true, cell: ({ credits }) => credits.test.toLocaleString() },
+          { name: t('Live credits'), right: true, cell: ({ credits }) => credits.live.toLocaleString() },
           {
-            name: 'Members',
+            name: t('Members'),
             right: true,
             cell: ({ org_id, members }) => <Link to={`/${org_id}/test/members`}>{members}</Link>,
           },
           {
-            name: 'Keys',
+            name: t('Keys'),
             right: true,
             cell: ({ org_id, keys }) => <Link to={`/${org_id}/test/keys`}>{keys}</Link>,
           },
-          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
           {
-            name: 'Actions',
+            name: t('Actions'),
             cell: (org) => (
               <span class="row">
                 <button
                   type="button"
                   class="plain flush"
-                  aria-label={`Credits of ${org.name}`}
+                  aria-label={t('Credits of {name}', { name: org.name })}
                   onClick={() => setDialog({ kind: 'credits', org })}
                 >
-                  Credits
+                  {t('Credits')}
                 </button>
                 <button
                   type="button"
@@ -136,10 +139,10 @@ export default function OperatorOrganisations() {
                 <button
                   type="button"
                   class="plain flush"
-                  aria-label={`Export or erase ${org.name}`}
+                  aria-label={t('Export or erase {name}', { name: org.name })}
                   onClick={() => setDialog({ kind: 'offboarding', org })}
                 >
-                  Export or erase
+                  {t('Export or erase')}
                 </button>
               </span>
             ),
@@ -186,13 +189,13 @@ function NewOrganisation({ onClose, onCreated }: { onClose: () => void; onCreate
   const [busy, setBusy] = useState(false)
   const fieldError = error?.details.find(({ path }) => path === 'name')?.message
   return (
-    <Dialog title="New organisation" onClose={onClose}>
+    <Dialog title={t('New organisation')} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void createOrganisation(event)}>
         {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
         <Field
           id="organisation-name"
-          label="Name"
-          hint="Candidates and reviewers may see this name."
+          label={t('Name')}
+          hint={t('Candidates and reviewers may see this name.')}
           error={fieldError}
         >
           {(attributes) => (
@@ -207,7 +210,7 @@ function NewOrganisation({ onClose, onCreated }: { onClose: () => void; onCreate
           )}
         </Field>
         <SubmitButton class="primary" busy={busy} ready={name.trim() !== ''}>
-          Create organisation
+          {t('Create organisation')}
         </SubmitButton>
       </form>
     </Dialog>

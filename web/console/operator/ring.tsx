@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { EndorsementRingDetails } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -21,27 +23,41 @@ export default function OperatorRing({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <Link to="/operator/rings">Endorsement rings</Link>
+        <Link to="/operator/rings">{t('Endorsement rings')}</Link>
       </p>
       <h1>
-        {data.kind} of {data.size} people <Badge state={data.status} />
+        {richText('{kind} of {size} people {badge}', {
+          kind: data.kind,
+          size: data.size,
+          badge: <Badge state={data.status} />,
+        })}
       </h1>
       <DescriptionList>
         <DescriptionItem name="Members">{data.members.join(', ')}</DescriptionItem>
         <DescriptionItem name="Endorsements">
-          {evidence.endorsements} between members; {evidence.expected_endorsements} expected by chance
+          {t('{endorsements} between members; {expectedEndorsements} expected by chance', {
+            endorsements: evidence.endorsements,
+            expectedEndorsements: evidence.expected_endorsements,
+          })}
         </DescriptionItem>
         <DescriptionItem name="Mutual pairs">
-          {evidence.reciprocal_pairs} pairs endorsed each other; the shortest cycle has {evidence.shortest_cycle} people
+          {t('{reciprocalPairs} pairs endorsed each other; the shortest cycle has {shortestCycle} people', {
+            reciprocalPairs: evidence.reciprocal_pairs,
+            shortestCycle: evidence.shortest_cycle,
+          })}
         </DescriptionItem>
         <DescriptionItem name="Share from members">
-          {Math.round(evidence.inside_share * 100)} % of all endorsements that members received
+          {t('{insideShare} % of all endorsements that members received', {
+            insideShare: Math.round(evidence.inside_share * 100),
+          })}
         </DescriptionItem>
         <DescriptionItem name="By manager, mentor, client or teacher">
-          {evidence.superior_relations} endorsements
+          {t('{superiorRelations} endorsements', { superiorRelations: evidence.superior_relations })}
         </DescriptionItem>
         <DescriptionItem name="Mailboxes">
-          {evidence.free_or_disposable_mail} endorsements from free or disposable mailboxes
+          {t('{freeOrDisposableMail} endorsements from free or disposable mailboxes', {
+            freeOrDisposableMail: evidence.free_or_disposable_mail,
+          })}
         </DescriptionItem>
         <DescriptionItem name="Quick answers">{evidence.quick_answers}</DescriptionItem>
         <DescriptionItem name="Same device or network">{evidence.same_device_or_network}</DescriptionItem>
@@ -50,8 +66,8 @@ export default function OperatorRing({ params }: { params: Params }) {
           <Time at={data.found_at} />
         </DescriptionItem>
       </DescriptionList>
-      <h2>Note</h2>
-      {result === 'stored' && <Notice kind="good">The note is stored.</Notice>}
+      <h2>{t('Note')}</h2>
+      {result === 'stored' && <Notice kind="good">{t('The note is stored.')}</Notice>}
       {result !== undefined && result !== 'stored' && <Notice kind="bad">{result.message}</Notice>}
       <form class="stack-tight" onSubmit={(event) => void store(event)}>
         <label>
@@ -65,38 +81,38 @@ export default function OperatorRing({ params }: { params: Params }) {
         </label>
         <div class="row">
           <button type="submit" class="primary">
-            Store the note
+            {t('Store the note')}
           </button>
           {data.status === 'open' && (
             <button type="button" onClick={() => void store(undefined, 'dismissed')}>
-              Dismiss as harmless
+              {t('Dismiss as harmless')}
             </button>
           )}
           {data.status === 'dismissed' && (
             <button type="button" onClick={() => void store(undefined, 'open')}>
-              Reopen
+              {t('Reopen')}
             </button>
           )}
         </div>
       </form>
-      <h2>Endorsements between members</h2>
+      <h2>{t('Endorsements between members')}</h2>
       <Table
-        caption="Endorsements between members, oldest first"
+        caption={t('Endorsements between members, oldest first')}
         rows={data.endorsements}
         keyOf={({ verification_id }) => verification_id}
-        empty={<p class="soft">No endorsements.</p>}
+        empty={<p class="soft">{t('No endorsements.')}</p>}
         columns={[
-          { name: 'Reviewer', cell: ({ reviewer }) => reviewer },
-          { name: 'Student', cell: ({ student }) => student },
-          { name: 'As', cell: ({ endorsement_type }) => endorsement_type },
-          { name: 'Facts', cell: ({ facts }) => facts.join(', ').replaceAll('_', ' ') },
+          { name: t('Reviewer'), cell: ({ reviewer }) => reviewer },
+          { name: t('Student'), cell: ({ student }) => student },
+          { name: t('As'), cell: ({ endorsement_type }) => endorsement_type },
+          { name: t('Facts'), cell: ({ facts }) => facts.join(', ').replaceAll('_', ' ') },
           {
-            name: 'Verification',
+            name: t('Verification'),
             cell: ({ verification_id, org_id }) => (
               <Link to={`/${org_id}/${data.mode}/verifications/${verification_id}`}>{verification_id}</Link>
             ),
           },
-          { name: 'When', cell: ({ endorsed_at }) => <Time at={endorsed_at} /> },
+          { name: t('When'), cell: ({ endorsed_at }) => <Time at={endorsed_at} /> },
         ]}
       />
     </>

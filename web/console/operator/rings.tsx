@@ -1,4 +1,5 @@
 import type { EndorsementRing } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -15,10 +16,11 @@ export default function OperatorRings() {
   const list = useList<EndorsementRing>(`/operator/rings?status=${encodeURIComponent(status)}`)
   return (
     <>
-      <h1>Endorsement rings</h1>
+      <h1>{t('Endorsement rings')}</h1>
       <p class="soft">
-        Groups of people who endorse each other more than honest colleagues do. Their endorsements count as weak
-        evidence; nothing is rejected. Every view of this page is recorded in the audit log.
+        {t(
+          'Groups of people who endorse each other more than honest colleagues do. Their endorsements count as weak evidence; nothing is rejected. Every view of this page is recorded in the audit log.',
+        )}
       </p>
       <div class="row filters">
         <label>
@@ -34,28 +36,26 @@ export default function OperatorRings() {
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Endorsement rings, newest first"
+        caption={t('Endorsement rings, newest first')}
         rows={list.items}
         keyOf={({ ring_id }) => ring_id}
         loadMore={list.more}
         loading={list.loading}
-        empty={<p class="soft">No rings with this status. All endorsements are searched every night.</p>}
+        empty={<p class="soft">{t('No rings with this status. All endorsements are searched every night.')}</p>}
         columns={[
           {
-            name: 'Ring',
+            name: t('Ring'),
             cell: ({ ring_id, kind, size }) => (
-              <Link to={`/operator/rings/${ring_id}`}>
-                {kind} of {size} people
-              </Link>
+              <Link to={`/operator/rings/${ring_id}`}>{t('{kind} of {size} people', { kind, size })}</Link>
             ),
           },
-          { name: 'Mode', cell: ({ mode }) => mode.toUpperCase() },
-          { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
-          { name: 'Endorsements', right: true, cell: ({ evidence }) => evidence.endorsements },
-          { name: 'Mutual pairs', right: true, cell: ({ evidence }) => evidence.reciprocal_pairs },
-          { name: 'Score', right: true, cell: ({ score }) => score },
-          { name: 'Found', cell: ({ found_at }) => <Time at={found_at} /> },
-          { name: 'Note', cell: ({ note }) => note ?? '–' },
+          { name: t('Mode'), cell: ({ mode }) => mode.toUpperCase() },
+          { name: t('Status'), cell: ({ status: state }) => <Badge state={state} /> },
+          { name: t('Endorsements'), right: true, cell: ({ evidence }) => evidence.endorsements },
+          { name: t('Mutual pairs'), right: true, cell: ({ evidence }) => evidence.reciprocal_pairs },
+          { name: t('Score'), right: true, cell: ({ score }) => score },
+          { name: t('Found'), cell: ({ found_at }) => <Time at={found_at} /> },
+          { name: t('Note'), cell: ({ note }) => note ?? '–' },
         ]}
       />
     </>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { api } from '../shell/api.ts'
@@ -18,8 +19,8 @@ interface Props {
 export function ServiceDialog({ name, path, isOn, isPaused, onClose, onDone }: Props) {
   const [apiOnly, setApiOnly] = useState(false)
   const [reason, setReason] = useState('')
-  const subject = name ?? 'the service'
-  const everyone = name === undefined ? ' for everyone' : ''
+  const subject = name ?? t('the service')
+  const everyone = name === undefined ? t(' for everyone') : ''
   return (
     <Confirm
       title={`Switch ${subject} ${isOn ? 'off' : 'on'}${everyone}?`}
@@ -39,27 +40,34 @@ export function ServiceDialog({ name, path, isOn, isPaused, onClose, onDone }: P
     >
       {isOn ? (
         <fieldset class="stack-tight">
-          <legend>What to stop</legend>
+          <legend>{t('What to stop')}</legend>
           <label class="check">
             <input type="radio" name="scope" checked={!apiOnly} onChange={() => setApiOnly(false)} />
             <span>
-              Everything: API calls return 503, candidates, students and reviewers see that the service is paused, and
-              contacts, emails and webhook deliveries are held. Nothing is lost.
+              {t(
+                'Everything: API calls return 503, candidates, students and reviewers see that the service is paused, and contacts, emails and webhook deliveries are held. Nothing is lost.',
+              )}
             </span>
           </label>
           <label class="check">
             <input type="radio" name="scope" checked={apiOnly} onChange={() => setApiOnly(true)} />
-            <span>Only the partner API: its calls return 503. Everything else continues.</span>
+            <span>{t('Only the partner API: its calls return 503. Everything else continues.')}</span>
           </label>
         </fieldset>
       ) : (
         <p>
           {isPaused
-            ? 'Held contacts, emails and webhook deliveries are processed in their original order, and deadlines are extended by the length of the pause.'
-            : 'The partner API accepts calls again.'}
+            ? t(
+                'Held contacts, emails and webhook deliveries are processed in their original order, and deadlines are extended by the length of the pause.',
+              )
+            : t('The partner API accepts calls again.')}
         </p>
       )}
-      <Field id="service-reason" label="Reason (optional)" hint="Shown to operators, and stored in the audit log.">
+      <Field
+        id="service-reason"
+        label={t('Reason (optional)')}
+        hint={t('Shown to operators, and stored in the audit log.')}
+      >
         {(attributes) => (
           <input
             {...attributes}

@@ -1,9 +1,10 @@
+import { t } from '../../translations/translate.ts'
 /** The names of the sources of skills. */
 export const SOURCE_NAMES: Record<string, string> = {
   builtin: 'Built-in',
   esco: 'ESCO',
   onet: 'O*NET',
   lightcast: 'Lightcast',
-  csv: 'CSV file',
-  request: 'Skill request',
+  csv: t('CSV file'),
+  request: t('Skill request'),
 }

@@ -1,4 +1,6 @@
 import type { CatalogueSummary, SkillRequestForOperator } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import './skills.css'
 import '../shared/forms.css'
 import { useEffect, useState } from 'preact/hooks'
@@ -22,11 +24,11 @@ export default function OperatorSkills() {
   const [listed, setListed] = useState(false)
   return (
     <>
-      <h1>Skills</h1>
+      <h1>{t('Skills')}</h1>
       <CatalogueFigures data={catalogue.data} />
       <p>
         <Link class="button" to="/operator/skills/catalogue">
-          Browse and edit the catalogue
+          {t('Browse and edit the catalogue')}
         </Link>
       </p>
       <Requests onListed={() => setListed(true)} onDecided={() => void catalogue.reload()} />
@@ -38,13 +40,13 @@ export default function OperatorSkills() {
 
 function CatalogueFigures({ data }: { data: CatalogueSummary | undefined }) {
   const figures: [string, number | undefined, string][] = [
-    ['Master skills', data?.master_skills, 'broad fields'],
-    ['Sub-skills', data?.sub_skills, 'groups within a master skill'],
-    ['Skills', data?.skills, 'used in mandates and verifications'],
-    ['Verifiable skills', data?.verifiable, 'can be verified with questions'],
+    [t('Master skills'), data?.master_skills, t('broad fields')],
+    ['Sub-skills', data?.sub_skills, t('groups within a master skill')],
+    ['Skills', data?.skills, t('used in mandates and verifications')],
+    [t('Verifiable skills'), data?.verifiable, t('can be verified with questions')],
   ]
   return (
-    <section class="stack-tight" aria-label="Catalogue">
+    <section class="stack-tight" aria-label={t('Catalogue')}>
       <ul class="figures">
         {figures.map(([name, value, hint]) => (
           <li key={name} class="card figure">
@@ -56,7 +58,7 @@ function CatalogueFigures({ data }: { data: CatalogueSummary | undefined }) {
       </ul>
       <p class="soft small">
         {data
-          ? `Version ${data.version}. Sources: ${data.sources.map(({ source, skills }) => `${source} (${skills.toLocaleString()} skills)`).join(', ') || 'none recorded'}.`
+          ? `Version ${data.version}. Sources: ${data.sources.map(({ source, skills }) => t('{source} ({skills} skills)', { source, skills: skills.toLocaleString() })).join(', ') || t('none recorded')}.`
           : '\u00a0'}
       </p>
     </section>
@@ -75,8 +77,8 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
   }, [isListed])
   const close = () => setDialog(undefined)
   return (
-    <section class="stack" aria-label="Requests">
-      <h2>Requests</h2>
+    <section class="stack" aria-label={t('Requests')}>
+      <h2>{t('Requests')}</h2>
       <div class="row filters">
         <label>
           Status
@@ -96,15 +98,15 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
       {notice && <Notice kind="good">{notice}</Notice>}
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Skill requests, oldest first"
+        caption={t('Skill requests, oldest first')}
         rows={list.items}
         keyOf={({ request_id }) => request_id}
         loadMore={list.more}
         loading={list.loading}
-        empty={<p class="soft">{status === 'pending' ? 'No skill requests.' : 'No request has this status.'}</p>}
+        empty={<p class="soft">{status === 'pending' ? t('No skill requests.') : t('No request has this status.')}</p>}
         columns={[
           {
-            name: 'Skill',
+            name: t('Skill'),
             cell: ({ name, context }) => (
               <>
                 <strong>{name}</strong>
@@ -112,33 +114,33 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
               </>
             ),
           },
-          { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
+          { name: t('Status'), cell: ({ status: state }) => <Badge state={state} /> },
           {
-            name: 'Requested by',
+            name: t('Requested by'),
             cell: ({ org_id, org_name, mode }) => <Link to={`/${org_id}/${mode}`}>{org_name}</Link>,
           },
-          { name: 'Mode', cell: ({ mode }) => mode },
-          { name: 'Requested', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Mode'), cell: ({ mode }) => mode },
+          { name: t('Requested'), cell: ({ created_at }) => <Time at={created_at} /> },
           {
-            name: 'Actions',
+            name: t('Actions'),
             cell: (request) =>
               request.status === 'pending' ? (
                 <span class="row">
                   <button
                     type="button"
                     class="small-button"
-                    aria-label={`Approve ${request.name}`}
+                    aria-label={t('Approve {name}', { name: request.name })}
                     onClick={() => setDialog({ kind: 'approve', request })}
                   >
-                    Approve
+                    {t('Approve')}
                   </button>
                   <button
                     type="button"
                     class="small-button"
-                    aria-label={`Reject ${request.name}`}
+                    aria-label={t('Reject {name}', { name: request.name })}
                     onClick={() => setDialog({ kind: 'reject', request })}
                   >
-                    Reject
+                    {t('Reject')}
                   </button>
                 </span>
               ) : request.skill_id ? (
@@ -156,7 +158,9 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
         <RejectSkill
           request={dialog.request}
           onClose={close}
-          onRejected={() => onRequestDecided(`“${dialog.request.name}” was rejected; the partner receives an event.`)}
+          onRejected={() =>
+            onRequestDecided(t('“{name}” was rejected; the partner receives an event.', { name: dialog.request.name }))
+          }
         />
       )}
     </section>
@@ -180,8 +184,8 @@ function RejectSkill({ request, onClose, onRejected }: RejectProps) {
   const [reason, setReason] = useState('')
   return (
     <Confirm
-      title={`Reject “${request.name}”?`}
-      action="Reject"
+      title={t('Reject “{name}”?', { name: request.name })}
+      action={t('Reject')}
       onClose={onClose}
       act={() =>
         api(`/operator/skill-requests/${request.request_id}/reject`, {
@@ -191,13 +195,15 @@ function RejectSkill({ request, onClose, onRejected }: RejectProps) {
       onDone={onRejected}
     >
       <p>
-        Mandates that are waiting for this skill continue without it. The partner receives the event{' '}
-        <code>skill_request.resolved</code>.
+        {richText(
+          'Mandates that are waiting for this skill continue without it. The partner receives the event {code}.',
+          { code: <code>skill_request.resolved</code> },
+        )}
       </p>
       <Field
         id="rejection-reason"
-        label="Reason (optional)"
-        hint="The partner sees it in the request and in the event."
+        label={t('Reason (optional)')}
+        hint={t('The partner sees it in the request and in the event.')}
       >
         {(attributes) => (
           <textarea

@@ -1,4 +1,5 @@
 import type { ServerStatus } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -16,21 +17,23 @@ export default function OperatorStatus() {
   const failedCalls = data?.failed_calls ?? []
   const failingEndpoints = data?.failing_endpoints ?? []
   const figures: [string, number | undefined, string, string][] = [
-    ['Jobs failed', data?.jobs.failed, '/operator/jobs', 'after the last retry'],
+    [t('Jobs failed'), data?.jobs.failed, '/operator/jobs', t('after the last retry')],
     [
-      'Jobs waiting',
+      t('Jobs waiting'),
       data?.jobs.waiting,
       '/operator/jobs?state=waiting',
-      data?.jobs.waiting ? `the oldest for ${ageText(data.jobs.oldest_seconds)}` : 'all queues are empty',
+      data?.jobs.waiting
+        ? t('the oldest for {oldestSeconds}', { oldestSeconds: ageText(data.jobs.oldest_seconds) })
+        : t('all queues are empty'),
     ],
-    ['Emails failed', data?.mails.failed_today, '/operator/mails?status=failed', 'in the last day'],
-    ['Emails waiting', data?.mails.queued, '/operator/mails?status=queued', 'to be sent'],
-    ['Keys in cooldown', data?.resting_keys, '/operator/limits', 'because they exceeded rate limits'],
-    ['Skill requests', data?.skill_requests, '/operator/skills', 'waiting for a decision'],
+    [t('Emails failed'), data?.mails.failed_today, '/operator/mails?status=failed', t('in the last day')],
+    [t('Emails waiting'), data?.mails.queued, '/operator/mails?status=queued', t('to be sent')],
+    [t('Keys in cooldown'), data?.resting_keys, '/operator/limits', t('because they exceeded rate limits')],
+    [t('Skill requests'), data?.skill_requests, '/operator/skills', t('waiting for a decision')],
   ]
   return (
     <>
-      <h1>Status</h1>
+      <h1>{t('Status')}</h1>
       {!data && (
         <Notice kind="good">
           <span class="waiting">No alerts.</span>
@@ -39,7 +42,7 @@ export default function OperatorStatus() {
       {data && alerts?.length === 0 && (
         <Notice kind="good">
           No alerts. The partner API is on
-          {data.workers > 0 && `; ${data.workers} ${data.workers === 1 ? 'worker is' : 'workers are'} running`}.
+          {data.workers > 0 && `; ${data.workers} ${data.workers === 1 ? t('worker is') : t('workers are')} running`}.
         </Notice>
       )}
       {alerts?.map(({ text, to, action, isTask }) => (
@@ -49,25 +52,25 @@ export default function OperatorStatus() {
       ))}
       {failedCalls.length > 0 && (
         <section class="stack-tight">
-          <h2>API calls with server errors</h2>
+          <h2>{t('API calls with server errors')}</h2>
           <Table
-            caption="API calls with server errors, newest first"
+            caption={t('API calls with server errors, newest first')}
             rows={failedCalls}
             keyOf={({ request_id, at }) => request_id + at}
             empty={null}
             columns={[
-              { name: 'When', cell: ({ at }) => <Time at={at} /> },
+              { name: t('When'), cell: ({ at }) => <Time at={at} /> },
               {
-                name: 'Call',
+                name: t('Call'),
                 cell: ({ method, route }) => (
                   <code>
                     {method} {route}
                   </code>
                 ),
               },
-              { name: 'Organisation', cell: ({ org_name, mode }) => `${org_name}, ${mode}` },
+              { name: t('Organisation'), cell: ({ org_name, mode }) => `${org_name}, ${mode}` },
               {
-                name: 'Request log',
+                name: t('Request log'),
                 cell: ({ org_id, mode, request_id }) => (
                   <Link to={`/${org_id}/${mode}/requests?request_id=${encodeURIComponent(request_id)}`}>
                     <code>{request_id}</code>
@@ -80,26 +83,26 @@ export default function OperatorStatus() {
       )}
       {failingEndpoints.length > 0 && (
         <section class="stack-tight">
-          <h2>Failing webhook endpoints</h2>
+          <h2>{t('Failing webhook endpoints')}</h2>
           <p class="soft">
-            Events for these endpoints are stored for 30 days and retried automatically. Contact the partner.
+            {t('Events for these endpoints are stored for 30 days and retried automatically. Contact the partner.')}
           </p>
           <Table
-            caption="Failing endpoints, longest failing first"
+            caption={t('Failing endpoints, longest failing first')}
             rows={failingEndpoints}
             keyOf={({ webhook_id }) => webhook_id}
             empty={null}
             columns={[
               {
-                name: 'Endpoint',
+                name: t('Endpoint'),
                 cell: ({ org_id, mode, webhook_id, url }) => (
                   <span class="long">
                     <Link to={`/${org_id}/${mode}/webhooks/${webhook_id}`}>{url}</Link>
                   </span>
                 ),
               },
-              { name: 'Organisation', cell: ({ org_name, mode }) => `${org_name}, ${mode}` },
-              { name: 'Since', cell: ({ failing_since }) => <Time at={failing_since} /> },
+              { name: t('Organisation'), cell: ({ org_name, mode }) => `${org_name}, ${mode}` },
+              { name: t('Since'), cell: ({ failing_since }) => <Time at={failing_since} /> },
             ]}
           />
         </section>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Suppression } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -12,16 +13,16 @@ import { Link } from '../shell/router.tsx'
 
 const REASONS: Record<Suppression['reason'], string> = {
   unsubscribed: 'Unsubscribed',
-  bounced: 'Emails bounced',
-  complained: 'Reported an email as spam',
-  operator: 'Added by the operator',
+  bounced: t('Emails bounced'),
+  complained: t('Reported an email as spam'),
+  operator: t('Added by the operator'),
 }
 
 const AUDIENCES: Record<Suppression['audience'], string> = {
-  reviewer: 'Review requests',
-  student: 'Emails to students about reviews',
-  candidate: 'Emails of campaigns',
-  all: 'All emails except sign-in links',
+  reviewer: t('Review requests'),
+  student: t('Emails to students about reviews'),
+  candidate: t('Emails of campaigns'),
+  all: t('All emails except sign-in links'),
 }
 
 /** Mailboxes that do not get some or all emails. The server stores a hash of each, so that the list has no addresses. */
@@ -34,12 +35,13 @@ export default function OperatorSuppressions() {
   return (
     <>
       <p>
-        <Link to="/operator/mails">Emails</Link>
+        <Link to="/operator/mails">{t('Emails')}</Link>
       </p>
-      <h1>Suppressed mailboxes</h1>
+      <h1>{t('Suppressed mailboxes')}</h1>
       <p class="soft">
-        These mailboxes do not get the emails listed: the recipient unsubscribed or complained, emails to the mailbox
-        bounced, or an operator added it. The list has no addresses, because only a hash of each mailbox is stored.
+        {t(
+          'These mailboxes do not get the emails listed: the recipient unsubscribed or complained, emails to the mailbox bounced, or an operator added it. The list has no addresses, because only a hash of each mailbox is stored.',
+        )}
       </p>
       <form
         onSubmit={(event) => {
@@ -49,8 +51,8 @@ export default function OperatorSuppressions() {
       >
         <Field
           id="suppress-email"
-          label="Email address"
-          hint="Other spellings of the same mailbox, such as those with a tag, are suppressed too."
+          label={t('Email address')}
+          hint={t('Other spellings of the same mailbox, such as those with a tag, are suppressed too.')}
           error={error?.message}
         >
           {(attributes) => (
@@ -64,24 +66,24 @@ export default function OperatorSuppressions() {
           )}
         </Field>
         <SubmitButton class="primary" busy={isBusy} ready={email.trim() !== ''}>
-          Suppress
+          {t('Suppress')}
         </SubmitButton>
       </form>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Suppressed mailboxes, newest first"
+        caption={t('Suppressed mailboxes, newest first')}
         rows={list.items}
         keyOf={({ suppression_id }) => suppression_id}
         loadMore={list.more}
         loading={list.loading}
-        empty={<p class="soft">No mailbox is suppressed.</p>}
+        empty={<p class="soft">{t('No mailbox is suppressed.')}</p>}
         columns={[
-          { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: 'Reason', cell: ({ reason }) => REASONS[reason] },
-          { name: 'Emails', cell: ({ audience }) => AUDIENCES[audience] },
-          { name: 'Organisation', cell: ({ org_id }) => (org_id === null ? 'All' : <code>{org_id}</code>) },
+          { name: t('When'), cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Reason'), cell: ({ reason }) => REASONS[reason] },
+          { name: t('Emails'), cell: ({ audience }) => AUDIENCES[audience] },
+          { name: t('Organisation'), cell: ({ org_id }) => (org_id === null ? 'All' : <code>{org_id}</code>) },
           {
-            name: 'Caused by',
+            name: t('Caused by'),
             cell: ({ caused_by }) =>
               caused_by?.startsWith('ML_') ? (
                 <Link to={`/operator/mails/${caused_by}`}>{caused_by}</Link>
@@ -90,15 +92,15 @@ export default function OperatorSuppressions() {
               ),
           },
           {
-            name: 'Actions',
+            name: t('Actions'),
             cell: (suppression) => (
               <button
                 type="button"
                 class="plain flush"
-                aria-label={`Remove ${suppression.suppression_id}`}
+                aria-label={t('Remove {suppressionId}', { suppressionId: suppression.suppression_id })}
                 onClick={() => setRemoving(suppression)}
               >
-                Remove
+                {t('Remove')}
               </button>
             ),
           },
@@ -106,13 +108,13 @@ export default function OperatorSuppressions() {
       />
       {removing && (
         <Confirm
-          title="Remove this suppression?"
-          action="Remove"
+          title={t('Remove this suppression?')}
+          action={t('Remove')}
           onClose={() => setRemoving(undefined)}
           act={() => api(`/operator/suppressions/${removing.suppression_id}`, { method: 'DELETE' })}
           onDone={() => void list.reload()}
         >
-          <p>The mailbox can get these emails again. Remove it only if the recipient asked for it.</p>
+          <p>{t('The mailbox can get these emails again. Remove it only if the recipient asked for it.')}</p>
         </Confirm>
       )}
     </>

@@ -1,8 +1,9 @@
+import { t } from '../../translations/translate.ts'
 import type { ApiError } from '../shell/api.ts'
 
 const MESSAGES: Record<string, string> = {
-  phone: 'Enter the phone number with country code, such as +919812345678.',
-  email: 'Enter an email address, such as asha@example.com.',
+  phone: t('Enter the phone number with country code, such as +919812345678.'),
+  email: t('Enter an email address, such as asha@example.com.'),
 }
 
 /** Returns the error of a request field, in words for users who do not know the API. */

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -9,9 +10,9 @@ import { ReasonFields } from './reason-fields.tsx'
 import type { PersonDialogProps } from './request-dialogs.tsx'
 
 const FIELDS = [
-  { name: 'name', label: 'Correct name', inputMode: 'text', maxLength: 200 },
-  { name: 'phone', label: 'Correct phone number', inputMode: 'tel', maxLength: 20 },
-  { name: 'email', label: 'Correct email address', inputMode: 'email', maxLength: 254 },
+  { name: 'name', label: t('Correct name'), inputMode: 'text', maxLength: 200 },
+  { name: 'phone', label: t('Correct phone number'), inputMode: 'tel', maxLength: 20 },
+  { name: 'email', label: t('Correct email address'), inputMode: 'email', maxLength: 254 },
 ] as const
 
 /** Corrects the name and addresses of a person. Empty fields are not changed. */
@@ -23,10 +24,12 @@ export function CorrectDialog({ path, onClose, onDone }: PersonDialogProps) {
   const isReady = Object.values(values).some((value) => value.trim() !== '')
   const hasFieldError = FIELDS.some(({ name }) => fieldErrorOf(error, name) !== undefined)
   return (
-    <Dialog title="Correct the data" onClose={onClose}>
+    <Dialog title={t('Correct the data')} onClose={onClose}>
       <form class="stack" noValidate onSubmit={(event) => void correct(event)}>
         <p>
-          Fill in only the values to correct. They are replaced in all records of the person that contain such a value.
+          {t(
+            'Fill in only the values to correct. They are replaced in all records of the person that contain such a value.',
+          )}
         </p>
         {FIELDS.map(({ name, label, inputMode, maxLength }) => (
           <Field key={name} id={`correct-${name}`} label={label} error={fieldErrorOf(error, name)}>
@@ -47,10 +50,10 @@ export function CorrectDialog({ path, onClose, onDone }: PersonDialogProps) {
         {error && !hasFieldError && <Notice kind="bad">{error.message}</Notice>}
         <div class="row">
           <SubmitButton class="primary" busy={busy} ready={isReady}>
-            Correct
+            {t('Correct')}
           </SubmitButton>
           <button type="button" onClick={onClose}>
-            Cancel
+            {t('Cancel')}
           </button>
         </div>
       </form>
@@ -68,6 +71,6 @@ export function CorrectDialog({ path, onClose, onDone }: PersonDialogProps) {
     setBusy(false)
     if (!response.ok) return setError(response.error)
     onClose()
-    onDone('The data was corrected.')
+    onDone(t('The data was corrected.'))
   }
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { PersonExport } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import './people.css'
 
@@ -9,11 +10,11 @@ export function HeldData({ exported }: { exported: PersonExport }) {
   useEffect(() => heading.current?.focus(), [exported])
   const sections = (exported.sections ?? []).filter(({ records }) => records.length > 0)
   return (
-    <section class="held-data" aria-label="Stored data">
+    <section class="held-data" aria-label={t('Stored data')}>
       <h2 tabIndex={-1} ref={heading}>
-        Stored data
+        {t('Stored data')}
       </h2>
-      {sections.length === 0 && <p class="soft">No personal data is stored.</p>}
+      {sections.length === 0 && <p class="soft">{t('No personal data is stored.')}</p>}
       {sections.map(({ name, title, records }, index) => (
         <details key={name} open={index === 0}>
           <summary>

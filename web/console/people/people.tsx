@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Person, PersonList } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Field } from '../../ui/field.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -21,16 +22,17 @@ export default function People() {
   const fieldError = fieldErrorOf(error, 'phone') ?? fieldErrorOf(error, 'email') ?? error?.message
   return (
     <>
-      <h1>People</h1>
+      <h1>{t('People')}</h1>
       <p class="soft">
-        Find a candidate, student or reviewer who asked about their data. You can export, correct, restrict and erase
-        everything that this organisation stores about them. Every search is recorded in the audit log.
+        {t(
+          'Find a candidate, student or reviewer who asked about their data. You can export, correct, restrict and erase everything that this organisation stores about them. Every search is recorded in the audit log.',
+        )}
       </p>
       <form class="card stack narrow" noValidate onSubmit={(event) => void find(event)}>
         <Field
           id="person-address"
-          label="Phone number or email address"
-          hint="A phone number with country code, such as +919812345678, or an email address."
+          label={t('Phone number or email address')}
+          hint={t('A phone number with country code, such as +919812345678, or an email address.')}
           error={fieldError}
         >
           {(attributes) => (
@@ -45,34 +47,35 @@ export default function People() {
           )}
         </Field>
         <SubmitButton class="primary" busy={busy} ready={address.trim() !== ''}>
-          Find
+          {t('Find')}
         </SubmitButton>
       </form>
       {found && (
         <Table
-          caption="People found"
+          caption={t('People found')}
           rows={found}
           keyOf={({ person_id }) => person_id}
           empty={
             <p class="soft">
-              No person has this address in {context.mode.toUpperCase()} mode. People whose data was erased are not
-              found.
+              {t('No person has this address in {toUpperCase} mode. People whose data was erased are not found.', {
+                toUpperCase: context.mode.toUpperCase(),
+              })}
             </p>
           }
           columns={[
             {
-              name: 'Person',
+              name: t('Person'),
               cell: ({ person_id }) => <Link to={context.pagePath(`/people/${person_id}`)}>{person_id}</Link>,
             },
-            { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
-            { name: 'Candidacies', right: true, cell: ({ candidates }) => candidates.length },
+            { name: t('Status'), cell: ({ status }) => <Badge state={status} /> },
+            { name: t('Candidacies'), right: true, cell: ({ candidates }) => candidates.length },
             {
-              name: 'Verifications',
+              name: t('Verifications'),
               right: true,
               cell: ({ students }) => students.flatMap(({ verification_ids }) => verification_ids).length,
             },
-            { name: 'Reviews', right: true, cell: ({ reviews }) => reviews.length },
-            { name: 'Stored since', cell: ({ created_at }) => <Time at={created_at} /> },
+            { name: t('Reviews'), right: true, cell: ({ reviews }) => reviews.length },
+            { name: t('Stored since'), cell: ({ created_at }) => <Time at={created_at} /> },
           ]}
         />
       )}

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Person, PersonExport } from '../../api-types/partner.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -32,12 +34,10 @@ export default function PersonPage({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <Link to={context.pagePath('/people')}>People</Link>
+        <Link to={context.pagePath('/people')}>{t('People')}</Link>
       </p>
       <div class="page-head">
-        <h1>
-          Person <Badge state={data.status} />
-        </h1>
+        <h1>{richText('Person {badge}', { badge: <Badge state={data.status} /> })}</h1>
       </div>
       {done && <Notice kind="good">{done}</Notice>}
       <DescriptionList>
@@ -61,34 +61,34 @@ export default function PersonPage({ params }: { params: Params }) {
       </DescriptionList>
       {isErased ? (
         <p class="soft">
-          All data that identifies the person is unreadable. The records below remain, without personal data.
+          {t('All data that identifies the person is unreadable. The records below remain, without personal data.')}
         </p>
       ) : (
         <>
           {data.legal_hold !== null && (
-            <Notice kind="wait">The data must be kept. End the legal hold before you erase the person.</Notice>
+            <Notice kind="wait">{t('The data must be kept. End the legal hold before you erase the person.')}</Notice>
           )}
           <div class="row">
             <button type="button" onClick={() => void show()}>
-              Show the data
+              {t('Show the data')}
             </button>
             <button type="button" onClick={() => void download('html')}>
-              Download as HTML
+              {t('Download as HTML')}
             </button>
             <button type="button" onClick={() => void download('json')}>
-              Download as JSON
+              {t('Download as JSON')}
             </button>
             <button type="button" onClick={() => setDialog('correct')}>
-              Correct
+              {t('Correct')}
             </button>
             <button type="button" onClick={() => setDialog('restrict')}>
-              {data.status === 'restricted' ? 'Lift the restriction' : 'Restrict'}
+              {data.status === 'restricted' ? t('Lift the restriction') : t('Restrict')}
             </button>
             <button type="button" onClick={() => setDialog('hold')}>
-              {data.legal_hold === null ? 'Start a legal hold' : 'End the legal hold'}
+              {data.legal_hold === null ? t('Start a legal hold') : t('End the legal hold')}
             </button>
             <button type="button" class="danger" disabled={data.legal_hold !== null} onClick={() => setDialog('erase')}>
-              Erase
+              {t('Erase')}
             </button>
           </div>
           {exportError && <Notice kind="bad">{exportError.message}</Notice>}
@@ -134,44 +134,47 @@ function Records({ person }: { person: Person }) {
   const { candidates, students, reviews } = person
   const verifications = [
     ...students.flatMap(({ external_student_id, verification_ids }) =>
-      verification_ids.map((id) => ({ id, role: `student ${external_student_id}` })),
+      verification_ids.map((id) => ({
+        id,
+        role: t('student {externalStudentId}', { externalStudentId: external_student_id }),
+      })),
     ),
     ...reviews.map(({ verification_id }) => ({ id: verification_id, role: 'reviewer' })),
   ]
   return (
     <>
-      <h2>Candidacies</h2>
+      <h2>{t('Candidacies')}</h2>
       <Table
-        caption="Candidacies of the person"
+        caption={t('Candidacies of the person')}
         rows={candidates}
         keyOf={({ candidate_id }) => candidate_id}
-        empty={<p class="soft">The person is not a candidate.</p>}
+        empty={<p class="soft">{t('The person is not a candidate.')}</p>}
         columns={[
           {
-            name: 'Candidate',
+            name: t('Candidate'),
             cell: ({ candidate_id }) => (
               <Link to={context.pagePath(`/candidates/${candidate_id}`)}>{candidate_id}</Link>
             ),
           },
-          { name: 'Your ID', cell: ({ external_candidate_id }) => external_candidate_id },
+          { name: t('Your ID'), cell: ({ external_candidate_id }) => external_candidate_id },
           {
-            name: 'Campaign',
+            name: t('Campaign'),
             cell: ({ campaign_id }) => <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{campaign_id}</Link>,
           },
         ]}
       />
-      <h2>Verifications</h2>
+      <h2>{t('Verifications')}</h2>
       <Table
-        caption="Verifications of the person, as student or reviewer"
+        caption={t('Verifications of the person, as student or reviewer')}
         rows={verifications}
         keyOf={({ id, role }) => `${id} ${role}`}
-        empty={<p class="soft">The person is neither a student nor a reviewer.</p>}
+        empty={<p class="soft">{t('The person is neither a student nor a reviewer.')}</p>}
         columns={[
           {
-            name: 'Verification',
+            name: t('Verification'),
             cell: ({ id }) => <Link to={context.pagePath(`/verifications/${id}`)}>{id}</Link>,
           },
-          { name: 'Role', cell: ({ role }) => role },
+          { name: t('Role'), cell: ({ role }) => role },
         ]}
       />
     </>

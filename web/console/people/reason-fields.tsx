@@ -1,3 +1,4 @@
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 
 interface Reason {
@@ -18,8 +19,8 @@ export function ReasonFields({ reason, onChange, required = false }: Props) {
     <>
       <Field
         id="reason-requester"
-        label={`Who asked${suffix}`}
-        hint="For example: the person, ticket 4711. Do not enter names or addresses: they would not be erased."
+        label={t('Who asked{suffix}', { suffix })}
+        hint={t('For example: the person, ticket 4711. Do not enter names or addresses: they would not be erased.')}
       >
         {(attributes) => (
           <input
@@ -33,7 +34,11 @@ export function ReasonFields({ reason, onChange, required = false }: Props) {
           />
         )}
       </Field>
-      <Field id="reason-basis" label={`Basis${suffix}`} hint="For example: GDPR Article 17, or DPDP Act section 12.">
+      <Field
+        id="reason-basis"
+        label={`Basis${suffix}`}
+        hint={t('For example: GDPR Article 17, or DPDP Act section 12.')}
+      >
         {(attributes) => (
           <input
             {...attributes}

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Person } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -25,21 +26,21 @@ export function RestrictDialog({ path, person, onClose, onDone }: PersonDialogPr
   const [busy, setBusy] = useState(false)
   const isRestricted = person.status === 'restricted'
   return (
-    <Dialog title={isRestricted ? 'Lift the restriction?' : 'Restrict processing?'} onClose={onClose}>
+    <Dialog title={isRestricted ? t('Lift the restriction?') : t('Restrict processing?')} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void change(event)}>
         <p>
           {isRestricted
-            ? 'Messages that became due in the meantime are sent now.'
-            : 'The person is not contacted, and replies are not processed, until you lift the restriction.'}
+            ? t('Messages that became due in the meantime are sent now.')
+            : t('The person is not contacted, and replies are not processed, until you lift the restriction.')}
         </p>
         <ReasonFields reason={reason} onChange={setReason} />
         {error && <Notice kind="bad">{error.message}</Notice>}
         <div class="row">
           <SubmitButton class="primary" busy={busy}>
-            {isRestricted ? 'Lift the restriction' : 'Restrict'}
+            {isRestricted ? t('Lift the restriction') : t('Restrict')}
           </SubmitButton>
           <button type="button" onClick={onClose}>
-            Cancel
+            {t('Cancel')}
           </button>
         </div>
       </form>
@@ -55,7 +56,7 @@ export function RestrictDialog({ path, person, onClose, onDone }: PersonDialogPr
     setBusy(false)
     if (!response.ok) return setError(response.error)
     onClose()
-    onDone(isRestricted ? 'The restriction was lifted.' : 'Processing is restricted.')
+    onDone(isRestricted ? t('The restriction was lifted.') : t('Processing is restricted.'))
   }
 }
 
@@ -67,14 +68,20 @@ export function HoldDialog({ path, person, onClose, onDone }: PersonDialogProps)
   const isHeld = person.legal_hold !== null
   const isReady = isHeld || reason.trim() !== ''
   return (
-    <Dialog title={isHeld ? 'End the legal hold?' : 'Start a legal hold?'} onClose={onClose}>
+    <Dialog title={isHeld ? t('End the legal hold?') : t('Start a legal hold?')} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void change(event)}>
         {isHeld ? (
-          <p>After that, the person can be erased on request, and retention periods apply again.</p>
+          <p>{t('After that, the person can be erased on request, and retention periods apply again.')}</p>
         ) : (
           <>
-            <p>The person cannot be erased until you end the hold: neither on request, nor by a retention period.</p>
-            <Field id="hold-reason" label="Reason" hint="For example: lawsuit 12/2026. Do not enter personal data.">
+            <p>
+              {t('The person cannot be erased until you end the hold: neither on request, nor by a retention period.')}
+            </p>
+            <Field
+              id="hold-reason"
+              label={t('Reason')}
+              hint={t('For example: lawsuit 12/2026. Do not enter personal data.')}
+            >
               {(attributes) => (
                 <input
                   {...attributes}
@@ -91,10 +98,10 @@ export function HoldDialog({ path, person, onClose, onDone }: PersonDialogProps)
         {error && <Notice kind="bad">{error.message}</Notice>}
         <div class="row">
           <SubmitButton class="primary" busy={busy} ready={isReady}>
-            {isHeld ? 'End the legal hold' : 'Start the legal hold'}
+            {isHeld ? t('End the legal hold') : t('Start the legal hold')}
           </SubmitButton>
           <button type="button" onClick={onClose}>
-            Cancel
+            {t('Cancel')}
           </button>
         </div>
       </form>
@@ -109,7 +116,7 @@ export function HoldDialog({ path, person, onClose, onDone }: PersonDialogProps)
     setBusy(false)
     if (!response.ok) return setError(response.error)
     onClose()
-    onDone(isHeld ? 'The legal hold was ended.' : 'The legal hold was started.')
+    onDone(isHeld ? t('The legal hold was ended.') : t('The legal hold was started.'))
   }
 }
 
@@ -124,14 +131,15 @@ export function EraseDialog({ path, onClose, onDone }: PersonDialogProps) {
   const isReady =
     reason.requested_by.trim() !== '' && reason.basis.trim() !== '' && confirmation.trim() === CONFIRMATION
   return (
-    <Dialog title="Erase the person?" onClose={onClose}>
+    <Dialog title={t('Erase the person?')} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void erase(event)}>
         <p>
-          Running conversations and sessions end, and credentials are revoked. Names, addresses, messages and answers
-          become unreadable. Results, counts and credits remain. This cannot be undone.
+          {t(
+            'Running conversations and sessions end, and credentials are revoked. Names, addresses, messages and answers become unreadable. Results, counts and credits remain. This cannot be undone.',
+          )}
         </p>
         <ReasonFields reason={reason} onChange={setReason} required />
-        <Field id="erase-confirmation" label={`To confirm, enter: ${CONFIRMATION}`}>
+        <Field id="erase-confirmation" label={t('To confirm, enter: {cONFIRMATION}', { cONFIRMATION: CONFIRMATION })}>
           {(attributes) => (
             <input
               {...attributes}
@@ -145,10 +153,10 @@ export function EraseDialog({ path, onClose, onDone }: PersonDialogProps) {
         {error && <Notice kind="bad">{error.message}</Notice>}
         <div class="row">
           <SubmitButton class="danger" busy={busy} ready={isReady}>
-            Erase the person
+            {t('Erase the person')}
           </SubmitButton>
           <button type="button" onClick={onClose}>
-            Cancel
+            {t('Cancel')}
           </button>
         </div>
       </form>
@@ -163,6 +171,6 @@ export function EraseDialog({ path, onClose, onDone }: PersonDialogProps) {
     setBusy(false)
     if (!response.ok) return setError(response.error)
     onClose()
-    onDone('The person was erased.')
+    onDone(t('The person was erased.'))
   }
 }

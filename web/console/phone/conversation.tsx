@@ -1,5 +1,6 @@
 import { Fragment } from 'preact'
 import type { ConversationMessage, ConversationPrompt } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Time } from '../../ui/time.tsx'
 import './conversation.css'
 import { channelName } from '../shared/labels.ts'
@@ -48,8 +49,10 @@ function Bubble({
   return (
     <div class={`bubble ${direction} ${channel} ${undelivered ? 'undelivered' : ''}`}>
       <span class="hidden-text">{direction === 'in' ? 'Candidate:' : 'Received:'}</span>
-      {contact_step !== null && contact_step > 0 && <p class="bubble-note">Follow-up {contact_step}</p>}
-      {channel === 'voice' && direction === 'out' && <p class="bubble-note">Voice call</p>}
+      {contact_step !== null && contact_step > 0 && (
+        <p class="bubble-note">{t('Follow-up {contactStep}', { contactStep: contact_step })}</p>
+      )}
+      {channel === 'voice' && direction === 'out' && <p class="bubble-note">{t('Voice call')}</p>}
       {direction === 'in' ? (
         <p>{text}</p>
       ) : text ? (
@@ -96,7 +99,7 @@ function Prompt({ prompt, isOpen }: { prompt: ConversationPrompt; isOpen: boolea
         <p key={index}>{line}</p>
       ))}
       {prompt.choices.length > 0 && !isOpen && (
-        <ul class="choice-list" aria-label="Choices">
+        <ul class="choice-list" aria-label={t('Choices')}>
           {prompt.choices.map(({ value, label }) => (
             <li key={value}>{label}</li>
           ))}

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CandidateConversation, SimulatorPhone as Phone } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -43,43 +44,44 @@ export default function PhonePage({ params }: { params: Params }) {
   if (context.mode === 'live') {
     return (
       <div class="card empty">
-        <h1>The simulator phone is available in test mode</h1>
-        <p class="soft">In live mode, real candidates answer on their own phones.</p>
+        <h1>{t('The simulator phone is available in test mode')}</h1>
+        <p class="soft">{t('In live mode, real candidates answer on their own phones.')}</p>
       </div>
     )
   }
   return (
     <>
       <div class="page-head">
-        <h1>Simulator phone</h1>
+        <h1>{t('Simulator phone')}</h1>
         {candidateId && (
           <Link class="button phones-back" to={context.pagePath(`/phone${queryString ? `?${queryString}` : ''}`)}>
-            All simulator phones
+            {t('All simulator phones')}
           </Link>
         )}
       </div>
       <p class="soft">
-        In test mode, all messages to candidates arrive here. Choose a candidate, answer for them, and watch their
-        result change.
+        {t(
+          'In test mode, all messages to candidates arrive here. Choose a candidate, answer for them, and watch their result change.',
+        )}
       </p>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       {items?.length === 0 && !queryString ? (
         <div class="card empty">
-          <h2>No candidates yet</h2>
-          <p class="soft">Start a campaign in test mode; each candidate gets a simulator phone here.</p>
+          <h2>{t('No candidates yet')}</h2>
+          <p class="soft">{t('Start a campaign in test mode; each candidate gets a simulator phone here.')}</p>
           <Link class="button primary" to={context.pagePath('/first-campaign')}>
-            Run a first campaign
+            {t('Run a first campaign')}
           </Link>
         </div>
       ) : (
         <div class={`phones ${candidateId ? 'has-selection' : ''}`}>
-          <aside class="stack-tight phones-list" aria-label="Simulator phones">
+          <aside class="stack-tight phones-list" aria-label={t('Simulator phones')}>
             <div class="row filters">
               <label>
                 Search
                 <input
                   type="search"
-                  placeholder="Name, number or ID"
+                  placeholder={t('Name, number or ID')}
                   value={searchText}
                   onInput={(event) => setQuery({ q: event.currentTarget.value })}
                 />
@@ -87,8 +89,8 @@ export default function PhonePage({ params }: { params: Params }) {
               <RecordPicker
                 id="phone-campaign"
                 kind="campaign"
-                label="Campaign"
-                placeholder="All campaigns"
+                label={t('Campaign')}
+                placeholder={t('All campaigns')}
                 value={campaignId || undefined}
                 onChoose={(id) => setQuery({ campaign_id: id })}
               />
@@ -116,31 +118,31 @@ export default function PhonePage({ params }: { params: Params }) {
                           <span class="row between">
                             <strong>{phone.name}</strong>
                             {phone.status === 'pending' && !phone.part ? (
-                              <span class="badge wait">your turn</span>
+                              <span class="badge wait">{t('your turn')}</span>
                             ) : (
                               <Badge state={phone.status} />
                             )}
                           </span>
                           <span class="soft small last-message">
                             {phone.part ? `${PERSONAS[phone.part]?.name}: ` : ''}
-                            {phone.last?.text ?? 'no messages yet'}
+                            {phone.last?.text ?? t('no messages yet')}
                           </span>
                         </span>
                       </Link>
                     </li>
                   ))}
-              {items?.length === 0 && <li class="soft person">No candidate matches this search.</li>}
+              {items?.length === 0 && <li class="soft person">{t('No candidate matches this search.')}</li>}
             </ul>
             {list.more && (
               <SubmitButton type="button" onClick={list.more} busy={list.loading}>
-                Show more
+                {t('Show more')}
               </SubmitButton>
             )}
           </aside>
           {candidateId ? (
             <SelectedPhone key={candidateId} candidateId={candidateId} onChange={() => void list.reload()} />
           ) : (
-            <p class="soft no-selection">Choose a candidate from the list.</p>
+            <p class="soft no-selection">{t('Choose a candidate from the list.')}</p>
           )}
         </div>
       )}
@@ -165,10 +167,10 @@ function SelectedPhone({ candidateId, onChange }: { candidateId: string; onChang
           <>
             <LiveResult resultId={candidate.result_id} messageCount={candidate.messages.length} />
             <p class="row small">
-              <Link to={context.pagePath(`/candidates/${candidate.candidate_id}`)}>View delivery status</Link>
+              <Link to={context.pagePath(`/candidates/${candidate.candidate_id}`)}>{t('View delivery status')}</Link>
               {candidate.link && (
                 <a href={candidate.link} target="_blank" rel="noreferrer">
-                  Open candidate page
+                  {t('Open candidate page')}
                 </a>
               )}
             </p>

@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { CandidateConversation, ConversationPrompt } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -57,7 +59,7 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
   const hasMessages = messageCount > 0
   const canAnswer = data?.status === 'pending' && !data.part && context.can('recruiter')
   return (
-    <section class="simulator-phone" aria-label={data ? `Phone of ${data.name}` : 'Phone'}>
+    <section class="simulator-phone" aria-label={data ? t('Phone of {name}', { name: data.name }) : 'Phone'}>
       <header class={`simulator-phone-top ${lastChannel ?? ''}`}>
         <span class="avatar" aria-hidden="true">
           {data ? initials(data.name) : ''}
@@ -71,7 +73,7 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
         </div>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable with the keyboard */}
-      <div class="simulator-phone-screen" ref={screen} role="log" aria-label="Messages" tabIndex={0}>
+      <div class="simulator-phone-screen" ref={screen} role="log" aria-label={t('Messages')} tabIndex={0}>
         {data && !hasMessages && <NoMessageYet candidate={data} />}
         {data && <Conversation messages={data.messages} openStep={canAnswer ? prompt?.step : undefined} />}
         {busy && <p class="bubble out typing">…</p>}
@@ -87,10 +89,12 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
           </p>
         ) : data.part ? (
           <p class="conversation-ended">
-            This test number answers automatically: it {PERSONAS[data.part]?.description ?? data.part}.
+            {t('This test number answers automatically: it {description}.', {
+              description: PERSONAS[data.part]?.description ?? data.part,
+            })}
           </p>
         ) : !context.can('recruiter') ? (
-          <p class="conversation-ended">You need the recruiter role to answer as the candidate.</p>
+          <p class="conversation-ended">{t('You need the recruiter role to answer as the candidate.')}</p>
         ) : (
           hasMessages && prompt && answerForm(prompt)
         )}
@@ -102,7 +106,7 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
     return (
       <>
         {lastQuestion && lastQuestion !== lastReceived && (
-          <p class="small soft">Your reply answers the last question, not the last message.</p>
+          <p class="small soft">{t('Your reply answers the last question, not the last message.')}</p>
         )}
         {choices.length > 0 && (
           <div class="quick">
@@ -124,24 +128,24 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
         >
           <input
             type="text"
-            aria-label="Type an answer"
-            placeholder={kind === 'words' ? 'Type your answer' : 'Or type something'}
+            aria-label={t('Type an answer')}
+            placeholder={kind === 'words' ? t('Type your answer') : t('Or type something')}
             value={text}
             onInput={(event) => setText(event.currentTarget.value)}
           />
           <SubmitButton class="primary" busy={busy} ready={text.trim() !== ''}>
-            Send
+            {t('Send')}
           </SubmitButton>
         </form>
         <p class="small soft row between">
-          <span>You are answering as the candidate</span>
+          <span>{t('You are answering as the candidate')}</span>
           <SubmitButton
             type="button"
             class="plain flush small"
             busy={busy}
             onClick={() => void sendReply({ text: 'STOP' })}
           >
-            Send STOP
+            {t('Send STOP')}
           </SubmitButton>
         </p>
       </>
@@ -169,18 +173,17 @@ function NoMessageYet({ candidate }: { candidate: CandidateConversation }) {
   return (
     <div class="stack-tight">
       <p class="soft">
-        {firstMessageIsDue ? (
-          'Sending the first message…'
-        ) : (
-          <>
-            Candidates are contacted between 09:00 and 20:00 Indian time. The first message arrives <Time at={next} />.
-          </>
-        )}
+        {firstMessageIsDue
+          ? t('Sending the first message…')
+          : richText(
+              'Candidates are contacted between 09:00 and 20:00 Indian time. The first message arrives {time}.',
+              { time: <Time at={next} /> },
+            )}
       </p>
       {!firstMessageIsDue && link && (
         <p>
           <a href={link} target="_blank" rel="noreferrer">
-            Open the candidate's page now
+            {t("Open the candidate's page now")}
           </a>
         </p>
       )}

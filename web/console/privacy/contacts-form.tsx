@@ -1,26 +1,27 @@
 import { useState } from 'preact/hooks'
 import type { PrivacySettings, PrivacySettingsChange } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 
 const FIELDS = [
-  ['grievance_name', 'Person or team for complaints', 'text'],
-  ['grievance_email', 'Email address for complaints', 'email'],
-  ['grievance_phone', 'Phone number for complaints', 'tel'],
-  ['privacy_email', 'Email address for questions about personal data', 'email'],
-  ['postal_address', 'Postal address', 'text'],
+  ['grievance_name', t('Person or team for complaints'), 'text'],
+  ['grievance_email', t('Email address for complaints'), 'email'],
+  ['grievance_phone', t('Phone number for complaints'), 'tel'],
+  ['privacy_email', t('Email address for questions about personal data'), 'email'],
+  ['postal_address', t('Postal address'), 'text'],
 ] as const
 const BASIS_FIELDS = [
-  ['contact_basis_source', 'Where people agreed or applied, such as the name of a form'],
-  ['contact_basis_text_version', 'Version of the text that people agreed to (optional)'],
+  ['contact_basis_source', t('Where people agreed or applied, such as the name of a form')],
+  ['contact_basis_text_version', t('Version of the text that people agreed to (optional)')],
 ] as const
 const BASES = [
-  [null, 'Not declared: each LIVE candidate needs a consent at enrolment'],
-  ['consent', 'The person agreed to be contacted about jobs'],
-  ['application', 'The person applied for a job with us'],
-  ['legitimate_use', 'Another use that the law allows without consent'],
+  [null, t('Not declared: each LIVE candidate needs a consent at enrolment')],
+  ['consent', t('The person agreed to be contacted about jobs')],
+  ['application', t('The person applied for a job with us')],
+  ['legitimate_use', t('Another use that the law allows without consent')],
 ] as const
 type FieldName = (typeof FIELDS | typeof BASIS_FIELDS)[number][0]
 
@@ -52,7 +53,7 @@ export function PrivacyContactsForm({ path, settings, isOwner, onSaved }: Props)
     <form class="card stack" noValidate onSubmit={(event) => void save(event)}>
       {!settings.grievance_email && !settings.grievance_phone && (
         <Notice kind="wait">
-          The notice has no contact for complaints yet. Enter an email address or a phone number.
+          {t('The notice has no contact for complaints yet. Enter an email address or a phone number.')}
         </Notice>
       )}
       {FIELDS.map(([name, label, inputMode]) => (
@@ -71,7 +72,7 @@ export function PrivacyContactsForm({ path, settings, isOwner, onSaved }: Props)
       ))}
       <Field
         id="privacy-contact-basis"
-        label="Why you may contact candidates in LIVE mode"
+        label={t('Why you may contact candidates in LIVE mode')}
         error={errorOf('contact_basis')}
       >
         {(attributes) => (
@@ -105,7 +106,7 @@ export function PrivacyContactsForm({ path, settings, isOwner, onSaved }: Props)
         ))}
       <Field
         id="privacy-link-days"
-        label="Number of days for which candidates' links work after the campaign"
+        label={t("Number of days for which candidates' links work after the campaign")}
         error={errorOf('link_days')}
       >
         {(attributes) => (
@@ -130,8 +131,8 @@ export function PrivacyContactsForm({ path, settings, isOwner, onSaved }: Props)
         Students below 18 need the consent of a guardian
       </label>
       {error && !hasFieldError && <Notice kind="bad">{error.message}</Notice>}
-      {saved && <Notice kind="good">Privacy settings saved.</Notice>}
-      {isOwner && <SubmitButton busy={busy}>Save privacy settings</SubmitButton>}
+      {saved && <Notice kind="good">{t('Privacy settings saved.')}</Notice>}
+      {isOwner && <SubmitButton busy={busy}>{t('Save privacy settings')}</SubmitButton>}
     </form>
   )
 

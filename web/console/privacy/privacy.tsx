@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { PrivacyRequest, PrivacySettings, RetentionPreview } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -13,10 +15,10 @@ import { PrivacyContactsForm } from './contacts-form.tsx'
 import { RetentionForm } from './retention-form.tsx'
 
 const ACTION_NAMES: Record<string, string> = {
-  export: 'See the data',
-  correct: 'Correct the data',
-  erase: 'Erase the data',
-  withdraw: 'Withdraw consent',
+  export: t('See the data'),
+  correct: t('Correct the data'),
+  erase: t('Erase the data'),
+  withdraw: t('Withdraw consent'),
 }
 
 /** The contacts in the notice, the retention periods with a preview, the legal hold, and the requests that people made. */
@@ -28,10 +30,11 @@ export default function Privacy() {
   const isOwner = context.can('owner')
   return (
     <>
-      <h1>Privacy</h1>
+      <h1>{t('Privacy')}</h1>
       <p class="soft">
-        The notice that candidates, students and reviewers see shows these contacts. On the same page, people can see,
-        correct and erase their data.
+        {t(
+          'The notice that candidates, students and reviewers see shows these contacts. On the same page, people can see, correct and erase their data.',
+        )}
       </p>
       {settings.error && <Notice kind="bad">{settings.error.message}</Notice>}
       {settings.data && (
@@ -45,10 +48,10 @@ export default function Privacy() {
           }}
         />
       )}
-      <h2>Upcoming erasures</h2>
+      <h2>{t('Upcoming erasures')}</h2>
       {preview.error && <Notice kind="bad">{preview.error.message}</Notice>}
       {preview.data && <Preview preview={preview.data} isHeld={settings.data?.legal_hold_at != null} />}
-      <h2>Retention periods</h2>
+      <h2>{t('Retention periods')}</h2>
       <RetentionForm isOwner={isOwner} onSaved={() => void preview.reload()} />
       {settings.data && (
         <LegalHold path={`${settingsPath}/hold`} settings={settings.data} isOwner={isOwner} onChanged={settings.set} />
@@ -66,21 +69,34 @@ function Preview({ preview, isHeld }: { preview: RetentionPreview; isHeld: boole
   const laterCount = people.slice(MAX_DATES).reduce((sum, { count }) => sum + count, 0)
   return (
     <div class="card stack-tight">
-      {isHeld && <Notice kind="wait">A legal hold is active: nothing is erased until it ends.</Notice>}
-      {people.length === 0 && <p>No people will be erased in the next {days} days.</p>}
+      {isHeld && <Notice kind="wait">{t('A legal hold is active: nothing is erased until it ends.')}</Notice>}
+      {people.length === 0 && <p>{t('No people will be erased in the next {days} days.', { days })}</p>}
       <ul>
         {people.slice(0, MAX_DATES).map(({ date, count }) => (
           <li key={date}>
             {count.toLocaleString()} {count === 1 ? 'person' : 'people'} will be erased on {formatDate(date)}.
           </li>
         ))}
-        {laterCount > 0 && <li>{laterCount.toLocaleString()} more people will be erased later in this period.</li>}
+        {laterCount > 0 && (
+          <li>
+            {t('{laterCount} more people will be erased later in this period.', {
+              laterCount: laterCount.toLocaleString(),
+            })}
+          </li>
+        )}
       </ul>
       <p class="soft small">
-        Also erased in the next {days} days: messages of {due.conversations.toLocaleString()} candidates, answers of{' '}
-        {due.answers.toLocaleString()} candidates, {due.mails.toLocaleString()} emails,{' '}
-        {due.request_log.toLocaleString()} entries of the request log, and personal values in{' '}
-        {due.audit.toLocaleString()} entries of the audit log.
+        {t(
+          'Also erased in the next {days} days: messages of {conversations} candidates, answers of {answers} candidates, {mails} emails, {requestLog} entries of the request log, and personal values in {audit} entries of the audit log.',
+          {
+            days,
+            conversations: due.conversations.toLocaleString(),
+            answers: due.answers.toLocaleString(),
+            mails: due.mails.toLocaleString(),
+            requestLog: due.request_log.toLocaleString(),
+            audit: due.audit.toLocaleString(),
+          },
+        )}
       </p>
     </div>
   )
@@ -103,25 +119,24 @@ function LegalHold({ path, settings, isOwner, onChanged }: HoldProps) {
   const isHeld = settings.legal_hold_at !== null
   return (
     <>
-      <h2>Legal hold</h2>
+      <h2>{t('Legal hold')}</h2>
       <p>
-        {isHeld ? (
-          <>
-            Active since <Time at={settings.legal_hold_at!} />: {settings.legal_hold_reason}
-          </>
-        ) : (
-          'No legal hold. Data is erased at the end of its retention period.'
-        )}
+        {isHeld
+          ? richText('Active since {time}: {legalHoldReason}', {
+              time: <Time at={settings.legal_hold_at!} />,
+              legalHoldReason: settings.legal_hold_reason,
+            })
+          : t('No legal hold. Data is erased at the end of its retention period.')}
       </p>
       {isOwner && (
         <button type="button" onClick={() => setIsOpen(true)}>
-          {isHeld ? 'End the legal hold' : 'Start a legal hold'}
+          {isHeld ? t('End the legal hold') : t('Start a legal hold')}
         </button>
       )}
       {isOpen && (
         <Confirm
-          title={isHeld ? 'End the legal hold?' : 'Start a legal hold?'}
-          action={isHeld ? 'End the legal hold' : 'Start the legal hold'}
+          title={isHeld ? t('End the legal hold?') : t('Start a legal hold?')}
+          action={isHeld ? t('End the legal hold') : t('Start the legal hold')}
           onClose={() => setIsOpen(false)}
           act={async () => {
             const response = await api<PrivacySettings>(path, {
@@ -134,11 +149,13 @@ function LegalHold({ path, settings, isOwner, onChanged }: HoldProps) {
           onDone={() => setReason('')}
         >
           {isHeld ? (
-            <p>Data whose retention period has already ended is erased within the next hour.</p>
+            <p>{t('Data whose retention period has already ended is erased within the next hour.')}</p>
           ) : (
             <>
               <p>
-                No data is erased by retention periods until you end the hold. People can still erase their own data.
+                {t(
+                  'No data is erased by retention periods until you end the hold. People can still erase their own data.',
+                )}
               </p>
               <label>
                 Reason
@@ -163,19 +180,21 @@ function Requests() {
   const list = useList<PrivacyRequest>(context.apiPath('/privacy-requests'))
   return (
     <>
-      <h2>Requests about personal data</h2>
+      <h2>{t('Requests about personal data')}</h2>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Requests, newest first"
+        caption={t('Requests, newest first')}
         rows={list.items}
         keyOf={({ request_id }) => request_id}
         loadMore={list.more}
         loading={list.loading}
-        empty={<p class="soft">No requests yet. A request takes effect when the person confirms it with a code.</p>}
+        empty={
+          <p class="soft">{t('No requests yet. A request takes effect when the person confirms it with a code.')}</p>
+        }
         columns={[
-          { name: 'Request', cell: ({ action }) => ACTION_NAMES[action] ?? action },
+          { name: t('Request'), cell: ({ action }) => ACTION_NAMES[action] ?? action },
           {
-            name: 'Person',
+            name: t('Person'),
             cell: ({ person_id }) =>
               context.can('owner') ? (
                 <Link to={context.pagePath(`/people/${person_id}`)}>{person_id}</Link>
@@ -183,9 +202,9 @@ function Requests() {
                 <code>{person_id}</code>
               ),
           },
-          { name: 'Page', cell: ({ page }) => page },
-          { name: 'Status', cell: ({ confirmed_at }) => <Badge state={confirmed_at ? 'completed' : 'pending'} /> },
-          { name: 'Requested', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Page'), cell: ({ page }) => page },
+          { name: t('Status'), cell: ({ confirmed_at }) => <Badge state={confirmed_at ? 'completed' : 'pending'} /> },
+          { name: t('Requested'), cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
       />
     </>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Retention } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -10,10 +11,10 @@ import { useOrgContext } from '../shell/session.ts'
 const CLASS_NAMES: Record<Retention['classes'][number]['class'], string> = {
   conversations: 'Messages',
   answers: 'Answers',
-  contact_data: 'Names and contact data',
+  contact_data: t('Names and contact data'),
   mails: 'Emails',
-  request_log: 'Request log',
-  audit: 'Personal values in the audit log',
+  request_log: t('Request log'),
+  audit: t('Personal values in the audit log'),
 }
 
 /** The retention periods, each within the bounds that the operator sets. */
@@ -34,8 +35,13 @@ export function RetentionForm({ isOwner, onSaved }: { isOwner: boolean; onSaved:
         <Field
           key={each.class}
           id={`retention-${each.class}`}
-          label={`${CLASS_NAMES[each.class]}, in days`}
-          hint={`${each.description} ${each.min_days} to ${each.max_days} days; default ${each.default_days}.`}
+          label={t('{value}, in days', { value: CLASS_NAMES[each.class] })}
+          hint={t('{description} {minDays} to {maxDays} days; default {defaultDays}.', {
+            description: each.description,
+            minDays: each.min_days,
+            maxDays: each.max_days,
+            defaultDays: each.default_days,
+          })}
           error={error?.details.find(({ path: field }) => field === each.class)?.message}
         >
           {(attributes) => (
@@ -52,8 +58,8 @@ export function RetentionForm({ isOwner, onSaved }: { isOwner: boolean; onSaved:
         </Field>
       ))}
       {error && error.details.length === 0 && <Notice kind="bad">{error.message}</Notice>}
-      {saved && <Notice kind="good">Retention periods saved.</Notice>}
-      {isOwner && <SubmitButton busy={busy}>Save retention periods</SubmitButton>}
+      {saved && <Notice kind="good">{t('Retention periods saved.')}</Notice>}
+      {isOwner && <SubmitButton busy={busy}>{t('Save retention periods')}</SubmitButton>}
     </form>
   )
 

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ItemImport } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { FileImportForm, uploadParameters } from '../shared/file-import-form.tsx'
@@ -15,7 +16,7 @@ export function ImportForm({ onImported }: { onImported: () => void }) {
   const [outcome, setOutcome] = useState<ItemImport>()
   const [error, setError] = useState<ApiError>()
   return (
-    <section class="stack" aria-label="Import">
+    <section class="stack" aria-label={t('Import')}>
       <FileImportForm<ItemImport>
         name="Import questions"
         fileLabel="File: CSV, or QTI 3.0 as XML or ZIP (up to 8 MB)"
@@ -41,7 +42,7 @@ export function ImportForm({ onImported }: { onImported: () => void }) {
           Skill ID of questions that name no skill (optional)
           <input
             type="text"
-            placeholder="sk_1001"
+            placeholder={t('sk_1001')}
             value={skillId}
             onInput={(event) => setSkillId(event.currentTarget.value.trim())}
           />
@@ -58,8 +59,9 @@ function ImportErrors({ error: { details, message } }: { error: ApiError }) {
   return (
     <>
       <Notice kind="bad">
-        Nothing was imported. {details.length === 1 ? 'The file has 1 error.' : message.replace('; see `details`', '')}{' '}
-        Correct the file and choose it again.
+        Nothing was imported.{' '}
+        {details.length === 1 ? t('The file has 1 error.') : message.replace('; see `details`', '')} Correct the file
+        and choose it again.
       </Notice>
       <Findings name="Errors" findings={details} />
     </>
@@ -69,24 +71,24 @@ function ImportErrors({ error: { details, message } }: { error: ApiError }) {
 function ImportOutcome({ outcome }: { outcome: ItemImport }) {
   const { dry_run, added, replaced, updated, unchanged, pilot, warnings } = outcome
   const parts = [
-    `${added.toLocaleString()} added`,
-    `${replaced.toLocaleString()} replaced`,
-    `${updated.toLocaleString()} updated`,
-    `${unchanged.toLocaleString()} unchanged`,
+    t('{added} added', { added: added.toLocaleString() }),
+    t('{replaced} replaced', { replaced: replaced.toLocaleString() }),
+    t('{updated} updated', { updated: updated.toLocaleString() }),
+    t('{unchanged} unchanged', { unchanged: unchanged.toLocaleString() }),
   ]
   return (
     <>
       <Notice kind="good">
-        {dry_run ? 'The file has no errors. An import would give: ' : 'Imported: '}
+        {dry_run ? t('The file has no errors. An import would give: ') : t('Imported: ')}
         {parts.join(', ')}.{' '}
         {pilot > 0 &&
-          `${pilot.toLocaleString()} of them ${dry_run ? 'would start' : 'start'} as pilot questions, which are asked without being scored.`}
+          `${pilot.toLocaleString()} of them ${dry_run ? t('would start') : 'start'} as pilot questions, which are asked without being scored.`}
       </Notice>
       {warnings.length > 0 && (
         <>
           <p>
-            {warnings.length.toLocaleString()} {warnings.length === 1 ? 'question looks' : 'findings look'} weak. You
-            can improve {warnings.length === 1 ? 'it' : 'them'} and import the file again.
+            {warnings.length.toLocaleString()} {warnings.length === 1 ? t('question looks') : t('findings look')} weak.
+            You can improve {warnings.length === 1 ? 'it' : 'them'} and import the file again.
           </p>
           <Findings name="Warnings" findings={warnings} />
         </>
@@ -105,11 +107,11 @@ function Findings({ name, findings }: { name: string; findings: { path: string; 
         keyOf={({ path, message }) => `${path} ${message}`}
         empty={null}
         columns={[
-          { name: 'Position', cell: ({ path }) => path },
-          { name: 'What to do', cell: ({ message }) => message },
+          { name: t('Position'), cell: ({ path }) => path },
+          { name: t('What to do'), cell: ({ message }) => message },
         ]}
       />
-      {omitted > 0 && <p class="soft small">And {omitted.toLocaleString()} more.</p>}
+      {omitted > 0 && <p class="soft small">{t('And {omitted} more.', { omitted: omitted.toLocaleString() })}</p>}
     </>
   )
 }

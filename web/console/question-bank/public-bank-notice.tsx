@@ -1,4 +1,6 @@
 import type { ItemSources } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
@@ -17,13 +19,15 @@ export function PublicBankNotice({ skillIds, names }: { skillIds: string[]; name
     <Notice kind="wait">
       <p>
         {new Intl.ListFormat('en').format(publicIds.map((id) => names?.get(id) ?? id))}:{' '}
-        {publicIds.length === 1 ? 'this skill is' : 'these skills are'} verified with built-in questions. Anyone can
-        read them with their answers, because Attestry is open source. Candidates who prepare with them can be verified
-        without the skill.
+        {publicIds.length === 1 ? t('this skill is') : t('these skills are')} verified with built-in questions. Anyone
+        can read them with their answers, because Attestry is open source. Candidates who prepare with them can be
+        verified without the skill.
       </p>
       <p>
-        For LIVE jobs, import at least 12 questions of your own for each skill.{' '}
-        <Link to={context.pagePath('/question-bank')}>Open your own questions</Link>
+        {richText(
+          'For LIVE jobs, import at least 12 questions of your own for each skill. <link>Open your own questions</link>',
+          { link: (words) => <Link to={context.pagePath('/question-bank')}>{words}</Link> },
+        )}
       </p>
     </Notice>
   )

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Item, ItemSkill, ItemSkillList } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -25,7 +26,7 @@ export default function QuestionBank() {
   return (
     <>
       <div class="page-head">
-        <h1>Your own questions</h1>
+        <h1>{t('Your own questions')}</h1>
         {canExport && (
           <div class="row">
             <ExportLink format="csv" name="Export CSV" />
@@ -35,8 +36,10 @@ export default function QuestionBank() {
       </div>
       <QuestionTabs current="/question-bank" />
       <p class="soft">
-        The questions of your organisation. Only owners can read them, and new mandates use them instead of the built-in
-        questions as soon as a skill has {MIN_ACTIVE_ITEMS} active ones. TEST and LIVE share them.
+        {t(
+          'The questions of your organisation. Only owners can read them, and new mandates use them instead of the built-in questions as soon as a skill has {mINACTIVEITEMS} active ones. TEST and LIVE share them.',
+          { mINACTIVEITEMS: MIN_ACTIVE_ITEMS },
+        )}
       </p>
       {context.can('owner') && <ImportForm onImported={() => void skills.reload()} />}
       {skills.error && <Notice kind="bad">{skills.error.message}</Notice>}
@@ -58,38 +61,40 @@ function ExportLink({ format, name }: { format: 'csv' | 'qti'; name: string }) {
 function SkillTable({ skills, selectedId }: { skills: ItemSkill[] | undefined; selectedId: string | null }) {
   const context = useOrgContext()
   return (
-    <section class="stack" aria-label="Skills">
-      <h2>Skills</h2>
+    <section class="stack" aria-label={t('Skills')}>
+      <h2>{t('Skills')}</h2>
       <Table
-        caption="Skills with questions of your organisation"
+        caption={t('Skills with questions of your organisation')}
         rows={skills}
         keyOf={({ skill_id }) => skill_id}
         empty={
           <>
-            <h3>No questions yet</h3>
+            <h3>{t('No questions yet')}</h3>
             <p class="soft">
               {context.can('owner')
-                ? 'Import a CSV file or a QTI 3.0 package above.'
-                : 'An owner of your organisation can import questions.'}
+                ? t('Import a CSV file or a QTI 3.0 package above.')
+                : t('An owner of your organisation can import questions.')}
             </p>
           </>
         }
         columns={[
           {
-            name: 'Skill',
+            name: t('Skill'),
             cell: ({ skill_id, name }) => (
               <Link to={context.pagePath(`/question-bank?skill_id=${skill_id}`)} current={skill_id === selectedId}>
                 {name}
               </Link>
             ),
           },
-          { name: 'Active', right: true, cell: ({ active }) => active },
-          { name: 'Pilot', right: true, cell: ({ pilot }) => pilot },
-          { name: 'Retired', right: true, cell: ({ retired }) => retired },
+          { name: t('Active'), right: true, cell: ({ active }) => active },
+          { name: t('Pilot'), right: true, cell: ({ pilot }) => pilot },
+          { name: t('Retired'), right: true, cell: ({ retired }) => retired },
           {
-            name: 'New mandates',
+            name: t('New mandates'),
             cell: ({ measurable, active }) =>
-              measurable ? 'use these questions' : `${Math.max(1, MIN_ACTIVE_ITEMS - active)} more active needed`,
+              measurable
+                ? t('use these questions')
+                : t('{max} more active needed', { max: Math.max(1, MIN_ACTIVE_ITEMS - active) }),
           },
         ]}
       />
@@ -102,20 +107,21 @@ function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => v
   const list = useList<Item>(context.apiPath(`/items?skill_id=${skill.skill_id}`))
   const [deleted, setDeleted] = useState<Item>()
   return (
-    <section class="stack" aria-label={`Questions about ${skill.name}`}>
+    <section class="stack" aria-label={t('Questions about {name}', { name: skill.name })}>
       <h2>{skill.name}</h2>
       <p class="soft small">
-        Pilot questions are asked without being scored until their statistics are known. Numbers appear after the first
-        LIVE responses.
+        {t(
+          'Pilot questions are asked without being scored until their statistics are known. Numbers appear after the first LIVE responses.',
+        )}
       </p>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption={`Questions about ${skill.name}`}
+        caption={t('Questions about {name}', { name: skill.name })}
         rows={list.items}
         keyOf={({ item_id }) => item_id}
         loadMore={list.more}
         loading={list.loading}
-        empty={<p class="soft">No questions about this skill.</p>}
+        empty={<p class="soft">{t('No questions about this skill.')}</p>}
         columns={[
           {
             name: 'ID',
@@ -126,14 +132,14 @@ function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => v
             ),
           },
           {
-            name: 'Status',
+            name: t('Status'),
             cell: ({ status, retirement_reason }) => <Status status={status} reason={retirement_reason} />,
           },
-          { name: 'Kind', cell: ({ kind }) => (kind === 'unspecified' ? '–' : kind) },
-          { name: 'Languages', cell: ({ languages }) => languages.join(', ') },
-          { name: 'Responses', right: true, cell: ({ responses }) => responses.toLocaleString() },
+          { name: t('Kind'), cell: ({ kind }) => (kind === 'unspecified' ? '–' : kind) },
+          { name: t('Languages'), cell: ({ languages }) => languages.join(', ') },
+          { name: t('Responses'), right: true, cell: ({ responses }) => responses.toLocaleString() },
           {
-            name: 'Correct',
+            name: t('Correct'),
             right: true,
             cell: ({ proportion_correct }) =>
               proportion_correct === null ? '–' : `${Math.round(100 * proportion_correct)} %`,
@@ -145,10 +151,10 @@ function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => v
                 <button
                   type="button"
                   class="plain flush"
-                  aria-label={`Delete ${item.external_id ?? item.item_id}`}
+                  aria-label={t('Delete {externalId}', { externalId: item.external_id ?? item.item_id })}
                   onClick={() => setDeleted(item)}
                 >
-                  Delete
+                  {t('Delete')}
                 </button>
               ),
           },
@@ -156,8 +162,8 @@ function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => v
       />
       {deleted && (
         <Confirm
-          title={`Delete the question ${deleted.external_id ?? deleted.item_id}?`}
-          action="Delete question"
+          title={t('Delete the question {externalId}?', { externalId: deleted.external_id ?? deleted.item_id })}
+          action={t('Delete question')}
           onClose={() => setDeleted(undefined)}
           act={() => api(context.apiPath(`/items/${deleted.item_id}`), { method: 'DELETE' })}
           onDone={() => {
@@ -166,8 +172,9 @@ function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => v
           }}
         >
           <p>
-            Its text and statistics are deleted, and existing mandates do not ask it any more. To use it again, import
-            it as a new question.
+            {t(
+              'Its text and statistics are deleted, and existing mandates do not ask it any more. To use it again, import it as a new question.',
+            )}
           </p>
         </Confirm>
       )}

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { QuestionDetails, QuestionStatistics } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { BarList } from '../../ui/bar-list.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -34,29 +36,30 @@ export default function Question({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <Link to={context.pagePath('/questions')}>Questions</Link> ·{' '}
+        <Link to={context.pagePath('/questions')}>{t('Questions')}</Link> ·{' '}
         <Link to={context.pagePath(`/questions/${data.skill_id}`)}>{data.skill_name}</Link>
       </p>
       <div class="page-head">
-        <h1>
-          Question <Badge state={data.status} />
-        </h1>
+        <h1>{richText('Question {badge}', { badge: <Badge state={data.status} /> })}</h1>
         <div class="row">
           {data.may_edit && (
             <Link class="button" to={context.pagePath(`/questions/${data.skill_id}/${data.item_id}/edit`)}>
-              Edit and translate
+              {t('Edit and translate')}
             </Link>
           )}
           {data.may_change && (
             <button type="button" onClick={() => setIsConfirming(true)}>
-              {change === 'restore' ? 'Restore' : 'Retire'}
+              {change === 'restore' ? t('Restore') : t('Retire')}
             </button>
           )}
         </div>
       </div>
       {data.retirement_reason && (
         <Notice kind="wait">
-          {REASON_TEXTS[data.retirement_reason]} It has not been asked since <Time at={data.retired_at} />.
+          {richText('{value} It has not been asked since {time}.', {
+            value: REASON_TEXTS[data.retirement_reason],
+            time: <Time at={data.retired_at} />,
+          })}
         </Notice>
       )}
       <DescriptionList>
@@ -71,8 +74,9 @@ export default function Question({ params }: { params: Params }) {
       </DescriptionList>
       {!statistics && (
         <Notice kind="wait">
-          No LIVE responses yet. Numbers and plots appear within an hour after the first people have answered this
-          question in LIVE. The difficulty is the author's until then.
+          {t(
+            "No LIVE responses yet. Numbers and plots appear within an hour after the first people have answered this question in LIVE. The difficulty is the author's until then.",
+          )}
         </Notice>
       )}
       <div class="question-panels">
@@ -81,8 +85,8 @@ export default function Question({ params }: { params: Params }) {
       </div>
       {isConfirming && (
         <Confirm
-          title={change === 'restore' ? 'Restore the question?' : 'Retire the question?'}
-          action={change === 'restore' ? 'Restore' : 'Retire'}
+          title={change === 'restore' ? t('Restore the question?') : t('Retire the question?')}
+          action={change === 'restore' ? t('Restore') : t('Retire')}
           onClose={() => setIsConfirming(false)}
           act={async () => {
             const response = await api<QuestionDetails>(`${path}/${change}`, { method: 'POST' })
@@ -93,8 +97,8 @@ export default function Question({ params }: { params: Params }) {
         >
           <p>
             {change === 'restore'
-              ? 'It is asked again within a minute. Only responses from now on can retire it.'
-              : 'It is not asked any more, and mandates that use it get an event. You can restore it.'}
+              ? t('It is asked again within a minute. Only responses from now on can retire it.')
+              : t('It is not asked any more, and mandates that use it get an event. You can restore it.')}
           </p>
         </Confirm>
       )}
@@ -119,16 +123,18 @@ function Texts({ question: { texts, statistics, is_calculation } }: { question: 
   const [language, setLanguage] = useState('en')
   if (!texts)
     return (
-      <Panel title="Options" note="Only owners of the organisation can see the text of its own questions.">
+      <Panel title={t('Options')} note={t('Only owners of the organisation can see the text of its own questions.')}>
         {statistics && <Choices statistics={statistics} options={undefined} />}
       </Panel>
     )
   const shown = texts.find((each) => each.language === language) ?? texts[0]!
   return (
     <Panel
-      title="Text and choices"
+      title={t('Text and choices')}
       note={
-        is_calculation ? 'Each person gets other numbers; these are an example.' : 'The order differs for each person.'
+        is_calculation
+          ? t('Each person gets other numbers; these are an example.')
+          : t('The order differs for each person.')
       }
     >
       {texts.length > 1 && (
@@ -166,7 +172,7 @@ function KeyMark() {
   return (
     <>
       {' '}
-      <span class="badge good">key</span>
+      <span class="badge good">{t('key')}</span>
     </>
   )
 }
@@ -201,7 +207,9 @@ function Choices({ statistics, options, language }: ChoicesProps) {
           value: choice?.responses ?? 0,
           tone: option === -1 ? ('good' as const) : ('quiet' as const),
           number: percent((choice?.responses ?? 0) / statistics.responses),
-          note: choice ? `mean ability ${decimal(choice.mean_ability)}` : 'not chosen yet',
+          note: choice
+            ? t('mean ability {meanAbility}', { meanAbility: decimal(choice.mean_ability) })
+            : t('not chosen yet'),
         }
       })}
     />
@@ -209,8 +217,8 @@ function Choices({ statistics, options, language }: ChoicesProps) {
 }
 
 function optionName(option: number | null): string {
-  if (option === null) return 'No answer'
-  return option === -1 ? 'Right answer' : `Distractor ${option + 1}`
+  if (option === null) return t('No answer')
+  return option === -1 ? t('Right answer') : t('Distractor {option}', { option: option + 1 })
 }
 
 function Statistics({ statistics, question }: { statistics: QuestionStatistics; question: QuestionDetails }) {
@@ -223,33 +231,37 @@ function Statistics({ statistics, question }: { statistics: QuestionStatistics; 
   return (
     <>
       <Panel
-        title="Correct by ability"
-        note="Points are five groups of people, by the ability that their other responses show. The line is the share that the model expects."
+        title={t('Correct by ability')}
+        note={t(
+          'Points are five groups of people, by the ability that their other responses show. The line is the share that the model expects.',
+        )}
       >
         <AbilityPlot groups={statistics.ability_groups} expected={question.expected} />
       </Panel>
-      <Panel title="Correct over time" note="Each point is an equal number of consecutive responses.">
+      <Panel title={t('Correct over time')} note={t('Each point is an equal number of consecutive responses.')}>
         {statistics.trend.length > 1 ? (
           <TrendPlot trend={statistics.trend} />
         ) : (
-          <p class="soft">The trend appears after 40 responses.</p>
+          <p class="soft">{t('The trend appears after 40 responses.')}</p>
         )}
       </Panel>
       <Panel
-        title="By language"
-        note="The difference from English compares people of equal ability. It needs 30 responses in both languages."
+        title={t('By language')}
+        note={t(
+          'The difference from English compares people of equal ability. It needs 30 responses in both languages.',
+        )}
       >
         <Table
-          caption="Responses by language"
+          caption={t('Responses by language')}
           rows={statistics.languages}
           keyOf={({ language }) => language}
           empty={null}
           columns={[
-            { name: 'Language', cell: ({ language }) => languageName(language) },
-            { name: 'Responses', right: true, cell: ({ responses }) => responses.toLocaleString() },
-            { name: 'Correct', right: true, cell: ({ correct_share }) => percent(correct_share) },
+            { name: t('Language'), cell: ({ language }) => languageName(language) },
+            { name: t('Responses'), right: true, cell: ({ responses }) => responses.toLocaleString() },
+            { name: t('Correct'), right: true, cell: ({ correct_share }) => percent(correct_share) },
             {
-              name: 'Difference, points',
+              name: t('Difference, points'),
               right: true,
               cell: ({ difference, standard_error }) =>
                 difference === null ? '–' : `${points(difference)} ± ${points(standard_error!)}`,
@@ -258,7 +270,9 @@ function Statistics({ statistics, question }: { statistics: QuestionStatistics; 
         />
         {notableLanguages.map(({ language }) => (
           <p key={language} class="small">
-            In {languageName(language)}, people of equal ability respond differently. Check the translation.
+            {t('In {language}, people of equal ability respond differently. Check the translation.', {
+              language: languageName(language),
+            })}
           </p>
         ))}
       </Panel>

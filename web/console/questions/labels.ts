@@ -1,26 +1,28 @@
 import type { MandateQuestion, QuestionItem } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 
 type Source = QuestionItem['source']
 
 export const SOURCE_NAMES: Record<Source, string> = {
-  bank: 'Built-in bank',
-  private: 'Your own questions',
-  ai: 'AI writer',
+  bank: t('Built-in bank'),
+  private: t('Your own questions'),
+  ai: t('AI writer'),
 }
 
 export const REASON_TEXTS: Record<NonNullable<QuestionItem['retirement_reason']>, string> = {
-  miskeyed: 'Able people prefer another option to the key: the key may be wrong.',
-  leaked: 'Suddenly more people are correct than their other responses explain: the answer may be known.',
-  not_discriminating:
+  miskeyed: t('Able people prefer another option to the key: the key may be wrong.'),
+  leaked: t('Suddenly more people are correct than their other responses explain: the answer may be known.'),
+  not_discriminating: t(
     'People who do well in other questions are not correct more often here: the question does not measure the skill.',
-  manual: 'Retired by a person.',
+  ),
+  manual: t('Retired by a person.'),
 }
 
 export const REASON_NAMES: Record<NonNullable<QuestionItem['retirement_reason']>, string> = {
-  miskeyed: 'key may be wrong',
-  leaked: 'answer may be known',
-  not_discriminating: 'does not discriminate',
-  manual: 'by a person',
+  miskeyed: t('key may be wrong'),
+  leaked: t('answer may be known'),
+  not_discriminating: t('does not discriminate'),
+  manual: t('by a person'),
 }
 
 export function percent(share: number | null): string {
@@ -38,6 +40,6 @@ export function seconds(value: number | null): string {
 
 export const QUALITY_TEXTS: Record<MandateQuestion['quality'], string> = {
   proven: 'Proven',
-  unproven: 'Not proven yet',
-  weak: 'Weak: able people are not correct more often',
+  unproven: t('Not proven yet'),
+  weak: t('Weak: able people are not correct more often'),
 }

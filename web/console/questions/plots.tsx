@@ -1,4 +1,5 @@
 import type { QuestionDetails, QuestionStatistics } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import '../../ui/chart.css'
 import { decimal, percent } from './labels.ts'
 
@@ -65,11 +66,17 @@ export function AbilityPlot({
   const points = groups.map(({ mean_ability, correct_share, responses }) => ({
     x: x(mean_ability),
     share: correct_share,
-    title: `Ability ${decimal(mean_ability)}: ${percent(correct_share)} of ${responses} correct`,
+    title: t('Ability {meanAbility}: {correctShare} of {responses} correct', {
+      meanAbility: decimal(mean_ability),
+      correctShare: percent(correct_share),
+      responses,
+    }),
   }))
   return (
     <SharePlot
-      label={`Correct by ability, from the least to the most able group: ${points.map(({ share }) => percent(share)).join(', ')}`}
+      label={t('Correct by ability, from the least to the most able group: {map}', {
+        map: points.map(({ share }) => percent(share)).join(', '),
+      })}
       scale={['ability −3', '0', '+3']}
       points={points}
       line={expected.map(({ ability, correct_share }) => ({ x: x(ability), share: correct_share }))}
@@ -82,12 +89,17 @@ export function TrendPlot({ trend }: { trend: QuestionStatistics['trend'] }) {
   const points = trend.map(({ first_day, last_day, responses, correct_share }, index) => ({
     x: (WIDTH * index) / (trend.length - 1),
     share: correct_share,
-    title: `${dayRange(first_day, last_day)}, part ${index + 1}: ${percent(correct_share)} of ${responses} correct`,
+    title: t('{firstDay}, part {index}: {correctShare} of {responses} correct', {
+      firstDay: dayRange(first_day, last_day),
+      index: index + 1,
+      correctShare: percent(correct_share),
+      responses,
+    }),
   }))
   const dates = [...new Set([trend[0]!.first_day, trend.at(-1)!.last_day])]
   return (
     <SharePlot
-      label={`Correct over time, oldest first: ${points.map(({ share }) => percent(share)).join(', ')}`}
+      label={t('Correct over time, oldest first: {map}', { map: points.map(({ share }) => percent(share)).join(', ') })}
       scale={dates.map((date) => shortDate.format(new Date(date)))}
       points={points}
       line={points}
@@ -97,5 +109,5 @@ export function TrendPlot({ trend }: { trend: QuestionStatistics['trend'] }) {
 
 function dayRange(first: string, last: string): string {
   const format = (day: string) => shortDate.format(new Date(day))
-  return first === last ? format(first) : `${format(first)} to ${format(last)}`
+  return first === last ? format(first) : t('{first} to {last}', { first: format(first), last: format(last) })
 }

@@ -7,6 +7,7 @@ import type {
   TranslationService,
 } from '../../api-types/console.ts'
 import type { Language } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -46,7 +47,11 @@ export default function QuestionEdit({ params }: { params: Params }) {
   const skillName = question.data?.skill_name ?? skill.data?.name
   if (!skillName) return <h1 class="waiting">Question</h1>
   if (question.data && !question.data.may_edit)
-    return <Notice kind="wait">Only owners can change questions, and only those of the organisation's own bank.</Notice>
+    return (
+      <Notice kind="wait">
+        {t("Only owners can change questions, and only those of the organisation's own bank.")}
+      </Notice>
+    )
   const initial: Draft = question.data
     ? {
         kind: question.data.kind,
@@ -88,14 +93,15 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
   return (
     <>
       <p>
-        <Link to={context.pagePath('/questions')}>Questions</Link> ·{' '}
+        <Link to={context.pagePath('/questions')}>{t('Questions')}</Link> ·{' '}
         <Link to={context.pagePath(`/questions/${skillId}`)}>{skillName}</Link>
       </p>
-      <h1>{itemId ? 'Edit question' : `New question about ${skillName}`}</h1>
+      <h1>{itemId ? t('Edit question') : t('New question about {skillName}', { skillName })}</h1>
       {itemId && (
         <p class="soft">
-          If you change the text, the question gets a new ID and no statistics. Existing mandates use it after you save
-          them again. Adding a language keeps the statistics.
+          {t(
+            'If you change the text, the question gets a new ID and no statistics. Existing mandates use it after you save them again. Adding a language keeps the statistics.',
+          )}
         </p>
       )}
       <form class="stack narrow" noValidate onSubmit={(event) => void save(event)}>
@@ -103,7 +109,7 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
         {errorAt('texts') && <Notice kind="bad">{errorAt('texts')}</Notice>}
         <section class="card stack">
           <div class="pair">
-            <Field id="kind" label="Kind" error={errorAt('kind')}>
+            <Field id="kind" label={t('Kind')} error={errorAt('kind')}>
               {(attributes) => (
                 <select
                   {...attributes}
@@ -118,16 +124,16 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
                 </select>
               )}
             </Field>
-            <Field id="difficulty" label="Difficulty" error={errorAt('difficulty')}>
+            <Field id="difficulty" label={t('Difficulty')} error={errorAt('difficulty')}>
               {(attributes) => (
                 <select
                   {...attributes}
                   value={draft.difficulty}
                   onChange={(event) => change({ difficulty: Number(event.currentTarget.value) })}
                 >
-                  <option value={1}>Easy</option>
-                  <option value={2}>Medium</option>
-                  <option value={3}>Difficult</option>
+                  <option value={1}>{t('Easy')}</option>
+                  <option value={2}>{t('Medium')}</option>
+                  <option value={3}>{t('Difficult')}</option>
                 </select>
               )}
             </Field>
@@ -155,7 +161,7 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
                 if (language) change({ texts: [...draft.texts, emptyText(language, optionCount)] })
               }}
             >
-              <option value="">Choose</option>
+              <option value="">{t('Choose')}</option>
               {unused.map((language) => (
                 <option key={language} value={language}>
                   {LANGUAGE_NAMES[language]}
@@ -165,18 +171,18 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
           </label>
           {optionCount < MAX_OPTIONS && (
             <button type="button" class="small-button" onClick={() => setOptionCount(optionCount + 1)}>
-              Add a wrong answer
+              {t('Add a wrong answer')}
             </button>
           )}
           {optionCount > MIN_OPTIONS && (
             <button type="button" class="small-button" onClick={() => setOptionCount(optionCount - 1)}>
-              Remove the last wrong answer
+              {t('Remove the last wrong answer')}
             </button>
           )}
         </div>
         <div class="row">
           <SubmitButton class="primary" busy={busy}>
-            {itemId ? 'Save question' : 'Add question'}
+            {itemId ? t('Save question') : t('Add question')}
           </SubmitButton>
         </div>
       </form>
@@ -223,7 +229,7 @@ function TextFields({ text, original, errorAt, onChange, onRemove }: TextFieldsP
   const { language, stem, options } = text
   const name = languageName(language)
   const input = (id: string, label: string, value: string, path: string, set: (value: string) => void) => (
-    <Field key={id} id={`${id}-${language}`} label={`${label}, in ${name}`} error={errorAt(path)}>
+    <Field key={id} id={`${id}-${language}`} label={t('{label}, in {name}', { label, name })} error={errorAt(path)}>
       {(attributes) => (
         <input
           type="text"
@@ -243,7 +249,7 @@ function TextFields({ text, original, errorAt, onChange, onRemove }: TextFieldsP
       {options.map((option, index) =>
         input(
           `option${index}`,
-          index === 0 ? 'Right answer' : `Wrong answer ${index}`,
+          index === 0 ? t('Right answer') : t('Wrong answer {index}', { index }),
           option,
           `options[${index}]`,
           (value) => onChange({ ...text, options: options.map((each, at) => (at === index ? value : each)) }),
@@ -252,7 +258,7 @@ function TextFields({ text, original, errorAt, onChange, onRemove }: TextFieldsP
       {onRemove && (
         <p>
           <button type="button" class="plain flush" onClick={onRemove}>
-            Remove {name}
+            {t('Remove {name}', { name })}
           </button>
         </p>
       )}
@@ -279,7 +285,7 @@ function Suggestion({ original, language, onUse }: SuggestionProps) {
       {failure && <Notice kind="bad">{failure}</Notice>}
       {suggested ? (
         <div class="suggestion">
-          <span class="soft small">Suggested by the AI writer, not confirmed</span>
+          <span class="soft small">{t('Suggested by the AI writer, not confirmed')}</span>
           <p lang={language}>{suggested.stem}</p>
           <ol lang={language}>
             {suggested.options.map((option) => (
@@ -296,10 +302,10 @@ function Suggestion({ original, language, onUse }: SuggestionProps) {
                 document.getElementById(`stem-${language}`)?.focus()
               }}
             >
-              Use this translation
+              {t('Use this translation')}
             </button>
             <button type="button" class="plain flush" onClick={() => setSuggested(undefined)}>
-              Discard
+              {t('Discard')}
             </button>
           </div>
         </div>
@@ -312,7 +318,7 @@ function Suggestion({ original, language, onUse }: SuggestionProps) {
             ready={isComplete}
             onClick={() => void suggest()}
           >
-            Suggest a translation into {name}
+            {t('Suggest a translation into {name}', { name })}
           </SubmitButton>
         </p>
       )}
@@ -329,7 +335,8 @@ function Suggestion({ original, language, onUse }: SuggestionProps) {
     setBusy(false)
     if (!response.ok) return setFailure(response.error.message)
     const [translation] = response.data.translations
-    if (!translation) return setFailure(`The AI writer could not translate into ${name}. Write the texts yourself.`)
+    if (!translation)
+      return setFailure(t('The AI writer could not translate into {name}. Write the texts yourself.', { name }))
     const [stem, ...options] = translation.texts
     setSuggested({ language, stem: stem!, options })
   }

@@ -1,4 +1,5 @@
 import type { QuestionSkill } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { useList } from '../shell/loading.ts'
@@ -20,20 +21,21 @@ export default function Questions() {
   return (
     <>
       <div class="page-head">
-        <h1>Questions</h1>
+        <h1>{t('Questions')}</h1>
         <a
           class="button"
           href={`/console/api${context.apiPath('/export/responses.csv')}`}
           download={`responses-${context.mode}.csv`}
         >
-          Export responses
+          {t('Export responses')}
         </a>
       </div>
       <QuestionTabs current="/questions" />
       <p class="soft">
-        The questions of each skill and how people respond to them. Statistics are computed every hour from LIVE
-        responses; those of the built-in bank include all organisations of this deployment. The export contains the{' '}
-        {context.mode.toUpperCase()} responses of your organisation, without people.
+        {t(
+          'The questions of each skill and how people respond to them. Statistics are computed every hour from LIVE responses; those of the built-in bank include all organisations of this deployment. The export contains the {toUpperCase} responses of your organisation, without people.',
+          { toUpperCase: context.mode.toUpperCase() },
+        )}
       </p>
       <div class="row filters">
         <label>
@@ -41,14 +43,14 @@ export default function Questions() {
           <input
             type="search"
             value={search}
-            placeholder="Part of the name"
+            placeholder={t('Part of the name')}
             onChange={(event) => setQuery({ search: event.currentTarget.value.trim() })}
           />
         </label>
         <label>
           Source
           <select value={source} onChange={(event) => setQuery({ source: event.currentTarget.value })}>
-            <option value="">All sources</option>
+            <option value="">{t('All sources')}</option>
             {Object.entries(SOURCE_NAMES).map(([value, name]) => (
               <option key={value} value={value}>
                 {name}
@@ -59,39 +61,43 @@ export default function Questions() {
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Skills with questions"
+        caption={t('Skills with questions')}
         rows={list.items?.flatMap(({ sources, ...skill }) => sources.map((each) => ({ ...skill, ...each })))}
         keyOf={(row) => `${row.skill_id} ${row.source}`}
         loadMore={list.more}
         loading={list.loading}
         empty={
           search || source ? (
-            <p class="soft">No skill with questions matches these filters.</p>
+            <p class="soft">{t('No skill with questions matches these filters.')}</p>
           ) : (
-            <p class="soft">This deployment has no questions.</p>
+            <p class="soft">{t('This deployment has no questions.')}</p>
           )
         }
         columns={[
           {
-            name: 'Skill',
+            name: t('Skill'),
             cell: ({ skill_id, name }) => <Link to={context.pagePath(`/questions/${skill_id}`)}>{name}</Link>,
           },
-          { name: 'Source', cell: (row) => SOURCE_NAMES[row.source] },
+          { name: t('Source'), cell: (row) => SOURCE_NAMES[row.source] },
           {
-            name: 'Active',
+            name: t('Active'),
             right: true,
             cell: ({ active, enough }) =>
               enough ? (
                 active
               ) : (
                 <>
-                  {active} <span class="badge bad">too few</span>
+                  {active} <span class="badge bad">{t('too few')}</span>
                 </>
               ),
           },
-          { name: 'Pilot', right: true, cell: ({ pilot }) => pilot || '–' },
-          { name: 'Retired', right: true, cell: ({ retired }) => retired || '–' },
-          { name: 'Responses', right: true, cell: ({ responses }) => (responses ? responses.toLocaleString() : '–') },
+          { name: t('Pilot'), right: true, cell: ({ pilot }) => pilot || '–' },
+          { name: t('Retired'), right: true, cell: ({ retired }) => retired || '–' },
+          {
+            name: t('Responses'),
+            right: true,
+            cell: ({ responses }) => (responses ? responses.toLocaleString() : '–'),
+          },
         ]}
       />
     </>

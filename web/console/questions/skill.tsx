@@ -1,4 +1,5 @@
 import type { QuestionItem, QuestionsOfSkill } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -19,28 +20,32 @@ export default function SkillQuestions({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <Link to={context.pagePath('/questions')}>Questions</Link>
+        <Link to={context.pagePath('/questions')}>{t('Questions')}</Link>
       </p>
       <div class="page-head">
-        <h1 class={data ? '' : 'waiting'}>{data?.name ?? 'Skill'}</h1>
+        <h1 class={data ? '' : 'waiting'}>{data?.name ?? t('Skill')}</h1>
         {context.can('owner') && (
           <Link class="button" to={context.pagePath(`/questions/${params.skill_id}/new`)}>
-            Add your own question
+            {t('Add your own question')}
           </Link>
         )}
       </div>
       {data && !hasResponses && (
         <Notice kind="wait">
-          No LIVE responses yet. Numbers appear within an hour after the first candidates or students have answered
-          these questions in LIVE. Responses in TEST do not count.
+          {t(
+            'No LIVE responses yet. Numbers appear within an hour after the first candidates or students have answered these questions in LIVE. Responses in TEST do not count.',
+          )}
         </Notice>
       )}
       {data?.sources
         .filter(({ enough }) => !enough)
         .map(({ source, active }) => (
           <Notice key={source} kind="wait">
-            {SOURCE_NAMES[source]}: {active} active questions. A skill needs {MIN_ACTIVE_ITEMS} to be verified with
-            them.
+            {t('{source}: {active} active questions. A skill needs {mINACTIVEITEMS} to be verified with them.', {
+              source: SOURCE_NAMES[source],
+              active,
+              mINACTIVEITEMS: MIN_ACTIVE_ITEMS,
+            })}
           </Notice>
         ))}
       {data ? (
@@ -55,7 +60,7 @@ export default function SkillQuestions({ params }: { params: Params }) {
           </section>
         ))
       ) : (
-        <ItemTable items={undefined} skillId={params.skill_id!} caption="Questions" />
+        <ItemTable items={undefined} skillId={params.skill_id!} caption={t('Questions')} />
       )}
     </>
   )
@@ -74,10 +79,10 @@ function ItemTable({ items, skillId, caption }: ItemTableProps) {
       caption={caption}
       rows={items}
       keyOf={({ item_id }) => item_id}
-      empty={<p class="soft">No questions.</p>}
+      empty={<p class="soft">{t('No questions.')}</p>}
       columns={[
         {
-          name: 'Question',
+          name: t('Question'),
           cell: ({ item_id, stem }) => (
             <div class="question-stem">
               <Link to={context.pagePath(`/questions/${skillId}/${item_id}`)}>{stem ?? item_id}</Link>
@@ -85,7 +90,7 @@ function ItemTable({ items, skillId, caption }: ItemTableProps) {
           ),
         },
         {
-          name: 'Status',
+          name: t('Status'),
           cell: ({ status, retirement_reason }) => (
             <>
               <Badge state={status} />
@@ -93,11 +98,11 @@ function ItemTable({ items, skillId, caption }: ItemTableProps) {
             </>
           ),
         },
-        { name: 'Responses', right: true, cell: ({ responses }) => (responses ? responses.toLocaleString() : '–') },
-        { name: 'Correct', right: true, cell: ({ correct_share }) => percent(correct_share) },
-        { name: 'Discrimination', right: true, cell: ({ discrimination }) => decimal(discrimination) },
-        { name: 'Difficulty', right: true, cell: ({ difficulty }) => decimal(difficulty) },
-        { name: 'Median time', right: true, cell: ({ median_seconds }) => seconds(median_seconds) },
+        { name: t('Responses'), right: true, cell: ({ responses }) => (responses ? responses.toLocaleString() : '–') },
+        { name: t('Correct'), right: true, cell: ({ correct_share }) => percent(correct_share) },
+        { name: t('Discrimination'), right: true, cell: ({ discrimination }) => decimal(discrimination) },
+        { name: t('Difficulty'), right: true, cell: ({ difficulty }) => decimal(difficulty) },
+        { name: t('Median time'), right: true, cell: ({ median_seconds }) => seconds(median_seconds) },
       ]}
     />
   )

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { LoggedRequest } from '../../api-types/partner.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -23,68 +25,68 @@ export default function Requests() {
   return (
     <>
       <div class="page-head">
-        <h1>Request log</h1>
+        <h1>{t('Request log')}</h1>
         <button type="button" onClick={() => void list.reload()}>
-          Refresh
+          {t('Refresh')}
         </button>
       </div>
       <div class="row filters">
-        <SearchFilter label="Search" placeholder="Path, error code, key or request ID" />
+        <SearchFilter label={t('Search')} placeholder={t('Path, error code, key or request ID')} />
         <label>
           Show
           <select
             value={query.get('failed') ?? ''}
             onChange={(event) => setQuery({ failed: event.currentTarget.value })}
           >
-            <option value="">All calls</option>
-            <option value="true">Failed calls</option>
+            <option value="">{t('All calls')}</option>
+            <option value="true">{t('Failed calls')}</option>
           </select>
         </label>
         <label>
           API
           <select value={query.get('api') ?? ''} onChange={(event) => setQuery({ api: event.currentTarget.value })}>
-            <option value="">All</option>
-            <option value="partner">Partner</option>
-            <option value="verification">Verification</option>
-            <option value="ats">ATS</option>
+            <option value="">{t('All')}</option>
+            <option value="partner">{t('Partner')}</option>
+            <option value="verification">{t('Verification')}</option>
+            <option value="ats">{t('ATS')}</option>
           </select>
         </label>
       </div>
       <ListCount list={list} nouns={['call', 'calls']} />
       {query.get('request_id') && (
         <p class="row small">
-          <span>
-            Request <code>{query.get('request_id')}</code>
-          </span>
+          <span>{richText('Request {code}', { code: <code>{query.get('request_id')}</code> })}</span>
           <button type="button" class="plain flush" onClick={() => setQuery({ request_id: undefined })}>
-            Show all calls
+            {t('Show all calls')}
           </button>
         </p>
       )}
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Calls in the last three days, newest first"
+        caption={t('Calls in the last three days, newest first')}
         rows={list.items}
         keyOf={({ id }) => String(id)}
         loadMore={list.more}
         loading={list.loading}
         empty={
           isFiltered ? (
-            <p class="soft">No calls match these filters.</p>
+            <p class="soft">{t('No calls match these filters.')}</p>
           ) : (
             <>
-              <h2>No calls yet</h2>
+              <h2>{t('No calls yet')}</h2>
               <p class="soft">
-                API calls with this organisation's {context.mode} keys are listed here for three days. Try{' '}
-                <code>npx attestry request GET /shifts</code>.
+                {richText(
+                  "API calls with this organisation's {mode} keys are listed here for three days. Try {code}.",
+                  { mode: context.mode, code: <code>npx attestry request GET /shifts</code> },
+                )}
               </p>
             </>
           )
         }
         columns={[
-          { name: 'When', cell: ({ at }) => <Time at={at} seconds /> },
+          { name: t('When'), cell: ({ at }) => <Time at={at} seconds /> },
           {
-            name: 'Call',
+            name: t('Call'),
             cell: ({ method, route }) => (
               <code>
                 {method} {route}
@@ -92,24 +94,28 @@ export default function Requests() {
             ),
           },
           {
-            name: 'Response',
+            name: t('Response'),
             cell: ({ status, code }) => (
               <span class={status < 400 ? 'good-text' : 'bad-text'}>
                 {status} {code ?? ''}
               </span>
             ),
           },
-          { name: 'Duration', right: true, cell: ({ duration_ms }) => `${duration_ms.toFixed(1)} ms` },
-          { name: 'Key', cell: ({ key_id }) => (key_id ? <code>{key_id}</code> : '–') },
           {
-            name: 'Request ID',
+            name: t('Duration'),
+            right: true,
+            cell: ({ duration_ms }) => t('{toFixed} ms', { toFixed: duration_ms.toFixed(1) }),
+          },
+          { name: t('Key'), cell: ({ key_id }) => (key_id ? <code>{key_id}</code> : '–') },
+          {
+            name: t('Request ID'),
             cell: (row) => (
               <>
                 <code>{row.request_id}</code>
                 {row.differed.length > 0 && (
                   <div>
                     <button type="button" class="plain flush" onClick={() => setShown(row)}>
-                      Show the expected string
+                      {t('Show the expected string')}
                     </button>
                   </div>
                 )}
@@ -119,10 +125,11 @@ export default function Requests() {
         ]}
       />
       {shown && (
-        <Dialog title="Signature mismatch" onClose={() => setShown(undefined)}>
+        <Dialog title={t('Signature mismatch')} onClose={() => setShown(undefined)}>
           <p class="soft">
-            The signature does not match this request. The server expected a signature of the string below. Compare it,
-            byte by byte, with the string that your code signed.
+            {t(
+              'The signature does not match this request. The server expected a signature of the string below. Compare it, byte by byte, with the string that your code signed.',
+            )}
           </p>
           <dl class="description-list">
             {shown.differed.map(({ path, message }) => (

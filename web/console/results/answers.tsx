@@ -1,4 +1,5 @@
 import type { PreparedQuestions, Result, ResultStatus } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 
 interface Props {
   answers: NonNullable<Result['output']['enrichment']>
@@ -10,7 +11,7 @@ interface Props {
 /** The questions with their answers, including unanswered questions. */
 export function Answers({ answers, status, questions = [] }: Props) {
   if (Object.keys(answers).length === 0) {
-    return <p class="soft small">{status === 'pending' ? 'No answers yet.' : 'No answers.'}</p>
+    return <p class="soft small">{status === 'pending' ? t('No answers yet.') : t('No answers.')}</p>
   }
   const otherKeys = Object.keys(answers).filter((key) => !questions.some((question) => question.key === key))
   const rows = [...questions, ...otherKeys.map((key) => ({ key, text: undefined }))]
@@ -29,7 +30,7 @@ export function Answers({ answers, status, questions = [] }: Props) {
             )}
             {answer ? (
               <span class="answer-text">
-                {answer.answer} {answer.knocked_out && <span class="badge bad">knockout</span>}
+                {answer.answer} {answer.knocked_out && <span class="badge bad">{t('knockout')}</span>}
               </span>
             ) : (
               <span class="answer-text soft">{missingText(rows.slice(index + 1))}</span>
@@ -42,8 +43,8 @@ export function Answers({ answers, status, questions = [] }: Props) {
 
   function missingText(laterQuestions: { key: string }[]): string {
     if (laterQuestions.some(({ key }) => answers[key])) return 'skipped'
-    if (status === 'pending') return 'not yet'
-    if (Object.values(answers).some(({ knocked_out }) => knocked_out)) return 'not asked'
-    return status === 'completed' ? 'skipped' : 'no answer'
+    if (status === 'pending') return t('not yet')
+    if (Object.values(answers).some(({ knocked_out }) => knocked_out)) return t('not asked')
+    return status === 'completed' ? 'skipped' : t('no answer')
   }
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CandidateDecision, RecruiterResult } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import type { ApiError } from '../shell/api.ts'
 import { useOrgContext } from '../shell/session.ts'
@@ -20,11 +21,11 @@ export function BulkActions({ candidates, onDone, onClear }: Props) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
   const ids = candidates.map(({ candidate }) => candidate.candidate_id).slice(0, MAX_CANDIDATES_PER_CALL)
-  const countText = ids.length === 1 ? '1 candidate' : `${ids.length.toLocaleString()} candidates`
+  const countText = ids.length === 1 ? '1 candidate' : t('{length} candidates', { length: ids.length.toLocaleString() })
   const exportUrl = `/console/api${context.apiPath(`/export/results.csv?candidate_ids=${ids.join(',')}`)}`
   return (
-    <section class="bulk-actions" aria-label="Actions on the selected candidates">
-      <strong aria-live="polite">{countText} selected</strong>
+    <section class="bulk-actions" aria-label={t('Actions on the selected candidates')}>
+      <strong aria-live="polite">{t('{countText} selected', { countText })}</strong>
       <span class="row">
         {(Object.keys(DECISION_NAMES) as CandidateDecision[]).map((decision) => (
           <button
@@ -38,22 +39,22 @@ export function BulkActions({ candidates, onDone, onClear }: Props) {
           </button>
         ))}
         <button type="button" class="small-button" disabled={busy} onClick={() => void setDecision(null)}>
-          Remove decision
+          {t('Remove decision')}
         </button>
         <button type="button" class="small-button" disabled={busy} onClick={() => setIsWriting(true)}>
-          Write note
+          {t('Write note')}
         </button>
         <a class="button small-button" href={exportUrl} download={`results-${context.mode}.csv`}>
-          Export selected
+          {t('Export selected')}
         </a>
         <button type="button" class="plain small-button" onClick={onClear}>
-          Clear selection
+          {t('Clear selection')}
         </button>
       </span>
       {error && <Notice kind="bad">{error.message}</Notice>}
       {isWriting && (
         <NoteDialog
-          title={`Note on ${countText}`}
+          title={t('Note on {countText}', { countText })}
           initialNote={candidates.length === 1 ? (candidates[0]!.note ?? '') : ''}
           save={(note) => decideOn(context, ids, { note })}
           onClose={() => setIsWriting(false)}

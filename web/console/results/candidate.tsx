@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CandidateConversation } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Conversation } from '../phone/conversation.tsx'
@@ -37,7 +39,7 @@ export default function CandidatePage({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <Link to={context.pagePath(`/campaigns/${data.campaign_id}`)}>Campaign</Link>
+        <Link to={context.pagePath(`/campaigns/${data.campaign_id}`)}>{t('Campaign')}</Link>
       </p>
       <div class="page-head">
         <h1>
@@ -47,11 +49,11 @@ export default function CandidatePage({ params }: { params: Params }) {
           {context.mode === 'test' && (
             <>
               <Link class="button" to={context.pagePath(`/phone/${data.candidate_id}`)}>
-                Open phone
+                {t('Open phone')}
               </Link>
               {data.link && (
                 <a class="button" href={data.link} target="_blank" rel="noreferrer">
-                  Open candidate page
+                  {t('Open candidate page')}
                 </a>
               )}
             </>
@@ -59,7 +61,7 @@ export default function CandidatePage({ params }: { params: Params }) {
           {!data.erased && <ReportActions candidateId={data.candidate_id} name={data.name} />}
           {!data.erased && context.can('recruiter') && (
             <button type="button" onClick={() => setIsRevoking(true)}>
-              Revoke link
+              {t('Revoke link')}
             </button>
           )}
         </div>
@@ -68,28 +70,27 @@ export default function CandidatePage({ params }: { params: Params }) {
         <Notice kind="good">
           The link was revoked and does not work any more.{' '}
           {hasEnded
-            ? 'The conversation has ended: the candidate gets a new link only if another message is sent.'
-            : 'The candidate gets a new link with the next message.'}
+            ? t('The conversation has ended: the candidate gets a new link only if another message is sent.')
+            : t('The candidate gets a new link with the next message.')}
         </Notice>
       )}
       <div class="two-columns">
-        <section class="card" aria-label="Conversation">
-          <h2>Conversation</h2>
+        <section class="card" aria-label={t('Conversation')}>
+          <h2>{t('Conversation')}</h2>
           {data.messages.length === 0 ? (
             <p class="soft">
-              {hasEnded ? noMessageSentText(data) : 'No message has been sent yet.'}{' '}
-              {data.next_contact_at && (
-                <>
-                  The first message is scheduled for <Time at={data.next_contact_at} />.
-                </>
-              )}
+              {hasEnded ? noMessageSentText(data) : t('No message has been sent yet.')}{' '}
+              {data.next_contact_at &&
+                richText('The first message is scheduled for {time}.', { time: <Time at={data.next_contact_at} /> })}
             </p>
           ) : (
             <Conversation messages={data.messages} detailed />
           )}
           {data.status === 'pending' && data.messages.length > 0 && data.next_contact_at && (
             <p class="channel-mark">
-              Next follow-up: <Time at={data.next_contact_at} />, unless the candidate replies
+              {richText('Next follow-up: {time}, unless the candidate replies', {
+                time: <Time at={data.next_contact_at} />,
+              })}
             </p>
           )}
         </section>
@@ -105,7 +106,7 @@ export default function CandidatePage({ params }: { params: Params }) {
               {data.part && (
                 <DescriptionItem name="Test number">
                   {PERSONAS[data.part]?.name}:{' '}
-                  {optedOutEarlier ? 'opted out in an earlier campaign' : PERSONAS[data.part]?.description}
+                  {optedOutEarlier ? t('opted out in an earlier campaign') : PERSONAS[data.part]?.description}
                 </DescriptionItem>
               )}
               {Object.entries(data.metadata).map(([name, value]) => (
@@ -128,8 +129,8 @@ export default function CandidatePage({ params }: { params: Params }) {
       </div>
       {isRevoking && (
         <Confirm
-          title={`Revoke the link of ${data.name}?`}
-          action="Revoke link"
+          title={t('Revoke the link of {name}?', { name: data.name })}
+          action={t('Revoke link')}
           onClose={() => setIsRevoking(false)}
           act={() =>
             api(context.apiPath(`/campaigns/${data.campaign_id}/candidates/${data.candidate_id}/revoke-link`), {
@@ -142,9 +143,9 @@ export default function CandidatePage({ params }: { params: Params }) {
           }}
         >
           <p>
-            Revoke the link if another person has it. The links in all earlier messages stop working immediately,
-            including the opt-out links in emails. The candidate gets a new link with the next message. This cannot be
-            undone.
+            {t(
+              'Revoke the link if another person has it. The links in all earlier messages stop working immediately, including the opt-out links in emails. The candidate gets a new link with the next message. This cannot be undone.',
+            )}
           </p>
         </Confirm>
       )}

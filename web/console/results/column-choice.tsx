@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { readDraft, saveDraft } from '../../drafts.ts'
+import { t } from '../../translations/translate.ts'
 
-const STORAGE_NAME = 'console hidden result columns'
+const STORAGE_NAME = t('console hidden result columns')
 /** Hidden unless the user chooses them, so that the table fits on a small laptop. */
 const HIDDEN_BY_DEFAULT = ['Interest', 'Channel']
 
@@ -28,9 +29,9 @@ export function ColumnChoice({ names, hidden, onChange }: Props) {
   const [isOpen, setIsOpen] = useState(false)
   return (
     <details class="column-choice small" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>Columns</summary>
+      <summary>{t('Columns')}</summary>
       {isOpen && (
-        <fieldset class="card" aria-label="Columns">
+        <fieldset class="card" aria-label={t('Columns')}>
           {names.map((name) => (
             <label key={name} class="check">
               <input

@@ -1,4 +1,5 @@
 import type { AnalyticsOverview, Campaign, CountedCandidate, Mandate, Workflow } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type Filters, overviewPath, useFilters, withQuery } from '../analytics/filters.tsx'
@@ -31,23 +32,23 @@ export default function CountedCandidates() {
   return (
     <>
       <p>
-        <Link to={analyticsPath}>Analytics</Link>
+        <Link to={analyticsPath}>{t('Analytics')}</Link>
       </p>
       <h1>{label.name}</h1>
       <Summary label={label} counted={countedPath} overview={overview.data} filters={filters} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       {!list.error && (
         <Table
-          caption={`${label.name}: candidates, newest campaign first`}
+          caption={t('{name}: candidates, newest campaign first', { name: label.name })}
           rows={list.items}
           keyOf={({ candidate_id }) => candidate_id}
           loadMore={list.more}
           loading={list.loading && list.items !== undefined}
           empty={
             <>
-              <h2>No candidates</h2>
-              <p class="soft">This number is zero for the selected period and filters.</p>
-              <Link to={analyticsPath}>Back to analytics</Link>
+              <h2>{t('No candidates')}</h2>
+              <p class="soft">{t('This number is zero for the selected period and filters.')}</p>
+              <Link to={analyticsPath}>{t('Back to analytics')}</Link>
             </>
           }
           columns={columnsFor(context, label, nameOf)}
@@ -69,7 +70,7 @@ function columnsFor(
   }
   return [
     {
-      name: 'Candidate',
+      name: t('Candidate'),
       cell: ({ candidate_id, name, external_candidate_id }) => (
         <>
           <Link to={context.pagePath(`/candidates/${candidate_id}`)}>{name}</Link>
@@ -79,13 +80,13 @@ function columnsFor(
       ),
     },
     {
-      name: 'Campaign',
+      name: t('Campaign'),
       cell: ({ campaign_id }) => <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>,
     },
-    { name: 'Status', cell: (counted) => <Outcome result={counted} /> },
+    { name: t('Status'), cell: (counted) => <Outcome result={counted} /> },
     ...(unit === 'candidates' ? [] : [timesColumn]),
     {
-      name: 'Verdict',
+      name: t('Verdict'),
       cell: (counted) =>
         counted.status !== 'completed' ? (
           '–'
@@ -95,7 +96,7 @@ function columnsFor(
               <Qualified status={counted.status} qualified={counted.qualified} />
             </Link>
             <VerdictSummary verdict={counted} />
-            {counted.interest === 'not_interested' && <div class="soft small">Not interested</div>}
+            {counted.interest === 'not_interested' && <div class="soft small">{t('Not interested')}</div>}
           </>
         ),
     },
@@ -113,7 +114,7 @@ interface SummaryProps {
 function Summary({ label: { description, unit }, counted, overview, filters }: SummaryProps) {
   const value = overview && (numberAt(overview, counted) ?? 0)
   return (
-    <section class="card counted-summary" aria-label="Summary" aria-busy={value === undefined}>
+    <section class="card counted-summary" aria-label={t('Summary')} aria-busy={value === undefined}>
       <p class="counted-number">
         {value === undefined ? (
           <span class="waiting">
@@ -122,7 +123,7 @@ function Summary({ label: { description, unit }, counted, overview, filters }: S
         ) : (
           <>
             <strong>{unit === 'seconds' ? durationText(value) : value.toLocaleString()}</strong>{' '}
-            {unit === 'seconds' ? 'in total' : value === 1 ? unit.slice(0, -1) : unit}
+            {unit === 'seconds' ? t('in total') : value === 1 ? unit.slice(0, -1) : unit}
           </>
         )}
       </p>
@@ -136,10 +137,10 @@ function Summary({ label: { description, unit }, counted, overview, filters }: S
 }
 
 function periodText(counted: string, { daily }: AnalyticsOverview): string {
-  if (counted.startsWith('daily.')) return 'The day from 00:00 to 24:00, Indian time'
+  if (counted.startsWith('daily.')) return t('The day from 00:00 to 24:00, Indian time')
   const [from, to] = [daily[0]!.date, daily.at(-1)!.date]
-  if (from === to) return `Candidates enrolled on ${dayText(from)}, Indian time`
-  return `Candidates enrolled from ${dayText(from)} to ${dayText(to)}, Indian time`
+  if (from === to) return t('Candidates enrolled on {from}, Indian time', { from: dayText(from) })
+  return t('Candidates enrolled from {from} to {to}, Indian time', { from: dayText(from), to: dayText(to) })
 }
 
 /** The names of the workflow, mandate and campaign that the analytics are filtered by. */
@@ -150,9 +151,9 @@ function FilterNames({ filters: { workflow_id, mandate_id, campaign_id } }: { fi
   const campaign = useData<Campaign>(campaign_id && context.apiPath(`/campaigns/${campaign_id}`)).data
   const campaignMandate = useData<Mandate>(campaign && context.apiPath(`/mandates/${campaign.mandate_id}`)).data
   const filterNames = [
-    workflow && `workflow ${workflow.name}`,
-    mandate && `mandate ${mandate.title}`,
-    campaign && `campaign ${campaignName(campaign, campaignMandate)}`,
+    workflow && t('workflow {name}', { name: workflow.name }),
+    mandate && t('mandate {title}', { title: mandate.title }),
+    campaign && t('campaign {campaign}', { campaign: campaignName(campaign, campaignMandate) }),
   ].filter(Boolean)
   return <>{filterNames.map((name) => ` · ${name}`)}</>
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CandidateDecision, RecruiterResult } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -16,7 +17,7 @@ const DECISION_TONES: Record<CandidateDecision, string> = { called: 'wait', shor
 /** The decision and the note of a recruiter. */
 export function DecisionCell({ result: { decision, note, decided_by } }: { result: RecruiterResult }) {
   return (
-    <div title={decided_by ? `by ${decided_by}` : undefined}>
+    <div title={decided_by ? t('by {decidedBy}', { decidedBy: decided_by }) : undefined}>
       {decision && <span class={`badge ${DECISION_TONES[decision]}`}>{DECISION_NAMES[decision]}</span>}
       {note && <div class="soft small note-text">{note}</div>}
     </div>
@@ -68,9 +69,9 @@ export function NoteDialog({ title, initialNote, save, onClose, onSaved }: NoteD
           Note
           <textarea rows={4} maxLength={2000} value={note} onInput={(event) => setNote(event.currentTarget.value)} />
         </label>
-        <p class="soft small">Your team sees the note. Candidates and the API do not.</p>
+        <p class="soft small">{t('Your team sees the note. Candidates and the API do not.')}</p>
         <SubmitButton class="primary" busy={busy}>
-          Save note
+          {t('Save note')}
         </SubmitButton>
       </form>
     </Dialog>

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Result } from '../../api-types/partner.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
@@ -36,9 +38,9 @@ export function LiveResult({ resultId, messageCount, children }: Props) {
   const contentBelow = ((data && ready) || error) && children
   return (
     <>
-      <section class="card stack live-result" aria-label="Result" aria-live="polite">
+      <section class="card stack live-result" aria-label={t('Result')} aria-live="polite">
         <div class="row between">
-          <h2>Result</h2>
+          <h2>{t('Result')}</h2>
           {data && <Outcome result={data} />}
         </div>
         {error && <Notice kind="bad">{error.message}</Notice>}
@@ -54,8 +56,10 @@ export function LiveResult({ resultId, messageCount, children }: Props) {
           )
         )}
         <p class="soft small">
-          Your system receives this result by webhook or with <code>GET /results</code>.{' '}
-          <Link to={context.pagePath(`/results/${resultId}`)}>View the full result</Link>
+          {richText('Your system receives this result by webhook or with {code}. <link>View the full result</link>', {
+            code: <code>GET /results</code>,
+            link: (words) => <Link to={context.pagePath(`/results/${resultId}`)}>{words}</Link>,
+          })}
         </p>
       </section>
       {contentBelow}

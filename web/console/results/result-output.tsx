@@ -1,5 +1,6 @@
 import { describeEvidence, describeQuestions, describeReasons } from '../../../sdk/verdict-texts.ts'
 import type { PreparedQuestions, Result, VerifiedSkill } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { reasonText } from '../shared/labels.ts'
 import { Answers } from './answers.tsx'
@@ -32,19 +33,19 @@ export function ResultOutput({ result, questions }: OutputProps) {
     <div class="result-output stack">
       <dl class="description-list">
         <div>
-          <dt>Verdict</dt>
+          <dt>{t('Verdict')}</dt>
           <dd>{reason ? `None: ${reasonText(reason)}` : <Verdict result={result} questions={questions} />}</dd>
         </div>
         {output.interest !== undefined && (
           <div>
-            <dt>Interest</dt>
+            <dt>{t('Interest')}</dt>
             <dd>{interestText(output.interest)}</dd>
           </div>
         )}
       </dl>
       {output.skills && output.skills.length > 0 && (
         <div class="stack-tight">
-          <h3>Skills</h3>
+          <h3>{t('Skills')}</h3>
           <ul class="verdicts">
             {output.skills.map((skill) => (
               <SkillVerdict key={skill.skill_id} skill={skill} />
@@ -54,7 +55,9 @@ export function ResultOutput({ result, questions }: OutputProps) {
             <p class="soft small">
               “Certain” is the probability that the verdict is right. Below 95 %, a skill is inconclusive
               {isUndecided &&
-                ': the answers show neither that the candidate has it nor that it is missing. Ask the candidate about it yourself'}
+                t(
+                  ': the answers show neither that the candidate has it nor that it is missing. Ask the candidate about it yourself',
+                )}
               .
             </p>
           )}
@@ -62,7 +65,7 @@ export function ResultOutput({ result, questions }: OutputProps) {
       )}
       {output.enrichment && (
         <div class="stack-tight">
-          <h3>Answers</h3>
+          <h3>{t('Answers')}</h3>
           <Answers answers={output.enrichment} status={status} questions={questions} />
         </div>
       )}
@@ -88,9 +91,9 @@ function Verdict({ result: { status, output }, questions }: OutputProps) {
 
 const VERDICT_BADGES = {
   verified: { text: 'verified', tone: 'good' },
-  not_verified: { text: 'not verified', tone: 'bad' },
+  not_verified: { text: t('not verified'), tone: 'bad' },
   inconclusive: { text: 'inconclusive', tone: 'wait' },
-  not_asked: { text: 'not asked', tone: 'quiet' },
+  not_asked: { text: t('not asked'), tone: 'quiet' },
 } as const
 
 /** The verdict on a skill with its evidence. */

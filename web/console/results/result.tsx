@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CandidateConversation } from '../../api-types/console.ts'
 import type { Campaign, Result } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { campaignName } from '../campaigns/campaign-names.ts'
@@ -29,7 +30,7 @@ export default function ResultPage({ params }: { params: Params }) {
   )
   const campaign = useData<Campaign>(data && context.apiPath(`/campaigns/${data.campaign_id}`))
   const { mandate, questions, ready } = useResultMandate(data)
-  const parentLink = <ParentLink to={context.pagePath('/results')}>Results</ParentLink>
+  const parentLink = <ParentLink to={context.pagePath('/results')}>{t('Results')}</ParentLink>
   if (error) {
     return (
       <>
@@ -49,13 +50,13 @@ export default function ResultPage({ params }: { params: Params }) {
         </h1>
         <div class="row">
           <Link class="button" to={context.pagePath(`/candidates/${candidate.candidate_id}`)}>
-            View conversation
+            {t('View conversation')}
           </Link>
           <ReportActions candidateId={candidate.candidate_id} name={candidate.name} />
         </div>
       </div>
       <div class="two-columns">
-        <section class="card" aria-label="Answers and verdicts">
+        <section class="card" aria-label={t('Answers and verdicts')}>
           <ResultOutput result={data} questions={questions} />
         </section>
         <DescriptionList>
@@ -70,13 +71,13 @@ export default function ResultPage({ params }: { params: Params }) {
           {data.job_id && <DescriptionItem name="Your job ID">{data.job_id}</DescriptionItem>}
           <DescriptionItem name="Campaign">
             <Link to={context.pagePath(`/campaigns/${data.campaign_id}`)}>
-              {campaign.data ? campaignName(campaign.data, mandate) : 'Campaign'}
+              {campaign.data ? campaignName(campaign.data, mandate) : t('Campaign')}
             </Link>{' '}
             <code class="soft small">{data.campaign_id}</code>
           </DescriptionItem>
           <DescriptionItem name="Mandate">
             <Link to={context.pagePath(`/mandates/${data.mandate_id}`)}>
-              {mandate ? `${mandate.title}, ${mandate.company_name}` : 'Mandate'}
+              {mandate ? `${mandate.title}, ${mandate.company_name}` : t('Mandate')}
             </Link>{' '}
             <code class="soft small">{data.mandate_id}</code>
           </DescriptionItem>
@@ -99,7 +100,7 @@ export default function ResultPage({ params }: { params: Params }) {
         </DescriptionList>
       </div>
       <details class="card">
-        <summary>API response</summary>
+        <summary>{t('API response')}</summary>
         <pre class="json">{JSON.stringify(data, null, 2)}</pre>
       </details>
     </>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { RecruiterResult } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -29,28 +30,28 @@ const POLL_INTERVAL_MS = 4000
 const PAGE_SIZE = 50
 const STATUSES = ['pending', 'completed', 'declined', 'failed'].map((status) => [status, status] as const)
 const CHANGED_WITHIN_HOURS = [
-  ['1', 'In the last hour'],
-  ['24', 'In the last day'],
-  ['168', 'In the last week'],
+  ['1', t('In the last hour')],
+  ['24', t('In the last day')],
+  ['168', t('In the last week')],
 ] as const
 const VERDICTS = [
-  ['to_call', 'To call'],
+  ['to_call', t('To call')],
   ['qualified', 'Qualified'],
-  ['not_qualified', 'Not qualified'],
+  ['not_qualified', t('Not qualified')],
   ['undecided', 'Undecided'],
 ] as const
 const DECISIONS = [
-  ['none', 'No decision yet'],
+  ['none', t('No decision yet')],
   ['called', 'Called'],
   ['shortlisted', 'Shortlisted'],
   ['rejected', 'Rejected'],
 ] as const
 const SORTS = [
-  ['updated_first', 'Updated, oldest first'],
-  ['enrolled', 'Enrolled, newest first'],
-  ['enrolled_first', 'Enrolled, oldest first'],
-  ['completed', 'Ended, newest first'],
-  ['completed_first', 'Ended, oldest first'],
+  ['updated_first', t('Updated, oldest first')],
+  ['enrolled', t('Enrolled, newest first')],
+  ['enrolled_first', t('Enrolled, oldest first')],
+  ['completed', t('Ended, newest first')],
+  ['completed_first', t('Ended, oldest first')],
 ] as const
 const FILTER_NAMES = [
   'q',
@@ -80,48 +81,49 @@ export default function Results() {
   return (
     <>
       <div class="page-head">
-        <h1>Results</h1>
+        <h1>{t('Results')}</h1>
         {(list.total ?? 0) > 0 && (
           <a class="button" href={exportUrl} download={`results-${context.mode}.csv`}>
-            Export CSV
+            {t('Export CSV')}
           </a>
         )}
       </div>
       <p class="soft">
-        Candidates “to call” are qualified and have not turned the job down. “Undecided” candidates finished, but their
-        answers are not sufficient for a verdict on at least one skill.
+        {t(
+          'Candidates “to call” are qualified and have not turned the job down. “Undecided” candidates finished, but their answers are not sufficient for a verdict on at least one skill.',
+        )}
       </p>
       <SavedViews page="results" />
       <div class="row filters">
-        <SearchFilter label="Search" placeholder="Name, phone, email or ID" />
+        <SearchFilter label={t('Search')} placeholder={t('Name, phone, email or ID')} />
         <MoreFilters names={FILTER_NAMES.slice(1)}>
-          <SelectFilter name="verdict" label="Verdict" allLabel="All verdicts" options={VERDICTS} />
-          <SelectFilter name="decision" label="Decision" allLabel="All decisions" options={DECISIONS} />
-          <SelectFilter name="status" label="Status" allLabel="All statuses" options={STATUSES} />
+          <SelectFilter name="verdict" label={t('Verdict')} allLabel="All verdicts" options={VERDICTS} />
+          <SelectFilter name="decision" label={t('Decision')} allLabel="All decisions" options={DECISIONS} />
+          <SelectFilter name="status" label={t('Status')} allLabel="All statuses" options={STATUSES} />
           <RecordPicker
             id="campaign-filter"
             kind="campaign"
-            label="Campaign"
-            placeholder="All campaigns"
+            label={t('Campaign')}
+            placeholder={t('All campaigns')}
             value={query.get('campaign_id') ?? undefined}
             onChoose={(id) => setQuery({ campaign_id: id })}
           />
           <RecordPicker
             id="mandate-filter"
             kind="mandate"
-            label="Job"
-            placeholder="All jobs"
+            label={t('Job')}
+            placeholder={t('All jobs')}
             value={query.get('mandate_id') ?? undefined}
             onChoose={(id) => setQuery({ mandate_id: id })}
           />
           <SelectFilter
             name="changed_within_hours"
-            label="Updated"
+            label={t('Updated')}
             allLabel="Any time"
             options={CHANGED_WITHIN_HOURS}
           />
           <JobIdFilter />
-          <SelectFilter name="sort" label="Sort" allLabel="Updated, newest first" options={SORTS} />
+          <SelectFilter name="sort" label={t('Sort')} allLabel="Updated, newest first" options={SORTS} />
         </MoreFilters>
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
@@ -144,7 +146,7 @@ export default function Results() {
         />
       )}
       <Table
-        caption="Candidates"
+        caption={t('Candidates')}
         rows={list.items}
         keyOf={({ result_id }) => result_id}
         loadMore={list.more}
@@ -157,21 +159,21 @@ export default function Results() {
         empty={
           isFiltered ? (
             <>
-              <p class="soft">No candidates match these filters.</p>
+              <p class="soft">{t('No candidates match these filters.')}</p>
               <button
                 type="button"
                 onClick={() => setQuery(Object.fromEntries(FILTER_NAMES.map((name) => [name, undefined])))}
               >
-                Remove all filters
+                {t('Remove all filters')}
               </button>
             </>
           ) : (
             <>
-              <h2>No results yet</h2>
-              <p class="soft">Results appear when candidates are enrolled in a campaign.</p>
+              <h2>{t('No results yet')}</h2>
+              <p class="soft">{t('Results appear when candidates are enrolled in a campaign.')}</p>
               {isRecruiter && (
                 <Link to={context.pagePath(context.mode === 'test' ? '/first-campaign' : '/campaigns/new')}>
-                  {context.mode === 'test' ? 'Run a first campaign' : 'Start a campaign'}
+                  {context.mode === 'test' ? t('Run a first campaign') : t('Start a campaign')}
                 </Link>
               )}
             </>
@@ -186,7 +188,7 @@ export default function Results() {
 function candidateColumns(context: OrgContext): Column<RecruiterResult>[] {
   return [
     {
-      name: 'Candidate',
+      name: t('Candidate'),
       cell: ({ result_id, candidate }) => (
         <>
           <Link to={context.pagePath(`/results/${result_id}`)}>{candidate.name}</Link>
@@ -194,24 +196,24 @@ function candidateColumns(context: OrgContext): Column<RecruiterResult>[] {
         </>
       ),
     },
-    { name: 'Contact', cell: ({ candidate: { phone, email } }) => <ContactLinks phone={phone} email={email} /> },
+    { name: t('Contact'), cell: ({ candidate: { phone, email } }) => <ContactLinks phone={phone} email={email} /> },
     {
-      name: 'Job',
+      name: t('Job'),
       aside: true,
       cell: ({ job_title, campaign_id, campaign_name }) => (
         <>
           {job_title}
           <div class="small">
             <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>
-              {campaign_name === job_title ? 'Campaign' : campaign_name}
+              {campaign_name === job_title ? t('Campaign') : campaign_name}
             </Link>
           </div>
         </>
       ),
     },
-    { name: 'Status', cell: (result) => <Outcome result={result} /> },
+    { name: t('Status'), cell: (result) => <Outcome result={result} /> },
     {
-      name: 'Verdict',
+      name: t('Verdict'),
       cell: ({ status, output, knocked_out_by }) =>
         status !== 'completed' ? (
           '–'
@@ -222,10 +224,13 @@ function candidateColumns(context: OrgContext): Column<RecruiterResult>[] {
           </>
         ),
     },
-    { name: 'Interest', aside: true, cell: ({ output }) => interestText(output.interest) },
-    { name: 'Decision', cell: (result) => (result.decision || result.note ? <DecisionCell result={result} /> : '–') },
+    { name: t('Interest'), aside: true, cell: ({ output }) => interestText(output.interest) },
     {
-      name: 'Channel',
+      name: t('Decision'),
+      cell: (result) => (result.decision || result.note ? <DecisionCell result={result} /> : '–'),
+    },
+    {
+      name: t('Channel'),
       aside: true,
       cell: ({ output }) => (
         <>
@@ -234,6 +239,6 @@ function candidateColumns(context: OrgContext): Column<RecruiterResult>[] {
         </>
       ),
     },
-    { name: 'Updated', aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+    { name: t('Updated'), aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
   ]
 }

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { NewReportLink, ReportLink } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -28,10 +30,10 @@ export function ReportActions({ candidateId, name }: Props) {
         target="_blank"
         rel="noreferrer"
       >
-        Report as PDF
+        {t('Report as PDF')}
       </a>
       <button type="button" onClick={() => setIsOpen(true)}>
-        Share report
+        {t('Share report')}
       </button>
       {isOpen && <ShareDialog candidateId={candidateId} name={name} onClose={() => setIsOpen(false)} />}
     </>
@@ -53,10 +55,11 @@ function ShareDialog({ candidateId, name, onClose }: Props & { onClose: () => vo
   const shownError = error ?? list.error
   const links = list.data?.items
   return (
-    <Dialog title={`Share the report of ${name}`} onClose={onClose}>
+    <Dialog title={t('Share the report of {name}', { name })} onClose={onClose}>
       <p>
-        Everyone who has the link can open the report without an account. It shows verdicts and answers, and no phone
-        number or email address.
+        {t(
+          'Everyone who has the link can open the report without an account. It shows verdicts and answers, and no phone number or email address.',
+        )}
       </p>
       {shownError && <Notice kind="bad">{shownError.message}</Notice>}
       <form
@@ -71,51 +74,57 @@ function ShareDialog({ candidateId, name, onClose }: Props & { onClose: () => vo
           <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
             {VALIDITY_DAYS.map((value) => (
               <option key={value} value={value}>
-                {value === 1 ? '1 day' : `${value} days`}
+                {value === 1 ? t('1 day') : t('{value} days', { value })}
               </option>
             ))}
           </select>
         </label>
         <SubmitButton class="primary" busy={busy}>
-          Create link
+          {t('Create link')}
         </SubmitButton>
       </form>
       {created && (
         <Notice kind="good">
           <p>
-            Copy the link now: it is not shown again. It works until <Time at={created.expires_at} />.
+            {richText('Copy the link now: it is not shown again. It works until {time}.', {
+              time: <Time at={created.expires_at} />,
+            })}
           </p>
           <div class="share-created">
-            <CopyText text={created.url} label="link to the report" />
+            <CopyText text={created.url} label={t('link to the report')} />
           </div>
         </Notice>
       )}
-      <section class="stack-tight" aria-label="Current links" aria-busy={list.loading}>
-        <h3>Current links</h3>
-        {links?.length === 0 && <p class="soft">The report is not shared.</p>}
+      <section class="stack-tight" aria-label={t('Current links')} aria-busy={list.loading}>
+        <h3>{t('Current links')}</h3>
+        {links?.length === 0 && <p class="soft">{t('The report is not shared.')}</p>}
         <ul class="verdicts share-links">
           {links?.map((link) => (
             <li key={link.link_id} class="row between">
               <div>
-                <div>
-                  Expires <Time at={link.expires_at} />
-                </div>
+                <div>{richText('Expires {time}', { time: <Time at={link.expires_at} /> })}</div>
                 <div class="soft small">
-                  Created <Time at={link.created_at} /> by {link.created_by}
+                  {richText('Created {time} by {createdBy}', {
+                    time: <Time at={link.created_at} />,
+                    createdBy: link.created_by,
+                  })}
                 </div>
                 <div class="soft small">
                   {link.last_opened_at ? (
                     <>
-                      Opened {link.times_opened === 1 ? 'once' : `${link.times_opened.toLocaleString()} times`}, last{' '}
-                      <Time at={link.last_opened_at} />
+                      Opened{' '}
+                      {link.times_opened === 1
+                        ? 'once'
+                        : t('{timesOpened} times', { timesOpened: link.times_opened.toLocaleString() })}
+                      , last <Time at={link.last_opened_at} />
                     </>
                   ) : (
-                    'Not opened yet'
+                    t('Not opened yet')
                   )}
                 </div>
               </div>
               <button type="button" class="small-button" onClick={() => void revoke(link)}>
-                Revoke
+                {t('Revoke')}
               </button>
             </li>
           ))}

@@ -1,30 +1,31 @@
+import { t } from '../../translations/translate.ts'
 import type { ApiError } from '../shell/api.ts'
 
 /** Messages for empty required fields, by the last part of their API path. */
 const REQUIRED_FIELD_MESSAGES: Record<string, string> = {
-  title: 'Enter a job title',
-  company_name: 'Enter the name of the company',
-  name: 'Enter a name',
-  city: 'Enter a city',
-  text: 'Enter a question',
-  stem: 'Enter a question',
-  options: 'Enter an answer',
-  key: 'Enter a field name',
-  email: 'Enter an email address',
-  external_candidate_id: 'Enter an ID',
+  title: t('Enter a job title'),
+  company_name: t('Enter the name of the company'),
+  name: t('Enter a name'),
+  city: t('Enter a city'),
+  text: t('Enter a question'),
+  stem: t('Enter a question'),
+  options: t('Enter an answer'),
+  key: t('Enter a field name'),
+  email: t('Enter an email address'),
+  external_candidate_id: t('Enter an ID'),
 }
 
 /** The characters that a field accepts, by the last part of its API path. */
 const ALLOWED_CHARACTERS: Record<string, string> = {
-  external_candidate_id: 'use only letters, digits and . _ : -',
-  job_id: 'use only letters, digits and . _ : -',
-  key: 'use only letters, digits and . _ -',
-  pincode: 'enter six digits',
+  external_candidate_id: t('use only letters, digits and . _ : -'),
+  job_id: t('use only letters, digits and . _ : -'),
+  key: t('use only letters, digits and . _ -'),
+  pincode: t('enter six digits'),
 }
 
-const INVALID_FOLLOW_UP = 'Enter 1 to 168 hours'
-const INVALID_PHONE = 'not a phone number; enter +91 and ten digits'
-const INVALID_EMAIL = 'not an email address'
+const INVALID_FOLLOW_UP = t('Enter 1 to 168 hours')
+const INVALID_PHONE = t('not a phone number; enter +91 and ten digits')
+const INVALID_EMAIL = t('not an email address')
 
 /** Rewrites a validation message of the API for people who do not know the API. */
 export function explainError(path: string, message: string): string {
@@ -40,16 +41,18 @@ export function explainError(path: string, message: string): string {
 /** Rewrites a warning of the API about a mandate. */
 export function explainWarning(warning: string): string {
   if (warning.startsWith('data_enrichment is enabled'))
-    return '“Questions” is selected, but you have not written any questions.'
+    return t('“Questions” is selected, but you have not written any questions.')
   const untranslated = /^Enrichment questions without a translation are asked in English: (.*)\. Send /.exec(
     warning,
   )?.[1]
-  return untranslated ? `Some of your questions lack a translation and are asked in English: ${untranslated}.` : warning
+  return untranslated
+    ? t('Some of your questions lack a translation and are asked in English: {untranslated}.', { untranslated })
+    : warning
 }
 
 /** Returns the message above a form: the number of invalid fields, or the error itself if it concerns no field. */
 export function formErrorText({ message, details }: ApiError): string {
   const fields = new Set(details.map(({ path }) => path)).size
   if (fields === 0) return message
-  return fields === 1 ? 'Fix 1 field below.' : `Fix ${fields} fields below.`
+  return fields === 1 ? t('Fix 1 field below.') : t('Fix {fields} fields below.', { fields })
 }

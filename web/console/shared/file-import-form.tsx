@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
+import { t } from '../../translations/translate.ts'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import type { ApiResponse } from '../shell/api.ts'
 import './file-import-form.css'
@@ -42,10 +43,10 @@ export function FileImportForm<T>({ name, fileLabel, accept, upload, onResponse,
       {children}
       <div class="row">
         <SubmitButton {...buttonState} onClick={() => void send(true)}>
-          Check file
+          {t('Check file')}
         </SubmitButton>
         <SubmitButton {...buttonState} class="primary" onClick={() => void send(false)}>
-          Import
+          {t('Import')}
         </SubmitButton>
       </div>
     </form>

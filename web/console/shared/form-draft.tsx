@@ -1,4 +1,5 @@
 import { type Dispatch, type StateUpdater, useEffect, useRef, useState } from 'preact/hooks'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 
 /** Drafts with personal data of candidates are deleted with the tab; others stay in the browser. */
@@ -79,7 +80,7 @@ export function DraftNotice({ draft }: { draft: Pick<FormDraft<unknown>, 'isRest
     <Notice kind="wait">
       This is your unsaved draft from an earlier visit.{' '}
       <button type="button" class="plain flush" onClick={draft.discard}>
-        Discard draft
+        {t('Discard draft')}
       </button>
     </Notice>
   )

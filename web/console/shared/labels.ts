@@ -1,6 +1,7 @@
 import type { CandidateConversation } from '../../api-types/console.ts'
 import type { Channel, Method } from '../../api-types/partner.ts'
 import type { VerificationMethod } from '../../api-types/verification.ts'
+import { t } from '../../translations/translate.ts'
 
 /** Names of the languages that a workflow can use: in the language itself and in English. */
 export const LANGUAGE_NAMES: Record<string, string> = {
@@ -27,26 +28,29 @@ export function languageName(code: string): string {
 
 export const CHANNEL_NAMES: Record<Channel, string> = {
   whatsapp: 'WhatsApp',
-  voice: 'Phone call',
+  voice: t('Phone call'),
   sms: 'SMS',
   email: 'Email',
 }
 
 export function channelName(channel: string | null): string {
   if (channel === null) return '–'
-  return channel === 'page' ? 'Personal page' : (CHANNEL_NAMES[channel as Channel] ?? channel)
+  return channel === 'page' ? t('Personal page') : (CHANNEL_NAMES[channel as Channel] ?? channel)
 }
 
 export const channelOrder = Object.keys(CHANNEL_NAMES) as Channel[]
 
 /** The parts of a conversation, in their fixed order. */
 export const METHOD_LABELS: Record<Method, { name: string; description: string }> = {
-  data_enrichment: { name: 'Questions', description: 'your own yes/no and open questions; an answer can disqualify' },
-  skill_verification: {
-    name: 'Skills',
-    description: '4 to 8 questions about each skill to verify, until the verdict is certain enough',
+  data_enrichment: {
+    name: t('Questions'),
+    description: t('your own yes/no and open questions; an answer can disqualify'),
   },
-  interest_collection: { name: 'Interest', description: 'whether the candidate wants the job' },
+  skill_verification: {
+    name: t('Skills'),
+    description: t('4 to 8 questions about each skill to verify, until the verdict is certain enough'),
+  },
+  interest_collection: { name: t('Interest'), description: t('whether the candidate wants the job') },
 }
 
 /** Names of the verification methods. */
@@ -63,31 +67,31 @@ export function methodNames(methods: readonly Method[]): string {
 
 /** The personas of the test numbers, by the API's `part`. */
 export const PERSONAS: Record<string, { name: string; description: string }> = {
-  passes: { name: 'Passes', description: 'answers every question correctly' },
+  passes: { name: t('Passes'), description: t('answers every question correctly') },
   knocked_out: {
-    name: 'Knocked out',
-    description: 'gives the knockout answer to the first knockout question; passes if there is none',
+    name: t('Knocked out'),
+    description: t('gives the knockout answer to the first knockout question; passes if there is none'),
   },
-  fails_skills: { name: 'Fails skills', description: 'answers every skill question incorrectly' },
-  not_interested: { name: 'Not interested', description: 'passes, but does not want the job' },
-  declines: { name: 'Declines', description: 'does not consent' },
-  never_answers: { name: 'Never answers', description: 'does not read or answer any message' },
-  falls_silent: { name: 'Stops answering', description: 'stops answering after the first question' },
-  unreachable: { name: 'Unreachable', description: 'cannot be reached by any message; the credit is refunded' },
-  answers_late: { name: 'Answers late', description: 'answers only after the first follow-up' },
-  stops: { name: 'Opts out', description: 'sends STOP during the conversation, which is permanent' },
+  fails_skills: { name: t('Fails skills'), description: t('answers every skill question incorrectly') },
+  not_interested: { name: t('Not interested'), description: t('passes, but does not want the job') },
+  declines: { name: t('Declines'), description: t('does not consent') },
+  never_answers: { name: t('Never answers'), description: t('does not read or answer any message') },
+  falls_silent: { name: t('Stops answering'), description: t('stops answering after the first question') },
+  unreachable: { name: t('Unreachable'), description: t('cannot be reached by any message; the credit is refunded') },
+  answers_late: { name: t('Answers late'), description: t('answers only after the first follow-up') },
+  stops: { name: t('Opts out'), description: t('sends STOP during the conversation, which is permanent') },
   inconclusive_skills: {
-    name: 'Inconclusive skills',
-    description: 'answers the skill questions so that every verdict is inconclusive',
+    name: t('Inconclusive skills'),
+    description: t('answers the skill questions so that every verdict is inconclusive'),
   },
 }
 
 const REASON_TEXTS: Record<string, string> = {
-  no_response: 'never answered',
-  unreachable: 'could not be reached',
-  stopped: 'opted out',
-  expired: 'stopped answering',
-  refused: 'refused to answer',
+  no_response: t('never answered'),
+  unreachable: t('could not be reached'),
+  stopped: t('opted out'),
+  expired: t('stopped answering'),
+  refused: t('refused to answer'),
 }
 
 export function reasonText(reason: string | null): string {
@@ -100,7 +104,7 @@ export function noMessageSentText({
   reason,
   phone,
 }: Pick<CandidateConversation, 'status' | 'reason' | 'phone'>): string {
-  if (reason !== 'stopped') return 'No message was sent.'
-  if (status === 'failed') return 'No message was sent: the campaign was archived first.'
-  return `No message was sent: this ${phone ? 'number' : 'email address'} has opted out (STOP). The credit was refunded.`
+  if (reason !== 'stopped') return t('No message was sent.')
+  if (status === 'failed') return t('No message was sent: the campaign was archived first.')
+  return `No message was sent: this ${phone ? 'number' : t('email address')} has opted out (STOP). The credit was refunded.`
 }

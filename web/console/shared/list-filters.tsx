@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { t } from '../../translations/translate.ts'
 import type { List } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
 
@@ -103,7 +104,7 @@ export function MoreFilters({ names, children }: MoreFiltersProps) {
   return (
     <>
       <button type="button" class="filter-toggle" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-        {activeCount > 0 ? `Filters (${activeCount})` : 'Filters'}
+        {activeCount > 0 ? t('Filters ({activeCount})', { activeCount }) : t('Filters')}
       </button>
       <div class={isOpen ? 'more-filters open' : 'more-filters'}>{children}</div>
     </>
@@ -123,9 +124,9 @@ export function ListCount({ list: { items, total, isMore, isIncomplete }, nouns 
   return (
     <p class="soft small list-count" aria-live="polite">
       {items.length < total
-        ? `${items.length.toLocaleString()} of ${isMore ? 'more than ' : ''}${total.toLocaleString()} ${noun}`
+        ? `${items.length.toLocaleString()} of ${isMore ? t('more than ') : ''}${total.toLocaleString()} ${noun}`
         : `${total.toLocaleString()} ${noun}`}
-      {isIncomplete && '. Recent changes are being added; the list updates by itself.'}
+      {isIncomplete && t('. Recent changes are being added; the list updates by itself.')}
     </p>
   )
 }

@@ -7,6 +7,7 @@ import type {
   WorkflowCountedList,
 } from '../../api-types/console.ts'
 import type { Campaign, Mandate, Workflow } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { api } from '../shell/api.ts'
 import { type OrgContext, useOrgContext } from '../shell/session.ts'
 import { SearchBox } from './search-box.tsx'
@@ -67,7 +68,7 @@ export function RecordPicker({ id, kind, label, placeholder, value, filter = {},
             <button
               type="button"
               class="plain picker-clear"
-              aria-label={`Remove filter: ${label}`}
+              aria-label={t('Remove filter: {label}', { label })}
               onClick={() => onChoose(undefined)}
             >
               ×

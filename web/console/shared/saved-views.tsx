@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { SavedView, SavedViewList, ViewPage } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -23,9 +24,9 @@ export function SavedViews({ page }: { page: ViewPage }) {
   const canSave = context.can('recruiter') && currentQuery !== '' && !current
   // Always shown, so that the list does not move when the views are loaded.
   return (
-    <nav class="saved-views row small" aria-label="Saved views">
+    <nav class="saved-views row small" aria-label={t('Saved views')}>
       <Link class="view-link" to={context.pagePath(`/${page}`)} current={currentQuery === ''}>
-        All
+        {t('All')}
       </Link>
       {data?.items.map((view) => (
         <Link
@@ -39,12 +40,12 @@ export function SavedViews({ page }: { page: ViewPage }) {
       ))}
       {current && context.can('recruiter') && (
         <button type="button" class="plain flush small" onClick={() => setDeleting(current)}>
-          Delete view
+          {t('Delete view')}
         </button>
       )}
       {canSave && (
         <button type="button" class="plain flush small" onClick={() => setIsSaving(true)}>
-          Save view
+          {t('Save view')}
         </button>
       )}
       {error && <Notice kind="bad">{error.message}</Notice>}
@@ -59,10 +60,10 @@ export function SavedViews({ page }: { page: ViewPage }) {
         />
       )}
       {deleting && (
-        <Dialog title={`Delete the view “${deleting.name}”?`} onClose={() => setDeleting(undefined)}>
-          <p>It is deleted for your whole team. The candidates stay.</p>
+        <Dialog title={t('Delete the view “{name}”?', { name: deleting.name })} onClose={() => setDeleting(undefined)}>
+          <p>{t('It is deleted for your whole team. The candidates stay.')}</p>
           <button type="button" class="danger" onClick={() => void deleteView(deleting)}>
-            Delete view
+            {t('Delete view')}
           </button>
         </Dialog>
       )}
@@ -95,7 +96,7 @@ function SaveView({ save, onClose, onSaved }: SaveViewProps) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
   return (
-    <Dialog title="Save view" onClose={onClose}>
+    <Dialog title={t('Save view')} onClose={onClose}>
       <form
         class="stack"
         onSubmit={async (event) => {
@@ -118,9 +119,9 @@ function SaveView({ save, onClose, onSaved }: SaveViewProps) {
             onInput={(event) => setName(event.currentTarget.value)}
           />
         </label>
-        <p class="soft small">Saves the current filters and sort order for your whole team.</p>
+        <p class="soft small">{t('Saves the current filters and sort order for your whole team.')}</p>
         <SubmitButton class="primary" busy={busy} ready={name.trim() !== ''}>
-          Save view
+          {t('Save view')}
         </SubmitButton>
       </form>
     </Dialog>

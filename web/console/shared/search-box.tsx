@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { t } from '../../translations/translate.ts'
 import './search-box.css'
 
 interface Props<T> {
@@ -77,7 +78,7 @@ export function SearchBox<T>(props: Props<T>) {
   }, [])
 
   const items = found?.items ?? []
-  const noResults = found && items.length === 0 ? 'No results.' : null
+  const noResults = found && items.length === 0 ? t('No results.') : null
   const footerContent = found && footer ? footer(found.query, items, () => setText('')) : noResults
   useEffect(() => {
     if (highlightedIndex >= 0)

@@ -1,3 +1,4 @@
+import { t } from '../../translations/translate.ts'
 /** An error response of the API, with the request fields that it concerns. */
 export interface ApiError {
   status: number
@@ -77,13 +78,13 @@ async function call<T>(path: string, options: ApiOptions): Promise<ApiResponse<T
     if (response.status === 401 && !path.startsWith('/sign-in')) handleSignedOut()
     const {
       code = 'UNEXPECTED',
-      message = `The server returned status ${response.status}.`,
+      message = t('The server returned status {status}.', { status: response.status }),
       details = [],
     } = envelope.error ?? {}
     return { ok: false, error: { status: response.status, code, message, details } }
   } catch (error) {
     if (signal?.aborted) throw error
-    const message = 'The server cannot be reached. Check your connection and try again.'
+    const message = t('The server cannot be reached. Check your connection and try again.')
     return { ok: false, error: { status: 0, code: 'OFFLINE', message, details: [] } }
   }
 }

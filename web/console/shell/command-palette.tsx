@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SearchHit, SearchHitList } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { api } from './api.ts'
 import { navigate } from './router.tsx'
 import { navigation, operatorNavigation } from './routes.ts'
@@ -87,15 +88,15 @@ export function CommandPalette({ context, isOperator, onClose }: Props) {
     <dialog
       ref={dialog}
       class="palette"
-      aria-label="Search"
+      aria-label={t('Search')}
       onClose={onClose}
       onClick={(event) => event.target === dialog.current && dialog.current?.close()}
     >
       <input
         type="search"
         class="palette-input"
-        aria-label="Search pages and records"
-        placeholder="Search candidates, jobs, campaigns, pages…"
+        aria-label={t('Search pages and records')}
+        placeholder={t('Search candidates, jobs, campaigns, pages…')}
         autoComplete="off"
         maxLength={200}
         {...comboBoxAttributes(targets.length > 0, index)}
@@ -103,7 +104,7 @@ export function CommandPalette({ context, isOperator, onClose }: Props) {
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={handleKey}
       />
-      <div id="palette-options" role="listbox" aria-label="Results" class="palette-options">
+      <div id="palette-options" role="listbox" aria-label={t('Results')} class="palette-options">
         {targets.map((target, at) => (
           <div key={target.key}>
             {target.group !== targets[at - 1]?.group && (
@@ -128,10 +129,10 @@ export function CommandPalette({ context, isOperator, onClose }: Props) {
       </div>
       <p class="palette-foot soft small" aria-live="polite">
         {isSearching
-          ? 'Searching…'
+          ? t('Searching…')
           : targets.length === 0
-            ? 'No results.'
-            : 'Arrow keys to move, Enter to open, Esc to close'}
+            ? t('No results.')
+            : t('Arrow keys to move, Enter to open, Esc to close')}
       </p>
     </dialog>
   )
@@ -163,10 +164,10 @@ function comboBoxAttributes(expanded: boolean, index: number): object {
 }
 
 const ACTIONS = [
-  { name: 'New campaign', path: '/campaigns/new' },
-  { name: 'New mandate', path: '/mandates/new' },
-  { name: 'New workflow', path: '/workflows/new' },
-  { name: 'Candidates to call', path: '/results?verdict=to_call' },
+  { name: t('New campaign'), path: '/campaigns/new' },
+  { name: t('New mandate'), path: '/mandates/new' },
+  { name: t('New workflow'), path: '/workflows/new' },
+  { name: t('Candidates to call'), path: '/results?verdict=to_call' },
 ]
 const MAX_PAGES = 8
 

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ConsoleSession, SecondFactors, SignInOptions } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -39,11 +41,12 @@ interface ProviderDialogProps {
 function ProviderDialog({ provider, onDone }: ProviderDialogProps) {
   const [error, setError] = useState<ApiError>()
   return (
-    <Dialog title="Confirm that it is you" onClose={() => onDone(false)}>
+    <Dialog title={t('Confirm that it is you')} onClose={() => onDone(false)}>
       {error && <Notice kind="bad">{error.message}</Notice>}
       <p>
-        This change requires that you have signed in within the last 15 minutes. Sign in again: you return to this page,
-        and can then repeat the change.
+        {t(
+          'This change requires that you have signed in within the last 15 minutes. Sign in again: you return to this page, and can then repeat the change.',
+        )}
       </p>
       <ProviderButton provider={provider} fresh onError={setError} />
     </Dialog>
@@ -63,7 +66,7 @@ function CodeDialog({ email, isOperator, onDone }: Props) {
   const [sent, setSent] = useState(false)
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const fieldError = error?.details.find(({ path }) => path === 'code') && 'This code is wrong or has expired.'
+  const fieldError = error?.details.find(({ path }) => path === 'code') && t('This code is wrong or has expired.')
   useEffect(() => {
     void api<SignInOptions>('/sign-in').then((response) => response.ok && setOptions(response.data))
     void api<SecondFactors>('/account/factors').then((response) => {
@@ -74,37 +77,35 @@ function CodeDialog({ email, isOperator, onDone }: Props) {
   const hasApp = factors?.authenticator_app === true
   const hasPasskey = (factors?.passkeys.length ?? 0) > 0 && supportsPasskeys()
   return (
-    <Dialog title="Confirm that it is you" onClose={() => onDone(false)}>
+    <Dialog title={t('Confirm that it is you')} onClose={() => onDone(false)}>
       <p>
         You signed in more than 15 minutes ago. To continue, enter{' '}
         {hasApp
-          ? 'the code of your authenticator app, or a recovery code'
-          : `the code that we ${sent ? 'emailed' : 'are emailing'} to ${email}`}
+          ? t('the code of your authenticator app, or a recovery code')
+          : `the code that we ${sent ? 'emailed' : t('are emailing')} to ${email}`}
         .
       </p>
       {hasPasskey && (
         <button type="button" onClick={() => void confirmWithPasskey()}>
-          Use a passkey
+          {t('Use a passkey')}
         </button>
       )}
       {!hasApp && options?.mails === 'kept' && (
         <Notice kind="wait">
           No email server is configured, so the email is stored.{' '}
-          {isOperator ? (
-            <>
-              Sign in again with the link that <code>npx attestry operator link {email}</code> prints on the server.
-            </>
-          ) : (
-            'Ask an operator for the code.'
-          )}
+          {isOperator
+            ? richText('Sign in again with the link that {code} prints on the server.', {
+                code: <code>npx attestry operator link {email}</code>,
+              })
+            : t('Ask an operator for the code.')}
         </Notice>
       )}
       {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
       <form class="stack" onSubmit={(event) => void confirm(event)}>
         <Field
           id="confirmation-code"
-          label="Code"
-          hint={hasApp ? 'Six digits.' : 'Eight digits; valid for 10 minutes.'}
+          label={t('Code')}
+          hint={hasApp ? t('Six digits.') : t('Eight digits; valid for 10 minutes.')}
           error={fieldError}
         >
           {(attributes) => (
@@ -122,11 +123,11 @@ function CodeDialog({ email, isOperator, onDone }: Props) {
         </Field>
         <div class="row">
           <SubmitButton class="primary" busy={busy} ready={code.trim() !== ''}>
-            Confirm
+            {t('Confirm')}
           </SubmitButton>
           {!hasApp && (
             <button type="button" onClick={() => void sendCode()}>
-              Send a new code
+              {t('Send a new code')}
             </button>
           )}
         </div>

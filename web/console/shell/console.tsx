@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ConsoleSession, SessionOrganisation, SignInOptions } from '../../api-types/console.ts'
 import type { Mode } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { type ApiError, api, onSignedOut, setCsrfToken } from './api.ts'
 import { ConfirmIdentity } from './confirm-identity.tsx'
@@ -95,16 +96,16 @@ function SignedIn({ session, path, onSignedOut }: Props) {
       return (
         <Frame session={session} context={homeContext} section="account" path={path} onSignedOut={onSignedOut}>
           <div class="stack">
-            <h1>Organisation not found</h1>
-            <p class="soft">It does not exist, or you are not a member of it. Choose a page from the menu.</p>
+            <h1>{t('Organisation not found')}</h1>
+            <p class="soft">{t('It does not exist, or you are not a member of it. Choose a page from the menu.')}</p>
           </div>
         </Frame>
       )
     return session.organisations.length > 0 || isOperator ? null : (
       <main class="sheet">
         <div class="card">
-          <h1>No organisation</h1>
-          <p class="soft">You are not a member of any organisation. Ask an owner to add you.</p>
+          <h1>{t('No organisation')}</h1>
+          <p class="soft">{t('You are not a member of any organisation. Ask an owner to add you.')}</p>
         </div>
       </main>
     )
@@ -144,8 +145,8 @@ function ProviderRequired({ org: { org_id, name } }: { org: SessionOrganisation 
   const provider = data?.providers.find(({ for_operators }) => !for_operators)
   return (
     <div class="stack">
-      <h1>Sign in with the identity provider</h1>
-      <p class="soft">{name} requires that its members sign in with its identity provider.</p>
+      <h1>{t('Sign in with the identity provider')}</h1>
+      <p class="soft">{t('{name} requires that its members sign in with its identity provider.', { name })}</p>
       {error && <Notice kind="bad">{error.message}</Notice>}
       {provider && (
         <p>
@@ -189,7 +190,7 @@ function unlistedOrganisation(org_id: string): SessionOrganisation {
 }
 
 /** Name of the organisation that the server creates when it first starts. */
-const DEMO_NAME = 'Demo organisation'
+const DEMO_NAME = t('Demo organisation')
 
 /** Returns the organisation to open by default: the last one used, or the demo organisation, or the first. */
 function homeOrganisation({ organisations }: ConsoleSession): SessionOrganisation | undefined {

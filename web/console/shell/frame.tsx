@@ -2,11 +2,14 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ConsoleSession, ServerStatus, SignedOut } from '../../api-types/console.ts'
 import type { Mode } from '../../api-types/partner.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { isIndianTimeZone, useZone } from '../../ui/time.tsx'
 import { alertsFor } from '../operator/alerts.ts'
 import { deleteAllDrafts } from '../shared/form-draft.tsx'
 import { api } from './api.ts'
 import { CommandPalette, useCommandPalette } from './command-palette.tsx'
+import { LanguageChoice } from './language-choice.tsx'
 import { useData } from './loading.ts'
 import { NotificationBell } from './notification-bell.tsx'
 import { Link, navigate } from './router.tsx'
@@ -44,7 +47,7 @@ export function Frame({ session, context, section, path, onSignedOut, children }
   return (
     <div class={`frame ${modeClass}`}>
       <a class="skip" href="#content">
-        Skip to content
+        {t('Skip to content')}
       </a>
       <header class="frame-top">
         <button
@@ -58,7 +61,7 @@ export function Frame({ session, context, section, path, onSignedOut, children }
           <AlertCount count={alertCount} />
         </button>
         <Link class="wordmark home-link" to={context ? context.pagePath('') : '/operator'}>
-          Attestry
+          {t('Attestry')}
         </Link>
         {section === 'organisation' && context && <ModeBanner mode={context.mode} />}
         {section === 'organisation' && context && !context.org.provider_required && context.org.role !== 'operator' && (
@@ -69,9 +72,9 @@ export function Frame({ session, context, section, path, onSignedOut, children }
         {context && <OrganisationPicker session={session} context={context} />}
         {context && section === 'organisation' && <ModeSwitch context={context} path={path} />}
         <button type="button" class="search-button" aria-haspopup="dialog" onClick={() => setSearching(true)}>
-          Search <kbd>/</kbd>
+          {richText('Search {kbd}', { kbd: <kbd>/</kbd> })}
         </button>
-        <nav aria-label="Console">
+        <nav aria-label={t('Console')}>
           {context &&
             navigation.map(({ name, entries }) => (
               <div key={name}>
@@ -98,15 +101,16 @@ export function Frame({ session, context, section, path, onSignedOut, children }
           <p class="email" title={session.email}>
             <Link to="/account" current={section === 'account'}>
               {session.email}
-              <span class="hidden-text">, your sessions</span>
+              <span class="hidden-text">{t(', your sessions')}</span>
             </Link>
           </p>
           <ZoneSwitch />
+          <LanguageChoice />
           <ThemeSwitch />
           <p class="row">
-            <a href="/docs/api/">API reference</a>
+            <a href="/docs/api/">{t('API reference')}</a>
             <button type="button" class="plain flush small" onClick={() => void signOut()}>
-              Sign out
+              {t('Sign out')}
             </button>
           </p>
         </div>
@@ -115,8 +119,12 @@ export function Frame({ session, context, section, path, onSignedOut, children }
         {context?.org.service_off && (
           <p class="notice bad">
             {context.org.service_paused
-              ? 'The service is switched off for this organisation: API calls return 503, and contacts, emails and webhook deliveries are held until it is switched on. Members can view but not change data.'
-              : 'The partner API is switched off for this organisation: API calls return 503, and members can view but not change data.'}
+              ? t(
+                  'The service is switched off for this organisation: API calls return 503, and contacts, emails and webhook deliveries are held until it is switched on. Members can view but not change data.',
+                )
+              : t(
+                  'The partner API is switched off for this organisation: API calls return 503, and members can view but not change data.',
+                )}
           </p>
         )}
         {children}
@@ -136,7 +144,7 @@ export function Frame({ session, context, section, path, onSignedOut, children }
 function OperatorNav({ path, alerts }: { path: string; alerts: number }) {
   return (
     <div>
-      <p class="nav-title">Operate</p>
+      <p class="nav-title">{t('Operate')}</p>
       <ul class="nav">
         {operatorNavigation.map((entry) => (
           <li key={entry.path}>
@@ -159,7 +167,7 @@ function AlertCount({ count }: { count: number }) {
   return (
     <span class="badge bad nav-count">
       {count}
-      <span class="hidden-text">{count === 1 ? ' alert' : ' alerts'}</span>
+      <span class="hidden-text">{count === 1 ? t(' alert') : t(' alerts')}</span>
     </span>
   )
 }
@@ -171,7 +179,7 @@ function ZoneSwitch() {
   return (
     <p>
       <button type="button" class="plain flush small" onClick={() => setZone(zone === 'here' ? 'india' : 'here')}>
-        {zone === 'here' ? 'Show times in IST' : 'Show times in my time zone'}
+        {zone === 'here' ? t('Show times in IST') : t('Show times in my time zone')}
       </button>
     </p>
   )
@@ -180,11 +188,13 @@ function ZoneSwitch() {
 function ModeBanner({ mode }: { mode: Mode }) {
   return mode === 'live' ? (
     <span class="mode-band">
-      Live<span class="mode-more">: real people, real credits</span>
+      {richText('Live<span>: real people, real credits</span>', {
+        span: (words) => <span class="mode-more">{words}</span>,
+      })}
     </span>
   ) : (
     <span class="mode-band test">
-      TEST<span class="mode-detail">: no real messages</span>
+      {richText('TEST<span>: no real messages</span>', { span: (words) => <span class="mode-detail">{words}</span> })}
     </span>
   )
 }
@@ -193,7 +203,7 @@ function ModeBanner({ mode }: { mode: Mode }) {
 function ModeSwitch({ context, path }: { context: OrgContext; path: string }) {
   const pathInMode = (mode: Mode) => `/${context.org.org_id}/${mode}${listPath(path)}`
   return (
-    <fieldset class="mode-switch" aria-label="Test or live">
+    <fieldset class="mode-switch" aria-label={t('Test or live')}>
       {(['test', 'live'] as const).map((mode) => (
         <button
           type="button"
@@ -204,7 +214,7 @@ function ModeSwitch({ context, path }: { context: OrgContext; path: string }) {
             navigate(mode === 'live' && path === '/phone' ? pathInMode(mode).replace('/phone', '') : pathInMode(mode))
           }
         >
-          {mode === 'test' ? 'Test' : 'Live'}
+          {mode === 'test' ? t('Test') : t('Live')}
         </button>
       ))}
     </fieldset>
@@ -223,7 +233,7 @@ function OrganisationPicker({ session, context }: { session: ConsoleSession; con
   const isListed = organisations.some(({ org_id }) => org_id === context.org.org_id)
   return (
     <label class="organisation-picker small">
-      <span class="hidden-text">Organisation</span>
+      <span class="hidden-text">{t('Organisation')}</span>
       <select
         value={context.org.org_id}
         onChange={(event) => navigate(`/${event.currentTarget.value}/${context.mode}`)}

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { t } from '../../translations/translate.ts'
 import { type ApiError, type ApiResponse, api } from './api.ts'
 import { isReturning } from './router.tsx'
 
@@ -114,10 +115,10 @@ interface LaterPages<T> {
 /** Loads a list of the API page by page. */
 export function useList<T>(path: string | undefined, { pollMs }: LoadOptions = {}): List<T> {
   const [laterPages, setLaterPages] = useState<LaterPages<T>>(
-    () => recall<LaterPages<T>>(path && `later pages of ${path}`) ?? { items: [], next: null },
+    () => recall<LaterPages<T>>(path && t('later pages of {path}', { path })) ?? { items: [], next: null },
   )
   useEffect(() => {
-    if (laterPages.path !== undefined) remember(`later pages of ${laterPages.path}`, laterPages)
+    if (laterPages.path !== undefined) remember(t('later pages of {path}', { path: laterPages.path }), laterPages)
   }, [laterPages])
   const [loading, setLoading] = useState(false)
   const hasLaterPages = laterPages.path === path && laterPages.items.length > 0

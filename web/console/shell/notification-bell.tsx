@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import type { UnreadCount } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { useData } from './loading.ts'
 import { Link } from './router.tsx'
 import type { OrgContext } from './session.ts'
@@ -26,11 +27,11 @@ export function NotificationBell({ context, isCurrent }: { context: OrgContext; 
       <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
         <path d="M6 17V11a6 6 0 0 1 12 0v6l1.5 2h-15zM10 21.5h4" />
       </svg>
-      <span class="hidden-text">Notifications</span>
+      <span class="hidden-text">{t('Notifications')}</span>
       {unread > 0 && (
         <span class="badge bad bell-count">
           {unread > 99 ? '99+' : unread}
-          <span class="hidden-text"> unread</span>
+          <span class="hidden-text">{t(' unread')}</span>
         </span>
       )}
     </Link>

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { useRestoredFocus } from './restore-focus.ts'
 import { matchPath, type Params } from './router.tsx'
@@ -32,8 +33,8 @@ export function PageHost({ pages, path }: { pages: Record<string, LoadPage>; pat
   if (!matchedPage) {
     return (
       <div class="stack">
-        <h1>Page not found</h1>
-        <p class="soft">Check the address, or choose a page from the menu.</p>
+        <h1>{t('Page not found')}</h1>
+        <p class="soft">{t('Check the address, or choose a page from the menu.')}</p>
       </div>
     )
   }
@@ -43,7 +44,7 @@ export function PageHost({ pages, path }: { pages: Record<string, LoadPage>; pat
       <Notice kind="bad">
         This page could not be loaded. Check your connection and{' '}
         <button type="button" onClick={() => location.reload()}>
-          reload
+          {t('reload')}
         </button>
       </Notice>
     )

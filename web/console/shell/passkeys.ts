@@ -1,4 +1,5 @@
 import type { PasskeyOptions } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { type ApiError, type ApiResponse, api } from './api.ts'
 
 /** Returns whether the browser can use passkeys with options in JSON. */
@@ -9,7 +10,7 @@ export function supportsPasskeys(): boolean {
 const CANCELLED: ApiError = {
   status: 0,
   code: 'CANCELLED',
-  message: 'No passkey was used. Try again, or choose another way.',
+  message: t('No passkey was used. Try again, or choose another way.'),
   details: [],
 }
 

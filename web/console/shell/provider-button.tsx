@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ProviderRedirect } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { type ApiError, api } from './api.ts'
 
 interface Props {
@@ -14,7 +15,9 @@ export function ProviderButton({ provider, fresh = false, onError }: Props) {
   const [busy, setBusy] = useState(false)
   return (
     <button type="button" class="primary" disabled={busy} onClick={() => void open()}>
-      {fresh ? `Sign in again with ${provider.name}` : `Sign in with ${provider.name}`}
+      {fresh
+        ? t('Sign in again with {name}', { name: provider.name })
+        : t('Sign in with {name}', { name: provider.name })}
     </button>
   )
 

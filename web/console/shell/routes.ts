@@ -1,4 +1,5 @@
 import type { FunctionComponent } from 'preact'
+import { t } from '../../translations/translate.ts'
 import type { Params } from './router.tsx'
 
 export type Page = FunctionComponent<{ params: Params }>
@@ -95,47 +96,47 @@ export function isEntryOf({ path: entryPath, otherPaths = [] }: NavEntry, path: 
 
 export const navigation: { name: string; entries: NavEntry[] }[] = [
   {
-    name: 'Verify',
+    name: t('Verify'),
     entries: [
-      { path: '', name: 'Start', role: 'viewer' },
-      { path: '/workflows', name: 'Workflows', role: 'viewer' },
-      { path: '/questions', otherPaths: ['/question-bank'], name: 'Questions', role: 'viewer' },
-      { path: '/mandates', name: 'Mandates', role: 'viewer' },
-      { path: '/campaigns', name: 'Campaigns', role: 'viewer' },
-      { path: '/results', name: 'Results', role: 'viewer' },
-      { path: '/phone', name: 'Simulator phone', role: 'viewer' },
-      { path: '/analytics', name: 'Analytics', role: 'viewer' },
-      { path: '/verifications', name: 'Verifications', role: 'viewer' },
-      { path: '/credentials', name: 'Credentials', role: 'viewer' },
+      { path: '', name: t('Start'), role: 'viewer' },
+      { path: '/workflows', name: t('Workflows'), role: 'viewer' },
+      { path: '/questions', otherPaths: ['/question-bank'], name: t('Questions'), role: 'viewer' },
+      { path: '/mandates', name: t('Mandates'), role: 'viewer' },
+      { path: '/campaigns', name: t('Campaigns'), role: 'viewer' },
+      { path: '/results', name: t('Results'), role: 'viewer' },
+      { path: '/phone', name: t('Simulator phone'), role: 'viewer' },
+      { path: '/analytics', name: t('Analytics'), role: 'viewer' },
+      { path: '/verifications', name: t('Verifications'), role: 'viewer' },
+      { path: '/credentials', name: t('Credentials'), role: 'viewer' },
     ],
   },
   {
-    name: 'Integrate',
+    name: t('Integrate'),
     entries: [
-      { path: '/keys', name: 'Keys', role: 'owner' },
-      { path: '/channels', name: 'Channels', role: 'viewer' },
-      { path: '/integrations', name: 'Integrations', role: 'viewer' },
-      { path: '/webhooks', name: 'Webhooks', role: 'viewer' },
-      { path: '/events', name: 'Events', role: 'viewer' },
-      { path: '/requests', name: 'Request log', role: 'viewer' },
-      { path: '/members', otherPaths: ['/identity-provider'], name: 'Team', role: 'viewer' },
-      { path: '/people', name: 'People', role: 'owner' },
-      { path: '/branding', name: 'Branding', role: 'viewer' },
-      { path: '/privacy', name: 'Privacy', role: 'viewer' },
-      { path: '/audit', name: 'Audit', role: 'owner' },
+      { path: '/keys', name: t('Keys'), role: 'owner' },
+      { path: '/channels', name: t('Channels'), role: 'viewer' },
+      { path: '/integrations', name: t('Integrations'), role: 'viewer' },
+      { path: '/webhooks', name: t('Webhooks'), role: 'viewer' },
+      { path: '/events', name: t('Events'), role: 'viewer' },
+      { path: '/requests', name: t('Request log'), role: 'viewer' },
+      { path: '/members', otherPaths: ['/identity-provider'], name: t('Team'), role: 'viewer' },
+      { path: '/people', name: t('People'), role: 'owner' },
+      { path: '/branding', name: t('Branding'), role: 'viewer' },
+      { path: '/privacy', name: t('Privacy'), role: 'viewer' },
+      { path: '/audit', name: t('Audit'), role: 'owner' },
     ],
   },
 ]
 
 export const operatorNavigation: { path: string; name: string }[] = [
-  { path: '/now', name: 'Status' },
-  { path: '/organisations', name: 'Organisations' },
-  { path: '/skills', name: 'Skills' },
-  { path: '/jobs', name: 'Jobs' },
-  { path: '/limits', name: 'Limits' },
-  { path: '/mails', name: 'Emails' },
-  { path: '/rings', name: 'Rings' },
-  { path: '/operators', name: 'Operators' },
-  { path: '/breach-list', name: 'Breach list' },
-  { path: '/audit', name: 'Full audit log' },
+  { path: '/now', name: t('Status') },
+  { path: '/organisations', name: t('Organisations') },
+  { path: '/skills', name: t('Skills') },
+  { path: '/jobs', name: t('Jobs') },
+  { path: '/limits', name: t('Limits') },
+  { path: '/mails', name: t('Emails') },
+  { path: '/rings', name: t('Rings') },
+  { path: '/operators', name: t('Operators') },
+  { path: '/breach-list', name: t('Breach list') },
+  { path: '/audit', name: t('Full audit log') },
 ]

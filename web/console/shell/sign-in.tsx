@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ConsoleSession, SignInOptions } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -19,22 +21,26 @@ function readOrganisation(): string | undefined {
 
 /** Texts for the failures of a sign-in with an identity provider, which the server puts into the address. */
 const FAILURES: Record<string, string> = {
-  expired: 'The sign-in took too long, or was started in another browser. Try again.',
-  denied: 'The identity provider did not sign you in.',
-  unreachable: 'The identity provider cannot be reached. Try again later, or sign in by email.',
-  invalid_response:
+  expired: t('The sign-in took too long, or was started in another browser. Try again.'),
+  denied: t('The identity provider did not sign you in.'),
+  unreachable: t('The identity provider cannot be reached. Try again later, or sign in by email.'),
+  invalid_response: t(
     'The response of the identity provider is not valid. Try again; if it fails again, ask an owner to read the audit log.',
-  other_provider:
+  ),
+  other_provider: t(
     'The response came from another identity provider than the one that you chose. Start again on the sign-in page of your organisation.',
-  email_missing: 'The identity provider sent no email address. Ask your administrator to add the claim “email”.',
-  email_unverified:
+  ),
+  email_missing: t('The identity provider sent no email address. Ask your administrator to add the claim “email”.'),
+  email_unverified: t(
     'The identity provider has not verified your email address. Verify it there, or ask your administrator.',
-  domain_not_allowed: 'Your email address does not belong to a domain that this organisation allows.',
-  account_changed:
+  ),
+  domain_not_allowed: t('Your email address does not belong to a domain that this organisation allows.'),
+  account_changed: t(
     'Another account of the identity provider has your email address. Ask an owner to remove the former member.',
-  deactivated: 'Your account is deactivated at the identity provider.',
-  operator_removed: 'You were removed as an operator. Ask another operator to add you again.',
-  no_role: 'None of your groups gives you access to this organisation. Ask your administrator.',
+  ),
+  deactivated: t('Your account is deactivated at the identity provider.'),
+  operator_removed: t('You were removed as an operator. Ask another operator to add you again.'),
+  no_role: t('None of your groups gives you access to this organisation. Ask your administrator.'),
 }
 
 function readFailure(): string | undefined {
@@ -74,17 +80,19 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
   }, [])
 
   const codeError = error?.details.some(({ path }) => path === 'code')
-    ? 'This code is wrong or was already used.'
+    ? t('This code is wrong or was already used.')
     : undefined
   return (
     <main class="sheet sign-in stack">
-      <p class="wordmark">Attestry</p>
-      <h1>Sign in to the console</h1>
+      <p class="wordmark">{t('Attestry')}</p>
+      <h1>{t('Sign in to the console')}</h1>
       {error && !codeError && <Notice kind="bad">{error.message}</Notice>}
       {!error && failure && <Notice kind="bad">{failure}</Notice>}
       {providerSignOutUrl && (
         <Notice kind="good">
-          You are signed out of Attestry. <a href={providerSignOutUrl}>Sign out of the identity provider, too</a>
+          {richText('You are signed out of Attestry. <link>Sign out of the identity provider, too</link>', {
+            link: (words) => <a href={providerSignOutUrl}>{words}</a>,
+          })}
         </Notice>
       )}
       {options?.providers
@@ -94,15 +102,15 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
         ))}
       {options?.passkeys && supportsPasskeys() && !pendingToken && (
         <button type="button" disabled={busy} onClick={() => void signInWithPasskey()}>
-          Sign in with a passkey
+          {t('Sign in with a passkey')}
         </button>
       )}
       {pendingToken ? (
         <form class="card stack" onSubmit={(event) => void signInWithCode(event)}>
           <Field
             id="second-factor"
-            label="Code"
-            hint="Six digits of your authenticator app, or a recovery code."
+            label={t('Code')}
+            hint={t('Six digits of your authenticator app, or a recovery code.')}
             error={codeError}
           >
             {(attributes) => (
@@ -118,14 +126,16 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
             )}
           </Field>
           <SubmitButton class="primary" busy={busy} ready={code.trim() !== ''}>
-            Sign in
+            {t('Sign in')}
           </SubmitButton>
         </form>
       ) : emailRequested ? (
         <Notice kind="good">
           If {email} has an account, we sent a sign-in link to it. The link works once and expires after 15 minutes.
           {options?.mails === 'kept' &&
-            ' No email server is configured, so the email is stored: ask the operator, who can read it under Emails.'}
+            t(
+              ' No email server is configured, so the email is stored: ask the operator, who can read it under Emails.',
+            )}
         </Notice>
       ) : (
         <form class="card stack" onSubmit={(event) => void requestSignInEmail(event)}>
@@ -140,12 +150,12 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
             />
           </label>
           <SubmitButton class="primary" busy={busy} ready={email.trim() !== ''}>
-            Email me a sign-in link
+            {t('Email me a sign-in link')}
           </SubmitButton>
         </form>
       )}
       <details class="card" open={options?.first_start ?? false}>
-        <summary>Sign in as an operator</summary>
+        <summary>{t('Sign in as an operator')}</summary>
         <div class="stack details-body small">
           {options?.providers
             .filter(({ for_operators }) => for_operators)
@@ -153,10 +163,11 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
               <ProviderButton key={provider.provider_id} provider={provider} onError={setError} />
             ))}
           <p>
-            Operators also sign in with their email address. In a terminal, every start prints a one-time link. Without
-            a terminal, the first start stores the link in the file operator-sign-in-link in the data folder.
+            {t(
+              'Operators also sign in with their email address. In a terminal, every start prints a one-time link. Without a terminal, the first start stores the link in the file operator-sign-in-link in the data folder.',
+            )}
           </p>
-          <p>If email does not work, print a new link on the server:</p>
+          <p>{t('If email does not work, print a new link on the server:')}</p>
           <pre>npx attestry operator link EMAIL</pre>
         </div>
       </details>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { t } from '../../translations/translate.ts'
 
 const STORAGE_KEY = 'attestry theme'
 const THEMES = [
@@ -28,7 +29,7 @@ export function ThemeSwitch() {
   const [theme, setTheme] = useState(readTheme)
   return (
     <label class="theme-switch">
-      <span>Colours</span>
+      <span>{t('Colours')}</span>
       <select
         value={theme}
         onChange={(event) => {

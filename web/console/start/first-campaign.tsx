@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { GrantedCredits } from '../../api-types/console.ts'
 import type { CampaignEnrolment, Mandate, SkillMatches, Workflow } from '../../api-types/partner.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -52,27 +54,32 @@ export default function FirstCampaign() {
   if (context.mode === 'live') {
     return (
       <div class="card empty">
-        <h1>The first campaign runs in test mode</h1>
-        <p class="soft">In test mode, no real people are contacted.</p>
+        <h1>{t('The first campaign runs in test mode')}</h1>
+        <p class="soft">{t('In test mode, no real people are contacted.')}</p>
         <Link class="button primary" to={`/${context.org.org_id}/test/first-campaign`}>
-          Switch to test mode
+          {t('Switch to test mode')}
         </Link>
       </div>
     )
   }
   return (
     <>
-      <h1>Your first campaign</h1>
+      <h1>{t('Your first campaign')}</h1>
       <p class="lead">
-        You create three things here: a <strong>workflow</strong> (how candidates are contacted), a{' '}
-        <strong>mandate</strong> (a job and its questions) and a <strong>campaign</strong> (the candidates to contact).
-        Eleven test candidates answer automatically, and you are the twelfth candidate.
+        {richText(
+          'You create three things here: a <strong>workflow</strong> (how candidates are contacted), a <strong2>mandate</strong2> (a job and its questions) and a <strong3>campaign</strong3> (the candidates to contact). Eleven test candidates answer automatically, and you are the twelfth candidate.',
+          {
+            strong: (words) => <strong>{words}</strong>,
+            strong2: (words) => <strong>{words}</strong>,
+            strong3: (words) => <strong>{words}</strong>,
+          },
+        )}
       </p>
-      {!context.can('recruiter') && <Notice kind="wait">You need the recruiter role to run a campaign.</Notice>}
+      {!context.can('recruiter') && <Notice kind="wait">{t('You need the recruiter role to run a campaign.')}</Notice>}
       <ol class="steps">
         <Step
           number={1}
-          title="Workflow: how candidates are contacted"
+          title={t('Workflow: how candidates are contacted')}
           done={workflowId !== null}
           call="POST /workflows"
           body={WORKFLOW}
@@ -86,16 +93,17 @@ export default function FirstCampaign() {
           ) : (
             <>
               <p>
-                A workflow sets the channels and their order, the languages, and the follow-ups for candidates who do
-                not answer. You can use one workflow for many jobs.
+                {t(
+                  'A workflow sets the channels and their order, the languages, and the follow-ups for candidates who do not answer. You can use one workflow for many jobs.',
+                )}
               </p>
-              {stepButton('Create workflow', createWorkflow)}
+              {stepButton(t('Create workflow'), createWorkflow)}
             </>
           )}
         </Step>
         <Step
           number={2}
-          title="Mandate: the job and its questions"
+          title={t('Mandate: the job and its questions')}
           done={isMandateReady}
           closed={!workflowId}
           call="POST /mandates"
@@ -103,27 +111,29 @@ export default function FirstCampaign() {
         >
           {mandateId ? (
             <p>
-              <Link to={context.pagePath(`/mandates/${mandateId}`)}>{mandate.data?.title ?? 'The job'}</Link>{' '}
+              <Link to={context.pagePath(`/mandates/${mandateId}`)}>{mandate.data?.title ?? t('The job')}</Link>{' '}
               {mandate.data && <Badge state={mandate.data.status} />}{' '}
               {isMandateReady &&
-                'Candidates are asked two of your own questions, 4 to 8 about each of two skills, and one about their interest.'}
-              {mandate.data?.status === 'preparing' && 'Writing questions…'}
+                t(
+                  'Candidates are asked two of your own questions, 4 to 8 about each of two skills, and one about their interest.',
+                )}
+              {mandate.data?.status === 'preparing' && t('Writing questions…')}
               {mandate.data?.status === 'failed' && mandate.data.failure}
             </p>
           ) : (
             <>
               <p>
-                An electrician in Pune. You ask whether the candidate has a licence (“no” disqualifies) and when they
-                can start. Two skills are verified. Each candidate gets other questions about them: 4 to 8 per skill,
-                until the verdict is certain enough.
+                {t(
+                  'An electrician in Pune. You ask whether the candidate has a licence (“no” disqualifies) and when they can start. Two skills are verified. Each candidate gets other questions about them: 4 to 8 per skill, until the verdict is certain enough.',
+                )}
               </p>
-              {stepButton('Create mandate', createMandate)}
+              {stepButton(t('Create mandate'), createMandate)}
             </>
           )}
         </Step>
         <Step
           number={3}
-          title="Campaign: the candidates"
+          title={t('Campaign: the candidates')}
           done={campaignId !== null}
           closed={!isMandateReady}
           call="POST /campaigns"
@@ -132,21 +142,24 @@ export default function FirstCampaign() {
               ? undefined
               : {
                   mandate_id: mandateId ?? 'JM_…',
-                  name: 'First campaign',
+                  name: t('First campaign'),
                   candidates: candidatesWith(userName).slice(0, 2),
                 }
           }
         >
           {campaignId ? (
             <p>
-              <Link to={context.pagePath(`/campaigns/${campaignId}`)}>The campaign</Link> has twelve candidates. Each
-              candidate costs one credit; the credit is refunded if a candidate cannot be reached.
+              {richText(
+                '<link>The campaign</link> has twelve candidates. Each candidate costs one credit; the credit is refunded if a candidate cannot be reached.',
+                { link: (words) => <Link to={context.pagePath(`/campaigns/${campaignId}`)}>{words}</Link> },
+              )}
             </p>
           ) : (
             <>
               <p>
-                Eleven phone numbers are reserved for tests. Each number answers automatically in a different way, so
-                that you see every possible outcome:
+                {t(
+                  'Eleven phone numbers are reserved for tests. Each number answers automatically in a different way, so that you see every possible outcome:',
+                )}
               </p>
               <ul class="persona-list small">
                 {TEST_CANDIDATES.map(({ name, part }, index) => (
@@ -161,13 +174,13 @@ export default function FirstCampaign() {
                 Your name, as the twelfth candidate
                 <input type="text" value={userName} onInput={(event) => setUserName(event.currentTarget.value)} />
               </label>
-              {stepButton('Start campaign', createCampaign)}
+              {stepButton(t('Start campaign'), createCampaign)}
             </>
           )}
         </Step>
         <Step
           number={4}
-          title="Results"
+          title={t('Results')}
           done={false}
           closed={!campaignId}
           call={`GET /results?campaign_id=${campaignId ?? 'CP_…'}`}
@@ -175,7 +188,7 @@ export default function FirstCampaign() {
           {campaignId ? (
             <FirstResults campaignId={campaignId} />
           ) : (
-            <p class="soft">Results arrive here, and at your webhook endpoint, while the conversations run.</p>
+            <p class="soft">{t('Results arrive here, and at your webhook endpoint, while the conversations run.')}</p>
           )}
         </Step>
       </ol>
@@ -202,8 +215,11 @@ export default function FirstCampaign() {
         ) : (
           granted !== undefined && (
             <Notice kind="good">
-              Granted {TEST_CREDIT_GRANT} test credits; the balance is {granted.toLocaleString()}. Continue with “
-              {label}”.
+              {t('Granted {tESTCREDITGRANT} test credits; the balance is {granted}. Continue with “{label}”.', {
+                tESTCREDITGRANT: TEST_CREDIT_GRANT,
+                granted: granted.toLocaleString(),
+                label,
+              })}
             </Notice>
           )
         )}
@@ -249,7 +265,7 @@ export default function FirstCampaign() {
   }
 
   async function createCampaign() {
-    const body = { mandate_id: mandateId, name: 'First campaign', candidates: candidatesWith(userName) }
+    const body = { mandate_id: mandateId, name: t('First campaign'), candidates: candidatesWith(userName) }
     const enrolment = await runCall(() =>
       api<CampaignEnrolment>(context.apiPath('/campaigns'), { body, idempotencyKey: crypto.randomUUID() }),
     )
@@ -276,7 +292,7 @@ function Step({ number, title, done, closed = false, call, body, children }: Ste
       </span>
       <div class="stack-tight step-body">
         <h2>{title}</h2>
-        {closed ? <p class="soft small">Complete the previous step first.</p> : children}
+        {closed ? <p class="soft small">{t('Complete the previous step first.')}</p> : children}
         {!closed && (
           <details class="small call">
             <summary>
@@ -284,7 +300,9 @@ function Step({ number, title, done, closed = false, call, body, children }: Ste
             </summary>
             {body && <pre class="json">{JSON.stringify(body, null, 2)}</pre>}
             <p class="soft">
-              The same call works in the partner API below <code>/api/v1/partner</code>, signed with a key.
+              {richText('The same call works in the partner API below {code}, signed with a key.', {
+                code: <code>/api/v1/partner</code>,
+              })}
             </p>
           </details>
         )}
@@ -314,10 +332,10 @@ function CallError({ error, onGrant }: { error: ApiError; onGrant: () => Promise
     <div class="call-error" ref={errorBox}>
       <Notice kind="bad">
         <p>{error.message}</p>
-        {creditsMissing && context.session.kind !== 'operator' && <p>Ask the operator for test credits.</p>}
+        {creditsMissing && context.session.kind !== 'operator' && <p>{t('Ask the operator for test credits.')}</p>}
         {creditsMissing && context.session.kind === 'operator' && (
           <button type="button" onClick={() => void onGrant()}>
-            Grant {TEST_CREDIT_GRANT} test credits
+            {t('Grant {tESTCREDITGRANT} test credits', { tESTCREDITGRANT: TEST_CREDIT_GRANT })}
           </button>
         )}
       </Notice>

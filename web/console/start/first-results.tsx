@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { CandidateConversation } from '../../api-types/console.ts'
 import type { ResultList } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { SimulatorPhone } from '../phone/simulator-phone.tsx'
 import { LiveResult } from '../results/live-result.tsx'
@@ -35,19 +36,22 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
       {error && <Notice kind="bad">{error.message}</Notice>}
       <p role="status">
         {allFinished
-          ? 'The eleven test candidates have finished.'
-          : `${finishedCount} of eleven test candidates have finished. Test candidates do not wait for hours: every follow-up and deadline comes after one second.`}
+          ? t('The eleven test candidates have finished.')
+          : t(
+              '{finishedCount} of eleven test candidates have finished. Test candidates do not wait for hours: every follow-up and deadline comes after one second.',
+              { finishedCount },
+            )}
       </p>
       <div class="table-wrap">
         <table class="table first-table">
-          <caption class="hidden-text">The eleven test candidates</caption>
+          <caption class="hidden-text">{t('The eleven test candidates')}</caption>
           <thead>
             <tr>
-              <th scope="col">Candidate</th>
-              <th scope="col">Persona</th>
-              <th scope="col">Outcome</th>
-              <th scope="col">Qualified</th>
-              <th scope="col">Interest</th>
+              <th scope="col">{t('Candidate')}</th>
+              <th scope="col">{t('Persona')}</th>
+              <th scope="col">{t('Outcome')}</th>
+              <th scope="col">{t('Qualified')}</th>
+              <th scope="col">{t('Interest')}</th>
             </tr>
           </thead>
           <tbody>
@@ -77,9 +81,9 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
       </div>
       {userResult && (
         <div class="stack-tight">
-          <h3>Your turn: answer on your simulator phone</h3>
+          <h3>{t('Your turn: answer on your simulator phone')}</h3>
           <p class="soft">
-            This is what a candidate sees. Choose an answer or type one; the result updates with every reply.
+            {t('This is what a candidate sees. Choose an answer or type one; the result updates with every reply.')}
           </p>
           <div class="your-phone">
             <SimulatorPhone candidateId={userResult.candidate.candidate_id} onCandidate={setCandidate} />
@@ -89,13 +93,13 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
       )}
       <div class="row">
         <Link class="button" to={context.pagePath(`/phone?campaign_id=${campaignId}`)}>
-          Open all simulator phones
+          {t('Open all simulator phones')}
         </Link>
         <Link class="button" to={context.pagePath(`/results?campaign_id=${campaignId}`)}>
-          View results
+          {t('View results')}
         </Link>
         <Link class="button" to={context.pagePath(`/analytics?campaign_id=${campaignId}`)}>
-          View analytics
+          {t('View analytics')}
         </Link>
       </div>
     </div>

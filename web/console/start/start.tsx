@@ -6,6 +6,7 @@ import type {
   OrganisationSummary,
   RecruiterResultCountedList,
 } from '../../api-types/console.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -25,16 +26,21 @@ export default function Start() {
   const { data, error } = useData<OrganisationSummary>(context.apiPath('/summary'), { pollMs: POLL_INTERVAL_MS })
   if (error) return <Notice kind="bad">{error.message}</Notice>
   const figures: [string, number | undefined, string, string][] = [
-    ['Mandates ready', data?.mandates.ready, '/mandates', 'jobs whose questions are prepared'],
-    ['Campaigns running', data?.campaigns.running, '/campaigns', 'contacting candidates'],
+    [t('Mandates ready'), data?.mandates.ready, '/mandates', t('jobs whose questions are prepared')],
+    [t('Campaigns running'), data?.campaigns.running, '/campaigns', t('contacting candidates')],
     [
-      'Candidates in progress',
+      t('Candidates in progress'),
       data?.candidates.pending,
       '/results?status=pending',
-      'have not finished the conversation',
+      t('have not finished the conversation'),
     ],
-    ['Candidates completed', data?.candidates.completed, '/results?status=completed', 'have finished the conversation'],
-    ['Credits', data?.credits, '/campaigns', '1 credit per candidate'],
+    [
+      t('Candidates completed'),
+      data?.candidates.completed,
+      '/results?status=completed',
+      t('have finished the conversation'),
+    ],
+    ['Credits', data?.credits, '/campaigns', t('1 credit per candidate')],
   ]
   return (
     <>
@@ -42,9 +48,11 @@ export default function Start() {
         <h1>{context.org.name}</h1>
         {context.can('recruiter') && (
           <span class="row">
-            {context.mode === 'test' && <Link to={context.pagePath('/first-campaign')}>Run a first campaign</Link>}
+            {context.mode === 'test' && (
+              <Link to={context.pagePath('/first-campaign')}>{t('Run a first campaign')}</Link>
+            )}
             <Link class="button primary" to={context.pagePath('/campaigns/new')}>
-              New campaign
+              {t('New campaign')}
             </Link>
           </span>
         )}
@@ -52,19 +60,19 @@ export default function Start() {
       {data && data.mandates.failed > 0 && (
         <Notice kind="bad">
           {data.mandates.failed} {data.mandates.failed === 1 ? 'mandate' : 'mandates'} could not be prepared.{' '}
-          <Link to={context.pagePath('/mandates?status=failed')}>See why</Link>
+          <Link to={context.pagePath('/mandates?status=failed')}>{t('See why')}</Link>
         </Notice>
       )}
       {data && data.webhooks.failing > 0 && (
         <Notice kind="bad">
-          {data.webhooks.failing} webhook {data.webhooks.failing === 1 ? 'endpoint is' : 'endpoints are'} failing;
-          events are queued. <Link to={context.pagePath('/webhooks')}>View delivery attempts</Link>
+          {data.webhooks.failing} webhook {data.webhooks.failing === 1 ? t('endpoint is') : t('endpoints are')} failing;
+          events are queued. <Link to={context.pagePath('/webhooks')}>{t('View delivery attempts')}</Link>
         </Notice>
       )}
       {data && data.expiring_keys > 0 && context.can('owner') && (
         <Notice kind="wait">
-          {data.expiring_keys} {data.expiring_keys === 1 ? 'key expires' : 'keys expire'} within 30 days.{' '}
-          <Link to={context.pagePath('/keys')}>View keys</Link>
+          {data.expiring_keys} {data.expiring_keys === 1 ? t('key expires') : t('keys expire')} within 30 days.{' '}
+          <Link to={context.pagePath('/keys')}>{t('View keys')}</Link>
         </Notice>
       )}
       <ul class="figures">
@@ -97,43 +105,44 @@ function CurrentWork() {
   })
   return (
     <>
-      <section class="stack-tight" aria-label="To call">
+      <section class="stack-tight" aria-label={t('To call')}>
         <div class="row between">
-          <h2>To call</h2>
-          <Link to={context.pagePath('/results?verdict=to_call')}>View all candidates to call</Link>
+          <h2>{t('To call')}</h2>
+          <Link to={context.pagePath('/results?verdict=to_call')}>{t('View all candidates to call')}</Link>
         </div>
         <Table
-          caption="Latest qualified candidates who have not turned the job down"
+          caption={t('Latest qualified candidates who have not turned the job down')}
           rows={candidatesToCall.data?.items}
           keyOf={({ result_id }) => result_id}
           empty={
             <p class="soft">
-              No candidates to call yet. Qualified candidates who have not turned the job down appear here, with their
-              phone number.
+              {t(
+                'No candidates to call yet. Qualified candidates who have not turned the job down appear here, with their phone number.',
+              )}
             </p>
           }
           columns={[
             {
-              name: 'Candidate',
+              name: t('Candidate'),
               cell: ({ result_id, candidate }) => (
                 <Link to={context.pagePath(`/results/${result_id}`)}>{candidate.name}</Link>
               ),
             },
             {
-              name: 'Contact',
+              name: t('Contact'),
               cell: ({ candidate: { phone, email } }) => <ContactLinks phone={phone} email={email} />,
             },
             {
-              name: 'Campaign',
+              name: t('Campaign'),
               cell: ({ campaign_id, campaign_name }) => (
                 <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{campaign_name}</Link>
               ),
             },
             {
-              name: 'Evidence',
+              name: t('Evidence'),
               cell: ({ output: { skills = [] } }) => (skills.length > 0 ? describeVerifiedSkills(skills) : '–'),
             },
-            { name: 'Completed', cell: ({ completed_at }) => <Time at={completed_at} /> },
+            { name: t('Completed'), cell: ({ completed_at }) => <Time at={completed_at} /> },
           ]}
         />
       </section>
@@ -146,36 +155,39 @@ function CurrentWork() {
 function LatestCampaigns({ campaigns }: { campaigns: ListedCampaign[] | undefined }) {
   const context = useOrgContext()
   return (
-    <section class="stack-tight" aria-label="Latest campaigns">
+    <section class="stack-tight" aria-label={t('Latest campaigns')}>
       <div class="row between">
-        <h2>Latest campaigns</h2>
-        <Link to={context.pagePath('/campaigns')}>View all campaigns</Link>
+        <h2>{t('Latest campaigns')}</h2>
+        <Link to={context.pagePath('/campaigns')}>{t('View all campaigns')}</Link>
       </div>
       <Table
-        caption="The latest campaigns"
+        caption={t('The latest campaigns')}
         rows={campaigns}
         keyOf={({ campaign_id }) => campaign_id}
-        empty={<p class="soft">No campaigns yet.</p>}
+        empty={<p class="soft">{t('No campaigns yet.')}</p>}
         columns={[
           {
-            name: 'Campaign',
+            name: t('Campaign'),
             cell: ({ campaign_id, display_name }) => (
               <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{display_name}</Link>
             ),
           },
-          { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+          { name: t('Status'), cell: ({ status }) => <Badge state={status} /> },
           {
-            name: 'Progress',
+            name: t('Progress'),
             cell: ({ counts }) => (
               <span class="progress-cell">
                 <Progress counts={counts} />
                 <span class="soft small">
-                  {(counts.candidates - counts.pending).toLocaleString()} of {counts.candidates.toLocaleString()}
+                  {t('{candidates} of {candidates2}', {
+                    candidates: (counts.candidates - counts.pending).toLocaleString(),
+                    candidates2: counts.candidates.toLocaleString(),
+                  })}
                 </span>
               </span>
             ),
           },
-          { name: 'Starts', cell: ({ starts_at }) => <Time at={starts_at} /> },
+          { name: t('Starts'), cell: ({ starts_at }) => <Time at={starts_at} /> },
         ]}
       />
     </section>
@@ -187,29 +199,29 @@ function FirstSteps() {
   const steps: [ConsoleRole, string, string, string, string][] = [
     [
       'viewer',
-      'See a campaign work',
-      'Eleven test candidates answer automatically, from consent to result. This takes two minutes in test mode.',
+      t('See a campaign work'),
+      t('Eleven test candidates answer automatically, from consent to result. This takes two minutes in test mode.'),
       `/${context.org.org_id}/test/first-campaign`,
-      'Run a first campaign',
+      t('Run a first campaign'),
     ],
     [
       'recruiter',
-      'Set up your own campaign',
-      'Choose channels, languages and follow-ups, then describe a job.',
+      t('Set up your own campaign'),
+      t('Choose channels, languages and follow-ups, then describe a job.'),
       context.pagePath('/workflows/new'),
-      'Create workflow',
+      t('Create workflow'),
     ],
     [
       'owner',
-      'Connect your system',
-      'Create a key, send a mandate, and receive results as webhooks.',
+      t('Connect your system'),
+      t('Create a key, send a mandate, and receive results as webhooks.'),
       context.pagePath('/keys'),
-      'Create key',
+      t('Create key'),
     ],
   ]
   return (
-    <section class="stack-tight" aria-label="First steps">
-      <h2>Get started</h2>
+    <section class="stack-tight" aria-label={t('First steps')}>
+      <h2>{t('Get started')}</h2>
       <ol class="figures first-steps">
         {steps
           .filter(([role]) => context.can(role))

@@ -2,6 +2,8 @@ import { useState } from 'preact/hooks'
 import { describeQuestions } from '../../../sdk/verdict-texts.ts'
 import type { VerificationDetails } from '../../api-types/console.ts'
 import type { ProofFileContent, SkillAssessment, SkillOutcome } from '../../api-types/verification.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { ProofFile } from '../../ui/proof-file.tsx'
@@ -16,12 +18,12 @@ import { Link, type Params, ParentLink } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
 const EVIDENCE_COLUMN: Column<SkillOutcome> = {
-  name: 'Last attempt',
+  name: t('Last attempt'),
   cell: ({ assessment }) => (assessment ? assessmentText(assessment) : '–'),
 }
 const REVIEW_COLUMNS: Column<SkillOutcome>[] = [
-  { name: 'Rating', right: true, cell: ({ rating }) => rating ?? '–' },
-  { name: 'Comment', cell: ({ comment }) => comment ?? '–' },
+  { name: t('Rating'), right: true, cell: ({ rating }) => rating ?? '–' },
+  { name: t('Comment'), cell: ({ comment }) => comment ?? '–' },
 ]
 
 /** Returns the evidence of an attempt, such as "5 of 5 correct, 99 % certain; public questions, asked in Hindi". */
@@ -44,7 +46,7 @@ export default function VerificationPage({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <ParentLink to={context.pagePath('/verifications')}>Verifications</ParentLink>
+        <ParentLink to={context.pagePath('/verifications')}>{t('Verifications')}</ParentLink>
       </p>
       <div class="page-head">
         <h1>
@@ -52,23 +54,23 @@ export default function VerificationPage({ params }: { params: Params }) {
         </h1>
         {data.status === 'pending_review' && context.can('recruiter') && (
           <button type="button" onClick={() => void resend()}>
-            Resend the review request
+            {t('Resend the review request')}
           </button>
         )}
         {data.withdrawable && context.can('owner') && (
           <button type="button" onClick={() => setIsWithdrawing(true)}>
-            Withdraw the endorsement
+            {t('Withdraw the endorsement')}
           </button>
         )}
       </div>
-      {resendResult === 'sent' && <Notice kind="good">The review request will be sent again.</Notice>}
+      {resendResult === 'sent' && <Notice kind="good">{t('The review request will be sent again.')}</Notice>}
       {resendResult !== undefined && resendResult !== 'sent' && <Notice kind="bad">{resendResult.message}</Notice>}
       <DescriptionList>
         <DescriptionItem name="Student">
           {data.student.email} · {data.student.externalStudentId}
         </DescriptionItem>
         <DescriptionItem name="Method">
-          {data.method ? VERIFICATION_METHOD_NAMES[data.method] : 'not chosen yet'}
+          {data.method ? VERIFICATION_METHOD_NAMES[data.method] : t('not chosen yet')}
         </DescriptionItem>
         {data.reviewer && (
           <DescriptionItem name="Reviewer">
@@ -81,7 +83,11 @@ export default function VerificationPage({ params }: { params: Params }) {
         )}
         {data.outcome.withdrawnAt && (
           <DescriptionItem name="Withdrawn">
-            <Time at={data.outcome.withdrawnAt} /> by the {data.outcome.withdrawnBy}: {data.outcome.declineReason}
+            {richText('{time} by the {withdrawnBy}: {declineReason}', {
+              time: <Time at={data.outcome.withdrawnAt} />,
+              withdrawnBy: data.outcome.withdrawnBy,
+              declineReason: data.outcome.declineReason,
+            })}
           </DescriptionItem>
         )}
         {data.outcome.score !== null && <DescriptionItem name="Score">{data.outcome.score} %</DescriptionItem>}
@@ -94,36 +100,36 @@ export default function VerificationPage({ params }: { params: Params }) {
       </DescriptionList>
       {data.outcome.evidenceLevel && (
         <>
-          <h2>
-            Evidence <Badge state={data.outcome.evidenceLevel} />
-          </h2>
-          <p class="soft">How well the endorsement supports the skills. Nothing is rejected because of its level.</p>
-          <ul aria-label="Reasons for the level">
+          <h2>{richText('Evidence {badge}', { badge: <Badge state={data.outcome.evidenceLevel} /> })}</h2>
+          <p class="soft">
+            {t('How well the endorsement supports the skills. Nothing is rejected because of its level.')}
+          </p>
+          <ul aria-label={t('Reasons for the level')}>
             {data.outcome.reasons?.map(({ code, effect, text }) => (
               <li key={code}>
                 {text}
-                {effect === 'neutral' ? '' : ` (${effect} it)`}
+                {effect === 'neutral' ? '' : t(' ({effect} it)', { effect })}
               </li>
             ))}
           </ul>
         </>
       )}
-      <h2>Skills</h2>
+      <h2>{t('Skills')}</h2>
       <Table
-        caption="Skills and their outcome"
+        caption={t('Skills and their outcome')}
         rows={data.outcome.skills}
         keyOf={({ skillId }) => skillId}
-        empty={<p class="soft">The student has not chosen any skills yet.</p>}
+        empty={<p class="soft">{t('The student has not chosen any skills yet.')}</p>}
         columns={[
-          { name: 'Skill', cell: ({ name }) => name },
-          { name: 'Outcome', cell: ({ outcome }) => <Badge state={outcome} /> },
+          { name: t('Skill'), cell: ({ name }) => name },
+          { name: t('Outcome'), cell: ({ outcome }) => <Badge state={outcome} /> },
           ...(data.method === 'assessment' ? [EVIDENCE_COLUMN] : REVIEW_COLUMNS),
         ]}
       />
       {data.files.length > 0 && (
         <>
-          <h2>Files</h2>
-          <p class="soft">Photos and documents that the student attached, shown to the reviewer.</p>
+          <h2>{t('Files')}</h2>
+          <p class="soft">{t('Photos and documents that the student attached, shown to the reviewer.')}</p>
           <ul>
             {data.files.map((file) => (
               <li key={file.fileId}>
@@ -137,16 +143,16 @@ export default function VerificationPage({ params }: { params: Params }) {
           </ul>
         </>
       )}
-      <h2>Emails</h2>
+      <h2>{t('Emails')}</h2>
       <Table
-        caption="Emails of this verification"
+        caption={t('Emails of this verification')}
         rows={data.mails}
         keyOf={({ mail_id }) => mail_id}
-        empty={<p class="soft">No emails were sent for this verification.</p>}
+        empty={<p class="soft">{t('No emails were sent for this verification.')}</p>}
         columns={[
-          { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('When'), cell: ({ created_at }) => <Time at={created_at} /> },
           {
-            name: 'Email',
+            name: t('Email'),
             cell: ({ mail_id, kind }) =>
               context.session.kind === 'operator' ? (
                 <Link to={`/operator/mails/${mail_id}`}>{kind.replaceAll('_', ' ')}</Link>
@@ -154,37 +160,37 @@ export default function VerificationPage({ params }: { params: Params }) {
                 kind.replaceAll('_', ' ')
               ),
           },
-          { name: 'To', cell: ({ to_address }) => to_address },
-          { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+          { name: t('To'), cell: ({ to_address }) => to_address },
+          { name: t('Status'), cell: ({ status }) => <Badge state={status} /> },
           {
-            name: 'Reason or last error',
+            name: t('Reason or last error'),
             cell: ({ explanation, last_error }) => explanation ?? last_error ?? '–',
           },
         ]}
       />
       {data.messages.length > 0 && (
         <>
-          <h2>Messages to the phone of the reviewer</h2>
-          {context.mode === 'test' && <p class="soft">TEST messages are shown here and reach no phone.</p>}
+          <h2>{t('Messages to the phone of the reviewer')}</h2>
+          {context.mode === 'test' && <p class="soft">{t('TEST messages are shown here and reach no phone.')}</p>}
           <Table
-            caption="WhatsApp and SMS messages of this verification"
+            caption={t('WhatsApp and SMS messages of this verification')}
             rows={data.messages}
             keyOf={({ message_id }) => message_id}
             empty={null}
             columns={[
-              { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
-              { name: 'Message', cell: ({ kind }) => kind.replaceAll('_', ' ') },
-              { name: 'Channel', cell: ({ channel }) => channelName(channel) },
-              { name: 'Status', cell: ({ state }) => <Badge state={state} /> },
-              { name: 'Text or reason', cell: ({ text, reason }) => text ?? reason ?? '–' },
+              { name: t('When'), cell: ({ created_at }) => <Time at={created_at} /> },
+              { name: t('Message'), cell: ({ kind }) => kind.replaceAll('_', ' ') },
+              { name: t('Channel'), cell: ({ channel }) => channelName(channel) },
+              { name: t('Status'), cell: ({ state }) => <Badge state={state} /> },
+              { name: t('Text or reason'), cell: ({ text, reason }) => text ?? reason ?? '–' },
             ]}
           />
         </>
       )}
       {isWithdrawing && (
         <Confirm
-          title="Withdraw the endorsement?"
-          action="Withdraw endorsement"
+          title={t('Withdraw the endorsement?')}
+          action={t('Withdraw endorsement')}
           onClose={() => setIsWithdrawing(false)}
           act={async () => {
             const response = await api<VerificationDetails>(`${path}/withdraw`, { body: { reason } })
@@ -194,8 +200,9 @@ export default function VerificationPage({ params }: { params: Params }) {
           onDone={() => setReason('')}
         >
           <p>
-            The skills are no longer endorsed, and credentials based on the endorsement are revoked at once. The student
-            gets an email with the reason. This cannot be undone.
+            {t(
+              'The skills are no longer endorsed, and credentials based on the endorsement are revoked at once. The student gets an email with the reason. This cannot be undone.',
+            )}
           </p>
           <label>
             Reason

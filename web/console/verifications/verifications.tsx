@@ -1,4 +1,6 @@
 import type { VerificationSummary } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -22,13 +24,13 @@ export default function Verifications() {
   )
   return (
     <>
-      <h1>Verifications</h1>
+      <h1>{t('Verifications')}</h1>
       <div class="row filters">
-        <SearchFilter label="Search" placeholder="Your student ID or verification ID" />
+        <SearchFilter label={t('Search')} placeholder={t('Your student ID or verification ID')} />
         <label>
           Status
           <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
-            <option value="">All statuses</option>
+            <option value="">{t('All statuses')}</option>
             {STATUSES.map((each) => (
               <option key={each} value={each}>
                 {each.replaceAll('_', ' ')}
@@ -40,37 +42,39 @@ export default function Verifications() {
       <ListCount list={list} nouns={['verification', 'verifications']} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Verifications, newest first"
+        caption={t('Verifications, newest first')}
         rows={list.items}
         keyOf={({ verification_id }) => verification_id}
         loadMore={list.more}
         loading={list.loading}
         empty={
           status || query.get('q') ? (
-            <p class="soft">No verifications match these filters.</p>
+            <p class="soft">{t('No verifications match these filters.')}</p>
           ) : (
             <>
-              <h2>No verifications</h2>
+              <h2>{t('No verifications')}</h2>
               <p class="soft">
-                Your server starts a verification for a student with <code>POST /api/v1/verify</code> and a session key.
+                {richText('Your server starts a verification for a student with {code} and a session key.', {
+                  code: <code>POST /api/v1/verify</code>,
+                })}
               </p>
               {context.mode === 'test' && <TestAddresses />}
-              {context.can('owner') && <Link to={context.pagePath('/keys')}>Create a session key</Link>}
+              {context.can('owner') && <Link to={context.pagePath('/keys')}>{t('Create a session key')}</Link>}
             </>
           )
         }
         columns={[
           {
-            name: 'Student',
+            name: t('Student'),
             cell: ({ verification_id, student_name }) => (
               <Link to={context.pagePath(`/verifications/${verification_id}`)}>{student_name}</Link>
             ),
           },
-          { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
-          { name: 'Method', cell: ({ method }) => (method ? VERIFICATION_METHOD_NAMES[method] : '–') },
-          { name: 'Skills', right: true, cell: ({ skills }) => skills },
-          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: 'Ended', cell: ({ completed_at }) => <Time at={completed_at} /> },
+          { name: t('Status'), cell: ({ status: state }) => <Badge state={state} /> },
+          { name: t('Method'), cell: ({ method }) => (method ? VERIFICATION_METHOD_NAMES[method] : '–') },
+          { name: t('Skills'), right: true, cell: ({ skills }) => skills },
+          { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Ended'), cell: ({ completed_at }) => <Time at={completed_at} /> },
         ]}
       />
     </>
@@ -81,9 +85,18 @@ export default function Verifications() {
 function TestAddresses() {
   return (
     <p class="soft">
-      To try it without a person, use an address of <code>test.attestry.example</code>. Students <code>pass@</code>,{' '}
-      <code>fail@</code> and <code>inconclusive@</code> get questions whose right option is first. Reviewers{' '}
-      <code>endorse@</code>, <code>refuse@</code> and <code>silent@</code> act automatically within seconds.
+      {richText(
+        'To try it without a person, use an address of {code}. Students {code2}, {code3} and {code4} get questions whose right option is first. Reviewers {code5}, {code6} and {code7} act automatically within seconds.',
+        {
+          code: <code>test.attestry.example</code>,
+          code2: <code>pass@</code>,
+          code3: <code>fail@</code>,
+          code4: <code>inconclusive@</code>,
+          code5: <code>endorse@</code>,
+          code6: <code>refuse@</code>,
+          code7: <code>silent@</code>,
+        },
+      )}
     </p>
   )
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Delivery, DeliveryAttempt } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -30,16 +31,16 @@ export function Deliveries({ path, sendCount, replay }: Props) {
     if (sendCount > 0) void list.reload()
   }, [sendCount])
   return (
-    <section class="stack" aria-label="Delivery log">
+    <section class="stack" aria-label={t('Delivery log')}>
       <div class="page-head">
-        <h2>Delivery log</h2>
+        <h2>{t('Delivery log')}</h2>
         {replay && (
           <div class="row">
             <button type="button" class="small-button" onClick={() => void replay({ only_failed: true })}>
-              Retry all failed deliveries
+              {t('Retry all failed deliveries')}
             </button>
             <button type="button" class="small-button" onClick={() => setChoosingRange(true)}>
-              Replay a time range
+              {t('Replay a time range')}
             </button>
           </div>
         )}
@@ -48,28 +49,30 @@ export function Deliveries({ path, sendCount, replay }: Props) {
         <label>
           Show
           <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
-            <option value="">All deliveries</option>
-            <option value="pending">Pending</option>
-            <option value="delivered">Delivered</option>
-            <option value="failed">Failed</option>
+            <option value="">{t('All deliveries')}</option>
+            <option value="pending">{t('Pending')}</option>
+            <option value="delivered">{t('Delivered')}</option>
+            <option value="failed">{t('Failed')}</option>
           </select>
         </label>
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Deliveries, newest event first"
+        caption={t('Deliveries, newest event first')}
         rows={list.items}
         keyOf={({ delivery_id }) => delivery_id}
         loadMore={list.more}
         empty={
           <p class="soft">
-            {status ? 'No delivery with this status.' : 'No deliveries yet. Send a test event to check the endpoint.'}
+            {status
+              ? t('No delivery with this status.')
+              : t('No deliveries yet. Send a test event to check the endpoint.')}
           </p>
         }
         columns={[
-          { name: 'When', cell: ({ created_at }) => <Time at={created_at} seconds /> },
+          { name: t('When'), cell: ({ created_at }) => <Time at={created_at} seconds /> },
           {
-            name: 'Event',
+            name: t('Event'),
             cell: (delivery) => (
               <>
                 <code>{delivery.event_type}</code>
@@ -79,34 +82,34 @@ export function Deliveries({ path, sendCount, replay }: Props) {
               </>
             ),
           },
-          { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
-          { name: 'Last response', cell: ({ attempts }) => <AttemptResult attempt={attempts.at(-1)} /> },
+          { name: t('Status'), cell: ({ status: state }) => <Badge state={state} /> },
+          { name: t('Last response'), cell: ({ attempts }) => <AttemptResult attempt={attempts.at(-1)} /> },
           {
-            name: 'Attempts',
+            name: t('Attempts'),
             cell: ({ delivery_id, event_type, attempts }) => (
               <button
                 type="button"
                 class="plain flush"
-                aria-label={`${attempts.length} attempts of ${event_type}`}
+                aria-label={t('{length} attempts of {eventType}', { length: attempts.length, eventType: event_type })}
                 onClick={() => setShown(delivery_id)}
               >
                 {attempts.length}
               </button>
             ),
           },
-          { name: 'Next attempt', cell: ({ next_attempt_at }) => <Time at={next_attempt_at} seconds /> },
+          { name: t('Next attempt'), cell: ({ next_attempt_at }) => <Time at={next_attempt_at} seconds /> },
           ...(replay
             ? [
                 {
-                  name: 'Actions',
+                  name: t('Actions'),
                   cell: ({ event_id }: Delivery) => (
                     <button
                       type="button"
                       class="plain flush"
-                      aria-label={`Replay ${event_id}`}
+                      aria-label={t('Replay {eventId}', { eventId: event_id })}
                       onClick={() => void replay({ event_ids: [event_id] })}
                     >
-                      Replay
+                      {t('Replay')}
                     </button>
                   ),
                 },
@@ -138,13 +141,13 @@ function AttemptResult({ attempt }: { attempt: DeliveryAttempt | undefined }) {
   const accepted = status_code !== null && status_code >= 200 && status_code < 300
   return (
     <span class={accepted ? 'good-text' : 'bad-text'}>
-      {status_code ?? error ?? 'no response'} · {Math.round(latency_ms)} ms
+      {status_code ?? error ?? t('no response')} · {Math.round(latency_ms)} ms
     </span>
   )
 }
 
 function Attempts({ attempts }: { attempts: DeliveryAttempt[] }) {
-  if (attempts.length === 0) return <p class="soft">No attempts yet.</p>
+  if (attempts.length === 0) return <p class="soft">{t('No attempts yet.')}</p>
   return (
     <ol class="ordered">
       {[...attempts].reverse().map((attempt) => (
@@ -172,7 +175,7 @@ function ReplayRange({ onClose, onChoose }: ReplayRangeProps) {
   const [to, setTo] = useState('')
   const [onlyFailed, setOnlyFailed] = useState(false)
   return (
-    <Dialog title="Replay a time range" onClose={onClose}>
+    <Dialog title={t('Replay a time range')} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
@@ -185,11 +188,12 @@ function ReplayRange({ onClose, onChoose }: ReplayRangeProps) {
         }}
       >
         <p class="soft">
-          Sends all events of this endpoint's types again, including events from before the endpoint was created. Events
-          are stored for 30 days.
+          {t(
+            "Sends all events of this endpoint's types again, including events from before the endpoint was created. Events are stored for 30 days.",
+          )}
         </p>
         <div class="pair">
-          <Field id="replay-from" label="From">
+          <Field id="replay-from" label={t('From')}>
             {(attributes) => (
               <input
                 {...attributes}
@@ -200,7 +204,7 @@ function ReplayRange({ onClose, onChoose }: ReplayRangeProps) {
               />
             )}
           </Field>
-          <Field id="replay-to" label="To (optional)">
+          <Field id="replay-to" label={t('To (optional)')}>
             {(attributes) => (
               <input
                 {...attributes}
@@ -216,7 +220,7 @@ function ReplayRange({ onClose, onChoose }: ReplayRangeProps) {
           Only failed deliveries
         </label>
         <button type="submit" class="primary" disabled={!from}>
-          Replay
+          {t('Replay')}
         </button>
       </form>
     </Dialog>

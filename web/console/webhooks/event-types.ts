@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { EventTypeList } from '../../api-types/console.ts'
 import type { EventType } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { api } from '../shell/api.ts'
 
 /** The event types. They are loaded once, because they change only with a new version of the server. */
@@ -24,6 +25,6 @@ export function useEventTypes(): EventType[] {
 export function typesText(selected: string[], all: string[]): string {
   if (all.length > 0 && selected.length >= all.length) return 'all'
   return selected.length > 3
-    ? `${selected.slice(0, 3).join(', ')} and ${selected.length - 3} more`
+    ? t('{selected} and {length} more', { selected: selected.slice(0, 3).join(', '), length: selected.length - 3 })
     : selected.join(', ')
 }

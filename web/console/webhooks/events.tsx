@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Event } from '../../api-types/partner.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -15,7 +17,7 @@ import { useEventTypes } from './event-types.ts'
 const PAGE_SIZE = 50
 const POLL_INTERVAL_MS = 10_000
 const ACKNOWLEDGED = [
-  ['false', 'Not acknowledged'],
+  ['false', t('Not acknowledged')],
   ['true', 'Acknowledged'],
 ] as const
 
@@ -31,38 +33,40 @@ export default function Events() {
 
   return (
     <>
-      <h1>Events</h1>
+      <h1>{t('Events')}</h1>
       <p class="soft">
-        Events are sent to your webhook endpoints. An event is acknowledged when all of its endpoints have accepted it,
-        or when you acknowledge it. Until then, <code>GET /events</code> returns it.
+        {richText(
+          'Events are sent to your webhook endpoints. An event is acknowledged when all of its endpoints have accepted it, or when you acknowledge it. Until then, {code} returns it.',
+          { code: <code>GET /events</code> },
+        )}
       </p>
       <div class="row filters">
-        <SearchFilter label="Event ID" name="event_id" placeholder="EV_…" />
+        <SearchFilter label={t('Event ID')} name="event_id" placeholder={t('EV_…')} />
         <SelectFilter
           name="type"
-          label="Type"
+          label={t('Type')}
           allLabel="All types"
           options={allTypes.map((type) => [type, type] as const)}
         />
-        <SelectFilter name="acknowledged" label="Show" allLabel="All events" options={ACKNOWLEDGED} />
+        <SelectFilter name="acknowledged" label={t('Show')} allLabel="All events" options={ACKNOWLEDGED} />
       </div>
       <ListCount list={list} nouns={['event', 'events']} />
       {(error ?? list.error) && <Notice kind="bad">{(error ?? list.error)!.message}</Notice>}
       <Table
-        caption="Events, newest first"
+        caption={t('Events, newest first')}
         rows={list.items}
         keyOf={({ event_id }) => event_id}
         loadMore={list.more}
         empty={
           <p class="soft">
-            {isFiltered ? 'No events of the last 30 days match these filters.' : 'No events in the last 30 days.'}
+            {isFiltered ? t('No events of the last 30 days match these filters.') : t('No events in the last 30 days.')}
           </p>
         }
         columns={[
-          { name: 'When', cell: ({ created_at }) => <Time at={created_at} seconds /> },
-          { name: 'Type', cell: ({ type }) => <code>{type}</code> },
+          { name: t('When'), cell: ({ created_at }) => <Time at={created_at} seconds /> },
+          { name: t('Type'), cell: ({ type }) => <code>{type}</code> },
           {
-            name: 'Event',
+            name: t('Event'),
             cell: (event) => (
               <button type="button" class="plain flush" onClick={() => setShown(event)}>
                 <code>{event.event_id}</code>
@@ -70,12 +74,16 @@ export default function Events() {
             ),
           },
           {
-            name: 'Acknowledged',
+            name: t('Acknowledged'),
             cell: ({ delivery }) =>
-              delivery.acknowledged_by ? `by ${delivery.acknowledged_by}` : <Badge state="pending" />,
+              delivery.acknowledged_by ? (
+                t('by {acknowledgedBy}', { acknowledgedBy: delivery.acknowledged_by })
+              ) : (
+                <Badge state="pending" />
+              ),
           },
-          { name: 'Attempts', right: true, cell: ({ delivery }) => delivery.attempts },
-          { name: 'Last error', cell: ({ delivery }) => delivery.last_error ?? '–' },
+          { name: t('Attempts'), right: true, cell: ({ delivery }) => delivery.attempts },
+          { name: t('Last error'), cell: ({ delivery }) => delivery.last_error ?? '–' },
         ]}
       />
       {shown && (
@@ -83,7 +91,7 @@ export default function Events() {
           <pre class="json">{JSON.stringify({ ...shown, delivery: undefined }, null, 2)}</pre>
           {context.can('owner') && !shown.delivery.acknowledged_at && (
             <button type="button" onClick={() => void acknowledge(shown)}>
-              Acknowledge and stop retries
+              {t('Acknowledge and stop retries')}
             </button>
           )}
         </Dialog>

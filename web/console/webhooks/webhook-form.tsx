@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { EventType, Webhook, WebhookWithSecret } from '../../api-types/partner.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -37,16 +39,16 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
   const dryRun = useDryRun(url.trim() ? { path, method, body } : undefined, error)
   const currentError = error ?? (dryRun.response && !dryRun.response.ok ? dryRun.response.error : undefined)
   return (
-    <Dialog title={webhook ? 'Edit endpoint' : 'Add endpoint'} onClose={onClose}>
+    <Dialog title={webhook ? t('Edit endpoint') : t('Add endpoint')} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void save(event)}>
         {currentError && currentError.details.length === 0 && <Notice kind="bad">{currentError.message}</Notice>}
         <Field
           id="webhook-url"
-          label="URL"
+          label={t('URL')}
           hint={
             context.mode === 'live'
-              ? 'HTTPS only. We send signed events to this URL.'
-              : 'We send signed events to this URL. In test mode, HTTP to this machine is allowed.'
+              ? t('HTTPS only. We send signed events to this URL.')
+              : t('We send signed events to this URL. In test mode, HTTP to this machine is allowed.')
           }
           error={dryRun.errorAt('url')}
         >
@@ -55,14 +57,14 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
               {...attributes}
               type="url"
               required
-              placeholder="https://example.com/webhooks/attestry"
+              placeholder={t('https://example.com/webhooks/attestry')}
               value={url}
               onInput={(event) => applyChange(() => setUrl(event.currentTarget.value))}
             />
           )}
         </Field>
         <fieldset>
-          <legend>Events</legend>
+          <legend>{t('Events')}</legend>
           <div class="scopes">
             {allTypes.map((type) => (
               <label key={type} class="check">
@@ -73,7 +75,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
           </div>
           <FieldError text={dryRun.errorUnder('event_types')} />
         </fieldset>
-        <Field id="webhook-description" label="Description (optional)" error={dryRun.errorAt('description')}>
+        <Field id="webhook-description" label={t('Description (optional)')} error={dryRun.errorAt('description')}>
           {(attributes) => (
             <input
               {...attributes}
@@ -84,7 +86,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
           )}
         </Field>
         <SubmitButton class="primary" busy={busy} ready={url.trim() !== ''}>
-          {webhook ? 'Save' : 'Add endpoint'}
+          {webhook ? t('Save') : t('Add endpoint')}
         </SubmitButton>
       </form>
     </Dialog>
@@ -114,14 +116,18 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
 /** Shows the signing secret of an endpoint, which cannot be read again later. */
 export function WebhookSecret({ webhook, onClose }: { webhook: WebhookWithSecret; onClose: () => void }) {
   return (
-    <Dialog title="Copy your secret now" onClose={onClose}>
+    <Dialog title={t('Copy your secret now')} onClose={onClose}>
       <p>
-        This secret signs every event that is sent to <strong>{webhook.url}</strong>. It is shown only once.
+        {richText('This secret signs every event that is sent to {strong}. It is shown only once.', {
+          strong: <strong>{webhook.url}</strong>,
+        })}
       </p>
-      <CopyText text={webhook.secret} label="the secret" />
+      <CopyText text={webhook.secret} label={t('the secret')} />
       <p class="soft small">
-        Verify the headers webhook-id, webhook-timestamp and webhook-signature with any Standard Webhooks library, or
-        with <code>verifyWebhook</code> of the SDK.
+        {richText(
+          'Verify the headers webhook-id, webhook-timestamp and webhook-signature with any Standard Webhooks library, or with {code} of the SDK.',
+          { code: <code>verifyWebhook</code> },
+        )}
       </p>
     </Dialog>
   )

@@ -1,4 +1,5 @@
 import type { Replay, Webhook, WebhookTest, WebhookWithSecret } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import '../shared/forms.css'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
@@ -38,7 +39,7 @@ export default function WebhookPage({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <ParentLink to={context.pagePath('/webhooks')}>Webhooks</ParentLink>
+        <ParentLink to={context.pagePath('/webhooks')}>{t('Webhooks')}</ParentLink>
       </p>
       <div class="page-head">
         <h1>
@@ -48,12 +49,12 @@ export default function WebhookPage({ params }: { params: Params }) {
           <div class="row">
             {isActive && (
               <button type="button" class="primary" onClick={() => void sendTest()}>
-                Send test event
+                {t('Send test event')}
               </button>
             )}
             {createdHere && data.status === 'disabled' && (
               <button type="button" class="primary" onClick={() => setDialog('enable')}>
-                Enable
+                {t('Enable')}
               </button>
             )}
           </div>
@@ -61,14 +62,15 @@ export default function WebhookPage({ params }: { params: Params }) {
       </div>
       {data.status === 'failing' && (
         <Notice kind="bad">
-          This endpoint has accepted no event for a day. We keep retrying; pending events are delivered when it returns
-          2xx.
+          {t(
+            'This endpoint has accepted no event for a day. We keep retrying; pending events are delivered when it returns 2xx.',
+          )}
         </Notice>
       )}
       {data.status === 'disabled' && (
-        <Notice kind="wait">This endpoint is disabled: events are stored, but not sent.</Notice>
+        <Notice kind="wait">{t('This endpoint is disabled: events are stored, but not sent.')}</Notice>
       )}
-      {!createdHere && isNotArchived && isOwner && <ReadOnly noun="endpoint" />}
+      {!createdHere && isNotArchived && isOwner && <ReadOnly noun={t('endpoint')} />}
       {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
       <DescriptionList>
         <DescriptionItem name="Events">{typesText(data.event_types, types)}</DescriptionItem>
@@ -86,18 +88,18 @@ export default function WebhookPage({ params }: { params: Params }) {
       {isOwner && createdHere && isNotArchived && (
         <div class="row">
           <button type="button" onClick={() => setDialog('edit')}>
-            Edit
+            {t('Edit')}
           </button>
           <button type="button" onClick={() => setDialog('rotate')}>
-            Rotate secret
+            {t('Rotate secret')}
           </button>
           {isActive && (
             <button type="button" onClick={() => setDialog('disable')}>
-              Disable
+              {t('Disable')}
             </button>
           )}
           <button type="button" onClick={() => setDialog('archive')}>
-            Archive
+            {t('Archive')}
           </button>
         </div>
       )}
@@ -113,51 +115,56 @@ export default function WebhookPage({ params }: { params: Params }) {
         />
       )}
       {dialog === 'rotate' && (
-        <Dialog title="Rotate the secret?" onClose={close}>
+        <Dialog title={t('Rotate the secret?')} onClose={close}>
           <p>
-            Creates a new secret. For 24 hours, events are signed with both secrets, so that you can switch without
-            downtime.
+            {t(
+              'Creates a new secret. For 24 hours, events are signed with both secrets, so that you can switch without downtime.',
+            )}
           </p>
           <button type="button" class="primary" onClick={() => void rotate()}>
-            Rotate secret
+            {t('Rotate secret')}
           </button>
         </Dialog>
       )}
       {dialog === 'disable' && (
         <Confirm
-          title="Disable this endpoint?"
-          action="Disable"
+          title={t('Disable this endpoint?')}
+          action={t('Disable')}
           onClose={close}
           act={() => applyUpdate(api<Webhook>(`${path}/disable`, { body: {} }))}
           onDone={() => {}}
         >
           <p>
-            Events are stored, but not sent, until you enable it again. You can then send or discard the stored events.
+            {t(
+              'Events are stored, but not sent, until you enable it again. You can then send or discard the stored events.',
+            )}
           </p>
         </Confirm>
       )}
       {dialog === 'enable' && (
-        <Dialog title="Enable this endpoint?" onClose={close}>
-          <p>Events were stored while it was disabled. Do you want to send them now?</p>
+        <Dialog title={t('Enable this endpoint?')} onClose={close}>
+          <p>{t('Events were stored while it was disabled. Do you want to send them now?')}</p>
           <div class="row">
             <button type="button" class="primary" onClick={() => void enable(true)}>
-              Enable and send stored events
+              {t('Enable and send stored events')}
             </button>
             <button type="button" onClick={() => void enable(false)}>
-              Enable and discard stored events
+              {t('Enable and discard stored events')}
             </button>
           </div>
         </Dialog>
       )}
       {dialog === 'archive' && (
         <Confirm
-          title="Archive this endpoint?"
-          action="Archive"
+          title={t('Archive this endpoint?')}
+          action={t('Archive')}
           onClose={close}
           act={() => applyUpdate(api<Webhook>(path, { method: 'DELETE' }))}
           onDone={() => {}}
         >
-          <p>No more events are sent to this endpoint, and pending events are discarded. This cannot be undone.</p>
+          <p>
+            {t('No more events are sent to this endpoint, and pending events are discarded. This cannot be undone.')}
+          </p>
         </Confirm>
       )}
       {secret && <WebhookSecret webhook={secret} onClose={() => setSecret(undefined)} />}
@@ -167,7 +174,7 @@ export default function WebhookPage({ params }: { params: Params }) {
   async function sendTest() {
     const response = await api<WebhookTest>(`${path}/test`, { body: {} })
     if (!response.ok) return showError(response.error)
-    setNotice({ kind: 'good', text: 'Test event queued. The response appears in the delivery log below.' })
+    setNotice({ kind: 'good', text: t('Test event queued. The response appears in the delivery log below.') })
     setSendCount((count) => count + 1)
   }
 
@@ -185,7 +192,7 @@ export default function WebhookPage({ params }: { params: Params }) {
     if (!response.ok) return showError(response.error)
     setNotice({
       kind: 'good',
-      text: recover ? 'Enabled. Stored events are being sent.' : 'Enabled. Only new events are sent.',
+      text: recover ? t('Enabled. Stored events are being sent.') : t('Enabled. Only new events are sent.'),
     })
     setSendCount((count) => count + 1)
   }
@@ -198,7 +205,7 @@ export default function WebhookPage({ params }: { params: Params }) {
       kind: 'good',
       text:
         replayed === 0
-          ? 'No events to replay.'
+          ? t('No events to replay.')
           : `${replayed.toLocaleString()} ${replayed === 1 ? 'event' : 'events'} queued for redelivery.`,
     })
     setSendCount((count) => count + 1)

@@ -1,4 +1,6 @@
 import type { Webhook, WebhookWithSecret } from '../../api-types/partner.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { t } from '../../translations/translate.ts'
 import '../shared/forms.css'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
@@ -25,21 +27,23 @@ export default function Webhooks() {
   return (
     <>
       <div class="page-head">
-        <h1>Webhooks</h1>
+        <h1>{t('Webhooks')}</h1>
         {isOwner && (
           <button type="button" class="primary" onClick={() => setAdding(true)}>
-            Add endpoint
+            {t('Add endpoint')}
           </button>
         )}
       </div>
       <p class="soft">
-        We POST signed {context.mode} events to these endpoints and retry for 30 days. You can add up to five endpoints.
+        {t('We POST signed {mode} events to these endpoints and retry for 30 days. You can add up to five endpoints.', {
+          mode: context.mode,
+        })}
       </p>
       <div class="row filters">
         <label>
           Status
           <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
-            <option value="">Not archived</option>
+            <option value="">{t('Not archived')}</option>
             {['enabled', 'failing', 'disabled', 'archived', 'all'].map((each) => (
               <option key={each}>{each}</option>
             ))}
@@ -48,20 +52,22 @@ export default function Webhooks() {
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Endpoints, newest first"
+        caption={t('Endpoints, newest first')}
         rows={shownWebhooks}
         keyOf={({ webhook_id }) => webhook_id}
         loadMore={list.more}
         loading={list.loading}
         empty={
           status ? (
-            <p class="soft">No endpoints with this status.</p>
+            <p class="soft">{t('No endpoints with this status.')}</p>
           ) : (
             <>
-              <h2>No endpoints yet</h2>
+              <h2>{t('No endpoints yet')}</h2>
               <p class="soft">
-                Add the URL of your server to receive results automatically. Without an endpoint, pull them from{' '}
-                <Link to={context.pagePath('/events')}>Events</Link>.
+                {richText(
+                  'Add the URL of your server to receive results automatically. Without an endpoint, pull them from <link>Events</link>.',
+                  { link: (words) => <Link to={context.pagePath('/events')}>{words}</Link> },
+                )}
               </p>
             </>
           )
@@ -78,10 +84,10 @@ export default function Webhooks() {
               </>
             ),
           },
-          { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
-          { name: 'Events', cell: ({ event_types }) => typesText(event_types, types) },
-          { name: 'Source', cell: ({ created_via }) => <CreatedVia via={created_via} /> },
-          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: t('Status'), cell: ({ status: state }) => <Badge state={state} /> },
+          { name: t('Events'), cell: ({ event_types }) => typesText(event_types, types) },
+          { name: t('Source'), cell: ({ created_via }) => <CreatedVia via={created_via} /> },
+          { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
       />
       {adding && <WebhookForm onClose={() => setAdding(false)} onSaved={showSecret} />}

@@ -1,4 +1,5 @@
 import type { Method } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { FieldError } from '../shared/field-error.tsx'
 import { METHOD_LABELS, methodOrder } from '../shared/labels.ts'
 
@@ -12,7 +13,7 @@ interface Props {
 export function MethodChoice({ selected, hint, error, onChange }: Props) {
   return (
     <fieldset class="card stack-tight">
-      <legend class="card-legend">Questions, in this order</legend>
+      <legend class="card-legend">{t('Questions, in this order')}</legend>
       {methodOrder.map((method) => (
         <label class="check" key={method}>
           <input

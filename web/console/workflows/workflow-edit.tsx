@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Channel, Method, Workflow } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -48,8 +49,8 @@ export default function WorkflowEdit({ params }: { params: Params }) {
         <p>
           <Link to={context.pagePath(`/workflows/${data.workflow_id}`)}>{data.name}</Link>
         </p>
-        <h1>Edit workflow</h1>
-        <ReadOnly noun="workflow" />
+        <h1>{t('Edit workflow')}</h1>
+        <ReadOnly noun={t('workflow')} />
       </>
     )
   }
@@ -85,15 +86,15 @@ function Form({ existing }: { existing: Workflow | undefined }) {
     <>
       <p>
         <Link to={context.pagePath(existing ? `/workflows/${existing.workflow_id}` : '/workflows')}>
-          {existing ? existing.name : 'Workflows'}
+          {existing ? existing.name : t('Workflows')}
         </Link>
       </p>
-      <h1>{existing ? 'Edit workflow' : 'New workflow'}</h1>
+      <h1>{existing ? t('Edit workflow') : t('New workflow')}</h1>
       <DraftNotice draft={formDraft} />
       <form class="stack narrow" noValidate onSubmit={(event) => void save(event)}>
         {submitError && <Notice kind="bad">{formErrorText(submitError)}</Notice>}
         <section class="card stack">
-          <Field id="name" label="Name" hint="The name that your colleagues see." error={errorAt('name')}>
+          <Field id="name" label={t('Name')} hint={t('The name that your colleagues see.')} error={errorAt('name')}>
             {(attributes) => (
               <input
                 type="text"
@@ -103,7 +104,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
               />
             )}
           </Field>
-          <Field id="description" label="Description (optional)" error={errorAt('description')}>
+          <Field id="description" label={t('Description (optional)')} error={errorAt('description')}>
             {(attributes) => (
               <textarea
                 {...attributes}
@@ -116,13 +117,13 @@ function Form({ existing }: { existing: Workflow | undefined }) {
 
         <MethodChoice
           selected={draft.default_methods}
-          hint="Each job can override this selection."
+          hint={t('Each job can override this selection.')}
           error={errorAt('default_methods')}
           onChange={(default_methods) => change({ default_methods })}
         />
 
         <fieldset class="card stack-tight">
-          <legend class="card-legend">Channels, in order of use</legend>
+          <legend class="card-legend">{t('Channels, in order of use')}</legend>
           <ol class="ordered">
             {draft.channels.map((channel, index) => (
               <li key={channel} class="row between">
@@ -134,19 +135,19 @@ function Form({ existing }: { existing: Workflow | undefined }) {
                     type="button"
                     class="plain flush"
                     disabled={index === 0}
-                    aria-label={`Move up: ${CHANNEL_NAMES[channel]}`}
+                    aria-label={t('Move up: {channel}', { channel: CHANNEL_NAMES[channel] })}
                     onClick={() => change({ channels: movedUp(draft.channels, index) })}
                   >
-                    Move up
+                    {t('Move up')}
                   </button>
                   <button
                     type="button"
                     class="plain flush"
                     disabled={draft.channels.length === 1}
-                    aria-label={`Remove ${CHANNEL_NAMES[channel]}`}
+                    aria-label={t('Remove {channel}', { channel: CHANNEL_NAMES[channel] })}
                     onClick={() => removeChannel(channel)}
                   >
-                    Remove
+                    {t('Remove')}
                   </button>
                 </span>
               </li>
@@ -162,16 +163,16 @@ function Form({ existing }: { existing: Workflow | undefined }) {
                   class="small-button"
                   onClick={() => change({ channels: [...draft.channels, channel] })}
                 >
-                  Add {CHANNEL_NAMES[channel]}
+                  {t('Add {channel}', { channel: CHANNEL_NAMES[channel] })}
                 </button>
               ))}
           </div>
-          <p class="soft small">If a message cannot be delivered, the next channel is used.</p>
+          <p class="soft small">{t('If a message cannot be delivered, the next channel is used.')}</p>
           <FieldError text={errorAt('channels')} />
         </fieldset>
 
         <fieldset class="card stack-tight">
-          <legend class="card-legend">Languages</legend>
+          <legend class="card-legend">{t('Languages')}</legend>
           <div class="checks">
             {Object.entries(LANGUAGE_NAMES).map(([code, name]) => (
               <label class="check" key={code}>
@@ -202,12 +203,12 @@ function Form({ existing }: { existing: Workflow | undefined }) {
               </select>
             </label>
           )}
-          <p class="soft small">If you select several languages, candidates choose theirs first.</p>
+          <p class="soft small">{t('If you select several languages, candidates choose theirs first.')}</p>
           <FieldError text={errorAt('languages')} />
         </fieldset>
 
         <fieldset class="card stack-tight">
-          <legend class="card-legend">Follow-ups for candidates who do not answer</legend>
+          <legend class="card-legend">{t('Follow-ups for candidates who do not answer')}</legend>
           {draft.follow_ups.map((followUp, index) => (
             <div class="row follow-up" key={index}>
               <label>
@@ -236,10 +237,10 @@ function Form({ existing }: { existing: Workflow | undefined }) {
               <button
                 type="button"
                 class="plain flush"
-                aria-label={`Remove follow-up ${index + 1}`}
+                aria-label={t('Remove follow-up {index}', { index: index + 1 })}
                 onClick={() => change({ follow_ups: draft.follow_ups.filter((_, at) => at !== index) })}
               >
-                Remove
+                {t('Remove')}
               </button>
               <FieldError text={errorAt(`follow_ups[${index}]`)} />
             </div>
@@ -253,19 +254,21 @@ function Form({ existing }: { existing: Workflow | undefined }) {
                   change({ follow_ups: [...draft.follow_ups, { after_hours: 24, channel: draft.channels[0]! }] })
                 }
               >
-                Add follow-up
+                {t('Add follow-up')}
               </button>
             </p>
           )}
-          <p class="soft small">Follow-ups stop at the first reply and are sent between 09:00 and 20:00 Indian time.</p>
+          <p class="soft small">
+            {t('Follow-ups stop at the first reply and are sent between 09:00 and 20:00 Indian time.')}
+          </p>
         </fieldset>
 
         <div class="row">
           <SubmitButton class="primary" busy={busy}>
-            {existing ? 'Save' : 'Create workflow'}
+            {existing ? t('Save') : t('Create workflow')}
           </SubmitButton>
           <span class="soft small" aria-live="polite">
-            {dryRun.checking ? 'Checking…' : dryRun.response?.ok ? 'No errors found.' : ''}
+            {dryRun.checking ? t('Checking…') : dryRun.response?.ok ? t('No errors found.') : ''}
           </span>
         </div>
       </form>

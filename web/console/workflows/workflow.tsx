@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Workflow } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -17,7 +18,7 @@ export default function WorkflowPage({ params }: { params: Params }) {
   const path = context.apiPath(`/workflows/${params.workflow_id}`)
   const { data, error, reload } = useData<Workflow>(path)
   const [archiving, setArchiving] = useState(false)
-  const parentLink = <ParentLink to={context.pagePath('/workflows')}>Workflows</ParentLink>
+  const parentLink = <ParentLink to={context.pagePath('/workflows')}>{t('Workflows')}</ParentLink>
   if (error) {
     return (
       <>
@@ -38,23 +39,23 @@ export default function WorkflowPage({ params }: { params: Params }) {
           <div class="row">
             {data.status === 'active' && (
               <Link class="button primary" to={context.pagePath(`/mandates/new?workflow_id=${data.workflow_id}`)}>
-                New mandate
+                {t('New mandate')}
               </Link>
             )}
             {editable && (
               <>
                 <Link class="button" to={context.pagePath(`/workflows/${data.workflow_id}/edit`)}>
-                  Edit
+                  {t('Edit')}
                 </Link>
                 <button type="button" onClick={() => setArchiving(true)}>
-                  Archive
+                  {t('Archive')}
                 </button>
               </>
             )}
           </div>
         )}
       </div>
-      {data?.created_via === 'api' && <ReadOnly noun="workflow" />}
+      {data?.created_via === 'api' && <ReadOnly noun={t('workflow')} />}
       {data && (
         <>
           {data.description && <p>{data.description}</p>}
@@ -72,9 +73,14 @@ export default function WorkflowPage({ params }: { params: Params }) {
             </DescriptionItem>
             <DescriptionItem name="Follow-ups">
               {data.follow_ups.length === 0
-                ? 'None: candidates who do not answer the first message are not contacted again'
+                ? t('None: candidates who do not answer the first message are not contacted again')
                 : data.follow_ups
-                    .map(({ after_hours, channel }) => `after ${after_hours} h via ${CHANNEL_NAMES[channel]}`)
+                    .map(({ after_hours, channel }) =>
+                      t('after {afterHours} h via {channel}', {
+                        afterHours: after_hours,
+                        channel: CHANNEL_NAMES[channel],
+                      }),
+                    )
                     .join(', ')}
             </DescriptionItem>
             <DescriptionItem name="Mandates">
@@ -94,13 +100,13 @@ export default function WorkflowPage({ params }: { params: Params }) {
       )}
       {archiving && data && (
         <Confirm
-          title={`Archive “${data.name}”?`}
-          action="Archive workflow"
+          title={t('Archive “{name}”?', { name: data.name })}
+          action={t('Archive workflow')}
           onClose={() => setArchiving(false)}
           act={() => api(path, { method: 'DELETE' })}
           onDone={() => void reload()}
         >
-          <p>No new mandate can use this workflow. Nothing is deleted, but archiving cannot be undone.</p>
+          <p>{t('No new mandate can use this workflow. Nothing is deleted, but archiving cannot be undone.')}</p>
         </Confirm>
       )}
     </>

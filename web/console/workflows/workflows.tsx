@@ -1,4 +1,5 @@
 import type { Workflow } from '../../api-types/partner.ts'
+import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -12,7 +13,7 @@ import { useOrgContext } from '../shell/session.ts'
 
 const PAGE_SIZE = 50
 const SORTS = [
-  ['updated', 'Updated last'],
+  ['updated', t('Updated last')],
   ['name', 'Name'],
 ] as const
 
@@ -26,18 +27,18 @@ export default function Workflows() {
   return (
     <>
       <div class="page-head">
-        <h1>Workflows</h1>
+        <h1>{t('Workflows')}</h1>
         {context.can('recruiter') && (
           <Link class="button primary" to={context.pagePath('/workflows/new')}>
-            New workflow
+            {t('New workflow')}
           </Link>
         )}
       </div>
       <p class="soft">
-        A workflow sets how candidates are contacted: channels, languages, follow-ups and types of questions.
+        {t('A workflow sets how candidates are contacted: channels, languages, follow-ups and types of questions.')}
       </p>
       <div class="row filters">
-        <SearchFilter label="Search" placeholder="Name or ID" />
+        <SearchFilter label={t('Search')} placeholder={t('Name or ID')} />
         <label>
           Status
           <select
@@ -47,17 +48,17 @@ export default function Workflows() {
               setQuery({ status: selectedStatus === 'active' ? undefined : selectedStatus })
             }}
           >
-            <option value="active">Active</option>
-            <option value="archived">Archived</option>
-            <option value="all">All</option>
+            <option value="active">{t('Active')}</option>
+            <option value="archived">{t('Archived')}</option>
+            <option value="all">{t('All')}</option>
           </select>
         </label>
-        <SelectFilter name="sort" label="Sort" allLabel="Newest first" options={SORTS} />
+        <SelectFilter name="sort" label={t('Sort')} allLabel="Newest first" options={SORTS} />
       </div>
       <ListCount list={list} nouns={['workflow', 'workflows']} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Workflows"
+        caption={t('Workflows')}
         rows={list.items}
         keyOf={({ workflow_id }) => workflow_id}
         loadMore={list.more}
@@ -65,29 +66,32 @@ export default function Workflows() {
         empty={
           !isFiltered ? (
             <>
-              <h2>No workflows yet</h2>
+              <h2>{t('No workflows yet')}</h2>
               <p class="soft">
-                Every job needs a workflow, which sets how candidates are contacted. You can use one workflow for many
-                jobs.
+                {t(
+                  'Every job needs a workflow, which sets how candidates are contacted. You can use one workflow for many jobs.',
+                )}
               </p>
-              {context.can('recruiter') && <Link to={context.pagePath('/workflows/new')}>Create a workflow</Link>}
+              {context.can('recruiter') && (
+                <Link to={context.pagePath('/workflows/new')}>{t('Create a workflow')}</Link>
+              )}
             </>
           ) : (
-            <p class="soft">No workflows match these filters.</p>
+            <p class="soft">{t('No workflows match these filters.')}</p>
           )
         }
         columns={[
           {
-            name: 'Name',
+            name: t('Name'),
             cell: ({ workflow_id, name }) => <Link to={context.pagePath(`/workflows/${workflow_id}`)}>{name}</Link>,
           },
-          { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
-          { name: 'Questions', cell: ({ default_methods }) => methodNames(default_methods) },
-          { name: 'Channels', cell: ({ channels }) => channels.map((each) => CHANNEL_NAMES[each]).join(', ') },
-          { name: 'Languages', cell: ({ languages }) => languages.map(languageName).join(', ') },
-          { name: 'Mandates', right: true, cell: ({ mandates }) => mandates },
-          { name: 'Source', cell: ({ created_via }) => <CreatedVia via={created_via} /> },
-          { name: 'Updated', cell: ({ updated_at }) => <Time at={updated_at} /> },
+          { name: t('Status'), cell: ({ status: state }) => <Badge state={state} /> },
+          { name: t('Questions'), cell: ({ default_methods }) => methodNames(default_methods) },
+          { name: t('Channels'), cell: ({ channels }) => channels.map((each) => CHANNEL_NAMES[each]).join(', ') },
+          { name: t('Languages'), cell: ({ languages }) => languages.map(languageName).join(', ') },
+          { name: t('Mandates'), right: true, cell: ({ mandates }) => mandates },
+          { name: t('Source'), cell: ({ created_via }) => <CreatedVia via={created_via} /> },
+          { name: t('Updated'), cell: ({ updated_at }) => <Time at={updated_at} /> },
         ]}
       />
     </>

@@ -1,0 +1,32 @@
+export const LANGUAGES = { en: 'English', hi: 'हिन्दी' } as const
+export type Language = keyof typeof LANGUAGES
+
+/** The texts of a language, by the English text. */
+export type Texts = Record<string, string>
+
+let language: Language = 'en'
+let texts: Texts = {}
+
+export function setLanguage(newLanguage: Language, newTexts: Texts): void {
+  language = newLanguage
+  texts = newTexts
+}
+
+export function currentLanguage(): Language {
+  return language
+}
+
+/** Returns the locale of numbers and dates: undefined stands for the one of the browser. */
+export function displayLocale(): string | undefined {
+  return language === 'en' ? undefined : `${language}-IN`
+}
+
+/** Returns the English text in the user's language, with the values in place of `{name}`. */
+export function t(text: string, values: Record<string, string | number | null | undefined> = {}): string {
+  return translated(text).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
+}
+
+/** Returns the text in the user's language with its placeholders. */
+export function translated(text: string): string {
+  return texts[text] ?? text
+}
