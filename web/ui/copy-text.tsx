@@ -3,12 +3,16 @@ import { t } from '../translations/translate.ts'
 
 /** Text with a copy button, for example a secret that is shown once. */
 export function CopyText({ text, label }: { text: string; label: string }) {
-  const [buttonText, setButtonText] = useState('Copy')
+  const [buttonText, setButtonText] = useState(t('Copy'))
   const code = useRef<HTMLElement>(null)
   return (
     <span class="copy">
       <code ref={code}>{text}</code>
-      <button type="button" aria-label={`${buttonText} ${label}`} onClick={() => void copyText()}>
+      <button
+        type="button"
+        aria-label={t('{action} {label}', { action: buttonText, label })}
+        onClick={() => void copyText()}
+      >
         {buttonText}
       </button>
     </span>
@@ -17,11 +21,11 @@ export function CopyText({ text, label }: { text: string; label: string }) {
   async function copyText() {
     try {
       await navigator.clipboard.writeText(text)
-      setButtonText('Copied')
+      setButtonText(t('Copied'))
     } catch {
       // The clipboard API needs HTTPS; without it, select the text so that Ctrl+C copies it.
       getSelection()?.selectAllChildren(code.current!)
-      setButtonText(document.execCommand?.('copy') ? 'Copied' : t('Selected: press Ctrl+C'))
+      setButtonText(document.execCommand?.('copy') ? t('Copied') : t('Selected: press Ctrl+C'))
     }
   }
 }

@@ -1,3 +1,4 @@
+import { displayLocale } from '../translations/translate.ts'
 import type { Tone } from './bar-list.tsx'
 import './chart.css'
 
@@ -22,7 +23,7 @@ interface Props {
 }
 
 const CHART_HEIGHT = 100
-const shortDate = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const shortDate = new Intl.DateTimeFormat(displayLocale(), { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** Chart with one stacked column per day, and a line drawn over the columns. */
 export function DailyChart({ name, series, lineName, days }: Props) {
@@ -50,7 +51,7 @@ export function DailyChart({ name, series, lineName, days }: Props) {
       <div class="days-plot">
         <p class="days-axis soft small" aria-hidden="true">
           {[axisMax, axisMax / 2, 0].map((amount) => (
-            <span key={amount}>{amount.toLocaleString()}</span>
+            <span key={amount}>{amount.toLocaleString(displayLocale())}</span>
           ))}
         </p>
         <svg viewBox={`0 0 ${width} ${CHART_HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={name}>
@@ -94,8 +95,10 @@ export function Swatch({ tone }: { tone: Tone }) {
 }
 
 function describeDay(day: Day, series: Series[], lineName: string): string {
-  const amounts = series.map(({ name }, at) => `${day.amounts[at]!.toLocaleString()} ${name.toLowerCase()}`)
-  return `${shortDate.format(new Date(day.date))}: ${day.line.toLocaleString()} ${lineName.toLowerCase()}, ${amounts.join(', ')}`
+  const amounts = series.map(
+    ({ name }, at) => `${day.amounts[at]!.toLocaleString(displayLocale())} ${name.toLowerCase()}`,
+  )
+  return `${shortDate.format(new Date(day.date))}: ${day.line.toLocaleString(displayLocale())} ${lineName.toLowerCase()}, ${amounts.join(', ')}`
 }
 
 function sum(amounts: number[]): number {

@@ -81,7 +81,7 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
                       <label class="select-box">
                         <input
                           type="checkbox"
-                          aria-label={t('Select {row}', { row: selection.nameOf(row) })}
+                          aria-label={t('Select {name}', { name: selection.nameOf(row) })}
                           checked={selection.keys.has(keyOf(row))}
                           onChange={(event) => selectRow(selection, keyOf(row), event.currentTarget.checked)}
                         />

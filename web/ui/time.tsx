@@ -1,20 +1,20 @@
 import { useEffect, useState } from 'preact/hooks'
-import { t } from '../translations/translate.ts'
+import { displayLocale, t } from '../translations/translate.ts'
 
 type DisplayZone = 'here' | 'india'
 
 const minuteFormat = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
 const minuteWithYearFormat = { ...minuteFormat, year: 'numeric' } as const
 const indiaZone = { timeZone: 'Asia/Kolkata' } as const
-const localFormat = new Intl.DateTimeFormat(undefined, minuteWithYearFormat)
-const localFormatThisYear = new Intl.DateTimeFormat(undefined, minuteFormat)
-const indiaFormat = new Intl.DateTimeFormat('en-IN', { ...minuteWithYearFormat, ...indiaZone })
-const indiaFormatThisYear = new Intl.DateTimeFormat('en-IN', { ...minuteFormat, ...indiaZone })
+const localFormat = new Intl.DateTimeFormat(displayLocale(), minuteWithYearFormat)
+const localFormatThisYear = new Intl.DateTimeFormat(displayLocale(), minuteFormat)
+const indiaFormat = new Intl.DateTimeFormat(displayLocale() ?? 'en-IN', { ...minuteWithYearFormat, ...indiaZone })
+const indiaFormatThisYear = new Intl.DateTimeFormat(displayLocale() ?? 'en-IN', { ...minuteFormat, ...indiaZone })
 
 /** For logs, in which many entries have the same minute. */
 const secondFormats = {
-  here: new Intl.DateTimeFormat(undefined, { ...minuteFormat, second: '2-digit' }),
-  india: new Intl.DateTimeFormat('en-IN', { ...minuteFormat, second: '2-digit', ...indiaZone }),
+  here: new Intl.DateTimeFormat(displayLocale(), { ...minuteFormat, second: '2-digit' }),
+  india: new Intl.DateTimeFormat(displayLocale() ?? 'en-IN', { ...minuteFormat, second: '2-digit', ...indiaZone }),
 }
 
 /** Whether the browser's time zone is India's. */
@@ -45,8 +45,8 @@ export function Time({ at, seconds = false }: { at: string | null | undefined; s
 }
 
 const dayFormat = { year: 'numeric', month: 'short', day: 'numeric' } as const
-const localDayFormat = new Intl.DateTimeFormat(undefined, dayFormat)
-const indiaDayFormat = new Intl.DateTimeFormat('en-IN', { ...dayFormat, ...indiaZone })
+const localDayFormat = new Intl.DateTimeFormat(displayLocale(), dayFormat)
+const indiaDayFormat = new Intl.DateTimeFormat(displayLocale() ?? 'en-IN', { ...dayFormat, ...indiaZone })
 
 /** Shows the day of a time in the chosen zone, always with the year; the tooltip shows the time. */
 export function Day({ of }: { of: string }) {
@@ -64,7 +64,7 @@ export function Day({ of }: { of: string }) {
 
 /** Returns a time in Indian time, as a hint for an input in local time; empty if the local zone is India's. */
 export function indianTimeHint(at: Date): string {
-  return isIndianTimeZone || Number.isNaN(at.getTime()) ? '' : t('{at} IST', { at: indiaFormat.format(at) })
+  return isIndianTimeZone || Number.isNaN(at.getTime()) ? '' : t('{date} IST', { date: indiaFormat.format(at) })
 }
 
 const STORAGE_KEY = 'attestry zone'

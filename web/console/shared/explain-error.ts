@@ -46,7 +46,9 @@ export function explainWarning(warning: string): string {
     warning,
   )?.[1]
   return untranslated
-    ? t('Some of your questions lack a translation and are asked in English: {untranslated}.', { untranslated })
+    ? t('Some of your questions lack a translation and are asked in English: {questions}.', {
+        questions: untranslated,
+      })
     : warning
 }
 
@@ -54,5 +56,5 @@ export function explainWarning(warning: string): string {
 export function formErrorText({ message, details }: ApiError): string {
   const fields = new Set(details.map(({ path }) => path)).size
   if (fields === 0) return message
-  return fields === 1 ? t('Fix 1 field below.') : t('Fix {fields} fields below.', { fields })
+  return fields === 1 ? t('Fix 1 field below.') : t('Fix {count} fields below.', { count: fields })
 }

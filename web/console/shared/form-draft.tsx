@@ -78,7 +78,7 @@ export function DraftNotice({ draft }: { draft: Pick<FormDraft<unknown>, 'isRest
   if (!draft.isRestored) return null
   return (
     <Notice kind="wait">
-      This is your unsaved draft from an earlier visit.{' '}
+      {t('This is your unsaved draft from an earlier visit.')}{' '}
       <button type="button" class="plain flush" onClick={draft.discard}>
         {t('Discard draft')}
       </button>

@@ -1,36 +1,40 @@
 import type { CandidateConversation } from '../../api-types/console.ts'
 import type { Channel, Method } from '../../api-types/partner.ts'
 import type { VerificationMethod } from '../../api-types/verification.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 
-/** Names of the languages that a workflow can use: in the language itself and in English. */
-export const LANGUAGE_NAMES: Record<string, string> = {
-  en: 'English',
-  hi: 'हिन्दी · Hindi',
-  bn: 'বাংলা · Bengali',
-  ta: 'தமிழ் · Tamil',
-  te: 'తెలుగు · Telugu',
-  mr: 'मराठी · Marathi',
-  gu: 'ગુજરાતી · Gujarati',
-  kn: 'ಕನ್ನಡ · Kannada',
-  ml: 'മലയാളം · Malayalam',
-  pa: 'ਪੰਜਾਬੀ · Punjabi',
-  or: 'ଓଡ଼ିଆ · Odia',
-  as: 'অসমীয়া · Assamese',
+const NAMES: Record<string, readonly [ownName: string, name: string]> = {
+  en: ['English', t('English')],
+  hi: ['हिन्दी', t('Hindi')],
+  bn: ['বাংলা', t('Bengali')],
+  ta: ['தமிழ்', t('Tamil')],
+  te: ['తెలుగు', t('Telugu')],
+  mr: ['मराठी', t('Marathi')],
+  gu: ['ગુજરાતી', t('Gujarati')],
+  kn: ['ಕನ್ನಡ', t('Kannada')],
+  ml: ['മലയാളം', t('Malayalam')],
+  pa: ['ਪੰਜਾਬੀ', t('Punjabi')],
+  or: ['ଓଡ଼ିଆ', t('Odia')],
+  as: ['অসমীয়া', t('Assamese')],
 }
 
-const englishNames = new Intl.DisplayNames('en', { type: 'language' })
+/** Names of the languages that a workflow can use: in the language itself and in the language of the console. */
+export const LANGUAGE_NAMES: Record<string, string> = Object.fromEntries(
+  Object.entries(NAMES).map(([code, names]) => [code, [...new Set(names)].join(' · ')]),
+)
 
-/** Returns the English name. Browsers have other names for some of the languages, such as Bangla. */
+const otherNames = new Intl.DisplayNames(displayLocale() ?? 'en', { type: 'language' })
+
+/** Returns the name in the language of the console. Browsers have other names for some of the languages, such as Bangla. */
 export function languageName(code: string): string {
-  return LANGUAGE_NAMES[code]?.split(' · ').at(-1) ?? englishNames.of(code) ?? code
+  return NAMES[code]?.[1] ?? otherNames.of(code) ?? code
 }
 
 export const CHANNEL_NAMES: Record<Channel, string> = {
   whatsapp: 'WhatsApp',
   voice: t('Phone call'),
   sms: 'SMS',
-  email: 'Email',
+  email: t('Email'),
 }
 
 export function channelName(channel: string | null): string {
@@ -55,8 +59,8 @@ export const METHOD_LABELS: Record<Method, { name: string; description: string }
 
 /** Names of the verification methods. */
 export const VERIFICATION_METHOD_NAMES: Record<VerificationMethod, string> = {
-  human: 'Reviewer',
-  assessment: 'Assessment',
+  human: t('Reviewer'),
+  assessment: t('Assessment'),
 }
 
 export const methodOrder = Object.keys(METHOD_LABELS) as Method[]
@@ -106,5 +110,7 @@ export function noMessageSentText({
 }: Pick<CandidateConversation, 'status' | 'reason' | 'phone'>): string {
   if (reason !== 'stopped') return t('No message was sent.')
   if (status === 'failed') return t('No message was sent: the campaign was archived first.')
-  return `No message was sent: this ${phone ? 'number' : t('email address')} has opted out (STOP). The credit was refunded.`
+  return phone
+    ? t('No message was sent: this number has opted out (STOP). The credit was refunded.')
+    : t('No message was sent: this email address has opted out (STOP). The credit was refunded.')
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import type { List } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
 
@@ -9,7 +9,7 @@ export function JobIdFilter() {
   const { query } = useAddress()
   return (
     <label>
-      Your job ID
+      {t('Your job ID')}
       <input
         type="search"
         value={query.get('job_id') ?? ''}
@@ -104,7 +104,7 @@ export function MoreFilters({ names, children }: MoreFiltersProps) {
   return (
     <>
       <button type="button" class="filter-toggle" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-        {activeCount > 0 ? t('Filters ({activeCount})', { activeCount }) : t('Filters')}
+        {activeCount > 0 ? t('Filters ({count})', { count: activeCount }) : t('Filters')}
       </button>
       <div class={isOpen ? 'more-filters open' : 'more-filters'}>{children}</div>
     </>
@@ -120,13 +120,17 @@ interface ListCountProps {
 /** The number of rows that match the filters. */
 export function ListCount({ list: { items, total, isMore, isIncomplete }, nouns }: ListCountProps) {
   if (total === undefined || !items) return <p class="soft small list-count">{'\u00a0'}</p>
-  const noun = nouns[total === 1 ? 0 : 1]
+  const values = {
+    shown: items.length.toLocaleString(displayLocale()),
+    total: total.toLocaleString(displayLocale()),
+    noun: nouns[total === 1 ? 0 : 1],
+  }
   return (
     <p class="soft small list-count" aria-live="polite">
       {items.length < total
-        ? `${items.length.toLocaleString()} of ${isMore ? t('more than ') : ''}${total.toLocaleString()} ${noun}`
-        : `${total.toLocaleString()} ${noun}`}
-      {isIncomplete && t('. Recent changes are being added; the list updates by itself.')}
+        ? t(isMore ? '{shown} of more than {total} {noun}' : '{shown} of {total} {noun}', values)
+        : `${values.total} ${values.noun}`}
+      {isIncomplete && <>. {t('Recent changes are being added; the list updates by itself.')}</>}
     </p>
   )
 }

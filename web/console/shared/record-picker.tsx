@@ -7,7 +7,7 @@ import type {
   WorkflowCountedList,
 } from '../../api-types/console.ts'
 import type { Campaign, Mandate, Workflow } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { api } from '../shell/api.ts'
 import { type OrgContext, useOrgContext } from '../shell/session.ts'
 import { SearchBox } from './search-box.tsx'
@@ -128,7 +128,7 @@ async function searchRecords(context: OrgContext, kind: RecordKind, parameters: 
   return response.ok ? response.data.items.map(workflowChoice) : []
 }
 
-const startFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+const startFormat = new Intl.DateTimeFormat(displayLocale(), { day: 'numeric', month: 'short' })
 
 function campaignChoice({ campaign_id, display_name, job_title, starts_at }: ListedCampaign): Choice {
   const day = startFormat.format(new Date(starts_at))

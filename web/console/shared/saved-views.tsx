@@ -110,7 +110,7 @@ function SaveView({ save, onClose, onSaved }: SaveViewProps) {
       >
         {error && <Notice kind="bad">{error.message}</Notice>}
         <label>
-          Name
+          {t('Name')}
           <input
             type="text"
             required

@@ -109,7 +109,7 @@ export function SearchBox<T>(props: Props<T>) {
         <div
           id={`${id}-options`}
           role="listbox"
-          aria-label={`Results: ${label}`}
+          aria-label={t('Results: {label}', { label })}
           class="options"
           hidden={items.length === 0}
         >

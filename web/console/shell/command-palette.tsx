@@ -20,11 +20,11 @@ interface Target {
 }
 
 const GROUP_NAMES: Record<SearchHit['kind'], string> = {
-  candidate: 'Candidates',
-  mandate: 'Jobs',
-  campaign: 'Campaigns',
-  workflow: 'Workflows',
-  verification: 'Verifications',
+  candidate: t('Candidates'),
+  mandate: t('Jobs'),
+  campaign: t('Campaigns'),
+  workflow: t('Workflows'),
+  verification: t('Verifications'),
 }
 
 /** Opens the palette with Ctrl-K or ⌘K, or with `/` unless the user is typing into a field. */
@@ -185,12 +185,12 @@ function pageTargets(context: OrgContext | undefined, isOperator: boolean, query
     ? ACTIONS.map(({ name, path }) => ({ name, to: context.pagePath(path), detail: '' }))
     : []
   const operatorPages = isOperator
-    ? operatorNavigation.map(({ name, path }) => ({ name, to: `/operator${path}`, detail: 'Operate' }))
+    ? operatorNavigation.map(({ name, path }) => ({ name, to: `/operator${path}`, detail: t('Operate') }))
     : []
   return [...actions, ...pages, ...operatorPages]
     .filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
     .slice(0, MAX_PAGES)
-    .map((page) => ({ ...page, key: page.to, group: 'Pages' }))
+    .map((page) => ({ ...page, key: page.to, group: t('Pages') }))
 }
 
 function hitTargets(context: OrgContext | undefined, hits: SearchHit[]): Target[] {

@@ -79,11 +79,16 @@ function CodeDialog({ email, isOperator, onDone }: Props) {
   return (
     <Dialog title={t('Confirm that it is you')} onClose={() => onDone(false)}>
       <p>
-        You signed in more than 15 minutes ago. To continue, enter{' '}
         {hasApp
-          ? t('the code of your authenticator app, or a recovery code')
-          : `the code that we ${sent ? 'emailed' : t('are emailing')} to ${email}`}
-        .
+          ? t(
+              'You signed in more than 15 minutes ago. To continue, enter the code of your authenticator app, or a recovery code.',
+            )
+          : t(
+              sent
+                ? 'You signed in more than 15 minutes ago. To continue, enter the code that we emailed to {email}.'
+                : 'You signed in more than 15 minutes ago. To continue, enter the code that we are emailing to {email}.',
+              { email },
+            )}
       </p>
       {hasPasskey && (
         <button type="button" onClick={() => void confirmWithPasskey()}>
@@ -92,10 +97,10 @@ function CodeDialog({ email, isOperator, onDone }: Props) {
       )}
       {!hasApp && options?.mails === 'kept' && (
         <Notice kind="wait">
-          No email server is configured, so the email is stored.{' '}
+          {t('No email server is configured, so the email is stored.')}{' '}
           {isOperator
-            ? richText('Sign in again with the link that {code} prints on the server.', {
-                code: <code>npx attestry operator link {email}</code>,
+            ? richText('Sign in again with the link that {command} prints on the server.', {
+                command: <code>npx attestry operator link {email}</code>,
               })
             : t('Ask an operator for the code.')}
         </Notice>

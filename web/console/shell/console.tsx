@@ -190,7 +190,7 @@ function unlistedOrganisation(org_id: string): SessionOrganisation {
 }
 
 /** Name of the organisation that the server creates when it first starts. */
-const DEMO_NAME = t('Demo organisation')
+const DEMO_NAME = 'Demo organisation'
 
 /** Returns the organisation to open by default: the last one used, or the demo organisation, or the first. */
 function homeOrganisation({ organisations }: ConsoleSession): SessionOrganisation | undefined {

@@ -15,7 +15,7 @@ import { NotificationBell } from './notification-bell.tsx'
 import { Link, navigate } from './router.tsx'
 import { isEntryOf, navigation, operatorNavigation } from './routes.ts'
 import type { OrgContext } from './session.ts'
-import { ThemeSwitch } from './theme.tsx'
+import { ThemeSwitch } from './theme-switch.tsx'
 
 const STATUS_POLL_MS = 30_000
 
@@ -57,11 +57,11 @@ export function Frame({ session, context, section, path, onSignedOut, children }
           aria-controls="navigation"
           onClick={() => setOpen(!open)}
         >
-          Menu
+          {t('Menu')}
           <AlertCount count={alertCount} />
         </button>
         <Link class="wordmark home-link" to={context ? context.pagePath('') : '/operator'}>
-          {t('Attestry')}
+          Attestry
         </Link>
         {section === 'organisation' && context && <ModeBanner mode={context.mode} />}
         {section === 'organisation' && context && !context.org.provider_required && context.org.role !== 'operator' && (
@@ -72,7 +72,7 @@ export function Frame({ session, context, section, path, onSignedOut, children }
         {context && <OrganisationPicker session={session} context={context} />}
         {context && section === 'organisation' && <ModeSwitch context={context} path={path} />}
         <button type="button" class="search-button" aria-haspopup="dialog" onClick={() => setSearching(true)}>
-          {richText('Search {kbd}', { kbd: <kbd>/</kbd> })}
+          {t('Search')} <kbd>/</kbd>
         </button>
         <nav aria-label={t('Console')}>
           {context &&
@@ -101,7 +101,7 @@ export function Frame({ session, context, section, path, onSignedOut, children }
           <p class="email" title={session.email}>
             <Link to="/account" current={section === 'account'}>
               {session.email}
-              <span class="hidden-text">{t(', your sessions')}</span>
+              <span class="hidden-text">, {t('your sessions')}</span>
             </Link>
           </p>
           <ZoneSwitch />
@@ -167,7 +167,7 @@ function AlertCount({ count }: { count: number }) {
   return (
     <span class="badge bad nav-count">
       {count}
-      <span class="hidden-text">{count === 1 ? t(' alert') : t(' alerts')}</span>
+      <span class="hidden-text"> {t(count === 1 ? 'alert' : 'alerts')}</span>
     </span>
   )
 }
@@ -188,13 +188,15 @@ function ZoneSwitch() {
 function ModeBanner({ mode }: { mode: Mode }) {
   return mode === 'live' ? (
     <span class="mode-band">
-      {richText('Live<span>: real people, real credits</span>', {
-        span: (words) => <span class="mode-more">{words}</span>,
+      {richText('Live<detail>: real people, real credits</detail>', {
+        detail: (words) => <span class="mode-more">{words}</span>,
       })}
     </span>
   ) : (
     <span class="mode-band test">
-      {richText('TEST<span>: no real messages</span>', { span: (words) => <span class="mode-detail">{words}</span> })}
+      {richText('TEST<detail>: no real messages</detail>', {
+        detail: (words) => <span class="mode-detail">{words}</span>,
+      })}
     </span>
   )
 }

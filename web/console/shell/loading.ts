@@ -1,5 +1,4 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { t } from '../../translations/translate.ts'
 import { type ApiError, type ApiResponse, api } from './api.ts'
 import { isReturning } from './router.tsx'
 
@@ -112,13 +111,17 @@ interface LaterPages<T> {
   next: string | null
 }
 
+function laterPagesKey(path: string): string {
+  return `later pages of ${path}`
+}
+
 /** Loads a list of the API page by page. */
 export function useList<T>(path: string | undefined, { pollMs }: LoadOptions = {}): List<T> {
   const [laterPages, setLaterPages] = useState<LaterPages<T>>(
-    () => recall<LaterPages<T>>(path && t('later pages of {path}', { path })) ?? { items: [], next: null },
+    () => recall<LaterPages<T>>(path && laterPagesKey(path)) ?? { items: [], next: null },
   )
   useEffect(() => {
-    if (laterPages.path !== undefined) remember(t('later pages of {path}', { path: laterPages.path }), laterPages)
+    if (laterPages.path !== undefined) remember(laterPagesKey(laterPages.path), laterPages)
   }, [laterPages])
   const [loading, setLoading] = useState(false)
   const hasLaterPages = laterPages.path === path && laterPages.items.length > 0

@@ -31,7 +31,7 @@ export function NotificationBell({ context, isCurrent }: { context: OrgContext; 
       {unread > 0 && (
         <span class="badge bad bell-count">
           {unread > 99 ? '99+' : unread}
-          <span class="hidden-text">{t(' unread')}</span>
+          <span class="hidden-text"> {t('unread')}</span>
         </span>
       )}
     </Link>

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { richText } from '../../translations/rich-text.ts'
 import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { useRestoredFocus } from './restore-focus.ts'
@@ -42,10 +43,13 @@ export function PageHost({ pages, path }: { pages: Record<string, LoadPage>; pat
     // Loading fails mostly after a server update: the files that this tab refers to no longer exist.
     return (
       <Notice kind="bad">
-        This page could not be loaded. Check your connection and{' '}
-        <button type="button" onClick={() => location.reload()}>
-          {t('reload')}
-        </button>
+        {richText('This page could not be loaded. Check your connection and <button>reload</button>', {
+          button: (words) => (
+            <button type="button" onClick={() => location.reload()}>
+              {words}
+            </button>
+          ),
+        })}
       </Notice>
     )
   }
@@ -61,7 +65,7 @@ function useDocumentTitle() {
       const texts = [...(content.querySelector('h1:not(.waiting)')?.childNodes ?? [])]
         .filter(({ nodeType }) => nodeType === Node.TEXT_NODE) // not the status badge
         .map(({ textContent }) => textContent)
-      document.title = `${texts.join('').trim() || 'Console'} · Attestry`
+      document.title = `${texts.join('').trim() || t('Console')} · Attestry`
     }
     const observer = new MutationObserver(update)
     observer.observe(content, { childList: true, subtree: true, characterData: true })

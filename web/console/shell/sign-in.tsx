@@ -6,6 +6,7 @@ import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { type ApiError, api } from './api.ts'
+import { LanguageChoice } from './language-choice.tsx'
 import { supportsPasskeys, usePasskey } from './passkeys.ts'
 import { ProviderButton } from './provider-button.tsx'
 
@@ -84,7 +85,7 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
     : undefined
   return (
     <main class="sheet sign-in stack">
-      <p class="wordmark">{t('Attestry')}</p>
+      <p class="wordmark">Attestry</p>
       <h1>{t('Sign in to the console')}</h1>
       {error && !codeError && <Notice kind="bad">{error.message}</Notice>}
       {!error && failure && <Notice kind="bad">{failure}</Notice>}
@@ -131,16 +132,17 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
         </form>
       ) : emailRequested ? (
         <Notice kind="good">
-          If {email} has an account, we sent a sign-in link to it. The link works once and expires after 15 minutes.
-          {options?.mails === 'kept' &&
-            t(
-              ' No email server is configured, so the email is stored: ask the operator, who can read it under Emails.',
-            )}
+          {t(
+            options?.mails === 'kept'
+              ? 'If {email} has an account, we sent a sign-in link to it. The link works once and expires after 15 minutes. No email server is configured, so the email is stored: ask the operator, who can read it under Emails.'
+              : 'If {email} has an account, we sent a sign-in link to it. The link works once and expires after 15 minutes.',
+            { email },
+          )}
         </Notice>
       ) : (
         <form class="card stack" onSubmit={(event) => void requestSignInEmail(event)}>
           <label>
-            Email address
+            {t('Email address')}
             <input
               type="email"
               autoComplete="email"
@@ -171,6 +173,7 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
           <pre>npx attestry operator link EMAIL</pre>
         </div>
       </details>
+      <LanguageChoice />
     </main>
   )
 
