@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { NewAuthenticatorApp, RecoveryCodes, SecondFactors } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -32,8 +32,8 @@ export function SecondFactorSettings() {
         )}
       </div>
       <p class="soft">
-        A passkey signs you in with your fingerprint, face or PIN instead of an emailed link.
-        {!data.passkeys_supported && t(' Passkeys need a server with a domain name and HTTPS.')}
+        {t('A passkey signs you in with your fingerprint, face or PIN instead of an emailed link.')}
+        {!data.passkeys_supported && ` ${t('Passkeys need a server with a domain name and HTTPS.')}`}
       </p>
       {data.passkeys.length > 0 && (
         <Table
@@ -51,9 +51,10 @@ export function SecondFactorSettings() {
                 <button
                   type="button"
                   class="plain flush"
+                  aria-label={t('Remove the passkey {name}', { name })}
                   onClick={() => void change(() => api(`/account/passkeys/${passkey_id}`, { method: 'DELETE' }))}
                 >
-                  Remove<span class="hidden-text">{t(' the passkey {name}', { name })}</span>
+                  {t('Remove')}
                 </button>
               ),
             },
@@ -77,8 +78,8 @@ export function SecondFactorSettings() {
       </div>
       <p class="soft">
         {data.authenticator_app
-          ? t('Sign-in by email also requires a code of your app. Recovery codes left: {recoveryCodesLeft}.', {
-              recoveryCodesLeft: data.recovery_codes_left,
+          ? t('Sign-in by email also requires a code of your app. Recovery codes left: {count}.', {
+              count: data.recovery_codes_left,
             })
           : t('With an app, sign-in by email also requires a code that the app shows.')}
       </p>
@@ -101,8 +102,8 @@ export function SecondFactorSettings() {
   }
 
   function addPasskey() {
-    const name = t('Passkey of {undefined}', {
-      undefined: new Date().toLocaleDateString(undefined, { dateStyle: 'medium' }),
+    const name = t('Passkey of {date}', {
+      date: new Date().toLocaleDateString(displayLocale(), { dateStyle: 'medium' }),
     })
     return change(() => createPasskey(name))
   }

@@ -29,8 +29,16 @@ export function MemberSessions({ path, member, onClose }: Props) {
         {list.items?.map(({ session_id, created_at, seen_at, address, user_agent }) => (
           <li key={session_id} class="card stack">
             <p>
-              Last used <Time at={seen_at} />, signed in <Time at={created_at} />
-              {address && richText(' from {code}', { code: <code>{address}</code> })}
+              {richText(
+                address
+                  ? 'Last used {usedAt}, signed in {signedInAt} from {address}'
+                  : 'Last used {usedAt}, signed in {signedInAt}',
+                {
+                  usedAt: <Time at={seen_at} />,
+                  signedInAt: <Time at={created_at} />,
+                  address: <code>{address}</code>,
+                },
+              )}
             </p>
             {user_agent && <p class="small soft">{user_agent}</p>}
             <button type="button" class="plain flush" onClick={() => void end(`/${session_id}`)}>

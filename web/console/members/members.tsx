@@ -13,10 +13,10 @@ import { Link } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { MemberSessions } from './member-sessions.tsx'
 
-const ROLES: [Member['role'], string][] = [
-  ['viewer', t('Viewer: can view everything')],
-  ['recruiter', t('Recruiter: can also run mandates and campaigns')],
-  ['owner', t('Owner: can also manage keys, webhooks and the team')],
+const ROLES: [role: Member['role'], name: string, description: string][] = [
+  ['viewer', t('viewer'), t('Viewer: can view everything')],
+  ['recruiter', t('recruiter'), t('Recruiter: can also run mandates and campaigns')],
+  ['owner', t('owner'), t('Owner: can also manage keys, webhooks and the team')],
 ]
 
 export default function Members() {
@@ -68,14 +68,14 @@ export default function Members() {
                   value={member.role}
                   onChange={(event) => void changeRole(member, event.currentTarget.value)}
                 >
-                  {ROLES.map(([role]) => (
+                  {ROLES.map(([role, name]) => (
                     <option key={role} value={role}>
-                      {role}
+                      {name}
                     </option>
                   ))}
                 </select>
               ) : (
-                member.role
+                ROLES.find(([role]) => role === member.role)![1]
               ),
           },
           { name: t('Added'), cell: ({ created_at }) => <Time at={created_at} /> },
@@ -86,8 +86,13 @@ export default function Members() {
                   name: t('Actions'),
                   cell: (member: Member) => (
                     <span class="row">
-                      <button type="button" class="plain flush" onClick={() => setShowingSessions(member)}>
-                        Sessions<span class="hidden-text">{t(' of {email}', { email: member.email })}</span>
+                      <button
+                        type="button"
+                        class="plain flush"
+                        aria-label={t('Sessions of {email}', { email: member.email })}
+                        onClick={() => setShowingSessions(member)}
+                      >
+                        {t('Sessions')}
                       </button>
                       <button type="button" class="plain flush" onClick={() => setRemoving(member)}>
                         {t('Remove')}
@@ -157,9 +162,9 @@ function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => vo
         <Field id="member-role" label={t('Role')}>
           {(attributes) => (
             <select {...attributes} value={role} onChange={(event) => setRole(event.currentTarget.value)}>
-              {ROLES.map(([value, text]) => (
+              {ROLES.map(([value, , description]) => (
                 <option key={value} value={value}>
-                  {text}
+                  {description}
                 </option>
               ))}
             </select>

@@ -2,9 +2,9 @@ import type { NotificationKind } from '../../api-types/console.ts'
 import { t } from '../../translations/translate.ts'
 
 export const KIND_NAMES: Record<NotificationKind, string> = {
-  results: 'Results',
-  failures: 'Failures',
-  credits: 'Credits',
+  results: t('Results'),
+  failures: t('Failures'),
+  credits: t('Credits'),
   skill_requests: t('Skill requests'),
 }
 

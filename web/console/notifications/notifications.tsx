@@ -68,7 +68,7 @@ function Item({ notification: { text, path, kind, updated_at, is_unread } }: { n
     <li class={is_unread ? 'unread' : ''}>
       <Link to={context.pagePath(path)}>{text}</Link>
       <span class="soft small">
-        {is_unread && <strong>{t('Unread · ')}</strong>}
+        {is_unread && <strong>{t('Unread')} · </strong>}
         {KIND_NAMES[kind]} · <Time at={updated_at} />
       </span>
     </li>

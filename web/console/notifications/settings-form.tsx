@@ -70,7 +70,7 @@ export function SettingsForm({ onSaved }: { onSaved: () => void }) {
         {digest === 'daily' && (
           <div class="row">
             <label>
-              Hour
+              {t('Hour')}
               <select
                 value={digest_hour}
                 onChange={(event) => change({ digest_hour: Number(event.currentTarget.value) })}
@@ -83,7 +83,7 @@ export function SettingsForm({ onSaved }: { onSaved: () => void }) {
               </select>
             </label>
             <label>
-              Time zone
+              {t('Time zone')}
               <select value={time_zone} onChange={(event) => change({ time_zone: event.currentTarget.value })}>
                 {zones.map((zone) => (
                   <option key={zone} value={zone}>

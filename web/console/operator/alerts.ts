@@ -1,5 +1,5 @@
 import type { ServerStatus } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 
 /** A problem that an operator must resolve. */
 export interface Alert {
@@ -31,47 +31,86 @@ export function alertsFor(status: ServerStatus): Alert[] {
         action: t('View waiting jobs'),
       },
     calls.length > 0 && {
-      text: `${countedNoun(calls.length, t('API call'))} failed with a server error in the last hour.`,
+      text: t(
+        calls.length === 1
+          ? '{count} API call failed with a server error in the last hour.'
+          : '{count} API calls failed with a server error in the last hour.',
+        { count: formatCount(calls.length) },
+      ),
     },
     jobs.oldest_seconds > LONG_QUEUE_WAIT_SECONDS && {
-      text: `The oldest job has been waiting for ${ageText(jobs.oldest_seconds)}; ${countedNoun(jobs.waiting, 'job')} ${jobs.waiting === 1 ? 'is' : 'are'} waiting in total.`,
+      text: t(
+        jobs.waiting === 1
+          ? 'The oldest job has been waiting for {age}; {count} job is waiting in total.'
+          : 'The oldest job has been waiting for {age}; {count} jobs are waiting in total.',
+        { age: ageText(jobs.oldest_seconds), count: formatCount(jobs.waiting) },
+      ),
       to: '/operator/jobs?state=waiting',
       action: t('View waiting jobs'),
     },
     jobs.failed > 0 && {
-      text: t('{failed} failed after the last retry.', { failed: countedNoun(jobs.failed, 'job') }),
+      text: t(
+        jobs.failed === 1 ? '{count} job failed after the last retry.' : '{count} jobs failed after the last retry.',
+        { count: formatCount(jobs.failed) },
+      ),
       to: '/operator/jobs',
       action: t('View and retry the jobs'),
     },
     status.dead_letters > 0 && {
-      text: t('{deadLetters} could not be processed; the other rows are not affected.', {
-        deadLetters: countedNoun(status.dead_letters, 'row'),
-      }),
+      text: t(
+        status.dead_letters === 1
+          ? '{count} row could not be processed; the other rows are not affected.'
+          : '{count} rows could not be processed; the other rows are not affected.',
+        { count: formatCount(status.dead_letters) },
+      ),
       to: '/operator/jobs',
       action: t('View, retry or discard them'),
     },
     mails.failed_today > 0 && {
-      text: t('{failedToday} could not be sent in the last day.', {
-        failedToday: countedNoun(mails.failed_today, 'email'),
-      }),
+      text: t(
+        mails.failed_today === 1
+          ? '{count} email could not be sent in the last day.'
+          : '{count} emails could not be sent in the last day.',
+        { count: formatCount(mails.failed_today) },
+      ),
       to: '/operator/mails?status=failed',
       action: t('View errors'),
     },
     mails.retrying > 0 && {
-      text: `${countedNoun(mails.retrying, 'email')} could not be sent yet and ${mails.retrying === 1 ? 'is' : 'are'} retried. Check the mail server.`,
+      text: t(
+        mails.retrying === 1
+          ? '{count} email could not be sent yet and is retried. Check the mail server.'
+          : '{count} emails could not be sent yet and are retried. Check the mail server.',
+        { count: formatCount(mails.retrying) },
+      ),
       to: '/operator/mails?status=queued',
       action: t('View errors'),
     },
     failing.length > 0 && {
-      text: `${countedNoun(failing.length, t('webhook endpoint'))} ${failing.length === 1 ? 'rejects' : 'reject'} every event.`,
+      text: t(
+        failing.length === 1
+          ? '{count} webhook endpoint rejects every event.'
+          : '{count} webhook endpoints reject every event.',
+        { count: formatCount(failing.length) },
+      ),
     },
     status.organisations_off > 0 && {
-      text: `${countedNoun(status.organisations_off, 'organisation')} ${status.organisations_off === 1 ? 'is' : 'are'} switched off.`,
+      text: t(
+        status.organisations_off === 1
+          ? '{count} organisation is switched off.'
+          : '{count} organisations are switched off.',
+        { count: formatCount(status.organisations_off) },
+      ),
       to: '/operator/organisations',
       action: t('View organisations'),
     },
     status.skill_requests > 0 && {
-      text: `${countedNoun(status.skill_requests, t('skill request'))} ${status.skill_requests === 1 ? 'waits' : 'wait'} for a decision.`,
+      text: t(
+        status.skill_requests === 1
+          ? '{count} skill request waits for a decision.'
+          : '{count} skill requests wait for a decision.',
+        { count: formatCount(status.skill_requests) },
+      ),
       to: '/operator/skills',
       action: t('View skill requests'),
       isTask: true,
@@ -82,12 +121,12 @@ export function alertsFor(status: ServerStatus): Alert[] {
 
 export function ageText(seconds: number): string {
   if (!seconds) return '–'
-  if (seconds < 120) return `${Math.round(seconds)}\u00a0s`
+  if (seconds < 120) return t('{seconds}\u00a0s', { seconds: Math.round(seconds) })
   return seconds < 7200
-    ? t('{seconds} min', { seconds: Math.round(seconds / 60) })
-    : `${Math.round(seconds / 3600)}\u00a0h`
+    ? t('{minutes}\u00a0min', { minutes: Math.round(seconds / 60) })
+    : t('{hours}\u00a0h', { hours: Math.round(seconds / 3600) })
 }
 
-function countedNoun(count: number, noun: string): string {
-  return `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'}`
+function formatCount(count: number): string {
+  return count.toLocaleString(displayLocale())
 }

@@ -36,7 +36,7 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
         {error && (
           <Notice kind="bad">
             {fieldError('sub_skill_id')
-              ? t('Sub-skill {fieldError}.', { fieldError: fieldError('sub_skill_id') })
+              ? t('Sub-skill {problem}.', { problem: fieldError('sub_skill_id') })
               : error.message}
           </Notice>
         )}
@@ -100,7 +100,7 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
         </Field>
         <label class="check">
           <input type="checkbox" checked={verifiable} onChange={() => setVerifiable(!verifiable)} />
-          Often required: rank it higher in searches
+          {t('Often required: rank it higher in searches')}
         </label>
         <SubmitButton class="primary" busy={busy} ready={Boolean(subSkill)}>
           {t('Approve')}
@@ -131,17 +131,23 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
     setBusy(false)
     if (!response.ok) return setError(response.error)
     const { skill_id, name, resolved } = response.data
-    const resolvedText = resolved.length > 1 ? t('; {length} requests resolved', { length: resolved.length }) : ''
+    const values = { requested: request.name, name, skillId: skill_id, count: resolved.length }
+    const resolvesMore = resolved.length > 1
     onClose()
     onApproved(
       'same_as' in body
-        ? t('Approved: “{name}” means {name2} ({skillId}){resolvedText}.', {
-            name: request.name,
-            name2: name,
-            skillId: skill_id,
-            resolvedText,
-          })
-        : t('Approved: added “{name}” as {skillId}{resolvedText}.', { name, skillId: skill_id, resolvedText }),
+        ? t(
+            resolvesMore
+              ? 'Approved: “{requested}” means {name} ({skillId}); {count} requests resolved.'
+              : 'Approved: “{requested}” means {name} ({skillId}).',
+            values,
+          )
+        : t(
+            resolvesMore
+              ? 'Approved: added “{name}” as {skillId}; {count} requests resolved.'
+              : 'Approved: added “{name}” as {skillId}.',
+            values,
+          ),
     )
   }
 }

@@ -4,12 +4,12 @@ import { Field } from '../../ui/field.tsx'
 import { ProtectedDownload } from '../shared/protected-download.tsx'
 
 const TABLES = [
-  ['candidates', 'Candidates'],
-  ['messages', 'Messages'],
-  ['results', 'Results'],
+  ['candidates', t('Candidates')],
+  ['messages', t('Messages')],
+  ['results', t('Results')],
   ['sessions', t('Verification sessions')],
-  ['reviews', 'Reviews'],
-  ['events', 'Events'],
+  ['reviews', t('Reviews')],
+  ['events', t('Events')],
 ] as const
 
 /** Lists the people whose records a breach affects, as a CSV file with the contact data that is needed to inform them. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { EditableSkill, SkillChange, SkillUse } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import './skills.css'
 import '../shared/forms.css'
 import { Badge } from '../../ui/badge.tsx'
@@ -35,11 +35,11 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
     <>
       <ParentLink to={CATALOGUE_PATH}>{t('Catalogue')}</ParentLink>
       <h1>
-        {data.name} <Badge state={data.verifiable ? 'verifiable' : t('not verifiable')} />
+        {data.name} <Badge state={data.verifiable ? 'verifiable' : 'not_verifiable'} />
       </h1>
       <DescriptionList>
         <DescriptionItem name="ID">{data.skill_id}</DescriptionItem>
-        <DescriptionItem name="Place">
+        <DescriptionItem name={t('Place')}>
           <Link
             to={`${CATALOGUE_PATH}?${new URLSearchParams({ master_skill_id: data.master_skill.master_skill_id, group: data.master_skill.name })}`}
           >
@@ -52,12 +52,12 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
             {data.sub_skill.name}
           </Link>
         </DescriptionItem>
-        <DescriptionItem name="Description">{data.description || '–'}</DescriptionItem>
-        <DescriptionItem name="Verifiable">{verifiableText(data)}</DescriptionItem>
-        <DescriptionItem name="Used in">
+        <DescriptionItem name={t('Description')}>{data.description || '–'}</DescriptionItem>
+        <DescriptionItem name={t('Verifiable')}>{verifiableText(data)}</DescriptionItem>
+        <DescriptionItem name={t('Used in')}>
           {use.error ? use.error.message : use.data ? useText(use.data) : t('Counting…')}
         </DescriptionItem>
-        <DescriptionItem name="Last change">
+        <DescriptionItem name={t('Last change')}>
           <Time at={data.updated_at} />
         </DescriptionItem>
       </DescriptionList>
@@ -89,7 +89,7 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
               )
             }
           />
-          Often required: rank it higher in searches
+          {t('Often required: rank it higher in searches')}
         </label>
         <label class="check">
           <input
@@ -103,7 +103,7 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
               )
             }
           />
-          Allow verification with the questions of this server
+          {t('Allow verification with the questions of this server')}
         </label>
         <p class="soft small">
           {t(
@@ -123,7 +123,7 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
           { name: t('Source'), cell: ({ source }) => SOURCE_NAMES[source] ?? source },
           { name: t('Name there'), cell: ({ name }) => name },
           { name: t('ID there'), cell: ({ source_id }) => <span class="long-text">{source_id}</span> },
-          { name: t('Main source'), cell: ({ owner }) => (owner ? 'Yes' : 'No') },
+          { name: t('Main source'), cell: ({ owner }) => t(owner ? 'Yes' : 'No') },
         ]}
       />
     </>
@@ -204,7 +204,7 @@ function Rename({ data, change, outcome }: FormProps) {
     setBusy(true)
     await change(
       { name: name.trim() },
-      t('Renamed to “{name}”. “{name2}” is an alias now.', { name: name.trim(), name2: data.name }),
+      t('Renamed to “{name}”. “{oldName}” is an alias now.', { name: name.trim(), oldName: data.name }),
     )
     setBusy(false)
   }
@@ -226,8 +226,10 @@ function Aliases({ data, change, outcome }: FormProps) {
               <button
                 type="button"
                 class="plain flush"
-                aria-label={t('Remove the alias {each}', { each })}
-                onClick={() => void change({ remove_aliases: [each] }, t('Removed the alias “{each}”.', { each }))}
+                aria-label={t('Remove the alias {alias}', { alias: each })}
+                onClick={() =>
+                  void change({ remove_aliases: [each] }, t('Removed the alias “{alias}”.', { alias: each }))
+                }
               >
                 ×
               </button>
@@ -237,8 +239,8 @@ function Aliases({ data, change, outcome }: FormProps) {
       )}
       {data.removed_aliases.length > 0 && (
         <p class="soft small">
-          {t('Removed by operators, and not added again by imports: {removedAliases}', {
-            removedAliases: data.removed_aliases.join(', '),
+          {t('Removed by operators, and not added again by imports: {aliases}', {
+            aliases: data.removed_aliases.join(', '),
           })}
         </p>
       )}
@@ -282,23 +284,29 @@ const REASON_TEXTS: Record<EditableSkill['verifiable_reason'], string> = {
 }
 
 function verifiableText({ verifiable_reason, organisations_with_questions: organisations }: EditableSkill): string {
-  const own =
-    organisations > 0
-      ? t(' {organisations} can verify it with questions of their own.', {
-          organisations: count(organisations, 'organisation', 'organisations'),
-        })
-      : ''
-  return REASON_TEXTS[verifiable_reason] + own
+  if (organisations === 0) return REASON_TEXTS[verifiable_reason]
+  const ownQuestionsText = t(
+    organisations === 1
+      ? '{count} organisation can verify it with questions of their own.'
+      : '{count} organisations can verify it with questions of their own.',
+    { count: formatCount(organisations) },
+  )
+  return `${REASON_TEXTS[verifiable_reason]} ${ownQuestionsText}`
 }
 
 function useText({ mandates, sessions, selected_skills }: SkillUse): string {
-  return t('{mandates}, {sessions}, {selectedSkills} in the public catalogue', {
-    mandates: count(mandates, 'mandate', 'mandates'),
-    sessions: count(sessions, 'verification', 'verifications'),
-    selectedSkills: count(selected_skills, 'selection', 'selections'),
-  })
+  return [
+    t(mandates === 1 ? '{count} mandate' : '{count} mandates', { count: formatCount(mandates) }),
+    t(sessions === 1 ? '{count} verification' : '{count} verifications', { count: formatCount(sessions) }),
+    t(
+      selected_skills === 1
+        ? '{count} selection in the public catalogue'
+        : '{count} selections in the public catalogue',
+      { count: formatCount(selected_skills) },
+    ),
+  ].join(', ')
 }
 
-function count(value: number, singular: string, plural: string): string {
-  return `${value.toLocaleString()} ${value === 1 ? singular : plural}`
+function formatCount(count: number): string {
+  return count.toLocaleString(displayLocale())
 }

@@ -1,5 +1,5 @@
 import type { CatalogueGroup, ListedSkill } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import './skills.css'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -10,8 +10,8 @@ import { SOURCE_NAMES } from './skill-sources.ts'
 
 const PAGE_SIZE = 50
 const LEVELS = [
-  ['skill', 'Skills'],
-  ['sub_skill', 'Sub-skills'],
+  ['skill', t('Skills')],
+  ['sub_skill', t('Sub-skills')],
   ['master_skill', t('Master skills')],
 ] as const
 const FILTERS = ['verifiable', 'questions', 'source']
@@ -28,7 +28,7 @@ export default function OperatorCatalogue() {
       <div class="row filters">
         <SearchFilter label={t('Search')} placeholder={t('Name, alias or ID')} />
         <label>
-          Level
+          {t('Level')}
           <select
             value={level}
             onChange={(event) => {
@@ -52,26 +52,26 @@ export default function OperatorCatalogue() {
             <SelectFilter
               name="verifiable"
               label={t('Verifiable')}
-              allLabel="All"
+              allLabel={t('All')}
               options={[
-                ['true', 'Verifiable'],
+                ['true', t('Verifiable')],
                 ['false', t('Not verifiable')],
               ]}
             />
             <SelectFilter
               name="questions"
               label={t('Questions')}
-              allLabel="All"
+              allLabel={t('All')}
               options={[
                 ['built_in', t('In the built-in bank')],
                 ['own', t('Of organisations')],
-                ['none', 'None'],
+                ['none', t('None')],
               ]}
             />
             <SelectFilter
               name="source"
               label={t('Source')}
-              allLabel="All sources"
+              allLabel={t('All sources')}
               options={[...Object.entries(SOURCE_NAMES), ['operator', t('Changed by operators')]]}
             />
           </MoreFilters>
@@ -95,7 +95,7 @@ function GroupFilter() {
         <button
           type="button"
           class="plain flush"
-          aria-label={t('Remove the filter {get}', { get: query.get('group') ?? group })}
+          aria-label={t('Remove the filter {name}', { name: query.get('group') ?? group })}
           onClick={() => setQuery({ sub_skill_id: undefined, master_skill_id: undefined, group: undefined })}
         >
           ×
@@ -112,7 +112,7 @@ function Skills() {
   return (
     <>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
-      <ListCount list={list} nouns={['skill', 'skills']} />
+      <ListCount list={list} nouns={[t('skill'), t('skills')]} />
       <Table
         caption={query.get('q') ? t('Skills, best matches first') : t('Skills, by ID')}
         rows={list.items}
@@ -139,7 +139,7 @@ function Skills() {
               </span>
             ),
           },
-          { name: t('Verifiable'), cell: ({ verifiable }) => (verifiable ? 'Yes' : 'No') },
+          { name: t('Verifiable'), cell: ({ verifiable }) => t(verifiable ? 'Yes' : 'No') },
           { name: t('Questions'), cell: (skill) => questionsText(skill) },
           {
             name: t('Sources'),
@@ -159,7 +159,10 @@ function Groups({ level }: { level: 'sub_skill' | 'master_skill' }) {
   return (
     <>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
-      <ListCount list={list} nouns={isSub ? ['sub-skill', 'sub-skills'] : [t('master skill'), t('master skills')]} />
+      <ListCount
+        list={list}
+        nouns={isSub ? [t('sub-skill'), t('sub-skills')] : [t('master skill'), t('master skills')]}
+      />
       <Table
         caption={isSub ? t('Sub-skills, by ID') : t('Master skills, by ID')}
         rows={list.items}
@@ -179,7 +182,7 @@ function Groups({ level }: { level: 'sub_skill' | 'master_skill' }) {
           ...(isSub
             ? [{ name: t('Master skill'), cell: ({ master_skill }: CatalogueGroup) => master_skill?.name ?? '–' }]
             : []),
-          { name: t('Skills'), right: true, cell: ({ skills }) => skills.toLocaleString() },
+          { name: t('Skills'), right: true, cell: ({ skills }) => skills.toLocaleString(displayLocale()) },
         ]}
       />
     </>
@@ -188,14 +191,15 @@ function Groups({ level }: { level: 'sub_skill' | 'master_skill' }) {
 
 function shortList(aliases: string[]): string {
   const omitted = aliases.length - MAX_SHOWN_ALIASES
-  return `${aliases.slice(0, MAX_SHOWN_ALIASES).join(', ')}${omitted > 0 ? t(' and {omitted} more', { omitted }) : ''}`
+  const names = aliases.slice(0, MAX_SHOWN_ALIASES).join(', ')
+  return omitted > 0 ? t('{names} and {count} more', { names, count: omitted }) : names
 }
 
 function questionsText({ built_in_questions, own_questions }: ListedSkill): string {
   const parts = [
-    ...(built_in_questions ? ['built-in'] : []),
+    ...(built_in_questions ? [t('built-in')] : []),
     ...(own_questions > 0
-      ? [t('{ownQuestions} of organisations', { ownQuestions: own_questions.toLocaleString() })]
+      ? [t('{count} of organisations', { count: own_questions.toLocaleString(displayLocale()) })]
       : []),
   ]
   return parts.join(', ') || '–'

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import type { GrantedCredits, OrganisationForOperator } from '../../api-types/console.ts'
 import type { CreditEntry, Mode } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -10,6 +10,12 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
+
+const REASON_NAMES: Record<CreditEntry['reason'], string> = {
+  grant: t('grant'),
+  enrolment: t('enrolment'),
+  refund: t('refund'),
+}
 
 interface Props {
   org: OrganisationForOperator
@@ -40,7 +46,7 @@ export function Credits({ org, onClose, onGranted }: Props) {
             {(['test', 'live'] as const).map((each) => (
               <label class="choice" key={each}>
                 <input type="radio" name="mode" checked={mode === each} onChange={() => chooseMode(each)} />
-                {each === 'test' ? t('Test') : t('Live')}: {balances[each].toLocaleString()}
+                {each === 'test' ? t('Test') : t('Live')}: {balances[each].toLocaleString(displayLocale())}
               </label>
             ))}
           </div>
@@ -61,12 +67,12 @@ export function Credits({ org, onClose, onGranted }: Props) {
           )}
         </Field>
         <SubmitButton class="primary" busy={busy} ready={amount !== ''}>
-          {t('Grant {mode} credits', { mode })}
+          {t(mode === 'test' ? 'Grant test credits' : 'Grant live credits')}
         </SubmitButton>
       </form>
       <h3>{t('Latest entries')}</h3>
       <Table
-        caption={t('Entries of {mode} credits, newest first', { mode })}
+        caption={t(mode === 'test' ? 'Entries of test credits, newest first' : 'Entries of live credits, newest first')}
         rows={entries.items}
         keyOf={({ entry_id }) => entry_id}
         loadMore={entries.more}
@@ -74,13 +80,18 @@ export function Credits({ org, onClose, onGranted }: Props) {
         empty={<p class="soft">{t('No entries yet.')}</p>}
         columns={[
           { name: t('When'), cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: t('Reason'), cell: ({ reason }) => reason.replaceAll('_', ' ') },
+          { name: t('Reason'), cell: ({ reason }) => REASON_NAMES[reason] },
           {
             name: t('Amount'),
             right: true,
-            cell: ({ amount: change }) => (change > 0 ? `+${change.toLocaleString()}` : change.toLocaleString()),
+            cell: ({ amount: change }) =>
+              change > 0 ? `+${change.toLocaleString(displayLocale())}` : change.toLocaleString(displayLocale()),
           },
-          { name: t('Balance'), right: true, cell: ({ balance_after }) => balance_after.toLocaleString() },
+          {
+            name: t('Balance'),
+            right: true,
+            cell: ({ balance_after }) => balance_after.toLocaleString(displayLocale()),
+          },
         ]}
       />
     </Dialog>
@@ -106,10 +117,12 @@ export function Credits({ org, onClose, onGranted }: Props) {
     }
     setBalances({ ...balances, [mode]: response.data.balance })
     setMessage(
-      t('Granted. The balance is now {balance} {mode} credits.', {
-        balance: response.data.balance.toLocaleString(),
-        mode,
-      }),
+      t(
+        mode === 'test'
+          ? 'Granted. The balance is now {balance} test credits.'
+          : 'Granted. The balance is now {balance} live credits.',
+        { balance: response.data.balance.toLocaleString(displayLocale()) },
+      ),
     )
     setAmount('')
     // The button is disabled without an amount, so the focus moves to the input.

@@ -6,6 +6,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
+import { emailKindName } from '../shared/labels.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params } from '../shell/router.tsx'
 
@@ -25,19 +26,19 @@ export default function OperatorEmail({ params }: { params: Params }) {
       {data.explanation && <Notice kind="wait">{data.explanation}</Notice>}
       {data.last_error && <Notice kind="bad">{data.last_error}</Notice>}
       <DescriptionList>
-        <DescriptionItem name="To">
+        <DescriptionItem name={t('To')}>
           {data.to_name ? `${data.to_name} · ${data.to_address}` : data.to_address}
         </DescriptionItem>
-        {data.replyTo && <DescriptionItem name="Reply to">{data.replyTo}</DescriptionItem>}
-        <DescriptionItem name="Kind">{data.kind.replaceAll('_', ' ')}</DescriptionItem>
-        <DescriptionItem name="Created">
+        {data.replyTo && <DescriptionItem name={t('Reply to')}>{data.replyTo}</DescriptionItem>}
+        <DescriptionItem name={t('Kind')}>{emailKindName(data.kind)}</DescriptionItem>
+        <DescriptionItem name={t('Created')}>
           <Time at={data.created_at} />
         </DescriptionItem>
-        <DescriptionItem name="Sent">
+        <DescriptionItem name={t('Sent')}>
           <Time at={data.sent_at} />
         </DescriptionItem>
         {data.org_id && (
-          <DescriptionItem name="Organisation">
+          <DescriptionItem name={t('Organisation')}>
             <Link to={`/${data.org_id}/${data.mode ?? 'test'}`}>
               <code>{data.org_id}</code>
             </Link>
@@ -58,7 +59,7 @@ export default function OperatorEmail({ params }: { params: Params }) {
         <>
           <iframe
             class="email-frame"
-            title={`Email: ${data.subject}`}
+            title={t('Email: {subject}', { subject: data.subject })}
             sandbox=""
             src={`/console/api/operator/mails/${data.mail_id}/html`}
           />

@@ -1,10 +1,11 @@
 import type { EmailFilters, EmailSummary, SignInOptions } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
 import { t } from '../../translations/translate.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { Badge, stateText } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { emailKindName } from '../shared/labels.ts'
 import { ListCount, listQueryString, SearchFilter } from '../shared/list-filters.tsx'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
@@ -41,10 +42,24 @@ export default function OperatorEmails() {
       </p>
       <div class="row filters">
         <SearchFilter label={t('Recipient')} placeholder={t('Address, name or email ID')} />
-        <Choice label={t('Kind')} allLabel="All kinds" name="kind" value={kind} choices={choices?.kinds} />
-        <Choice label={t('Status')} allLabel="All statuses" name="status" value={status} choices={choices?.statuses} />
+        <Choice
+          label={t('Kind')}
+          allLabel={t('All kinds')}
+          name="kind"
+          value={kind}
+          choices={choices?.kinds}
+          nameOf={emailKindName}
+        />
+        <Choice
+          label={t('Status')}
+          allLabel={t('All statuses')}
+          name="status"
+          value={status}
+          choices={choices?.statuses}
+          nameOf={stateText}
+        />
       </div>
-      <ListCount list={list} nouns={['email', 'emails']} />
+      <ListCount list={list} nouns={[t('email'), t('emails')]} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption={t('Emails, newest first')}
@@ -61,7 +76,7 @@ export default function OperatorEmails() {
           {
             name: t('Email'),
             cell: ({ mail_id, kind: emailKind }) => (
-              <Link to={`/operator/mails/${mail_id}`}>{emailKind.replaceAll('_', ' ')}</Link>
+              <Link to={`/operator/mails/${mail_id}`}>{emailKindName(emailKind)}</Link>
             ),
           },
           {
@@ -90,9 +105,10 @@ interface ChoiceProps {
   value: string
   /** The values that the server offers; undefined until they are loaded. */
   choices: string[] | undefined
+  nameOf: (choice: string) => string
 }
 
-function Choice({ label, allLabel, name, value, choices = [] }: ChoiceProps) {
+function Choice({ label, allLabel, name, value, choices = [], nameOf }: ChoiceProps) {
   const options = value && !choices.includes(value) ? [value, ...choices] : choices
   return (
     <label>
@@ -101,7 +117,7 @@ function Choice({ label, allLabel, name, value, choices = [] }: ChoiceProps) {
         <option value="">{allLabel}</option>
         {options.map((each) => (
           <option key={each} value={each}>
-            {each.replaceAll('_', ' ')}
+            {nameOf(each)}
           </option>
         ))}
       </select>

@@ -10,10 +10,10 @@ export default function OperatorIdentityProvider() {
       <h1>{t('Identity provider of the operators')}</h1>
       <p class="soft">
         {richText(
-          '<link>Operators</link> sign in with OpenID Connect. People with a mapped group become operators of this server when they first sign in. See the guide <link2>Sign in with your identity provider</link2>.',
+          '<link>Operators</link> sign in with OpenID Connect. People with a mapped group become operators of this server when they first sign in. See the guide <guide>Sign in with your identity provider</guide>.',
           {
             link: (words) => <Link to="/operator/operators">{words}</Link>,
-            link2: (words) => <a href="/docs/guides/sign-in-with-your-identity-provider">{words}</a>,
+            guide: (words) => <a href="/docs/guides/sign-in-with-your-identity-provider">{words}</a>,
           },
         )}
       </p>

@@ -1,6 +1,6 @@
 import type { CatalogueImport } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import '../../ui/chart.css'
 import { useEffect, useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
@@ -13,6 +13,7 @@ import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
 
 const POLL_INTERVAL_MS = 1000
+const LIGHTCAST_NAME = 'Lightcast Open Skills'
 
 /** Imports of taxonomy files, with their progress and outcome. */
 export function Imports({ onEnded }: { onEnded: () => void }) {
@@ -38,8 +39,8 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
         loadMore={list.more}
         empty={
           <p class="soft">
-            {richText('No imports yet. Upload a file above. To import ESCO or O*NET folders, use {code}.', {
-              code: <code>npx attestry skills import</code>,
+            {richText('No imports yet. Upload a file above. To import ESCO or O*NET folders, use {command}.', {
+              command: <code>npx attestry skills import</code>,
             })}
           </p>
         }
@@ -49,11 +50,7 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
             name: t('File'),
             cell: ({ file_name, format, dry_run }) => (
               <>
-                {file_name}{' '}
-                <span class="soft small">
-                  {format}
-                  {dry_run && t(', dry run')}
-                </span>
+                {file_name} <span class="soft small">{dry_run ? t('{format}, dry run', { format }) : format}</span>
               </>
             ),
           },
@@ -111,7 +108,10 @@ function ImportProgress({ total, written }: { total: number; written: number }) 
         <rect class="chart-good" width={widthPercent} height="1" />
       </svg>
       <span class="soft small">
-        {t('{written} of {total}', { written: written.toLocaleString(), total: total.toLocaleString() })}
+        {t('{written} of {total}', {
+          written: written.toLocaleString(displayLocale()),
+          total: total.toLocaleString(displayLocale()),
+        })}
       </span>
     </>
   )
@@ -122,7 +122,8 @@ function countsText(summary: Record<string, unknown>): string {
     ([name, value]) => name !== 'version' && typeof value === 'number' && value > 0,
   )
   return (
-    countEntries.map(([name, value]) => `${(value as number).toLocaleString()} ${name}`).join(', ') || t('no changes')
+    countEntries.map(([name, value]) => `${(value as number).toLocaleString(displayLocale())} ${name}`).join(', ') ||
+    t('no changes')
   )
 }
 
@@ -132,8 +133,8 @@ function Upload({ onStarted }: { onStarted: () => void }) {
   return (
     <>
       <FileImportForm<CatalogueImport>
-        name="Import a taxonomy"
-        fileLabel="File (up to 64 MB)"
+        name={t('Import a taxonomy')}
+        fileLabel={t('File (up to 64 MB)')}
         accept=".csv,.json,.txt"
         upload={(file, dryRun) => {
           const query = new URLSearchParams({ format, ...uploadParameters(file, dryRun) })
@@ -146,10 +147,10 @@ function Upload({ onStarted }: { onStarted: () => void }) {
         }}
       >
         <label>
-          Format
+          {t('Format')}
           <select value={format} onChange={(event) => setFormat(event.currentTarget.value)}>
-            <option value="csv">{t('CSV')}</option>
-            <option value="lightcast">{t('Lightcast Open Skills')}</option>
+            <option value="csv">CSV</option>
+            <option value="lightcast">{LIGHTCAST_NAME}</option>
           </select>
         </label>
       </FileImportForm>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { DeadLetter, JobQueue, JobQueueList, QueuedJob } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { displayLocale, t } from '../../translations/translate.ts'
+import { Badge, stateText } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -32,15 +32,15 @@ export default function OperatorJobs() {
       {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
       <div class="row filters">
         <label>
-          State
+          {t('State')}
           <select value={state} onChange={(event) => setQuery({ state: event.currentTarget.value })}>
             <option value="failed">{t('Failed')}</option>
-            <option value="waiting">Waiting</option>
+            <option value="waiting">{t('Waiting')}</option>
             <option value="active">{t('Running')}</option>
           </select>
         </label>
         <label>
-          Queue
+          {t('Queue')}
           <select value={queue} onChange={(event) => setQuery({ queue: event.currentTarget.value })}>
             <option value="">{t('All queues')}</option>
             {queue && !queues.data?.items.some((each) => each.queue === queue) && <option>{queue}</option>}
@@ -52,7 +52,7 @@ export default function OperatorJobs() {
       </div>
       {jobs.error && <Notice kind="bad">{jobs.error.message}</Notice>}
       <Table
-        caption={`Jobs: ${state}`}
+        caption={t('Jobs: {state}', { state: stateText(state) })}
         rows={jobs.items}
         keyOf={({ job_id }) => job_id}
         loadMore={jobs.more}
@@ -74,7 +74,7 @@ export default function OperatorJobs() {
             name: t('Attempts'),
             right: true,
             cell: ({ attempts, retry_limit }) =>
-              t('{attempts} of {retryLimit}', { attempts, retryLimit: retry_limit + 1 }),
+              t('{attempts} of {maxAttempts}', { attempts, maxAttempts: retry_limit + 1 }),
           },
           ...(state === 'waiting'
             ? [{ name: t('Due'), cell: ({ start_after }: QueuedJob) => <Time at={start_after} /> }]
@@ -87,7 +87,7 @@ export default function OperatorJobs() {
                     <button
                       type="button"
                       class="plain flush"
-                      aria-label={`Retry: ${job.queue}`}
+                      aria-label={t('Retry: {name}', { name: job.queue })}
                       onClick={() => void retry(job)}
                     >
                       {t('Retry')}
@@ -145,7 +145,7 @@ function DeadLetters({ onNotice }: { onNotice: (notice: PageNotice) => void }) {
           { name: t('Row'), cell: ({ subject_id }) => <code>{subject_id}</code> },
           { name: t('Organisation'), cell: ({ org_id }) => (org_id ? <code>{org_id}</code> : '–') },
           { name: t('Attempts'), right: true, cell: ({ attempts }) => attempts },
-          { name: t('Next retry'), cell: ({ retry_at }) => (retry_at ? <Time at={retry_at} /> : 'none') },
+          { name: t('Next retry'), cell: ({ retry_at }) => (retry_at ? <Time at={retry_at} /> : t('none')) },
           { name: t('Error'), cell: ({ error }) => error },
           {
             name: t('Actions'),
@@ -156,7 +156,11 @@ function DeadLetters({ onNotice }: { onNotice: (notice: PageNotice) => void }) {
                     key={action}
                     type="button"
                     class="plain flush"
-                    aria-label={`${ACTION_LABELS[action]}: ${letter.subject_id}`}
+                    aria-label={
+                      action === 'retry'
+                        ? t('Retry: {name}', { name: letter.subject_id })
+                        : t('Discard: {name}', { name: letter.subject_id })
+                    }
                     onClick={() => void apply(action, letter)}
                   >
                     {ACTION_LABELS[action]}
@@ -176,14 +180,17 @@ function DeadLetters({ onNotice }: { onNotice: (notice: PageNotice) => void }) {
     })
     onNotice(
       response.ok
-        ? { kind: 'good', text: `${action === 'retry' ? t('Retry scheduled') : 'Discarded'}: ${subject_id}.` }
+        ? {
+            kind: 'good',
+            text: t(action === 'retry' ? 'Retry scheduled: {name}.' : 'Discarded: {name}.', { name: subject_id }),
+          }
         : { kind: 'bad', text: response.error.message },
     )
     await letters.reload()
   }
 }
 
-const ACTION_LABELS = { retry: 'Retry', discard: 'Discard' }
+const ACTION_LABELS = { retry: t('Retry'), discard: t('Discard') }
 
 function Queues({ queues }: { queues: Loaded<JobQueueList> }) {
   const busyQueues = queues.data?.items.filter(({ waiting, active, failed }) => waiting + active + failed > 0)
@@ -193,21 +200,23 @@ function Queues({ queues }: { queues: Loaded<JobQueueList> }) {
       <h2>{t('Queues')}</h2>
       {queues.error && <Notice kind="bad">{queues.error.message}</Notice>}
       <Table
-        caption="Queues"
+        caption={t('Queues')}
         rows={busyQueues}
         keyOf={({ queue: name }) => name}
-        empty={<p class="soft">All {queues.data?.items.length} queues are empty.</p>}
+        empty={<p class="soft">{t('All {count} queues are empty.', { count: queues.data?.items.length })}</p>}
         columns={[
-          { name: 'Queue', cell: ({ queue: name }) => <code>{name}</code> },
-          { name: 'Waiting', right: true, cell: (each) => <Count queue={each} state="waiting" /> },
-          { name: 'Running', right: true, cell: (each) => <Count queue={each} state="active" /> },
-          { name: 'Failed', right: true, cell: (each) => <Count queue={each} state="failed" /> },
-          { name: 'Oldest waiting', right: true, cell: ({ oldest_seconds }) => ageText(oldest_seconds) },
+          { name: t('Queue'), cell: ({ queue: name }) => <code>{name}</code> },
+          { name: t('Waiting'), right: true, cell: (each) => <Count queue={each} state="waiting" /> },
+          { name: t('Running'), right: true, cell: (each) => <Count queue={each} state="active" /> },
+          { name: t('Failed'), right: true, cell: (each) => <Count queue={each} state="failed" /> },
+          { name: t('Oldest waiting'), right: true, cell: ({ oldest_seconds }) => ageText(oldest_seconds) },
         ]}
       />
       {busyQueues && busyQueues.length > 0 && (
         <p class="soft small">
-          {idleQueueCount} more {idleQueueCount === 1 ? t('queue is') : t('queues are')} empty.
+          {t(idleQueueCount === 1 ? '{count} more queue is empty.' : '{count} more queues are empty.', {
+            count: idleQueueCount,
+          })}
         </p>
       )}
     </section>
@@ -221,10 +230,10 @@ function Count({ queue, state }: { queue: JobQueue; state: 'waiting' | 'active' 
     <button
       type="button"
       class="plain flush"
-      aria-label={t('{count} {state} in {queue}', { count, state, queue: queue.queue })}
+      aria-label={t('{count} {state} in {queue}', { count, state: stateText(state), queue: queue.queue })}
       onClick={() => setQuery({ state, queue: queue.queue })}
     >
-      {count.toLocaleString()}
+      {count.toLocaleString(displayLocale())}
     </button>
   )
 }

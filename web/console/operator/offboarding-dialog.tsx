@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ErasureProgress, OrganisationForOperator } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -95,9 +95,9 @@ export function OffboardingDialog({ org, onClose, onErased }: Props) {
 const POLL_INTERVAL_MS = 2000
 
 function Progress({ status, people, people_erased, people_held }: ErasureProgress) {
-  const erasedText = t('People erased: {peopleErased} of {people}.', {
-    peopleErased: people_erased.toLocaleString(),
-    people: people.toLocaleString(),
+  const erasedText = t('People erased: {erased} of {people}.', {
+    erased: people_erased.toLocaleString(displayLocale()),
+    people: people.toLocaleString(displayLocale()),
   })
   switch (status) {
     case 'not_requested':
@@ -105,7 +105,7 @@ function Progress({ status, people, people_erased, people_held }: ErasureProgres
     case 'running':
       return (
         <Notice kind="wait">
-          {t('The erasure is running and continues if you close this page. {erasedText}', { erasedText })}
+          {t('The erasure is running and continues if you close this page.')} {erasedText}
         </Notice>
       )
     case 'held':
@@ -113,20 +113,24 @@ function Progress({ status, people, people_erased, people_held }: ErasureProgres
         <Notice kind="wait">
           {erasedText}{' '}
           {people_held > 0 &&
-            t('People with a legal hold: {peopleHeld}.', { peopleHeld: people_held.toLocaleString() })}{' '}
-          End the legal holds of people and of the organisation, then erase it again.
+            t('People with a legal hold: {count}.', { count: people_held.toLocaleString(displayLocale()) })}{' '}
+          {t('End the legal holds of people and of the organisation, then erase it again.')}
         </Notice>
       )
     case 'failed':
       return (
         <Notice kind="bad">
+          {erasedText}{' '}
           {t(
-            '{erasedText} The erasure ended before it was complete. If the Jobs page shows an error, correct its cause. Then erase the organisation again to continue.',
-            { erasedText },
+            'The erasure ended before it was complete. If the Jobs page shows an error, correct its cause. Then erase the organisation again to continue.',
           )}
         </Notice>
       )
     case 'erased':
-      return <Notice kind="good">{t('The organisation is erased. {erasedText}', { erasedText })}</Notice>
+      return (
+        <Notice kind="good">
+          {t('The organisation is erased.')} {erasedText}
+        </Notice>
+      )
   }
 }

@@ -1,4 +1,4 @@
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import './organisations.css'
 import { useContext, useState } from 'preact/hooks'
 import type { OrganisationForOperator, ServiceSwitch } from '../../api-types/console.ts'
@@ -51,7 +51,7 @@ export default function OperatorOrganisations() {
                   'The partner API is switched off for everyone: every call returns 503. Contacts, emails and webhooks continue.',
                 )
               : t('The service is switched off for everyone: API calls return 503, and all work is held.')}
-          {service.data?.reason && t(' Reason: {reason}', { reason: service.data.reason })}
+          {service.data?.reason && ` ${t('Reason: {reason}', { reason: service.data.reason })}`}
         </span>
         <button type="button" disabled={!service.data} onClick={() => setDialog({ kind: 'whole service' })}>
           {isServiceOn ? t('Switch off for everyone') : t('Switch on for everyone')}
@@ -59,7 +59,7 @@ export default function OperatorOrganisations() {
       </div>
       <div class="row filters">
         <label>
-          Name or ID
+          {t('Name or ID')}
           <input type="search" value={search} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
         </label>
       </div>
@@ -98,13 +98,13 @@ export default function OperatorOrganisations() {
             name: t('Service'),
             cell: ({ service_off, service_paused, service_off_reason }) => (
               <>
-                <Badge state={service_paused ? 'paused' : service_off ? t('API off') : 'enabled'} />
+                <Badge state={service_paused ? 'paused' : service_off ? 'api_off' : 'enabled'} />
                 {service_off_reason && <div class="soft small">{service_off_reason}</div>}
               </>
             ),
           },
-          { name: t('Test credits'), right: true, cell: ({ credits }) => credits.test.toLocaleString() },
-          { name: t('Live credits'), right: true, cell: ({ credits }) => credits.live.toLocaleString() },
+          { name: t('Test credits'), right: true, cell: ({ credits }) => credits.test.toLocaleString(displayLocale()) },
+          { name: t('Live credits'), right: true, cell: ({ credits }) => credits.live.toLocaleString(displayLocale()) },
           {
             name: t('Members'),
             right: true,
@@ -131,10 +131,10 @@ export default function OperatorOrganisations() {
                 <button
                   type="button"
                   class="plain flush"
-                  aria-label={`Switch ${org.service_off ? 'on' : 'off'}: ${org.name}`}
+                  aria-label={t(org.service_off ? 'Switch on: {name}' : 'Switch off: {name}', { name: org.name })}
                   onClick={() => setDialog({ kind: 'service', org })}
                 >
-                  Switch {org.service_off ? 'on' : 'off'}
+                  {t(org.service_off ? 'Switch on' : 'Switch off')}
                 </button>
                 <button
                   type="button"

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import type { EndorsementRingDetails } from '../../api-types/console.ts'
-import { richText } from '../../translations/rich-text.ts'
 import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -10,6 +9,32 @@ import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params } from '../shell/router.tsx'
+import { ringName } from './ring-name.ts'
+
+const RELATION_NAMES: Record<string, string> = {
+  manager: t('manager'),
+  mentor: t('mentor'),
+  peer: t('peer'),
+  client: t('client'),
+  faculty: t('faculty'),
+}
+
+const FACT_NAMES: Record<string, string> = {
+  company_domain: t('company domain'),
+  other_domain: t('other domain'),
+  no_website: t('no website'),
+  free_mail: t('free mail'),
+  disposable_mail: t('disposable mail'),
+  saw_the_work: t('saw the work'),
+  peer_relation: t('peer relation'),
+  quick_answer: t('quick answer'),
+  mutual: t('mutual'),
+  many_endorsements: t('many endorsements'),
+  same_network: t('same network'),
+  same_device: t('same device'),
+  reviewer_is_student: t('reviewer is student'),
+  ring: t('ring'),
+}
 
 /** One ring: its members without addresses, the evidence, the endorsements, and the operator's note. */
 export default function OperatorRing({ params }: { params: Params }) {
@@ -26,43 +51,39 @@ export default function OperatorRing({ params }: { params: Params }) {
         <Link to="/operator/rings">{t('Endorsement rings')}</Link>
       </p>
       <h1>
-        {richText('{kind} of {size} people {badge}', {
-          kind: data.kind,
-          size: data.size,
-          badge: <Badge state={data.status} />,
-        })}
+        {ringName(data)} <Badge state={data.status} />
       </h1>
       <DescriptionList>
-        <DescriptionItem name="Members">{data.members.join(', ')}</DescriptionItem>
-        <DescriptionItem name="Endorsements">
-          {t('{endorsements} between members; {expectedEndorsements} expected by chance', {
-            endorsements: evidence.endorsements,
-            expectedEndorsements: evidence.expected_endorsements,
+        <DescriptionItem name={t('Members')}>{data.members.join(', ')}</DescriptionItem>
+        <DescriptionItem name={t('Endorsements')}>
+          {t('{count} between members; {expected} expected by chance', {
+            count: evidence.endorsements,
+            expected: evidence.expected_endorsements,
           })}
         </DescriptionItem>
-        <DescriptionItem name="Mutual pairs">
-          {t('{reciprocalPairs} pairs endorsed each other; the shortest cycle has {shortestCycle} people', {
-            reciprocalPairs: evidence.reciprocal_pairs,
-            shortestCycle: evidence.shortest_cycle,
+        <DescriptionItem name={t('Mutual pairs')}>
+          {t('{pairs} pairs endorsed each other; the shortest cycle has {people} people', {
+            pairs: evidence.reciprocal_pairs,
+            people: evidence.shortest_cycle,
           })}
         </DescriptionItem>
-        <DescriptionItem name="Share from members">
-          {t('{insideShare} % of all endorsements that members received', {
-            insideShare: Math.round(evidence.inside_share * 100),
+        <DescriptionItem name={t('Share from members')}>
+          {t('{percent} % of all endorsements that members received', {
+            percent: Math.round(evidence.inside_share * 100),
           })}
         </DescriptionItem>
-        <DescriptionItem name="By manager, mentor, client or teacher">
-          {t('{superiorRelations} endorsements', { superiorRelations: evidence.superior_relations })}
+        <DescriptionItem name={t('By manager, mentor, client or teacher')}>
+          {t('{count} endorsements', { count: evidence.superior_relations })}
         </DescriptionItem>
-        <DescriptionItem name="Mailboxes">
-          {t('{freeOrDisposableMail} endorsements from free or disposable mailboxes', {
-            freeOrDisposableMail: evidence.free_or_disposable_mail,
+        <DescriptionItem name={t('Mailboxes')}>
+          {t('{count} endorsements from free or disposable mailboxes', {
+            count: evidence.free_or_disposable_mail,
           })}
         </DescriptionItem>
-        <DescriptionItem name="Quick answers">{evidence.quick_answers}</DescriptionItem>
-        <DescriptionItem name="Same device or network">{evidence.same_device_or_network}</DescriptionItem>
-        <DescriptionItem name="Score">{data.score}</DescriptionItem>
-        <DescriptionItem name="Found">
+        <DescriptionItem name={t('Quick answers')}>{evidence.quick_answers}</DescriptionItem>
+        <DescriptionItem name={t('Same device or network')}>{evidence.same_device_or_network}</DescriptionItem>
+        <DescriptionItem name={t('Score')}>{data.score}</DescriptionItem>
+        <DescriptionItem name={t('Found')}>
           <Time at={data.found_at} />
         </DescriptionItem>
       </DescriptionList>
@@ -71,7 +92,7 @@ export default function OperatorRing({ params }: { params: Params }) {
       {result !== undefined && result !== 'stored' && <Notice kind="bad">{result.message}</Notice>}
       <form class="stack-tight" onSubmit={(event) => void store(event)}>
         <label>
-          Note for other operators
+          {t('Note for other operators')}
           <textarea
             rows={3}
             maxLength={2000}
@@ -104,8 +125,11 @@ export default function OperatorRing({ params }: { params: Params }) {
         columns={[
           { name: t('Reviewer'), cell: ({ reviewer }) => reviewer },
           { name: t('Student'), cell: ({ student }) => student },
-          { name: t('As'), cell: ({ endorsement_type }) => endorsement_type },
-          { name: t('Facts'), cell: ({ facts }) => facts.join(', ').replaceAll('_', ' ') },
+          { name: t('As'), cell: ({ endorsement_type }) => RELATION_NAMES[endorsement_type] ?? endorsement_type },
+          {
+            name: t('Facts'),
+            cell: ({ facts }) => facts.map((fact) => FACT_NAMES[fact] ?? fact.replaceAll('_', ' ')).join(', '),
+          },
           {
             name: t('Verification'),
             cell: ({ verification_id, org_id }) => (

@@ -1,11 +1,13 @@
 import type { EndorsementRing } from '../../api-types/console.ts'
 import { t } from '../../translations/translate.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { Badge, stateText } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { MODE_NAMES } from '../shared/labels.ts'
 import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
+import { ringName } from './ring-name.ts'
 
 const STATUSES = ['open', 'dismissed', 'ended']
 
@@ -24,11 +26,11 @@ export default function OperatorRings() {
       </p>
       <div class="row filters">
         <label>
-          Status
+          {t('Status')}
           <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
             {STATUSES.map((each) => (
               <option key={each} value={each}>
-                {each}
+                {stateText(each)}
               </option>
             ))}
           </select>
@@ -46,10 +48,10 @@ export default function OperatorRings() {
           {
             name: t('Ring'),
             cell: ({ ring_id, kind, size }) => (
-              <Link to={`/operator/rings/${ring_id}`}>{t('{kind} of {size} people', { kind, size })}</Link>
+              <Link to={`/operator/rings/${ring_id}`}>{ringName({ kind, size })}</Link>
             ),
           },
-          { name: t('Mode'), cell: ({ mode }) => mode.toUpperCase() },
+          { name: t('Mode'), cell: ({ mode }) => MODE_NAMES[mode].toUpperCase() },
           { name: t('Status'), cell: ({ status: state }) => <Badge state={state} /> },
           { name: t('Endorsements'), right: true, cell: ({ evidence }) => evidence.endorsements },
           { name: t('Mutual pairs'), right: true, cell: ({ evidence }) => evidence.reciprocal_pairs },

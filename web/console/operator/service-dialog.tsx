@@ -19,12 +19,18 @@ interface Props {
 export function ServiceDialog({ name, path, isOn, isPaused, onClose, onDone }: Props) {
   const [apiOnly, setApiOnly] = useState(false)
   const [reason, setReason] = useState('')
-  const subject = name ?? t('the service')
-  const everyone = name === undefined ? t(' for everyone') : ''
   return (
     <Confirm
-      title={`Switch ${subject} ${isOn ? 'off' : 'on'}${everyone}?`}
-      action={`Switch ${isOn ? 'off' : 'on'}${everyone}`}
+      title={
+        name === undefined
+          ? t(isOn ? 'Switch the service off for everyone?' : 'Switch the service on for everyone?')
+          : t(isOn ? 'Switch {name} off?' : 'Switch {name} on?', { name })
+      }
+      action={
+        name === undefined
+          ? t(isOn ? 'Switch off for everyone' : 'Switch on for everyone')
+          : t(isOn ? 'Switch off' : 'Switch on')
+      }
       onClose={onClose}
       act={() =>
         api(path, {

@@ -1,7 +1,8 @@
 import { t } from '../../translations/translate.ts'
+
 /** The names of the sources of skills. */
 export const SOURCE_NAMES: Record<string, string> = {
-  builtin: 'Built-in',
+  builtin: t('Built-in'),
   esco: 'ESCO',
   onet: 'O*NET',
   lightcast: 'Lightcast',

@@ -1,15 +1,16 @@
 import type { CatalogueSummary, SkillRequestForOperator } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import './skills.css'
 import '../shared/forms.css'
 import { useEffect, useState } from 'preact/hooks'
-import { Badge } from '../../ui/badge.tsx'
+import { Badge, stateText } from '../../ui/badge.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
+import { MODE_NAMES } from '../shared/labels.ts'
 import { api } from '../shell/api.ts'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
@@ -41,8 +42,8 @@ export default function OperatorSkills() {
 function CatalogueFigures({ data }: { data: CatalogueSummary | undefined }) {
   const figures: [string, number | undefined, string][] = [
     [t('Master skills'), data?.master_skills, t('broad fields')],
-    ['Sub-skills', data?.sub_skills, t('groups within a master skill')],
-    ['Skills', data?.skills, t('used in mandates and verifications')],
+    [t('Sub-skills'), data?.sub_skills, t('groups within a master skill')],
+    [t('Skills'), data?.skills, t('used in mandates and verifications')],
     [t('Verifiable skills'), data?.verifiable, t('can be verified with questions')],
   ]
   return (
@@ -51,18 +52,27 @@ function CatalogueFigures({ data }: { data: CatalogueSummary | undefined }) {
         {figures.map(([name, value, hint]) => (
           <li key={name} class="card figure">
             <span class="soft small">{name}</span>
-            <strong>{value === undefined ? <span class="waiting">0000</span> : value.toLocaleString()}</strong>
+            <strong>
+              {value === undefined ? <span class="waiting">0000</span> : value.toLocaleString(displayLocale())}
+            </strong>
             <span class="soft small">{hint}</span>
           </li>
         ))}
       </ul>
       <p class="soft small">
         {data
-          ? `Version ${data.version}. Sources: ${data.sources.map(({ source, skills }) => t('{source} ({skills} skills)', { source, skills: skills.toLocaleString() })).join(', ') || t('none recorded')}.`
+          ? t('Version {version}. Sources: {sources}.', {
+              version: data.version,
+              sources: data.sources.map(sourceText).join(', ') || t('none recorded'),
+            })
           : '\u00a0'}
       </p>
     </section>
   )
+}
+
+function sourceText({ source, skills }: CatalogueSummary['sources'][number]): string {
+  return t('{source} ({count} skills)', { source, count: skills.toLocaleString(displayLocale()) })
 }
 
 function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: () => void }) {
@@ -81,7 +91,7 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
       <h2>{t('Requests')}</h2>
       <div class="row filters">
         <label>
-          Status
+          {t('Status')}
           <select
             value={status}
             onChange={(event) => {
@@ -90,7 +100,9 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
             }}
           >
             {['pending', 'approved', 'rejected', 'duplicate', 'all'].map((each) => (
-              <option key={each}>{each}</option>
+              <option key={each} value={each}>
+                {each === 'all' ? t('all') : stateText(each)}
+              </option>
             ))}
           </select>
         </label>
@@ -119,7 +131,7 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
             name: t('Requested by'),
             cell: ({ org_id, org_name, mode }) => <Link to={`/${org_id}/${mode}`}>{org_name}</Link>,
           },
-          { name: t('Mode'), cell: ({ mode }) => mode },
+          { name: t('Mode'), cell: ({ mode }) => MODE_NAMES[mode] },
           { name: t('Requested'), cell: ({ created_at }) => <Time at={created_at} /> },
           {
             name: t('Actions'),
@@ -196,8 +208,8 @@ function RejectSkill({ request, onClose, onRejected }: RejectProps) {
     >
       <p>
         {richText(
-          'Mandates that are waiting for this skill continue without it. The partner receives the event {code}.',
-          { code: <code>skill_request.resolved</code> },
+          'Mandates that are waiting for this skill continue without it. The partner receives the event {event}.',
+          { event: <code>skill_request.resolved</code> },
         )}
       </p>
       <Field

@@ -1,8 +1,9 @@
 import type { ServerStatus } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { MODE_NAMES } from '../shared/labels.ts'
 import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
 import { ageText, alertsFor } from './alerts.ts'
@@ -23,7 +24,7 @@ export default function OperatorStatus() {
       data?.jobs.waiting,
       '/operator/jobs?state=waiting',
       data?.jobs.waiting
-        ? t('the oldest for {oldestSeconds}', { oldestSeconds: ageText(data.jobs.oldest_seconds) })
+        ? t('the oldest for {age}', { age: ageText(data.jobs.oldest_seconds) })
         : t('all queues are empty'),
     ],
     [t('Emails failed'), data?.mails.failed_today, '/operator/mails?status=failed', t('in the last day')],
@@ -41,8 +42,14 @@ export default function OperatorStatus() {
       )}
       {data && alerts?.length === 0 && (
         <Notice kind="good">
-          No alerts. The partner API is on
-          {data.workers > 0 && `; ${data.workers} ${data.workers === 1 ? t('worker is') : t('workers are')} running`}.
+          {data.workers === 0
+            ? t('No alerts. The partner API is on.')
+            : t(
+                data.workers === 1
+                  ? 'No alerts. The partner API is on; {count} worker is running.'
+                  : 'No alerts. The partner API is on; {count} workers are running.',
+                { count: data.workers },
+              )}
         </Notice>
       )}
       {alerts?.map(({ text, to, action, isTask }) => (
@@ -68,7 +75,7 @@ export default function OperatorStatus() {
                   </code>
                 ),
               },
-              { name: t('Organisation'), cell: ({ org_name, mode }) => `${org_name}, ${mode}` },
+              { name: t('Organisation'), cell: ({ org_name, mode }) => `${org_name}, ${MODE_NAMES[mode]}` },
               {
                 name: t('Request log'),
                 cell: ({ org_id, mode, request_id }) => (
@@ -101,7 +108,7 @@ export default function OperatorStatus() {
                   </span>
                 ),
               },
-              { name: t('Organisation'), cell: ({ org_name, mode }) => `${org_name}, ${mode}` },
+              { name: t('Organisation'), cell: ({ org_name, mode }) => `${org_name}, ${MODE_NAMES[mode]}` },
               { name: t('Since'), cell: ({ failing_since }) => <Time at={failing_since} /> },
             ]}
           />
@@ -114,7 +121,7 @@ export default function OperatorStatus() {
             <li key={name}>
               <Link class="card figure" to={to}>
                 <span class="soft small">{name}</span>
-                <strong>{value?.toLocaleString()}</strong>
+                <strong>{value?.toLocaleString(displayLocale())}</strong>
                 <span class="soft small">{hint}</span>
               </Link>
             </li>

@@ -12,7 +12,7 @@ import { useList } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
 
 const REASONS: Record<Suppression['reason'], string> = {
-  unsubscribed: 'Unsubscribed',
+  unsubscribed: t('Unsubscribed'),
   bounced: t('Emails bounced'),
   complained: t('Reported an email as spam'),
   operator: t('Added by the operator'),
@@ -81,7 +81,7 @@ export default function OperatorSuppressions() {
           { name: t('When'), cell: ({ created_at }) => <Time at={created_at} /> },
           { name: t('Reason'), cell: ({ reason }) => REASONS[reason] },
           { name: t('Emails'), cell: ({ audience }) => AUDIENCES[audience] },
-          { name: t('Organisation'), cell: ({ org_id }) => (org_id === null ? 'All' : <code>{org_id}</code>) },
+          { name: t('Organisation'), cell: ({ org_id }) => (org_id === null ? t('All') : <code>{org_id}</code>) },
           {
             name: t('Caused by'),
             cell: ({ caused_by }) =>
@@ -97,7 +97,7 @@ export default function OperatorSuppressions() {
               <button
                 type="button"
                 class="plain flush"
-                aria-label={t('Remove {suppressionId}', { suppressionId: suppression.suppression_id })}
+                aria-label={t('Remove {id}', { id: suppression.suppression_id })}
                 onClick={() => setRemoving(suppression)}
               >
                 {t('Remove')}

@@ -1,5 +1,5 @@
 import type { CandidateConversation } from '../../api-types/console.ts'
-import type { Channel, Method } from '../../api-types/partner.ts'
+import type { Channel, Method, Mode } from '../../api-types/partner.ts'
 import type { VerificationMethod } from '../../api-types/verification.ts'
 import { displayLocale, t } from '../../translations/translate.ts'
 
@@ -114,3 +114,21 @@ export function noMessageSentText({
     ? t('No message was sent: this number has opted out (STOP). The credit was refunded.')
     : t('No message was sent: this email address has opted out (STOP). The credit was refunded.')
 }
+
+const EMAIL_KIND_NAMES: Record<string, string> = {
+  review_request: t('review request'),
+  review_reminder: t('review reminder'),
+  review_outcome: t('review outcome'),
+  sign_in: t('sign in'),
+  notice: t('notice'),
+  confirmation_code: t('confirmation code'),
+  candidate: t('candidate'),
+  digest: t('digest'),
+}
+
+export function emailKindName(kind: string): string {
+  return EMAIL_KIND_NAMES[kind] ?? kind.replaceAll('_', ' ')
+}
+
+/** Names of the modes, within a sentence. */
+export const MODE_NAMES: Record<Mode, string> = { test: t('test'), live: t('live') }

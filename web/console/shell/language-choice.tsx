@@ -1,14 +1,14 @@
 import { chooseLanguage } from '../../translations/load.ts'
 import { currentLanguage, LANGUAGES, type Language } from '../../translations/translate.ts'
 
-/** The label in each language. It is followed by the English word, so that everyone finds it. */
+/** The label for screen readers in each language, followed by the English word, so that everyone finds it. */
 const LABELS: Record<Language, string> = { en: 'Language', hi: 'भाषा · Language' }
 
 /** Chooses the language of the console. */
 export function LanguageChoice() {
   return (
     <label class="theme-switch">
-      <span>{LABELS[currentLanguage()]}</span>
+      <span class="hidden-text">{LABELS[currentLanguage()]}</span>
       <select value={currentLanguage()} onChange={(event) => chooseLanguage(event.currentTarget.value as Language)}>
         {Object.entries(LANGUAGES).map(([code, name]) => (
           <option key={code} value={code} lang={code}>
