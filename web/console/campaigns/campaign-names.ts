@@ -1,14 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Campaign, Mandate } from '../../api-types/partner.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { useZone } from '../../ui/time.tsx'
 import { api } from '../shell/api.ts'
 import { useOrgContext } from '../shell/session.ts'
 
-const DEFAULT_NAME = 'Campaign'
+const DEFAULT_NAME = t('Campaign')
 const minuteFormat = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
 const startFormats = {
-  here: new Intl.DateTimeFormat(undefined, minuteFormat),
-  india: new Intl.DateTimeFormat('en-IN', { ...minuteFormat, timeZone: 'Asia/Kolkata' }),
+  here: new Intl.DateTimeFormat(displayLocale(), minuteFormat),
+  india: new Intl.DateTimeFormat(displayLocale() ?? 'en-IN', { ...minuteFormat, timeZone: 'Asia/Kolkata' }),
 }
 
 /** Returns the name of a campaign; without a name, the title of its job. */

@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ListedMandateCountedList } from '../../api-types/console.ts'
 import type { Campaign, CreditBalance } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -23,7 +24,7 @@ import { useOrgContext } from '../shell/session.ts'
 import { CostEstimateText } from './cost-estimate.tsx'
 import { candidateFrom, EMPTY_ROSTER, findRepeats, type Roster } from './roster.ts'
 import { RosterInput } from './roster-input.tsx'
-import { RosterPreview, repeatedRowsText } from './roster-preview.tsx'
+import { RosterPreview } from './roster-preview.tsx'
 
 /** Form to create a campaign, or to add candidates to the campaign in the query (?campaign_id=). */
 export default function CampaignNew() {
@@ -129,10 +130,8 @@ function Form({ campaign, defaultMandateId }: FormProps) {
   const canEnrol =
     validCandidates.length > 0 && rosterCheck.rowErrors.size === 0 && !rosterCheck.error && !rosterCheck.checking
   const isLive = context.mode === 'live'
-  const candidatesText =
-    validCandidates.length === 1
-      ? '1 candidate'
-      : t('{length} candidates', { length: validCandidates.length.toLocaleString() })
+  const isSingle = validCandidates.length === 1
+  const countText = validCandidates.length.toLocaleString(displayLocale())
   const indianStartTime = startTime ? indianTimeHint(new Date(startTime)) : ''
 
   return (
@@ -172,7 +171,14 @@ function Form({ campaign, defaultMandateId }: FormProps) {
             <Field
               id="starts_at"
               label={t('Start (leave empty to start now)')}
-              hint={`${indianStartTime && t('That is {indianStartTime}. ', { indianStartTime })}${context.mode === 'test' ? t('In TEST mode, candidates are contacted at any time.') : t('Candidates are contacted between 09:00 and 20:00 Indian time.')}`}
+              hint={[
+                indianStartTime && t('That is {time}.', { time: indianStartTime }),
+                context.mode === 'test'
+                  ? t('In TEST mode, candidates are contacted at any time.')
+                  : t('Candidates are contacted between 09:00 and 20:00 Indian time.'),
+              ]
+                .filter(Boolean)
+                .join(' ')}
               error={errorAt('starts_at')}
             >
               {(attributes) => (
@@ -206,18 +212,20 @@ function Form({ campaign, defaultMandateId }: FormProps) {
             <Notice kind="bad">
               {sending.error.message}{' '}
               {progress.chunks > 0 &&
-                t('{done} candidates were already enrolled and will not be enrolled again.', { done: sending.done })}
+                t('{count} candidates were already enrolled and will not be enrolled again.', {
+                  count: sending.done.toLocaleString(displayLocale()),
+                })}
             </Notice>
           )}
           <div class="card row between">
             <span>
-              <strong>{validCandidates.length.toLocaleString()}</strong>{' '}
-              {validCandidates.length === 1 ? 'candidate' : 'candidates'},{' '}
-              <strong>{validCandidates.length.toLocaleString()}</strong>{' '}
-              {validCandidates.length === 1 ? 'credit' : 'credits'}
+              {richText(
+                isSingle ? '{candidates} candidate, {credits} credit' : '{candidates} candidates, {credits} credits',
+                { candidates: <strong>{countText}</strong>, credits: <strong>{countText}</strong> },
+              )}
               {balance !== undefined && (
                 <span class={creditsMissing ? 'bad-text' : 'soft'}>
-                  {t(', {balance} credits left', { balance: balance.toLocaleString() })}
+                  {t(', {balance} credits left', { balance: balance.toLocaleString(displayLocale()) })}
                 </span>
               )}
             </span>
@@ -238,11 +246,11 @@ function Form({ campaign, defaultMandateId }: FormProps) {
               >
                 {sending && !sending.error
                   ? t('Enrolled {done} of {total} candidates…', {
-                      done: sending.done.toLocaleString(),
-                      total: sending.total.toLocaleString(),
+                      done: sending.done.toLocaleString(displayLocale()),
+                      total: sending.total.toLocaleString(displayLocale()),
                     })
                   : isLive
-                    ? t('Contact {candidatesText}', { candidatesText })
+                    ? t(isSingle ? 'Contact 1 candidate' : 'Contact {count} candidates', { count: countText })
                     : campaign
                       ? t('Enrol candidates')
                       : t('Start campaign')}
@@ -252,7 +260,10 @@ function Form({ campaign, defaultMandateId }: FormProps) {
         </>
       )}
       {confirming && (
-        <Dialog title={t('Contact {candidatesText}?', { candidatesText })} onClose={() => setConfirming(false)}>
+        <Dialog
+          title={t(isSingle ? 'Contact 1 candidate?' : 'Contact {count} candidates?', { count: countText })}
+          onClose={() => setConfirming(false)}
+        >
           <p>
             {t('This is live mode: candidates are contacted on their own phones, and each candidate costs 1 credit.')}
           </p>
@@ -304,17 +315,25 @@ function Form({ campaign, defaultMandateId }: FormProps) {
       duplicateCount += response.data.enrolment?.duplicates ?? 0
       key = crypto.randomUUID()
     }
-    const duplicatesText = duplicateCount === 1 ? t('candidate was') : t('candidates were')
-    const alreadyEnrolledText =
-      duplicateCount > 0
-        ? t(' {duplicateCount} {duplicatesText} already in the campaign.', {
-            duplicateCount: duplicateCount.toLocaleString(),
-            duplicatesText,
-          })
-        : ''
-    const repeatedText = repeatMessages.size > 0 ? ` ${repeatedRowsText(repeatMessages.size)}.` : ''
     setFlashMessage(
-      `${enrolledCount.toLocaleString()} ${enrolledCount === 1 ? 'candidate' : 'candidates'} enrolled.${alreadyEnrolledText}${repeatedText}`,
+      [
+        t(enrolledCount === 1 ? '1 candidate enrolled.' : '{count} candidates enrolled.', {
+          count: enrolledCount.toLocaleString(displayLocale()),
+        }),
+        duplicateCount > 0 &&
+          t(
+            duplicateCount === 1
+              ? '1 candidate was already in the campaign.'
+              : '{count} candidates were already in the campaign.',
+            { count: duplicateCount.toLocaleString(displayLocale()) },
+          ),
+        repeatMessages.size > 0 &&
+          t(repeatMessages.size === 1 ? '1 row repeats another row.' : '{count} rows repeat another row.', {
+            count: repeatMessages.size.toLocaleString(displayLocale()),
+          }),
+      ]
+        .filter(Boolean)
+        .join(' '),
     )
     formDraft.complete()
     navigate(context.pagePath(`/campaigns/${campaignId}`))

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Campaign, CampaignSpending as Spending } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { type ApiError, api } from '../shell/api.ts'
@@ -22,11 +22,15 @@ export function CampaignSpending({ path, campaign, canChange, onChanged }: Props
   const [busy, setBusy] = useState(false)
   useEffect(() => void reload(), [campaign.version, campaign.counts.pending])
   if (!data) return <>…</>
-  const amount = (value: number) => value.toLocaleString(undefined, { style: 'currency', currency: data.currency })
+  const amount = (value: number) =>
+    value.toLocaleString(displayLocale(), { style: 'currency', currency: data.currency })
   return (
     <div class="stack-tight">
       <span>
-        {amount(data.spent)} spent, of which {amount(data.reported)} reported by providers.{' '}
+        {t('{spent} spent, of which {reported} reported by providers.', {
+          spent: amount(data.spent),
+          reported: amount(data.reported),
+        })}{' '}
         {data.spend_cap === null
           ? t('No spend cap.')
           : t('Spend cap: {spendCap}.', { spendCap: amount(data.spend_cap) })}{' '}

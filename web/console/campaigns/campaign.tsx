@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { RecruiterResult } from '../../api-types/console.ts'
 import type { Campaign, Mandate, TestClock } from '../../api-types/partner.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -20,6 +20,7 @@ import { Link, type Params, ParentLink } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { CampaignSpending } from './campaign-spending.tsx'
 import { Progress } from './progress.tsx'
+import { CANDIDATE_STATUS_NAMES } from './status-names.ts'
 
 const POLL_INTERVAL_MS = 1500
 
@@ -132,51 +133,51 @@ export default function CampaignPage({ params }: { params: Params }) {
               <Link class="figure" to={context.pagePath(`/results?campaign_id=${data.campaign_id}&status=${status}`)}>
                 <span class="soft small">
                   <span class={`swatch ${status}`} />
-                  {status}
+                  {CANDIDATE_STATUS_NAMES[status]}
                 </span>
-                <strong>{data.counts[status].toLocaleString()}</strong>
+                <strong>{data.counts[status].toLocaleString(displayLocale())}</strong>
               </Link>
             </li>
           ))}
           <li>
             <Link class="figure" to={context.pagePath(`/results?campaign_id=${data.campaign_id}`)}>
               <span class="soft small">{t('all candidates')}</span>
-              <strong>{data.counts.candidates.toLocaleString()}</strong>
+              <strong>{data.counts.candidates.toLocaleString(displayLocale())}</strong>
             </Link>
           </li>
         </ul>
       </section>
       <DescriptionList>
-        <DescriptionItem name="Job">
+        <DescriptionItem name={t('Job')}>
           <Link to={context.pagePath(`/mandates/${data.mandate_id}`)}>
             {mandate.data ? `${mandate.data.title}, ${mandate.data.company_name}` : data.mandate_id}
           </Link>
         </DescriptionItem>
-        <DescriptionItem name="Started">
+        <DescriptionItem name={t('Started')}>
           <Time at={data.starts_at} />
         </DescriptionItem>
         {data.completed_at && (
-          <DescriptionItem name="Completed">
+          <DescriptionItem name={t('Completed')}>
             <Time at={data.completed_at} />
           </DescriptionItem>
         )}
         {context.mode === 'live' && (
-          <DescriptionItem name="Cost of messages">
+          <DescriptionItem name={t('Cost of messages')}>
             <CampaignSpending path={path} campaign={data} canChange={recruiter} onChanged={() => void reload()} />
           </DescriptionItem>
         )}
         {data.test_clock_id && (
-          <DescriptionItem name="Test clock">
+          <DescriptionItem name={t('Test clock')}>
             <TestClockTime id={data.test_clock_id} pollMs={inProgress ? 2 * POLL_INTERVAL_MS : undefined} />
           </DescriptionItem>
         )}
-        <DescriptionItem name="Source">
+        <DescriptionItem name={t('Source')}>
           {createdHere ? t('Console') : t('API: candidates can only be added through the API')}
         </DescriptionItem>
         <DescriptionItem name="ID">
           <code>{data.campaign_id}</code>
         </DescriptionItem>
-        <DescriptionItem name="More">
+        <DescriptionItem name={t('More')}>
           <span class="row">
             <Link to={context.pagePath(`/analytics?campaign_id=${data.campaign_id}`)}>{t('Analytics')}</Link>
             {context.mode === 'test' && (
@@ -243,7 +244,10 @@ export default function CampaignPage({ params }: { params: Params }) {
           <p>
             {richText(
               'No more messages are sent, and {pending} pending candidates become <strong>failed</strong>. Nothing is deleted, but this cannot be undone.',
-              { pending: data.counts.pending.toLocaleString(), strong: (words) => <strong>{words}</strong> },
+              {
+                pending: data.counts.pending.toLocaleString(displayLocale()),
+                strong: (words) => <strong>{words}</strong>,
+              },
             )}
           </p>
         </Confirm>
@@ -267,7 +271,14 @@ function TestClockTime({ id, pollMs }: { id: string; pollMs: number | undefined 
       {data && (
         <>
           {data.name && `${data.name}: `}
-          <Time at={data.now} />, {data.status}.{' '}
+          {richText(
+            data.status === 'ready'
+              ? '{time}, ready.'
+              : data.status === 'advancing'
+                ? '{time}, advancing.'
+                : '{time}, archived.',
+            { time: <Time at={data.now} /> },
+          )}{' '}
         </>
       )}
       <code>{id}</code>

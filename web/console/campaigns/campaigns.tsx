@@ -1,6 +1,6 @@
 import type { ListedCampaign } from '../../api-types/console.ts'
 import type { CreditBalance } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -13,13 +13,13 @@ import { SavedViews } from '../shared/saved-views.tsx'
 import { Link, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { Progress } from './progress.tsx'
+import { CAMPAIGN_STATUS_NAMES } from './status-names.ts'
 
 const POLL_INTERVAL_MS = 4000
 const PAGE_SIZE = 50
-const STATUSES = ['running', 'scheduled', 'paused', 'completed', 'archived'].map((status) => [status, status] as const)
 const SORTS = [
   ['oldest', t('Oldest first')],
-  ['name', 'Name'],
+  ['name', t('Name')],
   ['pending', t('Most candidates in progress')],
   ['candidates', t('Most candidates')],
 ] as const
@@ -39,7 +39,7 @@ export default function Campaigns() {
         <div class="row">
           <span class="soft small">
             {credits.data ? (
-              t('{balance} credits left', { balance: credits.data.balance.toLocaleString() })
+              t('{balance} credits left', { balance: credits.data.balance.toLocaleString(displayLocale()) })
             ) : (
               <span class="waiting">000 credits left</span>
             )}
@@ -54,10 +54,15 @@ export default function Campaigns() {
       <SavedViews page="campaigns" />
       <div class="row filters">
         <SearchFilter label={t('Search')} placeholder={t('Name, job, company or ID')} />
-        <SelectFilter name="status" label={t('Status')} allLabel="All statuses" options={STATUSES} />
-        <SelectFilter name="sort" label={t('Sort')} allLabel="Newest first" options={SORTS} />
+        <SelectFilter
+          name="status"
+          label={t('Status')}
+          allLabel={t('All statuses')}
+          options={Object.entries(CAMPAIGN_STATUS_NAMES)}
+        />
+        <SelectFilter name="sort" label={t('Sort')} allLabel={t('Newest first')} options={SORTS} />
       </div>
-      <ListCount list={list} nouns={['campaign', 'campaigns']} />
+      <ListCount list={list} nouns={[t('campaign'), t('campaigns')]} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption={t('Campaigns')}
@@ -69,8 +74,8 @@ export default function Campaigns() {
             <>
               <h2>{t('No campaigns yet')}</h2>
               <p class="soft">
-                A campaign contacts candidates for a job and collects their answers.
-                {context.mode === 'test' && t(' In test mode, no real people are contacted.')}
+                {t('A campaign contacts candidates for a job and collects their answers.')}
+                {context.mode === 'test' && ` ${t('In test mode, no real people are contacted.')}`}
               </p>
               {context.can('recruiter') && (
                 <p class="row centred">
@@ -108,15 +113,15 @@ export default function Campaigns() {
               <span class="progress-cell">
                 <Progress counts={counts} />
                 <span class="soft small">
-                  {t('{candidates} of {candidates2}', {
-                    candidates: (counts.candidates - counts.pending).toLocaleString(),
-                    candidates2: counts.candidates.toLocaleString(),
+                  {t('{done} of {total}', {
+                    done: (counts.candidates - counts.pending).toLocaleString(displayLocale()),
+                    total: counts.candidates.toLocaleString(displayLocale()),
                   })}
                 </span>
               </span>
             ),
           },
-          { name: t('Completed'), right: true, cell: ({ counts }) => counts.completed.toLocaleString() },
+          { name: t('Completed'), right: true, cell: ({ counts }) => counts.completed.toLocaleString(displayLocale()) },
           { name: t('Source'), cell: ({ created_via }) => <CreatedVia via={created_via} /> },
           { name: t('Starts'), cell: ({ starts_at }) => <Time at={starts_at} /> },
         ]}

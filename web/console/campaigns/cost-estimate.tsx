@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CandidateInput, CostEstimate } from '../../api-types/partner.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { channelName } from '../shared/labels.ts'
 import { type ApiError, api } from '../shell/api.ts'
@@ -53,29 +53,44 @@ export function CostEstimateText({ mandateId, candidates }: { mandateId: string;
     )
   if (!estimate) return <p class="soft">{t('Estimating the cost of the messages…')}</p>
   const { currency, first_messages, maximum, unreachable, lines } = estimate
-  const amount = (value: number) => value.toLocaleString(undefined, { style: 'currency', currency })
+  const amount = (value: number) => value.toLocaleString(displayLocale(), { style: 'currency', currency })
   return (
     <div class="stack-tight">
       <p>
         {richText(
-          'Estimated cost of the messages: {strong} for the first messages, at most {strong2} with all follow-ups.',
-          { strong: <strong>{amount(first_messages)}</strong>, strong2: <strong>{amount(maximum)}</strong> },
+          'Estimated cost of the messages: {first} for the first messages, at most {maximum} with all follow-ups.',
+          { first: <strong>{amount(first_messages)}</strong>, maximum: <strong>{amount(maximum)}</strong> },
         )}
       </p>
       <ul class="soft small">
         {lines.map(({ kind, channel, calling_code, messages, price, amount: lineAmount }) => (
           <li key={`${kind} ${channel} ${calling_code} ${price}`}>
-            {messages.toLocaleString()} {kind === 'first_message' ? t('first messages') : 'follow-ups'} by{' '}
-            {channelName(channel)}
-            {calling_code && t(' to +{callingCode}', { callingCode: calling_code })}:{' '}
-            {price === null ? t('no price') : amount(lineAmount)}
+            {t(
+              kind === 'first_message'
+                ? calling_code
+                  ? '{count} first messages by {channel} to +{code}: {amount}'
+                  : '{count} first messages by {channel}: {amount}'
+                : calling_code
+                  ? '{count} follow-ups by {channel} to +{code}: {amount}'
+                  : '{count} follow-ups by {channel}: {amount}',
+              {
+                count: messages.toLocaleString(displayLocale()),
+                channel: channelName(channel),
+                code: calling_code,
+                amount: price === null ? t('no price') : amount(lineAmount),
+              },
+            )}
           </li>
         ))}
       </ul>
       {unreachable > 0 && (
         <Notice kind="wait">
-          {unreachable.toLocaleString()} {unreachable === 1 ? t('candidate has') : t('candidates have')} no address for
-          any channel that is set up.
+          {t(
+            unreachable === 1
+              ? '1 candidate has no address for any channel that is set up.'
+              : '{count} candidates have no address for any channel that is set up.',
+            { count: unreachable.toLocaleString(displayLocale()) },
+          )}
         </Notice>
       )}
     </div>

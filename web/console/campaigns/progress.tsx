@@ -1,4 +1,5 @@
 import type { Campaign } from '../../api-types/partner.ts'
+import { CANDIDATE_STATUS_NAMES } from './status-names.ts'
 
 const STATUS_ORDER = ['completed', 'declined', 'failed', 'pending'] as const
 
@@ -11,7 +12,7 @@ export function Progress({ counts }: { counts: Campaign['counts'] }) {
     x += width
     return { name, x: x - width, width }
   })
-  const label = STATUS_ORDER.map((name) => `${counts[name]} ${name}`).join(', ')
+  const label = STATUS_ORDER.map((name) => `${counts[name]} ${CANDIDATE_STATUS_NAMES[name]}`).join(', ')
   return (
     <svg class="progress" role="img" aria-label={label} viewBox="0 0 100 1" preserveAspectRatio="none">
       <title>{label}</title>

@@ -9,7 +9,7 @@ interface Props {
   onType: () => void
 }
 
-const EXAMPLE = t('name,phone,your id,city\nAsha Rao,+919990000001,c-101,Pune\nRavi Kumar,98123 45678,c-102,Nashik', {})
+const EXAMPLE = 'name,phone,your id,city\nAsha Rao,+919990000001,c-101,Pune\nRavi Kumar,98123 45678,c-102,Nashik'
 
 /** Input of candidates, which the user can paste, drop or select as a file, or type. */
 export function RosterInput({ onRoster, onType }: Props) {
@@ -66,7 +66,7 @@ export function RosterInput({ onRoster, onType }: Props) {
           {t('Preview rows')}
         </button>
         <label class="button file">
-          Choose file
+          {t('Choose file')}
           <input
             type="file"
             accept=".csv,.tsv,.txt,text/csv"

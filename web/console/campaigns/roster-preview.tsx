@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CandidateInput } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import type { RosterCheck } from './enrolling.ts'
 import { type ColumnMeaning, MEANING_LABELS, type Roster, type RosterRow } from './roster.ts'
 
@@ -28,18 +28,27 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
     <section class="stack" aria-label={t('Preview')}>
       <div class="row between">
         <h2>
-          {rows.length.toLocaleString()} {rows.length === 1 ? 'row' : 'rows'}
+          {t(rows.length === 1 ? '1 row' : '{count} rows', { count: rows.length.toLocaleString(displayLocale()) })}
         </h2>
         <span class={invalidCount > 0 ? 'bad-text' : 'soft'} role="status">
           {invalidCount > 0
-            ? `${invalidCount.toLocaleString()} ${invalidCount === 1 ? t('row has') : t('rows have')} errors`
+            ? t(invalidCount === 1 ? '1 row has errors' : '{count} rows have errors', {
+                count: invalidCount.toLocaleString(displayLocale()),
+              })
             : check.checking
-              ? t('Checked {checked} of {length} rows…', {
-                  checked: check.checked.toLocaleString(),
-                  length: rows.length.toLocaleString(),
+              ? t('Checked {checked} of {total} rows…', {
+                  checked: check.checked.toLocaleString(displayLocale()),
+                  total: rows.length.toLocaleString(displayLocale()),
                 })
               : check.checked > 0 && !check.error
-                ? `All rows are valid${repeats.size > 0 ? `; ${repeatedRowsText(repeats.size)}` : ''}`
+                ? t(
+                    repeats.size === 0
+                      ? 'All rows are valid'
+                      : repeats.size === 1
+                        ? 'All rows are valid; 1 row repeats another row'
+                        : 'All rows are valid; {count} rows repeat another row',
+                    { count: repeats.size.toLocaleString(displayLocale()) },
+                  )
                 : ''}
         </span>
       </div>
@@ -51,12 +60,12 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
               checked={onlyInvalid}
               onChange={(event) => setOnlyInvalid(event.currentTarget.checked)}
             />
-            Show only rows with errors
+            {t('Show only rows with errors')}
           </label>
           <button type="button" class="small-button" onClick={skipInvalid}>
             {invalidCount === 1
               ? t('Skip the row with errors')
-              : t('Skip the {invalidCount} rows with errors', { invalidCount: invalidCount.toLocaleString() })}
+              : t('Skip the {count} rows with errors', { count: invalidCount.toLocaleString(displayLocale()) })}
           </button>
         </div>
       )}
@@ -108,7 +117,7 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
       <div class="row">
         {listedRows.length > shownCount && (
           <button type="button" class="small-button" onClick={() => setShown(shownCount + PAGE_SIZE)}>
-            {t('Show more of {length} rows', { length: listedRows.length.toLocaleString() })}
+            {t('Show more of {count} rows', { count: listedRows.length.toLocaleString(displayLocale()) })}
           </button>
         )}
         <button type="button" class="small-button" onClick={addRow}>
@@ -157,10 +166,6 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
     onChange({ ...roster, rows: rows.filter((_, index) => !check.rowErrors.has(index)) })
     setOnlyInvalid(false)
   }
-}
-
-export function repeatedRowsText(count: number): string {
-  return `${count.toLocaleString()} ${count === 1 ? t('row repeats') : t('rows repeat')} another row`
 }
 
 interface RowProps {

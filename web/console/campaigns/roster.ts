@@ -17,16 +17,16 @@ export type ColumnMeaning =
 
 export const MEANING_LABELS: Record<ColumnMeaning, string> = {
   name: t('Name'),
-  phone: 'Phone',
+  phone: t('Phone'),
   email: t('Email address'),
   external_candidate_id: t('Your ID'),
-  language: 'Language',
+  language: t('Language'),
   'consent.basis': t('Basis of the contact'),
   'consent.obtained_at': t('Date of the consent'),
   'consent.source': t('Source of the consent'),
   'consent.text_version': t('Version of the consent text'),
   metadata: t('Store with the result'),
-  nothing: 'Skip',
+  nothing: t('Skip'),
 }
 
 /** A table of the candidates to enrol. */
@@ -73,7 +73,7 @@ export function readRoster(text: string): Roster {
   const hasHeader =
     !first.some((cell) => PHONE_PATTERN.test(cell) || EMAIL_PATTERN.test(cell)) &&
     first.some((cell) => meaningFromName(cell))
-  const columnNames = hasHeader ? first : first.map((_, index) => t('Column {index}', { index: index + 1 }))
+  const columnNames = hasHeader ? first : first.map((_, index) => t('Column {number}', { number: index + 1 }))
   const candidateLines = hasHeader ? lines.slice(1) : lines
   const takenMeanings = new Set<ColumnMeaning>()
   const meanings = columnNames.map((name, index): ColumnMeaning => {
@@ -160,19 +160,22 @@ export function findRepeats(
   const repeats = new Map<number, string>()
   const byPhone = new Map<string, number>()
   const byId = new Map<string, number>()
-  const idNoun = meanings.includes('external_candidate_id') ? 'ID' : t('email address')
+  const hasIds = meanings.includes('external_candidate_id')
   for (const [index, { phone, external_candidate_id: id }] of candidates.entries()) {
     if (invalidRows.has(index) || !id) continue
     const samePhone = phone ? byPhone.get(phone) : undefined
     const earlierIndex = samePhone ?? byId.get(id)
     if (earlierIndex !== undefined) {
-      const sameField = samePhone === undefined ? idNoun : t('phone number')
       repeats.set(
         index,
-        t('Same {sameField} as row {number}; this person is enrolled only once', {
-          sameField,
-          number: rows[earlierIndex]!.number,
-        }),
+        t(
+          samePhone !== undefined
+            ? 'Same phone number as row {number}; this person is enrolled only once'
+            : hasIds
+              ? 'Same ID as row {number}; this person is enrolled only once'
+              : 'Same email address as row {number}; this person is enrolled only once',
+          { number: rows[earlierIndex]!.number },
+        ),
       )
     }
     if (phone && !byPhone.has(phone)) byPhone.set(phone, index)

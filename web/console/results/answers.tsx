@@ -1,5 +1,6 @@
 import type { PreparedQuestions, Result, ResultStatus } from '../../api-types/partner.ts'
 import { t } from '../../translations/translate.ts'
+import { answerText } from './verdict-texts.ts'
 
 interface Props {
   answers: NonNullable<Result['output']['enrichment']>
@@ -30,7 +31,7 @@ export function Answers({ answers, status, questions = [] }: Props) {
             )}
             {answer ? (
               <span class="answer-text">
-                {answer.answer} {answer.knocked_out && <span class="badge bad">{t('knockout')}</span>}
+                {answerText(answer.answer)} {answer.knocked_out && <span class="badge bad">{t('knockout')}</span>}
               </span>
             ) : (
               <span class="answer-text soft">{missingText(rows.slice(index + 1))}</span>
@@ -42,9 +43,9 @@ export function Answers({ answers, status, questions = [] }: Props) {
   )
 
   function missingText(laterQuestions: { key: string }[]): string {
-    if (laterQuestions.some(({ key }) => answers[key])) return 'skipped'
+    if (laterQuestions.some(({ key }) => answers[key])) return t('skipped')
     if (status === 'pending') return t('not yet')
     if (Object.values(answers).some(({ knocked_out }) => knocked_out)) return t('not asked')
-    return status === 'completed' ? 'skipped' : t('no answer')
+    return status === 'completed' ? t('skipped') : t('no answer')
   }
 }

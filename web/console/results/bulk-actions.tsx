@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CandidateDecision, RecruiterResult } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import type { ApiError } from '../shell/api.ts'
 import { useOrgContext } from '../shell/session.ts'
@@ -21,11 +21,13 @@ export function BulkActions({ candidates, onDone, onClear }: Props) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
   const ids = candidates.map(({ candidate }) => candidate.candidate_id).slice(0, MAX_CANDIDATES_PER_CALL)
-  const countText = ids.length === 1 ? '1 candidate' : t('{length} candidates', { length: ids.length.toLocaleString() })
+  const count = ids.length.toLocaleString(displayLocale())
   const exportUrl = `/console/api${context.apiPath(`/export/results.csv?candidate_ids=${ids.join(',')}`)}`
   return (
     <section class="bulk-actions" aria-label={t('Actions on the selected candidates')}>
-      <strong aria-live="polite">{t('{countText} selected', { countText })}</strong>
+      <strong aria-live="polite">
+        {t(ids.length === 1 ? '1 candidate selected' : '{count} candidates selected', { count })}
+      </strong>
       <span class="row">
         {(Object.keys(DECISION_NAMES) as CandidateDecision[]).map((decision) => (
           <button
@@ -54,7 +56,7 @@ export function BulkActions({ candidates, onDone, onClear }: Props) {
       {error && <Notice kind="bad">{error.message}</Notice>}
       {isWriting && (
         <NoteDialog
-          title={t('Note on {countText}', { countText })}
+          title={t(ids.length === 1 ? 'Note on 1 candidate' : 'Note on {count} candidates', { count })}
           initialNote={candidates.length === 1 ? (candidates[0]!.note ?? '') : ''}
           save={(note) => decideOn(context, ids, { note })}
           onClose={() => setIsWriting(false)}

@@ -68,7 +68,7 @@ export default function CandidatePage({ params }: { params: Params }) {
       </div>
       {isRevoked && (
         <Notice kind="good">
-          The link was revoked and does not work any more.{' '}
+          {t('The link was revoked and does not work any more.')}{' '}
           {hasEnded
             ? t('The conversation has ended: the candidate gets a new link only if another message is sent.')
             : t('The candidate gets a new link with the next message.')}
@@ -97,14 +97,14 @@ export default function CandidatePage({ params }: { params: Params }) {
         <div class="stack">
           <LiveResult resultId={data.result_id} messageCount={data.messages.length}>
             <DescriptionList>
-              <DescriptionItem name="Contact">
+              <DescriptionItem name={t('Contact')}>
                 <ContactLinks phone={data.phone} email={data.email} />
               </DescriptionItem>
-              <DescriptionItem name="Your ID">{data.external_candidate_id}</DescriptionItem>
-              <DescriptionItem name="Language">{languageName(data.language)}</DescriptionItem>
-              <DescriptionItem name="Channel">{channelName(data.channel)}</DescriptionItem>
+              <DescriptionItem name={t('Your ID')}>{data.external_candidate_id}</DescriptionItem>
+              <DescriptionItem name={t('Language')}>{languageName(data.language)}</DescriptionItem>
+              <DescriptionItem name={t('Channel')}>{channelName(data.channel)}</DescriptionItem>
               {data.part && (
-                <DescriptionItem name="Test number">
+                <DescriptionItem name={t('Test number')}>
                   {PERSONAS[data.part]?.name}:{' '}
                   {optedOutEarlier ? t('opted out in an earlier campaign') : PERSONAS[data.part]?.description}
                 </DescriptionItem>
@@ -114,10 +114,10 @@ export default function CandidatePage({ params }: { params: Params }) {
                   {value}
                 </DescriptionItem>
               ))}
-              <DescriptionItem name="Contacted">
+              <DescriptionItem name={t('Contacted')}>
                 <Time at={data.started_at} />
               </DescriptionItem>
-              <DescriptionItem name="Ended">
+              <DescriptionItem name={t('Ended')}>
                 <Time at={data.completed_at} />
               </DescriptionItem>
               <DescriptionItem name="ID">

@@ -1,5 +1,7 @@
+import type { ComponentChildren } from 'preact'
 import type { AnalyticsOverview, Campaign, CountedCandidate, Mandate, Workflow } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type Filters, overviewPath, useFilters, withQuery } from '../analytics/filters.tsx'
@@ -64,9 +66,9 @@ function columnsFor(
   nameOf: (campaignId: string) => string,
 ): Column<CountedCandidate>[] {
   const timesColumn: Column<CountedCandidate> = {
-    name: unit === 'seconds' ? 'Time' : `${unit[0]!.toUpperCase()}${unit.slice(1)}`,
+    name: unit === 'seconds' ? t('Time') : unit === 'calls' ? t('Calls') : t('Messages'),
     right: true,
-    cell: ({ times }) => (unit === 'seconds' ? durationText(times) : times.toLocaleString()),
+    cell: ({ times }) => (unit === 'seconds' ? durationText(times) : times.toLocaleString(displayLocale())),
   }
   return [
     {
@@ -121,10 +123,7 @@ function Summary({ label: { description, unit }, counted, overview, filters }: S
             <strong>00</strong> {unit}
           </span>
         ) : (
-          <>
-            <strong>{unit === 'seconds' ? durationText(value) : value.toLocaleString()}</strong>{' '}
-            {unit === 'seconds' ? t('in total') : value === 1 ? unit.slice(0, -1) : unit}
-          </>
+          countedText(unit, value)
         )}
       </p>
       <p>{description}</p>
@@ -134,6 +133,15 @@ function Summary({ label: { description, unit }, counted, overview, filters }: S
       </p>
     </section>
   )
+}
+
+function countedText(unit: NumberLabel['unit'], value: number): ComponentChildren {
+  if (unit === 'seconds') return richText('{time} in total', { time: <strong>{durationText(value)}</strong> })
+  const count = <strong>{value.toLocaleString(displayLocale())}</strong>
+  const isSingle = value === 1
+  if (unit === 'messages') return richText(isSingle ? '{count} message' : '{count} messages', { count })
+  if (unit === 'calls') return richText(isSingle ? '{count} call' : '{count} calls', { count })
+  return richText(isSingle ? '{count} candidate' : '{count} candidates', { count })
 }
 
 function periodText(counted: string, { daily }: AnalyticsOverview): string {
@@ -152,8 +160,8 @@ function FilterNames({ filters: { workflow_id, mandate_id, campaign_id } }: { fi
   const campaignMandate = useData<Mandate>(campaign && context.apiPath(`/mandates/${campaign.mandate_id}`)).data
   const filterNames = [
     workflow && t('workflow {name}', { name: workflow.name }),
-    mandate && t('mandate {title}', { title: mandate.title }),
-    campaign && t('campaign {campaign}', { campaign: campaignName(campaign, campaignMandate) }),
+    mandate && t('mandate {name}', { name: mandate.title }),
+    campaign && t('campaign {name}', { name: campaignName(campaign, campaignMandate) }),
   ].filter(Boolean)
   return <>{filterNames.map((name) => ` · ${name}`)}</>
 }

@@ -8,16 +8,16 @@ import { type ApiError, type ApiResponse, api } from '../shell/api.ts'
 import type { OrgContext } from '../shell/session.ts'
 
 export const DECISION_NAMES: Record<CandidateDecision, string> = {
-  called: 'Called',
-  shortlisted: 'Shortlisted',
-  rejected: 'Rejected',
+  called: t('Called'),
+  shortlisted: t('Shortlisted'),
+  rejected: t('Rejected'),
 }
 const DECISION_TONES: Record<CandidateDecision, string> = { called: 'wait', shortlisted: 'good', rejected: 'quiet' }
 
 /** The decision and the note of a recruiter. */
 export function DecisionCell({ result: { decision, note, decided_by } }: { result: RecruiterResult }) {
   return (
-    <div title={decided_by ? t('by {decidedBy}', { decidedBy: decided_by }) : undefined}>
+    <div title={decided_by ? t('by {name}', { name: decided_by }) : undefined}>
       {decision && <span class={`badge ${DECISION_TONES[decision]}`}>{DECISION_NAMES[decision]}</span>}
       {note && <div class="soft small note-text">{note}</div>}
     </div>
@@ -66,7 +66,7 @@ export function NoteDialog({ title, initialNote, save, onClose, onSaved }: NoteD
       >
         {error && <Notice kind="bad">{error.message}</Notice>}
         <label>
-          Note
+          {t('Note')}
           <textarea rows={4} maxLength={2000} value={note} onInput={(event) => setNote(event.currentTarget.value)} />
         </label>
         <p class="soft small">{t('Your team sees the note. Candidates and the API do not.')}</p>

@@ -1,10 +1,10 @@
-import { describeEvidence, describeQuestions, describeReasons } from '../../../sdk/verdict-texts.ts'
 import type { PreparedQuestions, Result, VerifiedSkill } from '../../api-types/partner.ts'
 import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { reasonText } from '../shared/labels.ts'
 import { Answers } from './answers.tsx'
 import { capitalise, Qualified } from './verdict.tsx'
+import { describeEvidence, describeQuestions, describeReasons } from './verdict-texts.ts'
 
 /** The status of a result, and its reason. */
 export function Outcome({ result }: { result: Pick<Result, 'status' | 'reason'> }) {
@@ -16,7 +16,8 @@ export function Outcome({ result }: { result: Pick<Result, 'status' | 'reason'> 
 }
 
 export function interestText(interest: Result['output']['interest']): string {
-  return interest === undefined || interest === null ? '–' : interest.replaceAll('_', ' ')
+  if (interest === undefined || interest === null) return '–'
+  return interest === 'interested' ? t('interested') : t('not interested')
 }
 
 interface OutputProps {
@@ -34,7 +35,13 @@ export function ResultOutput({ result, questions }: OutputProps) {
       <dl class="description-list">
         <div>
           <dt>{t('Verdict')}</dt>
-          <dd>{reason ? `None: ${reasonText(reason)}` : <Verdict result={result} questions={questions} />}</dd>
+          <dd>
+            {reason ? (
+              t('None: {reason}', { reason: reasonText(reason) })
+            ) : (
+              <Verdict result={result} questions={questions} />
+            )}
+          </dd>
         </div>
         {output.interest !== undefined && (
           <div>
@@ -53,12 +60,11 @@ export function ResultOutput({ result, questions }: OutputProps) {
           </ul>
           {output.skills.some(({ confidence }) => confidence !== null) && (
             <p class="soft small">
-              “Certain” is the probability that the verdict is right. Below 95 %, a skill is inconclusive
-              {isUndecided &&
-                t(
-                  ': the answers show neither that the candidate has it nor that it is missing. Ask the candidate about it yourself',
-                )}
-              .
+              {isUndecided
+                ? t(
+                    '“Certain” is the probability that the verdict is right. Below 95 %, a skill is inconclusive: the answers show neither that the candidate has it nor that it is missing. Ask the candidate about it yourself.',
+                  )
+                : t('“Certain” is the probability that the verdict is right. Below 95 %, a skill is inconclusive.')}
             </p>
           )}
         </div>
@@ -90,9 +96,9 @@ function Verdict({ result: { status, output }, questions }: OutputProps) {
 }
 
 const VERDICT_BADGES = {
-  verified: { text: 'verified', tone: 'good' },
+  verified: { text: t('verified'), tone: 'good' },
   not_verified: { text: t('not verified'), tone: 'bad' },
-  inconclusive: { text: 'inconclusive', tone: 'wait' },
+  inconclusive: { text: t('inconclusive'), tone: 'wait' },
   not_asked: { text: t('not asked'), tone: 'quiet' },
 } as const
 

@@ -60,33 +60,33 @@ export default function ResultPage({ params }: { params: Params }) {
           <ResultOutput result={data} questions={questions} />
         </section>
         <DescriptionList>
-          <DescriptionItem name="Contact">
+          <DescriptionItem name={t('Contact')}>
             {conversation.data ? (
               <ContactLinks phone={conversation.data.phone} email={conversation.data.email} />
             ) : (
               <span class="waiting">+910000000000</span>
             )}
           </DescriptionItem>
-          <DescriptionItem name="Your ID">{candidate.external_candidate_id}</DescriptionItem>
-          {data.job_id && <DescriptionItem name="Your job ID">{data.job_id}</DescriptionItem>}
-          <DescriptionItem name="Campaign">
+          <DescriptionItem name={t('Your ID')}>{candidate.external_candidate_id}</DescriptionItem>
+          {data.job_id && <DescriptionItem name={t('Your job ID')}>{data.job_id}</DescriptionItem>}
+          <DescriptionItem name={t('Campaign')}>
             <Link to={context.pagePath(`/campaigns/${data.campaign_id}`)}>
               {campaign.data ? campaignName(campaign.data, mandate) : t('Campaign')}
             </Link>{' '}
             <code class="soft small">{data.campaign_id}</code>
           </DescriptionItem>
-          <DescriptionItem name="Mandate">
+          <DescriptionItem name={t('Mandate')}>
             <Link to={context.pagePath(`/mandates/${data.mandate_id}`)}>
               {mandate ? `${mandate.title}, ${mandate.company_name}` : t('Mandate')}
             </Link>{' '}
             <code class="soft small">{data.mandate_id}</code>
           </DescriptionItem>
-          <DescriptionItem name="Language">{languageName(output.language)}</DescriptionItem>
-          <DescriptionItem name="Channel">{channelName(output.channel)}</DescriptionItem>
-          <DescriptionItem name="Contacted">
+          <DescriptionItem name={t('Language')}>{languageName(output.language)}</DescriptionItem>
+          <DescriptionItem name={t('Channel')}>{channelName(output.channel)}</DescriptionItem>
+          <DescriptionItem name={t('Contacted')}>
             <Time at={data.started_at} />
           </DescriptionItem>
-          <DescriptionItem name="Ended">
+          <DescriptionItem name={t('Ended')}>
             <Time at={data.completed_at} />
           </DescriptionItem>
           {Object.entries(candidate.metadata).map(([name, value]) => (

@@ -18,17 +18,17 @@ import { useList } from '../shell/loading.ts'
 import { BulkActions } from './bulk-actions.tsx'
 import { ContactLinks } from './call.tsx'
 import { ColumnChoice, useHiddenColumns } from './column-choice.tsx'
-import { DecisionCell } from './decision.tsx'
+import { DECISION_NAMES, DecisionCell } from './decision.tsx'
 import { interestText, Outcome } from './result-output.tsx'
 import { Qualified, VerdictSummary } from './verdict.tsx'
 import './results.css'
+import { CANDIDATE_STATUS_NAMES } from '../campaigns/status-names.ts'
 import { channelName, languageName } from '../shared/labels.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { type OrgContext, useOrgContext } from '../shell/session.ts'
 
 const POLL_INTERVAL_MS = 4000
 const PAGE_SIZE = 50
-const STATUSES = ['pending', 'completed', 'declined', 'failed'].map((status) => [status, status] as const)
 const CHANGED_WITHIN_HOURS = [
   ['1', t('In the last hour')],
   ['24', t('In the last day')],
@@ -36,16 +36,11 @@ const CHANGED_WITHIN_HOURS = [
 ] as const
 const VERDICTS = [
   ['to_call', t('To call')],
-  ['qualified', 'Qualified'],
+  ['qualified', t('Qualified')],
   ['not_qualified', t('Not qualified')],
-  ['undecided', 'Undecided'],
+  ['undecided', t('Undecided')],
 ] as const
-const DECISIONS = [
-  ['none', t('No decision yet')],
-  ['called', 'Called'],
-  ['shortlisted', 'Shortlisted'],
-  ['rejected', 'Rejected'],
-] as const
+const DECISIONS = [['none', t('No decision yet')], ...Object.entries(DECISION_NAMES)] as const
 const SORTS = [
   ['updated_first', t('Updated, oldest first')],
   ['enrolled', t('Enrolled, newest first')],
@@ -97,9 +92,14 @@ export default function Results() {
       <div class="row filters">
         <SearchFilter label={t('Search')} placeholder={t('Name, phone, email or ID')} />
         <MoreFilters names={FILTER_NAMES.slice(1)}>
-          <SelectFilter name="verdict" label={t('Verdict')} allLabel="All verdicts" options={VERDICTS} />
-          <SelectFilter name="decision" label={t('Decision')} allLabel="All decisions" options={DECISIONS} />
-          <SelectFilter name="status" label={t('Status')} allLabel="All statuses" options={STATUSES} />
+          <SelectFilter name="verdict" label={t('Verdict')} allLabel={t('All verdicts')} options={VERDICTS} />
+          <SelectFilter name="decision" label={t('Decision')} allLabel={t('All decisions')} options={DECISIONS} />
+          <SelectFilter
+            name="status"
+            label={t('Status')}
+            allLabel={t('All statuses')}
+            options={Object.entries(CANDIDATE_STATUS_NAMES)}
+          />
           <RecordPicker
             id="campaign-filter"
             kind="campaign"
@@ -119,21 +119,17 @@ export default function Results() {
           <SelectFilter
             name="changed_within_hours"
             label={t('Updated')}
-            allLabel="Any time"
+            allLabel={t('Any time')}
             options={CHANGED_WITHIN_HOURS}
           />
           <JobIdFilter />
-          <SelectFilter name="sort" label={t('Sort')} allLabel="Updated, newest first" options={SORTS} />
+          <SelectFilter name="sort" label={t('Sort')} allLabel={t('Updated, newest first')} options={SORTS} />
         </MoreFilters>
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <div class="row between">
-        <ListCount list={list} nouns={['candidate', 'candidates']} />
-        <ColumnChoice
-          names={columns.map(({ name }) => name).slice(1)}
-          hidden={hiddenColumns}
-          onChange={setHiddenColumns}
-        />
+        <ListCount list={list} nouns={[t('candidate'), t('candidates')]} />
+        <ColumnChoice columns={columns.slice(1)} hidden={hiddenColumns} onChange={setHiddenColumns} />
       </div>
       {isRecruiter && selectedRows.length > 0 && (
         <BulkActions
@@ -179,15 +175,19 @@ export default function Results() {
             </>
           )
         }
-        columns={columns.filter(({ name }) => !hiddenColumns.includes(name))}
+        columns={columns.filter(({ id }) => !hiddenColumns.includes(id))}
       />
     </>
   )
 }
 
-function candidateColumns(context: OrgContext): Column<RecruiterResult>[] {
+/** A column with an ID, by which the user's choice of columns is stored. */
+type CandidateColumn = Column<RecruiterResult> & { id: string }
+
+function candidateColumns(context: OrgContext): CandidateColumn[] {
   return [
     {
+      id: 'Candidate',
       name: t('Candidate'),
       cell: ({ result_id, candidate }) => (
         <>
@@ -196,8 +196,13 @@ function candidateColumns(context: OrgContext): Column<RecruiterResult>[] {
         </>
       ),
     },
-    { name: t('Contact'), cell: ({ candidate: { phone, email } }) => <ContactLinks phone={phone} email={email} /> },
     {
+      id: 'Contact',
+      name: t('Contact'),
+      cell: ({ candidate: { phone, email } }) => <ContactLinks phone={phone} email={email} />,
+    },
+    {
+      id: 'Job',
       name: t('Job'),
       aside: true,
       cell: ({ job_title, campaign_id, campaign_name }) => (
@@ -211,8 +216,9 @@ function candidateColumns(context: OrgContext): Column<RecruiterResult>[] {
         </>
       ),
     },
-    { name: t('Status'), cell: (result) => <Outcome result={result} /> },
+    { id: 'Status', name: t('Status'), cell: (result) => <Outcome result={result} /> },
     {
+      id: 'Verdict',
       name: t('Verdict'),
       cell: ({ status, output, knocked_out_by }) =>
         status !== 'completed' ? (
@@ -224,12 +230,14 @@ function candidateColumns(context: OrgContext): Column<RecruiterResult>[] {
           </>
         ),
     },
-    { name: t('Interest'), aside: true, cell: ({ output }) => interestText(output.interest) },
+    { id: 'Interest', name: t('Interest'), aside: true, cell: ({ output }) => interestText(output.interest) },
     {
+      id: 'Decision',
       name: t('Decision'),
       cell: (result) => (result.decision || result.note ? <DecisionCell result={result} /> : '–'),
     },
     {
+      id: 'Channel',
       name: t('Channel'),
       aside: true,
       cell: ({ output }) => (
@@ -239,6 +247,6 @@ function candidateColumns(context: OrgContext): Column<RecruiterResult>[] {
         </>
       ),
     },
-    { name: t('Updated'), aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+    { id: 'Updated', name: t('Updated'), aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
   ]
 }

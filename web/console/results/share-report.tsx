@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { NewReportLink, ReportLink } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -70,11 +70,11 @@ function ShareDialog({ candidateId, name, onClose }: Props & { onClose: () => vo
         }}
       >
         <label>
-          Valid for{' '}
+          {t('Valid for')}{' '}
           <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
             {VALIDITY_DAYS.map((value) => (
               <option key={value} value={value}>
-                {value === 1 ? t('1 day') : t('{value} days', { value })}
+                {value === 1 ? t('1 day') : t('{count} days', { count: value })}
               </option>
             ))}
           </select>
@@ -110,17 +110,15 @@ function ShareDialog({ candidateId, name, onClose }: Props & { onClose: () => vo
                   })}
                 </div>
                 <div class="soft small">
-                  {link.last_opened_at ? (
-                    <>
-                      Opened{' '}
-                      {link.times_opened === 1
-                        ? 'once'
-                        : t('{timesOpened} times', { timesOpened: link.times_opened.toLocaleString() })}
-                      , last <Time at={link.last_opened_at} />
-                    </>
-                  ) : (
-                    t('Not opened yet')
-                  )}
+                  {link.last_opened_at
+                    ? richText(
+                        link.times_opened === 1 ? 'Opened once, last {time}' : 'Opened {count} times, last {time}',
+                        {
+                          count: link.times_opened.toLocaleString(displayLocale()),
+                          time: <Time at={link.last_opened_at} />,
+                        },
+                      )
+                    : t('Not opened yet')}
                 </div>
               </div>
               <button type="button" class="small-button" onClick={() => void revoke(link)}>

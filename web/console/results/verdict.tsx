@@ -1,18 +1,16 @@
-import {
-  type DescribedOutput,
-  describeQualified,
-  describeReasons,
-  describeVerifiedSkills,
-} from '../../../sdk/verdict-texts.ts'
 import type { KnockoutAnswer, ResultStatus } from '../../api-types/partner.ts'
-
-const VERDICT_CLASSES = { qualified: 'good-text', 'not qualified': 'bad-text', undecided: 'wait-text' } as const
+import { t } from '../../translations/translate.ts'
+import { type DescribedOutput, describeReasons, describeVerifiedSkills } from './verdict-texts.ts'
 
 /** Whether a candidate is qualified. A candidate who did not finish has no verdict. */
 export function Qualified({ status, qualified }: { status: ResultStatus; qualified: boolean | null }) {
   if (status !== 'completed') return <span class="soft">–</span>
-  const text = describeQualified(qualified)
-  return <span class={`${VERDICT_CLASSES[text]} whole`}>{capitalise(text)}</span>
+  if (qualified === null) return <span class="wait-text whole">{t('Undecided')}</span>
+  return qualified ? (
+    <span class="good-text whole">{t('Qualified')}</span>
+  ) : (
+    <span class="bad-text whole">{t('Not qualified')}</span>
+  )
 }
 
 interface ListedVerdict extends Pick<DescribedOutput, 'qualified' | 'reasons' | 'skills'> {
