@@ -134,7 +134,7 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
         <section class="card stack">
           <div class="pair">
             {textField('title', t('Job title'))}
-            {textField('company_name', 'Company')}
+            {textField('company_name', t('Company'))}
           </div>
           <div class="pair">
             {existing ? (
@@ -198,15 +198,15 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
           <div class="stack details-body">
             <div class="pair">
               {numberField('min_years', t('Experience from (years)'), 'experience.min_years')}
-              {numberField('max_years', 'to (years)', 'experience.max_years')}
+              {numberField('max_years', t('to (years)'), 'experience.max_years')}
             </div>
             <div class="pair">
               {numberField('salary_min', t('Salary from (₹ per month)'), 'salary.min')}
               {numberField('salary_max', t('to (₹ per month)'), 'salary.max')}
             </div>
             <div class="pair">
-              {numberField('openings', 'Openings', 'openings')}
-              {textField('shift', 'Shift', { list: 'shifts' })}
+              {numberField('openings', t('Openings'), 'openings')}
+              {textField('shift', t('Shift'), { list: 'shifts' })}
               {textField('employment_type', t('Employment type'), { list: 'employment-types' })}
             </div>
             {textField('other_roles', t('Other roles (separated by commas)'), {

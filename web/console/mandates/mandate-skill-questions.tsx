@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { MandateQuestion, MandateQuestions } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -41,15 +41,17 @@ function QuestionList({ mandateId, skillId }: Omit<Props, 'count'>) {
     <div class="stack">
       {skill && (
         <p class="small">
-          Source: {SOURCE_NAMES[skill.source]}. Languages:{' '}
-          {skill.languages.map((language) => languageName(language)).join(', ')}.{' '}
-          {excludedCount > 0 && t('{excludedCount} excluded from this mandate. ', { excludedCount })}
+          {t('Source: {source}. Languages: {languages}.', {
+            source: SOURCE_NAMES[skill.source],
+            languages: skill.languages.map((language) => languageName(language)).join(', '),
+          })}{' '}
+          {excludedCount > 0 && `${t('{count} excluded from this mandate.', { count: excludedCount })} `}
           <Link to={context.pagePath(`/questions/${skillId}`)}>{t('Statistics of these questions')}</Link>
         </p>
       )}
       {changeError && <Notice kind="bad">{changeError.message}</Notice>}
       <Table
-        caption={`All questions about ${skill?.name ?? t('the skill')}`}
+        caption={skill ? t('All questions about {skill}', { skill: skill.name }) : t('All questions about the skill')}
         rows={skill?.items}
         keyOf={({ item_id }) => item_id}
         empty={<p class="soft">{t('No questions.')}</p>}
@@ -97,8 +99,8 @@ function QuestionList({ mandateId, skillId }: Omit<Props, 'count'>) {
       {data?.may_change && (
         <p class="soft small">
           {t(
-            '“Do not ask” excludes the question from this mandate. Within a minute, candidates are asked another question about the same skill instead. At least {minQuestions} questions must remain in each language.',
-            { minQuestions: skill?.min_questions },
+            '“Do not ask” excludes the question from this mandate. Within a minute, candidates are asked another question about the same skill instead. At least {min} questions must remain in each language.',
+            { min: skill?.min_questions },
           )}
         </p>
       )}
@@ -124,7 +126,7 @@ function Quality({ question: { quality, responses, correct_share, discrimination
       {responses > 0 && (
         <div class="soft small">
           {t('{responses} responses, {correctShare} correct, discrimination {discrimination}', {
-            responses: responses.toLocaleString(),
+            responses: responses.toLocaleString(displayLocale()),
             correctShare: percent(correct_share),
             discrimination: decimal(discrimination),
           })}

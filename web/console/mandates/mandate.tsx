@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Mandate, Workflow } from '../../api-types/partner.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -89,17 +89,17 @@ export default function MandatePage({ params }: { params: Params }) {
       ))}
       {data.status !== 'archived' && <PublicBankNotice skillIds={verifiedIds(data.skills)} names={namesById} />}
       <DescriptionList>
-        <DescriptionItem name="Company">{data.company_name}</DescriptionItem>
-        <DescriptionItem name="Location">{locationText(data)}</DescriptionItem>
-        <DescriptionItem name="Skills">
+        <DescriptionItem name={t('Company')}>{data.company_name}</DescriptionItem>
+        <DescriptionItem name={t('Location')}>{locationText(data)}</DescriptionItem>
+        <DescriptionItem name={t('Skills')}>
           <Skills skills={data.skills} names={namesById} />
         </DescriptionItem>
-        <DescriptionItem name="Questions">{methodNames(data.methods)}</DescriptionItem>
-        <DescriptionItem name="Workflow">
+        <DescriptionItem name={t('Questions')}>{methodNames(data.methods)}</DescriptionItem>
+        <DescriptionItem name={t('Workflow')}>
           <Link to={context.pagePath(`/workflows/${data.workflow_id}`)}>{workflow.data?.name ?? data.workflow_id}</Link>
         </DescriptionItem>
         {data.experience && (
-          <DescriptionItem name="Experience">
+          <DescriptionItem name={t('Experience')}>
             {t('{minYears} to {maxYears} years', {
               minYears: data.experience.min_years,
               maxYears: data.experience.max_years,
@@ -107,29 +107,31 @@ export default function MandatePage({ params }: { params: Params }) {
           </DescriptionItem>
         )}
         {data.salary && (
-          <DescriptionItem name="Salary">
+          <DescriptionItem name={t('Salary')}>
             {t('₹{min} to ₹{max} per month', {
               min: data.salary.min?.toLocaleString('en-IN'),
               max: data.salary.max?.toLocaleString('en-IN'),
             })}
           </DescriptionItem>
         )}
-        {data.openings && <DescriptionItem name="Openings">{data.openings.toLocaleString()}</DescriptionItem>}
+        {data.openings && (
+          <DescriptionItem name={t('Openings')}>{data.openings.toLocaleString(displayLocale())}</DescriptionItem>
+        )}
         {(data.shift || data.employment_type) && (
-          <DescriptionItem name="Employment">
+          <DescriptionItem name={t('Employment')}>
             {[data.employment_type, data.shift].filter(Boolean).join(', ').replaceAll('_', ' ')}
           </DescriptionItem>
         )}
-        {data.description && <DescriptionItem name="Description">{data.description}</DescriptionItem>}
+        {data.description && <DescriptionItem name={t('Description')}>{data.description}</DescriptionItem>}
         <DescriptionItem name="ID">
           <code>{data.mandate_id}</code>
-          {data.job_id && richText(' · your ID: {code}', { code: <code>{data.job_id}</code> })}
+          {data.job_id && <> · {richText('your ID: {id}', { id: <code>{data.job_id}</code> })}</>}
         </DescriptionItem>
-        <DescriptionItem name="Version of the questions">{data.flow_version}</DescriptionItem>
-        <DescriptionItem name="Updated">
+        <DescriptionItem name={t('Version of the questions')}>{data.flow_version}</DescriptionItem>
+        <DescriptionItem name={t('Updated')}>
           <Time at={data.updated_at} />
         </DescriptionItem>
-        <DescriptionItem name="Results">
+        <DescriptionItem name={t('Results')}>
           <Link to={context.pagePath(`/results?mandate_id=${data.mandate_id}`)}>{t('Results for this job')}</Link>
         </DescriptionItem>
       </DescriptionList>
@@ -164,10 +166,10 @@ export default function MandatePage({ params }: { params: Params }) {
 
 function locationText({ location_type, location, countries }: Mandate): string {
   if (location_type === 'abroad') {
-    const countryNames = new Intl.DisplayNames('en', { type: 'region' })
+    const countryNames = new Intl.DisplayNames(displayLocale() ?? 'en', { type: 'region' })
     return (countries ?? []).map((code) => countryNames.of(code)).join(', ')
   }
-  return location ? [location.city, location.state, location.pincode].filter(Boolean).join(', ') : 'India'
+  return location ? [location.city, location.state, location.pincode].filter(Boolean).join(', ') : t('India')
 }
 
 function Skills({ skills, names }: { skills: Mandate['skills']; names: Map<string, string> }) {
@@ -178,7 +180,7 @@ function Skills({ skills, names }: { skills: Mandate['skills']; names: Map<strin
         return (
           <li key={id} class="tag">
             {names.get(id) ?? id}
-            {'pending' in skill ? t(' (requested)') : skill.verify ? t(': verify') : ''}
+            {'pending' in skill ? ` ${t('(requested)')}` : skill.verify ? t(': verify') : ''}
           </li>
         )
       })}

@@ -23,10 +23,15 @@ import { useOrgContext } from '../shell/session.ts'
 
 const POLL_INTERVAL_MS = 2000
 const PAGE_SIZE = 50
-const STATUSES = ['preparing', 'ready', 'failed', 'archived'].map((status) => [status, status] as const)
+const STATUSES = [
+  ['preparing', t('preparing')],
+  ['ready', t('ready')],
+  ['failed', t('failed')],
+  ['archived', t('archived')],
+] as const
 const SORTS = [
   ['updated', t('Updated last')],
-  ['name', 'Title'],
+  ['name', t('Title')],
 ] as const
 const FILTER_NAMES = ['q', 'status', 'workflow_id', 'job_id'] as const
 
@@ -54,7 +59,7 @@ export default function Mandates() {
       <div class="row filters">
         <SearchFilter label={t('Search')} placeholder={t('Title, company or ID')} />
         <MoreFilters names={FILTER_NAMES.slice(1)}>
-          <SelectFilter name="status" label={t('Status')} allLabel="All statuses" options={STATUSES} />
+          <SelectFilter name="status" label={t('Status')} allLabel={t('All statuses')} options={STATUSES} />
           <RecordPicker
             id="workflow-filter"
             kind="workflow"
@@ -64,10 +69,10 @@ export default function Mandates() {
             onChoose={(id) => setQuery({ workflow_id: id })}
           />
           <JobIdFilter />
-          <SelectFilter name="sort" label={t('Sort')} allLabel="Newest first" options={SORTS} />
+          <SelectFilter name="sort" label={t('Sort')} allLabel={t('Newest first')} options={SORTS} />
         </MoreFilters>
       </div>
-      <ListCount list={list} nouns={['mandate', 'mandates']} />
+      <ListCount list={list} nouns={[t('mandate'), t('mandates')]} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption={t('Mandates')}

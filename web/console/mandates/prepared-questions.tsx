@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import { describeItemSource } from '../../../sdk/verdict-texts.ts'
 import type {
   EnrichmentQuestion,
   Language,
@@ -69,10 +68,7 @@ export function PreparedQuestions({ mandate, questions, languages, editPath }: P
                 <TextOrigin question={inputs.get(key)} texts={text} language={language} />
                 <br />
                 <span class="soft small">
-                  {type === 'yes_no' ? t('yes or no') : t('open answer')}
-                  {inputs.get(key)?.knockout &&
-                    t(', “{knockout}” disqualifies', { knockout: inputs.get(key)!.knockout })}
-                  {required ? '' : t(', optional')} · <code>{key}</code>
+                  {questionNotes(type, inputs.get(key)?.knockout, required).join(', ')} · <code>{key}</code>
                 </span>
               </li>
             ))}
@@ -97,6 +93,17 @@ export function PreparedQuestions({ mandate, questions, languages, editPath }: P
   )
 }
 
+function questionNotes(
+  type: EnrichmentQuestion['type'],
+  knockout: EnrichmentQuestion['knockout'],
+  isRequired: boolean,
+): string[] {
+  const notes = [type === 'yes_no' ? t('yes or no') : t('open answer')]
+  if (knockout) notes.push(knockout === 'no' ? t('“no” disqualifies') : t('“yes” disqualifies'))
+  if (!isRequired) notes.push(t('optional'))
+  return notes
+}
+
 /** Names the languages in which questions are missing, so that candidates are asked in English. */
 function MissingTranslations({
   enrichment,
@@ -111,13 +118,13 @@ function MissingTranslations({
   if (missing.length === 0) return null
   return (
     <p class="aside-note small">
-      Asked in English, because a translation is missing:{' '}
-      {missing
-        .map(({ language, count }) =>
-          t('{language} ({count} of {length})', { language: languageName(language), count, length: enrichment.length }),
-        )
-        .join(', ')}
-      .
+      {t('Asked in English, because a translation is missing: {languages}.', {
+        languages: missing
+          .map(({ language, count }) =>
+            t('{language} ({count} of {total})', { language: languageName(language), count, total: enrichment.length }),
+          )
+          .join(', '),
+      })}
     </p>
   )
 }
@@ -136,6 +143,8 @@ function TextOrigin({ question, texts, language }: TextOriginProps) {
   return <span class="tag">{isOwn ? t('your text') : t('AI translation, not confirmed')}</span>
 }
 
+const DIFFICULTY_NAMES: Record<number, string> = { 1: t('easy'), 2: t('medium'), 3: t('hard') }
+
 interface SkillQuestionsProps {
   mandateId: string
   skill: Questions['skills'][number]
@@ -151,13 +160,15 @@ function SkillQuestions({ mandateId, skill, language }: SkillQuestionsProps) {
       {item_source && items_per_candidate && (
         <p>
           {t(
-            '{min} to {max} questions per candidate, drawn from {itemCount} {itemSource}. Each candidate gets other questions, with the answers in another order. The questions end as soon as the verdict is certain enough.',
-            {
-              min: items_per_candidate.min,
-              max: items_per_candidate.max,
-              itemCount: item_count,
-              itemSource: describeItemSource(item_source),
-            },
+            item_source === 'bank'
+              ? '{min} to {max} questions per candidate, drawn from {count} public questions.'
+              : item_source === 'private'
+                ? '{min} to {max} questions per candidate, drawn from {count} your own questions.'
+                : '{min} to {max} questions per candidate, drawn from {count} AI questions.',
+            { min: items_per_candidate.min, max: items_per_candidate.max, count: item_count },
+          )}{' '}
+          {t(
+            'Each candidate gets other questions, with the answers in another order. The questions end as soon as the verdict is certain enough.',
           )}
         </p>
       )}
@@ -172,7 +183,7 @@ function SkillQuestions({ mandateId, skill, language }: SkillQuestionsProps) {
             return (
               <li key={index}>
                 <QuestionText texts={stem} language={language} />{' '}
-                <span class="soft small">{['', 'easy', 'medium', 'hard'][difficulty]}</span>
+                <span class="soft small">{DIFFICULTY_NAMES[difficulty]}</span>
                 <ul class="answers" lang={shownLanguage}>
                   {(options[shownLanguage] ?? []).map((option) => (
                     <li key={option}>{option}</li>
@@ -200,7 +211,7 @@ function QuestionText({ texts, language }: { texts: TextByLanguage; language: La
       <span lang={shownLanguage}>{texts[shownLanguage]}</span>
       {shownLanguage !== language && ' '}
       {shownLanguage !== language && (
-        <span class="tag">{t('only in {shownLanguage}', { shownLanguage: languageName(shownLanguage) })}</span>
+        <span class="tag">{t('only in {language}', { language: languageName(shownLanguage) })}</span>
       )}
     </>
   )

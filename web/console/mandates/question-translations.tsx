@@ -36,10 +36,13 @@ export function QuestionTranslations({ id, number, question, languages, errorAt,
   return (
     <details class="translations" open={isOpen || hasError} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>
-        Translations: {languages.length - missing.length} of {languages.length}
+        {t('Translations: {count} of {total}', {
+          count: languages.length - missing.length,
+          total: languages.length,
+        })}
         {missing.length > 0 && (
           <span class="soft small">
-            {t(' · missing: {map}', { map: missing.map((language) => languageName(language)).join(', ') })}
+            {` · ${t('missing: {languages}', { languages: missing.map((language) => languageName(language)).join(', ') })}`}
           </span>
         )}
       </summary>
@@ -84,13 +87,13 @@ function Translation({
   const hint = isOutdated
     ? t('The English text has changed. Check this translation.')
     : text === ''
-      ? t('Without it, candidates who chose {name} are asked in English.', { name })
+      ? t('Without it, candidates who chose {language} are asked in English.', { language: name })
       : undefined
   return (
     <div class="stack-tight">
       <Field
         id={id}
-        label={t('Question {number}, in {name}', { number, name })}
+        label={t('Question {number}, in {language}', { number, language: name })}
         {...(hint ? { hint } : {})}
         error={error}
       >
@@ -115,7 +118,7 @@ function Translation({
             <button
               type="button"
               class="small-button"
-              aria-label={t('Use this translation: question {number}, {name}', { number, name })}
+              aria-label={t('Use this translation: question {number}, {language}', { number, language: name })}
               onClick={() => {
                 onChange(withTranslation(question, language, suggestion))
                 document.getElementById(id)?.focus()
@@ -126,7 +129,7 @@ function Translation({
             <button
               type="button"
               class="plain flush"
-              aria-label={t('Discard: question {number}, {name}', { number, name })}
+              aria-label={t('Discard: question {number}, {language}', { number, language: name })}
               onClick={() => {
                 onDiscard(key)
                 document.getElementById(id)?.focus()

@@ -39,7 +39,7 @@ export function QuestionsEditor({ questions, existing, languages, errorAt, onCha
           <div class="question" key={index}>
             <Field
               id={`${id}-text`}
-              label={t('Question {index}, in English', { index: index + 1 })}
+              label={t('Question {number}, in English', { number: index + 1 })}
               error={errorAt(`${path}.text`)}
             >
               {(attributes) => (
@@ -111,12 +111,12 @@ export function QuestionsEditor({ questions, existing, languages, errorAt, onCha
                   checked={question.required !== false}
                   onChange={(event) => change(index, { required: event.currentTarget.checked })}
                 />
-                Required
+                {t('Required')}
               </label>
               <button
                 type="button"
                 class="plain flush"
-                aria-label={t('Remove question {index}', { index: index + 1 })}
+                aria-label={t('Remove question {number}', { number: index + 1 })}
                 onClick={() => onChange(questions.filter((_, at) => at !== index))}
               >
                 {t('Remove')}
@@ -127,17 +127,20 @@ export function QuestionsEditor({ questions, existing, languages, errorAt, onCha
       })}
       {missing.length > 0 && (
         <p class="aside-note small" role="status">
-          Missing translations:{' '}
-          {missing
-            .map(({ language, questions: count }) =>
-              t('{language} ({count} of {length})', {
-                language: languageName(language),
-                count,
-                length: questions.length,
-              }),
-            )
-            .join(', ')}
-          . Candidates who chose one of these languages are asked these questions in English.
+          {t(
+            'Missing translations: {languages}. Candidates who chose one of these languages are asked these questions in English.',
+            {
+              languages: missing
+                .map(({ language, questions: count }) =>
+                  t('{language} ({count} of {total})', {
+                    language: languageName(language),
+                    count,
+                    total: questions.length,
+                  }),
+                )
+                .join(', '),
+            },
+          )}
         </p>
       )}
       <SuggestTranslations

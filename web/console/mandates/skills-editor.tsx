@@ -59,8 +59,8 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
             {name}{' '}
             <span class="soft small">
               {master_skill?.name}
-              {verifiable ? '' : t(' · cannot be verified')}
-              {selectedIds.has(skill_id) && t(' · ✓ already added')}
+              {verifiable ? '' : ` · ${t('cannot be verified')}`}
+              {selectedIds.has(skill_id) && ` · ✓ ${t('already added')}`}
             </span>
           </>
         )}
@@ -154,8 +154,8 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
       )}
       <p class="soft small">
         {t(
-          '{verifiedCount} of at most {mAXVERIFIEDSKILLS} skills selected for verification. Candidates answer 4 to 8 questions about each selected skill. A skill cannot be verified if there are fewer than 12 questions about it.',
-          { verifiedCount, mAXVERIFIEDSKILLS: MAX_VERIFIED_SKILLS },
+          '{count} of at most {max} skills selected for verification. Candidates answer 4 to 8 questions about each selected skill. A skill cannot be verified if there are fewer than 12 questions about it.',
+          { count: verifiedCount, max: MAX_VERIFIED_SKILLS },
         )}
       </p>
       <PublicBankNotice skillIds={verifiedIds} names={new Map([...loaded].map(([id, skill]) => [id, skill.name]))} />

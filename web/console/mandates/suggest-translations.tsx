@@ -65,8 +65,8 @@ export function SuggestTranslations({ questions, languages, suggestions, onSugge
         ? { kind: 'good', text: t('Check each suggestion. Candidates see only the translations that you use.') }
         : {
             kind: 'wait',
-            text: t('The AI writer could not translate into {map}. Write these texts yourself, or try again.', {
-              map: untranslated.map((language) => languageName(language)).join(', '),
+            text: t('The AI writer could not translate into {languages}. Write these texts yourself, or try again.', {
+              languages: untranslated.map((language) => languageName(language)).join(', '),
             }),
           },
     )

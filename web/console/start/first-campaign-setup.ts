@@ -1,53 +1,56 @@
 import type { CandidateInput, MandateInput } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
 
-/** Request bodies of the guided first campaign: the same calls that an integration makes. */
+/** Request bodies of the guided first campaign: the same calls that an integration makes. They are the same in every language. */
+
+export const CAMPAIGN_NAME = 'First campaign'
+const WORKFLOW_DESCRIPTION = 'Created by the guided first campaign.'
+const JOB_TITLE = 'Electrician'
 
 export const WORKFLOW = {
-  name: t('First campaign'),
-  description: t('Created by the guided first campaign.'),
+  name: CAMPAIGN_NAME,
+  description: WORKFLOW_DESCRIPTION,
   channels: ['whatsapp', 'sms'],
   languages: ['en', 'hi'],
   follow_ups: [{ after_hours: 24, channel: 'sms' }],
 }
 
 export const SKILL_PHRASES = [
-  t('House wiring'),
-  t('Distribution board wiring'),
-  t('Earthing installation'),
-  t('Switchboard fitting'),
-  t('Cable laying'),
+  'House wiring',
+  'Distribution board wiring',
+  'Earthing installation',
+  'Switchboard fitting',
+  'Cable laying',
 ]
 
 export function mandateFor(workflowId: string, skills: { skill_id: string; verifiable: boolean }[]): MandateInput {
   let remainingToVerify = 2
   return {
     workflow_id: workflowId,
-    title: t('Electrician'),
-    company_name: t('Metro Projects'),
+    title: JOB_TITLE,
+    company_name: 'Metro Projects',
     location: { city: 'Pune', state: 'Maharashtra', pincode: '411001' },
     salary: { min: 18_000, max: 26_000 },
     skills: skills.map(({ skill_id, verifiable }) => ({ skill_id, verify: verifiable && remainingToVerify-- > 0 })),
     enrichment_questions: [
-      { key: 'licence', type: 'yes_no', text: t('Do you hold a wireman licence?'), knockout: 'no' },
-      { key: 'start', type: 'voice', text: t('When can you start?'), required: false },
+      { key: 'licence', type: 'yes_no', text: 'Do you hold a wireman licence?', knockout: 'no' },
+      { key: 'start', type: 'voice', text: 'When can you start?', required: false },
     ],
   }
 }
 
 /** The test numbers in order, each with its persona. */
 export const TEST_CANDIDATES: { name: string; part: string }[] = [
-  { name: t('Asha Rao'), part: 'passes' },
-  { name: t('Imran Khan'), part: 'knocked_out' },
-  { name: t('Kavita Singh'), part: 'fails_skills' },
-  { name: t('Suresh Patil'), part: 'not_interested' },
-  { name: t('Meena Das'), part: 'declines' },
-  { name: t('Joseph Mathew'), part: 'never_answers' },
-  { name: t('Farida Begum'), part: 'falls_silent' },
-  { name: t('Gurpreet Gill'), part: 'unreachable' },
-  { name: t('Lakshmi Nair'), part: 'answers_late' },
-  { name: t('Rakesh Yadav'), part: 'stops' },
-  { name: t('Nikhil Joshi'), part: 'inconclusive_skills' },
+  { name: 'Asha Rao', part: 'passes' },
+  { name: 'Imran Khan', part: 'knocked_out' },
+  { name: 'Kavita Singh', part: 'fails_skills' },
+  { name: 'Suresh Patil', part: 'not_interested' },
+  { name: 'Meena Das', part: 'declines' },
+  { name: 'Joseph Mathew', part: 'never_answers' },
+  { name: 'Farida Begum', part: 'falls_silent' },
+  { name: 'Gurpreet Gill', part: 'unreachable' },
+  { name: 'Lakshmi Nair', part: 'answers_late' },
+  { name: 'Rakesh Yadav', part: 'stops' },
+  { name: 'Nikhil Joshi', part: 'inconclusive_skills' },
 ]
 
 /** External ID of the candidate for whom the user answers. */

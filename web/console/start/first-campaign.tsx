@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { GrantedCredits } from '../../api-types/console.ts'
 import type { CampaignEnrolment, Mandate, SkillMatches, Workflow } from '../../api-types/partner.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -11,6 +11,7 @@ import { type ApiError, type ApiResponse, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import '../campaigns/campaigns.css'
 import {
+  CAMPAIGN_NAME,
   candidatesWith,
   mandateFor,
   SKILL_PHRASES,
@@ -21,9 +22,10 @@ import {
 import { FirstResults } from './first-results.tsx'
 import '../shared/forms.css'
 import { lookUpSkills } from '../mandates/skill-names.ts'
-import { CHANNEL_NAMES, languageName, PERSONAS } from '../shared/labels.ts'
+import { languageName, PERSONAS } from '../shared/labels.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
+import { channelSequence } from '../workflows/channel-sequence.ts'
 import './first-campaign.css'
 
 /** A guided tour: the three calls of every integration, step by step, with their results. */
@@ -67,12 +69,8 @@ export default function FirstCampaign() {
       <h1>{t('Your first campaign')}</h1>
       <p class="lead">
         {richText(
-          'You create three things here: a <strong>workflow</strong> (how candidates are contacted), a <strong2>mandate</strong2> (a job and its questions) and a <strong3>campaign</strong3> (the candidates to contact). Eleven test candidates answer automatically, and you are the twelfth candidate.',
-          {
-            strong: (words) => <strong>{words}</strong>,
-            strong2: (words) => <strong>{words}</strong>,
-            strong3: (words) => <strong>{words}</strong>,
-          },
+          'You create three things here: a <strong>workflow</strong> (how candidates are contacted), a <strong>mandate</strong> (a job and its questions) and a <strong>campaign</strong> (the candidates to contact). Eleven test candidates answer automatically, and you are the twelfth candidate.',
+          { strong: (words) => <strong>{words}</strong> },
         )}
       </p>
       {!context.can('recruiter') && <Notice kind="wait">{t('You need the recruiter role to run a campaign.')}</Notice>}
@@ -86,9 +84,15 @@ export default function FirstCampaign() {
         >
           {workflow.data ? (
             <p>
-              <Link to={context.pagePath(`/workflows/${workflow.data.workflow_id}`)}>{workflow.data.name}</Link> uses{' '}
-              {workflow.data.channels.map((each) => CHANNEL_NAMES[each]).join(', then ')}, in{' '}
-              {workflow.data.languages.map(languageName).join(' and ')}, with one follow-up after a day.
+              {richText('{workflow} uses {channels}, in {languages}, with one follow-up after a day.', {
+                workflow: (
+                  <Link to={context.pagePath(`/workflows/${workflow.data.workflow_id}`)}>{workflow.data.name}</Link>
+                ),
+                channels: channelSequence(workflow.data.channels),
+                languages: workflow.data.languages
+                  .map(languageName)
+                  .reduce((first, second) => t('{first} and {second}', { first, second })),
+              })}
             </p>
           ) : (
             <>
@@ -142,7 +146,7 @@ export default function FirstCampaign() {
               ? undefined
               : {
                   mandate_id: mandateId ?? 'JM_…',
-                  name: t('First campaign'),
+                  name: CAMPAIGN_NAME,
                   candidates: candidatesWith(userName).slice(0, 2),
                 }
           }
@@ -171,7 +175,7 @@ export default function FirstCampaign() {
                 ))}
               </ul>
               <label class="your-name">
-                Your name, as the twelfth candidate
+                {t('Your name, as the twelfth candidate')}
                 <input type="text" value={userName} onInput={(event) => setUserName(event.currentTarget.value)} />
               </label>
               {stepButton(t('Start campaign'), createCampaign)}
@@ -215,9 +219,9 @@ export default function FirstCampaign() {
         ) : (
           granted !== undefined && (
             <Notice kind="good">
-              {t('Granted {tESTCREDITGRANT} test credits; the balance is {granted}. Continue with “{label}”.', {
-                tESTCREDITGRANT: TEST_CREDIT_GRANT,
-                granted: granted.toLocaleString(),
+              {t('Granted {count} test credits; the balance is {balance}. Continue with “{label}”.', {
+                count: TEST_CREDIT_GRANT,
+                balance: granted.toLocaleString(displayLocale()),
                 label,
               })}
             </Notice>
@@ -265,7 +269,7 @@ export default function FirstCampaign() {
   }
 
   async function createCampaign() {
-    const body = { mandate_id: mandateId, name: t('First campaign'), candidates: candidatesWith(userName) }
+    const body = { mandate_id: mandateId, name: CAMPAIGN_NAME, candidates: candidatesWith(userName) }
     const enrolment = await runCall(() =>
       api<CampaignEnrolment>(context.apiPath('/campaigns'), { body, idempotencyKey: crypto.randomUUID() }),
     )
@@ -335,7 +339,7 @@ function CallError({ error, onGrant }: { error: ApiError; onGrant: () => Promise
         {creditsMissing && context.session.kind !== 'operator' && <p>{t('Ask the operator for test credits.')}</p>}
         {creditsMissing && context.session.kind === 'operator' && (
           <button type="button" onClick={() => void onGrant()}>
-            {t('Grant {tESTCREDITGRANT} test credits', { tESTCREDITGRANT: TEST_CREDIT_GRANT })}
+            {t('Grant {count} test credits', { count: TEST_CREDIT_GRANT })}
           </button>
         )}
       </Notice>

@@ -38,8 +38,8 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
         {allFinished
           ? t('The eleven test candidates have finished.')
           : t(
-              '{finishedCount} of eleven test candidates have finished. Test candidates do not wait for hours: every follow-up and deadline comes after one second.',
-              { finishedCount },
+              '{count} of eleven test candidates have finished. Test candidates do not wait for hours: every follow-up and deadline comes after one second.',
+              { count: finishedCount },
             )}
       </p>
       <div class="table-wrap">
@@ -59,20 +59,20 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
               const result = resultsById.get(externalId(index))
               return (
                 <tr key={part}>
-                  <td data-name="Candidate">
+                  <td data-name={t('Candidate')}>
                     {result ? (
                       <Link to={context.pagePath(`/candidates/${result.candidate.candidate_id}`)}>{name}</Link>
                     ) : (
                       name
                     )}
                   </td>
-                  <td data-name="Persona">{PERSONAS[part]!.name}</td>
-                  <td data-name="Outcome">{result ? <Outcome result={result} /> : '…'}</td>
+                  <td data-name={t('Persona')}>{PERSONAS[part]!.name}</td>
+                  <td data-name={t('Outcome')}>{result ? <Outcome result={result} /> : '…'}</td>
                   <ResultCell
-                    name="Qualified"
+                    name={t('Qualified')}
                     text={result?.status === 'completed' ? yesNo(result.output.qualified) : '–'}
                   />
-                  <ResultCell name="Interest" text={interestText(result?.output.interest)} />
+                  <ResultCell name={t('Interest')} text={interestText(result?.output.interest)} />
                 </tr>
               )
             })}
@@ -116,5 +116,5 @@ function ResultCell({ name, text }: { name: string; text: string }) {
 }
 
 function yesNo(qualified: boolean | null): string {
-  return qualified === null ? 'undecided' : qualified ? 'yes' : 'no'
+  return qualified === null ? t('undecided') : qualified ? t('yes') : t('no')
 }

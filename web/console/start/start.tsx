@@ -1,4 +1,3 @@
-import { describeVerifiedSkills } from '../../../sdk/verdict-texts.ts'
 import type {
   ConsoleRole,
   ListedCampaign,
@@ -6,12 +5,13 @@ import type {
   OrganisationSummary,
   RecruiterResultCountedList,
 } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ContactLinks } from '../results/call.tsx'
+import { describeVerifiedSkills } from '../results/verdict-texts.ts'
 import { useData } from '../shell/loading.ts'
 import '../campaigns/campaigns.css'
 import { Progress } from '../campaigns/progress.tsx'
@@ -40,7 +40,7 @@ export default function Start() {
       '/results?status=completed',
       t('have finished the conversation'),
     ],
-    ['Credits', data?.credits, '/campaigns', t('1 credit per candidate')],
+    [t('Credits'), data?.credits, '/campaigns', t('1 credit per candidate')],
   ]
   return (
     <>
@@ -59,19 +59,29 @@ export default function Start() {
       </div>
       {data && data.mandates.failed > 0 && (
         <Notice kind="bad">
-          {data.mandates.failed} {data.mandates.failed === 1 ? 'mandate' : 'mandates'} could not be prepared.{' '}
+          {t(
+            data.mandates.failed === 1 ? '1 mandate could not be prepared.' : '{count} mandates could not be prepared.',
+            { count: data.mandates.failed },
+          )}{' '}
           <Link to={context.pagePath('/mandates?status=failed')}>{t('See why')}</Link>
         </Notice>
       )}
       {data && data.webhooks.failing > 0 && (
         <Notice kind="bad">
-          {data.webhooks.failing} webhook {data.webhooks.failing === 1 ? t('endpoint is') : t('endpoints are')} failing;
-          events are queued. <Link to={context.pagePath('/webhooks')}>{t('View delivery attempts')}</Link>
+          {t(
+            data.webhooks.failing === 1
+              ? '1 webhook endpoint is failing; events are queued.'
+              : '{count} webhook endpoints are failing; events are queued.',
+            { count: data.webhooks.failing },
+          )}{' '}
+          <Link to={context.pagePath('/webhooks')}>{t('View delivery attempts')}</Link>
         </Notice>
       )}
       {data && data.expiring_keys > 0 && context.can('owner') && (
         <Notice kind="wait">
-          {data.expiring_keys} {data.expiring_keys === 1 ? t('key expires') : t('keys expire')} within 30 days.{' '}
+          {t(data.expiring_keys === 1 ? '1 key expires within 30 days.' : '{count} keys expire within 30 days.', {
+            count: data.expiring_keys,
+          })}{' '}
           <Link to={context.pagePath('/keys')}>{t('View keys')}</Link>
         </Notice>
       )}
@@ -80,7 +90,9 @@ export default function Start() {
           <li key={name}>
             <Link class="card figure" to={context.pagePath(to)}>
               <span class="soft small">{name}</span>
-              <strong>{value === undefined ? <span class="waiting">00</span> : value.toLocaleString()}</strong>
+              <strong>
+                {value === undefined ? <span class="waiting">00</span> : value.toLocaleString(displayLocale())}
+              </strong>
               <span class="soft small">{hint}</span>
             </Link>
           </li>
@@ -179,9 +191,9 @@ function LatestCampaigns({ campaigns }: { campaigns: ListedCampaign[] | undefine
               <span class="progress-cell">
                 <Progress counts={counts} />
                 <span class="soft small">
-                  {t('{candidates} of {candidates2}', {
-                    candidates: (counts.candidates - counts.pending).toLocaleString(),
-                    candidates2: counts.candidates.toLocaleString(),
+                  {t('{done} of {total}', {
+                    done: (counts.candidates - counts.pending).toLocaleString(displayLocale()),
+                    total: counts.candidates.toLocaleString(displayLocale()),
                   })}
                 </span>
               </span>

@@ -187,7 +187,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
           </div>
           {draft.languages.length > 1 && (
             <label>
-              First language
+              {t('First language')}
               <select
                 value={draft.languages[0]}
                 onChange={(event) => {
@@ -212,7 +212,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
           {draft.follow_ups.map((followUp, index) => (
             <div class="row follow-up" key={index}>
               <label>
-                Hours without an answer
+                {t('Hours without an answer')}
                 <input
                   type="number"
                   min={1}
@@ -222,7 +222,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
                 />
               </label>
               <label>
-                Channel
+                {t('Channel')}
                 <select
                   value={followUp.channel}
                   onChange={(event) => changeFollowUp(index, { channel: event.currentTarget.value as Channel })}
@@ -237,7 +237,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
               <button
                 type="button"
                 class="plain flush"
-                aria-label={t('Remove follow-up {index}', { index: index + 1 })}
+                aria-label={t('Remove follow-up {number}', { number: index + 1 })}
                 onClick={() => change({ follow_ups: draft.follow_ups.filter((_, at) => at !== index) })}
               >
                 {t('Remove')}

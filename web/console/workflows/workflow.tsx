@@ -12,6 +12,7 @@ import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params, ParentLink } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
+import { channelSequence } from './channel-sequence.ts'
 
 export default function WorkflowPage({ params }: { params: Params }) {
   const context = useOrgContext()
@@ -60,39 +61,37 @@ export default function WorkflowPage({ params }: { params: Params }) {
         <>
           {data.description && <p>{data.description}</p>}
           <DescriptionList>
-            <DescriptionItem name="Questions">
+            <DescriptionItem name={t('Questions')}>
               {data.default_methods
                 .map((method) => `${METHOD_LABELS[method].name}: ${METHOD_LABELS[method].description}`)
                 .join('; ')}
             </DescriptionItem>
-            <DescriptionItem name="Channels">
-              {data.channels.map((channel) => CHANNEL_NAMES[channel]).join(', then ')}
-            </DescriptionItem>
-            <DescriptionItem name="Languages">
+            <DescriptionItem name={t('Channels')}>{channelSequence(data.channels)}</DescriptionItem>
+            <DescriptionItem name={t('Languages')}>
               {data.languages.map((language) => LANGUAGE_NAMES[language]).join(', ')}
             </DescriptionItem>
-            <DescriptionItem name="Follow-ups">
+            <DescriptionItem name={t('Follow-ups')}>
               {data.follow_ups.length === 0
                 ? t('None: candidates who do not answer the first message are not contacted again')
                 : data.follow_ups
                     .map(({ after_hours, channel }) =>
-                      t('after {afterHours} h via {channel}', {
-                        afterHours: after_hours,
+                      t('after {hours} h via {channel}', {
+                        hours: after_hours,
                         channel: CHANNEL_NAMES[channel],
                       }),
                     )
                     .join(', ')}
             </DescriptionItem>
-            <DescriptionItem name="Mandates">
+            <DescriptionItem name={t('Mandates')}>
               <Link to={context.pagePath(`/mandates?workflow_id=${data.workflow_id}`)}>{data.mandates}</Link>
             </DescriptionItem>
             <DescriptionItem name="ID">
               <code>{data.workflow_id}</code>
             </DescriptionItem>
-            <DescriptionItem name="Created">
+            <DescriptionItem name={t('Created')}>
               <Time at={data.created_at} />
             </DescriptionItem>
-            <DescriptionItem name="Updated">
+            <DescriptionItem name={t('Updated')}>
               <Time at={data.updated_at} />
             </DescriptionItem>
           </DescriptionList>

@@ -14,7 +14,7 @@ import { useOrgContext } from '../shell/session.ts'
 const PAGE_SIZE = 50
 const SORTS = [
   ['updated', t('Updated last')],
-  ['name', 'Name'],
+  ['name', t('Name')],
 ] as const
 
 export default function Workflows() {
@@ -40,7 +40,7 @@ export default function Workflows() {
       <div class="row filters">
         <SearchFilter label={t('Search')} placeholder={t('Name or ID')} />
         <label>
-          Status
+          {t('Status')}
           <select
             value={status}
             onChange={(event) => {
@@ -53,9 +53,9 @@ export default function Workflows() {
             <option value="all">{t('All')}</option>
           </select>
         </label>
-        <SelectFilter name="sort" label={t('Sort')} allLabel="Newest first" options={SORTS} />
+        <SelectFilter name="sort" label={t('Sort')} allLabel={t('Newest first')} options={SORTS} />
       </div>
-      <ListCount list={list} nouns={['workflow', 'workflows']} />
+      <ListCount list={list} nouns={[t('workflow'), t('workflows')]} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption={t('Workflows')}
