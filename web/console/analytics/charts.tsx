@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { AnalyticsOverview } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { richText } from '../../translations/rich-text.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { BarList, type Tone } from '../../ui/bar-list.tsx'
 import { DailyChart } from '../../ui/daily-chart.tsx'
 import { StackedBar } from '../../ui/stacked-bar.tsx'
@@ -12,13 +13,28 @@ import { type Filters, withQuery } from './filters.tsx'
 import { durationText, numberLabel } from './numbers.ts'
 import { DROP_OFF_LABELS, resultCount, STAGES } from './overview.ts'
 
+const CHANNEL_COUNT_LABELS = {
+  sent: t('Sent'),
+  delivered: t('Delivered'),
+  read: t('Read'),
+  replied: t('Replied'),
+  failed: t('Failed'),
+} as const
+
+const DAILY_COUNT_LABELS = {
+  enrolled: t('Enrolled'),
+  completed: t('Completed'),
+  declined: t('Declined'),
+  failed: t('Failed'),
+} as const
+
 /** All charts of the analytics overview. */
 export function Charts({ data, filters }: { data: AnalyticsOverview | undefined; filters: Filters }) {
   if (!data) {
     return (
       <div class="charts" aria-busy="true">
         <Chart title={t('Funnel')} wide>
-          <div class="waiting chart-waiting">{t('loading')}</div>
+          <div class="waiting chart-waiting">loading</div>
         </Chart>
       </div>
     )
@@ -29,7 +45,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
     <div class="charts">
       <Chart title={t('Funnel')} description={t('How many enrolled candidates reached each stage.')} wide>
         <BarList
-          name="Funnel"
+          name={t('Funnel')}
           max={funnel.enrolled}
           bars={STAGES.map(([stage, label]) => ({
             key: stage,
@@ -46,8 +62,10 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
       </Chart>
       <Chart title={t('Day by day')} description={t('Candidates enrolled and results received on each day.')} wide>
         <DailyChart
-          name={`Results day by day: ${resultCount(data).toLocaleString()} in total`}
-          lineName="Enrolled"
+          name={t('Results day by day: {count} in total', {
+            count: resultCount(data).toLocaleString(displayLocale()),
+          })}
+          lineName={t('Enrolled')}
           series={[
             { name: t('Completed'), tone: 'good' },
             { name: t('Declined'), tone: 'wait' },
@@ -76,7 +94,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
                 name={channelName(channel)}
                 bars={(['sent', 'delivered', 'read', 'replied', 'failed'] as const).map((countName) => ({
                   key: countName,
-                  label: capitalise(countName),
+                  label: CHANNEL_COUNT_LABELS[countName],
                   value: counts[countName],
                   tone: (countName === 'failed' ? 'bad' : countName === 'replied' ? 'good' : 'quiet') as Tone,
                   number: (
@@ -95,19 +113,17 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
             <p class="soft">{t('No follow-ups were sent.')}</p>
           ) : (
             <BarList
-              name="Follow-ups"
+              name={t('Follow-ups')}
               bars={follow_ups.map(({ step, sent, replied }) => ({
                 key: String(step),
-                label: t('Follow-up {step}', { step }),
+                label: t('Follow-up {number}', { number: step }),
                 value: sent,
                 part: replied,
                 number: <CountLink filters={filters} path={`follow_ups.${step}.sent`} value={sent} />,
-                note: (
-                  <>
-                    <CountLink filters={filters} path={`follow_ups.${step}.replied`} value={replied} /> answered,{' '}
-                    {percent(replied, sent)}
-                  </>
-                ),
+                note: richText('{count} answered, {share}', {
+                  count: <CountLink filters={filters} path={`follow_ups.${step}.replied`} value={replied} />,
+                  share: percent(replied, sent),
+                }),
               }))}
             />
           )}
@@ -117,7 +133,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
           description={t('Candidates who declined or did not finish, by the last stage they reached.')}
         >
           <BarList
-            name="Drop-offs"
+            name={t('Drop-offs')}
             max={dropOffCount}
             bars={drop_offs.map(({ at, candidates }) => ({
               key: at,
@@ -136,19 +152,17 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
             <p class="soft">{t('No candidates yet.')}</p>
           ) : (
             <BarList
-              name="Languages"
+              name={t('Languages')}
               bars={languages.map(({ language, candidates, completed }) => ({
                 key: language,
                 label: languageName(language),
                 value: candidates,
                 part: completed,
                 number: <CountLink filters={filters} path={`languages.${language}.candidates`} value={candidates} />,
-                note: (
-                  <>
-                    <CountLink filters={filters} path={`languages.${language}.completed`} value={completed} />{' '}
-                    completed, {percent(completed, candidates)}
-                  </>
-                ),
+                note: richText('{count} completed, {share}', {
+                  count: <CountLink filters={filters} path={`languages.${language}.completed`} value={completed} />,
+                  share: percent(completed, candidates),
+                }),
               }))}
             />
           )}
@@ -161,10 +175,10 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
               <StackedBar
                 shares={(
                   [
-                    ['answered', 'Answered', 'good'],
+                    ['answered', t('Answered'), 'good'],
                     ['no_answer', t('Not answered'), 'quiet'],
-                    ['busy', 'Busy', 'wait'],
-                    ['failed', 'Failed', 'bad'],
+                    ['busy', t('Busy'), 'wait'],
+                    ['failed', t('Failed'), 'bad'],
                   ] as const
                 ).map(([outcome, name, tone]) => ({
                   name,
@@ -174,14 +188,18 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
                 }))}
               />
               <p class="soft small">
-                <CountLink filters={filters} path="calls.placed" value={calls.placed} /> placed ·{' '}
-                <CountLink
-                  filters={filters}
-                  path="calls.total_seconds"
-                  value={calls.total_seconds}
-                  text={durationText}
-                />{' '}
-                in total · {durationText(calls.average_seconds)} on average
+                {richText('{placed} placed · {total} in total · {average} on average', {
+                  placed: <CountLink filters={filters} path="calls.placed" value={calls.placed} />,
+                  total: (
+                    <CountLink
+                      filters={filters}
+                      path="calls.total_seconds"
+                      value={calls.total_seconds}
+                      text={durationText}
+                    />
+                  ),
+                  average: durationText(calls.average_seconds),
+                })}
               </p>
             </>
           )}
@@ -220,7 +238,13 @@ interface CountLinkProps {
 }
 
 /** A number that links to the list of the candidates it counts. */
-function CountLink({ filters, path, value, text = (amount) => amount.toLocaleString(), children }: CountLinkProps) {
+function CountLink({
+  filters,
+  path,
+  value,
+  text = (amount) => amount.toLocaleString(displayLocale()),
+  children,
+}: CountLinkProps) {
   const context = useOrgContext()
   return (
     <>
@@ -257,7 +281,7 @@ function DayNumbers({ daily, filters }: { daily: AnalyticsOverview['daily']; fil
           columns={[
             { name: t('Day'), cell: ({ date }) => date },
             ...(['enrolled', 'completed', 'declined', 'failed'] as const).map((countName) => ({
-              name: capitalise(countName),
+              name: DAILY_COUNT_LABELS[countName],
               right: true,
               cell: (day: AnalyticsOverview['daily'][number]) => (
                 <CountLink filters={filters} path={`daily.${day.date}.${countName}`} value={day[countName]} />
@@ -272,8 +296,4 @@ function DayNumbers({ daily, filters }: { daily: AnalyticsOverview['daily']; fil
 
 function percent(part: number, whole: number): string {
   return whole === 0 ? '' : `${Math.round((100 * part) / whole)} %`
-}
-
-function capitalise(word: string): string {
-  return word[0]!.toUpperCase() + word.slice(1)
 }

@@ -33,10 +33,10 @@ export function withQuery(path: string, query: Record<string, string>): string {
 }
 
 const PERIODS: [number, string][] = [
-  [7, '7 days'],
-  [30, '30 days'],
-  [90, '90 days'],
-  [365, '1 year'],
+  [7, t('7 days')],
+  [30, t('30 days')],
+  [90, t('90 days')],
+  [365, t('1 year')],
 ]
 const DAY_MS = 86_400_000
 const INDIA_OFFSET_MS = 5.5 * 3_600_000
@@ -85,8 +85,8 @@ export function AnalyticsFilters({ filters, period, error }: Props) {
             />
           </>
         )}
-        <DayField name="From" parameter="from" value={filters.from ?? period?.from} error={errorAt('from')} />
-        <DayField name="To" parameter="to" value={filters.to ?? period?.to} error={errorAt('to')} />
+        <DayField name={t('From')} parameter="from" value={filters.from ?? period?.from} error={errorAt('from')} />
+        <DayField name={t('To')} parameter="to" value={filters.to ?? period?.to} error={errorAt('to')} />
         <fieldset class="periods" aria-label={t('Period')}>
           {PERIODS.map(([days, name]) => (
             <button

@@ -1,5 +1,5 @@
 import type { AnalyticsOverview } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { channelName, languageName } from '../shared/labels.ts'
 import { DROP_OFF_LABELS, STAGES } from './overview.ts'
 
@@ -33,15 +33,23 @@ const CHANNEL_DESCRIPTIONS: Record<string, string> = {
   failed: t('Messages that were rejected or reported as undelivered.'),
 }
 
-const CALL_LABELS: Record<string, [string, string]> = {
-  placed: ['placed', t('Calls that were placed.')],
-  answered: ['answered', t('Calls that were answered.')],
-  no_answer: [t('not answered'), t('Calls that rang without an answer.')],
-  busy: ['busy', t('Calls to a busy line.')],
-  failed: ['failed', t('Calls that could not be connected.')],
+const CHANNEL_COUNT_NAMES: Record<string, string> = {
+  sent: t('sent'),
+  delivered: t('delivered'),
+  read: t('read'),
+  replied: t('replied'),
+  failed: t('failed'),
 }
 
-const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
+const CALL_LABELS: Record<string, [string, string]> = {
+  placed: [t('placed'), t('Calls that were placed.')],
+  answered: [t('answered'), t('Calls that were answered.')],
+  no_answer: [t('not answered'), t('Calls that rang without an answer.')],
+  busy: [t('busy'), t('Calls to a busy line.')],
+  failed: [t('failed'), t('Calls that could not be connected.')],
+}
+
+const dayFormat = new Intl.DateTimeFormat(displayLocale(), { dateStyle: 'medium', timeZone: 'UTC' })
 
 /** Formats a day such as `2026-03-11` in the user's locale. */
 export function dayText(day: string): string {
@@ -61,19 +69,19 @@ export function numberLabel(path: string): NumberLabel {
       }
     case 'channels':
       return {
-        name: `${channelName(first)}, ${second}`,
+        name: `${channelName(first)}, ${CHANNEL_COUNT_NAMES[second] ?? second}`,
         description: CHANNEL_DESCRIPTIONS[second] ?? '',
         unit: second === 'replied' ? 'candidates' : 'messages',
       }
     case 'follow_ups':
       return second === 'replied'
         ? {
-            name: t('Follow-up {first}, answered', { first }),
+            name: t('Follow-up {number}, answered', { number: first }),
             description: t('Candidates whose first answer came after this follow-up and before the next one.'),
             unit: 'candidates',
           }
         : {
-            name: t('Follow-up {first}, sent', { first }),
+            name: t('Follow-up {number}, sent', { number: first }),
             description: t('Follow-ups that were sent.'),
             unit: 'messages',
           }
@@ -81,20 +89,20 @@ export function numberLabel(path: string): NumberLabel {
       return first === 'total_seconds'
         ? { name: t('Call time'), description: t('The total duration of answered calls.'), unit: 'seconds' }
         : {
-            name: `Calls, ${CALL_LABELS[first]?.[0] ?? first}`,
+            name: t('Calls, {outcome}', { outcome: CALL_LABELS[first]?.[0] ?? first }),
             description: CALL_LABELS[first]?.[1] ?? '',
             unit: 'calls',
           }
     case 'drop_offs':
       return {
-        name: `Drop-off: ${DROP_OFF_LABELS[first] ?? first}`,
+        name: t('Drop-off: {stage}', { stage: DROP_OFF_LABELS[first] ?? first }),
         description: t('Candidates who declined or did not finish, and whose last stage was this one.'),
         unit: 'candidates',
       }
     case 'languages':
       return second === 'completed'
         ? {
-            name: t('{first}, completed', { first: languageName(first) }),
+            name: t('{language}, completed', { language: languageName(first) }),
             description: t('Candidates who use this language and have a completed result.'),
             unit: 'candidates',
           }
@@ -102,16 +110,19 @@ export function numberLabel(path: string): NumberLabel {
     case 'daily':
       return second === 'enrolled'
         ? {
-            name: t('Enrolled on {first}', { first: dayText(first) }),
+            name: t('Enrolled on {date}', { date: dayText(first) }),
             description: t('Candidates enrolled on this day, Indian time.'),
             unit: 'candidates',
           }
         : {
-            name: t('{toUpperCase}{second} on {first}', {
-              toUpperCase: second[0]?.toUpperCase() ?? '',
-              second: second.slice(1),
-              first: dayText(first),
-            }),
+            name: t(
+              second === 'completed'
+                ? 'Completed on {date}'
+                : second === 'declined'
+                  ? 'Declined on {date}'
+                  : 'Failed on {date}',
+              { date: dayText(first) },
+            ),
             description: t('Results received on this day, Indian time, regardless of the enrolment date.'),
             unit: 'candidates',
           }
@@ -141,9 +152,9 @@ export function numberAt(overview: AnalyticsOverview, path: string): number | un
 
 export function durationText(seconds: number): string {
   const wholeSeconds = Math.round(seconds)
-  if (wholeSeconds < 60) return `${wholeSeconds} s`
+  if (wholeSeconds < 60) return t('{seconds} s', { seconds: wholeSeconds })
   const minutes = Math.floor(wholeSeconds / 60)
   return minutes < 60
-    ? t('{minutes} min {wholeSeconds} s', { minutes, wholeSeconds: wholeSeconds % 60 })
-    : t('{minutes} h {minutes2} min', { minutes: Math.floor(minutes / 60), minutes2: minutes % 60 })
+    ? t('{minutes} min {seconds} s', { minutes, seconds: wholeSeconds % 60 })
+    : t('{hours} h {minutes} min', { hours: Math.floor(minutes / 60), minutes: minutes % 60 })
 }

@@ -3,17 +3,17 @@ import { t } from '../../translations/translate.ts'
 
 /** The stages of the funnel, in order. The last two count only candidates with a completed result. */
 export const STAGES = [
-  ['enrolled', 'Enrolled'],
-  ['contacted', 'Contacted'],
-  ['delivered', 'Delivered'],
-  ['responded', 'Responded'],
-  ['consented', 'Consented'],
+  ['enrolled', t('Enrolled')],
+  ['contacted', t('Contacted')],
+  ['delivered', t('Delivered')],
+  ['responded', t('Responded')],
+  ['consented', t('Consented')],
   ['enrichment_done', t('Own questions done')],
   ['skills_done', t('Skill questions done')],
   ['interest_done', t('Interest question done')],
-  ['completed', 'Completed'],
-  ['qualified', 'Qualified'],
-  ['interested', 'Interested'],
+  ['completed', t('Completed')],
+  ['qualified', t('Qualified')],
+  ['interested', t('Interested')],
 ] as const
 
 export const DROP_OFF_LABELS: Record<string, string> = {

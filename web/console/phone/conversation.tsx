@@ -5,6 +5,18 @@ import { Time } from '../../ui/time.tsx'
 import './conversation.css'
 import { channelName } from '../shared/labels.ts'
 
+const STATE_NAMES: Record<string, string> = {
+  queued: t('queued'),
+  sending: t('sending'),
+  sent: t('sent'),
+  delivered: t('delivered'),
+  read: t('read'),
+  received: t('received'),
+  failed: t('failed'),
+  dropped: t('dropped'),
+  unknown: t('unknown'),
+}
+
 interface Props {
   messages: ConversationMessage[]
   /** True shows the channel, state and time of every message. Otherwise, the conversation looks as the candidate sees it. */
@@ -48,9 +60,9 @@ function Bubble({
   const undelivered = state === 'failed' || state === 'dropped'
   return (
     <div class={`bubble ${direction} ${channel} ${undelivered ? 'undelivered' : ''}`}>
-      <span class="hidden-text">{direction === 'in' ? 'Candidate:' : 'Received:'}</span>
+      <span class="hidden-text">{direction === 'in' ? t('Candidate:') : t('Received:')}</span>
       {contact_step !== null && contact_step > 0 && (
-        <p class="bubble-note">{t('Follow-up {contactStep}', { contactStep: contact_step })}</p>
+        <p class="bubble-note">{t('Follow-up {number}', { number: contact_step })}</p>
       )}
       {channel === 'voice' && direction === 'out' && <p class="bubble-note">{t('Voice call')}</p>}
       {direction === 'in' ? (
@@ -67,7 +79,7 @@ function Bubble({
               {channelName(channel)} · <Time at={at} /> ·{' '}
             </>
           )}
-          {state}
+          {STATE_NAMES[state] ?? state}
           {error && `: ${error}`}
         </p>
       )}

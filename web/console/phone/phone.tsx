@@ -78,7 +78,7 @@ export default function PhonePage({ params }: { params: Params }) {
           <aside class="stack-tight phones-list" aria-label={t('Simulator phones')}>
             <div class="row filters">
               <label>
-                Search
+                {t('Search')}
                 <input
                   type="search"
                   placeholder={t('Name, number or ID')}

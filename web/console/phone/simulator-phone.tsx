@@ -5,6 +5,7 @@ import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Time } from '../../ui/time.tsx'
+import { CANDIDATE_STATUS_NAMES } from '../campaigns/status-names.ts'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
@@ -59,7 +60,7 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
   const hasMessages = messageCount > 0
   const canAnswer = data?.status === 'pending' && !data.part && context.can('recruiter')
   return (
-    <section class="simulator-phone" aria-label={data ? t('Phone of {name}', { name: data.name }) : 'Phone'}>
+    <section class="simulator-phone" aria-label={data ? t('Phone of {name}', { name: data.name }) : t('Phone')}>
       <header class={`simulator-phone-top ${lastChannel ?? ''}`}>
         <span class="avatar" aria-hidden="true">
           {data ? initials(data.name) : ''}
@@ -84,8 +85,13 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
           <p class="soft small">…</p>
         ) : data.status !== 'pending' ? (
           <p class="conversation-ended">
-            The conversation has ended: <strong>{data.status}</strong>
-            {data.reason && `, ${reasonText(data.reason)}`}.
+            {richText(
+              data.reason ? 'The conversation has ended: {status}, {reason}.' : 'The conversation has ended: {status}.',
+              {
+                status: <strong>{CANDIDATE_STATUS_NAMES[data.status]}</strong>,
+                reason: reasonText(data.reason),
+              },
+            )}
           </p>
         ) : data.part ? (
           <p class="conversation-ended">

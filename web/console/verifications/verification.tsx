@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import { describeQuestions } from '../../../sdk/verdict-texts.ts'
 import type { VerificationDetails } from '../../api-types/console.ts'
 import type { ProofFileContent, SkillAssessment, SkillOutcome } from '../../api-types/verification.ts'
 import { richText } from '../../translations/rich-text.ts'
@@ -9,6 +8,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { ProofFile } from '../../ui/proof-file.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { describeQuestions } from '../results/verdict-texts.ts'
 import { Confirm } from '../shared/confirm.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { channelName, VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
@@ -32,6 +32,19 @@ function assessmentText({ summary, evidence, total, unpilotedQuestions }: SkillA
   const { itemSource, language } = evidence
   const questions = { item_source: itemSource, language, items: total, unpiloted_items: unpilotedQuestions }
   return `${summary}; ${describeQuestions({ ...questions, median_seconds: null })}`
+}
+
+const KIND_NAMES: Record<string, string> = {
+  review_request: t('review request'),
+  review_reminder: t('review reminder'),
+  review_outcome: t('review outcome'),
+  confirmation_code: t('confirmation code'),
+  notice: t('notice'),
+}
+
+/** Returns the name of the kind of an email or message. */
+function kindName(kind: string): string {
+  return KIND_NAMES[kind] ?? kind.replaceAll('_', ' ')
 }
 
 export default function VerificationPage({ params }: { params: Params }) {
@@ -66,35 +79,42 @@ export default function VerificationPage({ params }: { params: Params }) {
       {resendResult === 'sent' && <Notice kind="good">{t('The review request will be sent again.')}</Notice>}
       {resendResult !== undefined && resendResult !== 'sent' && <Notice kind="bad">{resendResult.message}</Notice>}
       <DescriptionList>
-        <DescriptionItem name="Student">
+        <DescriptionItem name={t('Student')}>
           {data.student.email} · {data.student.externalStudentId}
         </DescriptionItem>
-        <DescriptionItem name="Method">
+        <DescriptionItem name={t('Method')}>
           {data.method ? VERIFICATION_METHOD_NAMES[data.method] : t('not chosen yet')}
         </DescriptionItem>
         {data.reviewer && (
-          <DescriptionItem name="Reviewer">
-            {data.reviewer.name}, {data.reviewer.company} ({data.reviewer.email}
-            {data.reviewer.phone && `, ${data.reviewer.phone}`}), email sent <Time at={data.reviewer.sent_at} />
-          </DescriptionItem>
-        )}
-        {data.outcome.declineReason && !data.outcome.withdrawnAt && (
-          <DescriptionItem name="Reason of the reviewer">{data.outcome.declineReason}</DescriptionItem>
-        )}
-        {data.outcome.withdrawnAt && (
-          <DescriptionItem name="Withdrawn">
-            {richText('{time} by the {withdrawnBy}: {declineReason}', {
-              time: <Time at={data.outcome.withdrawnAt} />,
-              withdrawnBy: data.outcome.withdrawnBy,
-              declineReason: data.outcome.declineReason,
+          <DescriptionItem name={t('Reviewer')}>
+            {richText('{name}, {company} ({addresses}), email sent {time}', {
+              name: data.reviewer.name,
+              company: data.reviewer.company,
+              addresses: [data.reviewer.email, data.reviewer.phone].filter(Boolean).join(', '),
+              time: <Time at={data.reviewer.sent_at} />,
             })}
           </DescriptionItem>
         )}
-        {data.outcome.score !== null && <DescriptionItem name="Score">{data.outcome.score} %</DescriptionItem>}
-        <DescriptionItem name="Created">
+        {data.outcome.declineReason && !data.outcome.withdrawnAt && (
+          <DescriptionItem name={t('Reason of the reviewer')}>{data.outcome.declineReason}</DescriptionItem>
+        )}
+        {data.outcome.withdrawnAt && (
+          <DescriptionItem name={t('Withdrawn')}>
+            {richText(
+              data.outcome.withdrawnBy === 'reviewer'
+                ? '{time} by the reviewer: {reason}'
+                : data.outcome.withdrawnBy === 'operator'
+                  ? '{time} by the operator: {reason}'
+                  : '{time} by the organisation: {reason}',
+              { time: <Time at={data.outcome.withdrawnAt} />, reason: data.outcome.declineReason },
+            )}
+          </DescriptionItem>
+        )}
+        {data.outcome.score !== null && <DescriptionItem name={t('Score')}>{data.outcome.score} %</DescriptionItem>}
+        <DescriptionItem name={t('Created')}>
           <Time at={data.created_at} />
         </DescriptionItem>
-        <DescriptionItem name="Ended">
+        <DescriptionItem name={t('Ended')}>
           <Time at={data.completed_at} />
         </DescriptionItem>
       </DescriptionList>
@@ -108,7 +128,7 @@ export default function VerificationPage({ params }: { params: Params }) {
             {data.outcome.reasons?.map(({ code, effect, text }) => (
               <li key={code}>
                 {text}
-                {effect === 'neutral' ? '' : t(' ({effect} it)', { effect })}
+                {effect === 'neutral' ? '' : ` ${effect === 'supports' ? t('(supports it)') : t('(weakens it)')}`}
               </li>
             ))}
           </ul>
@@ -136,7 +156,7 @@ export default function VerificationPage({ params }: { params: Params }) {
                 <ProofFile
                   file={file}
                   load={() => loadFile(file.fileId)}
-                  texts={{ show: 'Show', download: 'Download' }}
+                  texts={{ show: t('Show'), download: t('Download') }}
                 />
               </li>
             ))}
@@ -155,9 +175,9 @@ export default function VerificationPage({ params }: { params: Params }) {
             name: t('Email'),
             cell: ({ mail_id, kind }) =>
               context.session.kind === 'operator' ? (
-                <Link to={`/operator/mails/${mail_id}`}>{kind.replaceAll('_', ' ')}</Link>
+                <Link to={`/operator/mails/${mail_id}`}>{kindName(kind)}</Link>
               ) : (
-                kind.replaceAll('_', ' ')
+                kindName(kind)
               ),
           },
           { name: t('To'), cell: ({ to_address }) => to_address },
@@ -179,7 +199,7 @@ export default function VerificationPage({ params }: { params: Params }) {
             empty={null}
             columns={[
               { name: t('When'), cell: ({ created_at }) => <Time at={created_at} /> },
-              { name: t('Message'), cell: ({ kind }) => kind.replaceAll('_', ' ') },
+              { name: t('Message'), cell: ({ kind }) => kindName(kind) },
               { name: t('Channel'), cell: ({ channel }) => channelName(channel) },
               { name: t('Status'), cell: ({ state }) => <Badge state={state} /> },
               { name: t('Text or reason'), cell: ({ text, reason }) => text ?? reason ?? '–' },
@@ -205,7 +225,7 @@ export default function VerificationPage({ params }: { params: Params }) {
             )}
           </p>
           <label>
-            Reason
+            {t('Reason')}
             <textarea maxLength={500} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
           </label>
         </Confirm>

@@ -1,4 +1,5 @@
 import type { VerificationSummary } from '../../api-types/console.ts'
+import type { VerificationStatus } from '../../api-types/verification.ts'
 import { richText } from '../../translations/rich-text.ts'
 import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -11,7 +12,15 @@ import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
-const STATUSES = ['open', 'pending_review', 'in_assessment', 'completed', 'declined', 'failed', 'expired']
+const STATUS_NAMES: Record<VerificationStatus, string> = {
+  open: t('open'),
+  pending_review: t('pending review'),
+  in_assessment: t('in assessment'),
+  completed: t('completed'),
+  declined: t('declined'),
+  failed: t('failed'),
+  expired: t('expired'),
+}
 
 const PAGE_SIZE = 50
 
@@ -28,18 +37,18 @@ export default function Verifications() {
       <div class="row filters">
         <SearchFilter label={t('Search')} placeholder={t('Your student ID or verification ID')} />
         <label>
-          Status
+          {t('Status')}
           <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
             <option value="">{t('All statuses')}</option>
-            {STATUSES.map((each) => (
-              <option key={each} value={each}>
-                {each.replaceAll('_', ' ')}
+            {Object.entries(STATUS_NAMES).map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
               </option>
             ))}
           </select>
         </label>
       </div>
-      <ListCount list={list} nouns={['verification', 'verifications']} />
+      <ListCount list={list} nouns={[t('verification'), t('verifications')]} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption={t('Verifications, newest first')}
@@ -86,15 +95,15 @@ function TestAddresses() {
   return (
     <p class="soft">
       {richText(
-        'To try it without a person, use an address of {code}. Students {code2}, {code3} and {code4} get questions whose right option is first. Reviewers {code5}, {code6} and {code7} act automatically within seconds.',
+        'To try it without a person, use an address of {domain}. Students {pass}, {fail} and {inconclusive} get questions whose right option is first. Reviewers {endorse}, {refuse} and {silent} act automatically within seconds.',
         {
-          code: <code>test.attestry.example</code>,
-          code2: <code>pass@</code>,
-          code3: <code>fail@</code>,
-          code4: <code>inconclusive@</code>,
-          code5: <code>endorse@</code>,
-          code6: <code>refuse@</code>,
-          code7: <code>silent@</code>,
+          domain: <code>test.attestry.example</code>,
+          pass: <code>pass@</code>,
+          fail: <code>fail@</code>,
+          inconclusive: <code>inconclusive@</code>,
+          endorse: <code>endorse@</code>,
+          refuse: <code>refuse@</code>,
+          silent: <code>silent@</code>,
         },
       )}
     </p>
