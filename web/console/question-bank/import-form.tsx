@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ItemImport } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { FileImportForm, uploadParameters } from '../shared/file-import-form.tsx'
@@ -8,6 +8,7 @@ import { type ApiError, api } from '../shell/api.ts'
 import { useOrgContext } from '../shell/session.ts'
 
 const MAX_SHOWN_ROWS = 100
+const SKILL_ID_EXAMPLE = 'sk_1001'
 
 /** Form to check a file of questions and to import it. Shows every error with its position. */
 export function ImportForm({ onImported }: { onImported: () => void }) {
@@ -18,8 +19,8 @@ export function ImportForm({ onImported }: { onImported: () => void }) {
   return (
     <section class="stack" aria-label={t('Import')}>
       <FileImportForm<ItemImport>
-        name="Import questions"
-        fileLabel="File: CSV, or QTI 3.0 as XML or ZIP (up to 8 MB)"
+        name={t('Import questions')}
+        fileLabel={t('File: CSV, or QTI 3.0 as XML or ZIP (up to 8 MB)')}
         accept=".csv,.xml,.zip"
         upload={(file, dryRun) => {
           const query = new URLSearchParams({
@@ -39,10 +40,10 @@ export function ImportForm({ onImported }: { onImported: () => void }) {
         }}
       >
         <label>
-          Skill ID of questions that name no skill (optional)
+          {t('Skill ID of questions that name no skill (optional)')}
           <input
             type="text"
-            placeholder={t('sk_1001')}
+            placeholder={SKILL_ID_EXAMPLE}
             value={skillId}
             onInput={(event) => setSkillId(event.currentTarget.value.trim())}
           />
@@ -59,38 +60,46 @@ function ImportErrors({ error: { details, message } }: { error: ApiError }) {
   return (
     <>
       <Notice kind="bad">
-        Nothing was imported.{' '}
-        {details.length === 1 ? t('The file has 1 error.') : message.replace('; see `details`', '')} Correct the file
-        and choose it again.
+        {t('Nothing was imported.')}{' '}
+        {details.length === 1 ? t('The file has 1 error.') : message.replace('; see `details`', '')}{' '}
+        {t('Correct the file and choose it again.')}
       </Notice>
-      <Findings name="Errors" findings={details} />
+      <Findings name={t('Errors')} findings={details} />
     </>
   )
 }
 
 function ImportOutcome({ outcome }: { outcome: ItemImport }) {
   const { dry_run, added, replaced, updated, unchanged, pilot, warnings } = outcome
-  const parts = [
-    t('{added} added', { added: added.toLocaleString() }),
-    t('{replaced} replaced', { replaced: replaced.toLocaleString() }),
-    t('{updated} updated', { updated: updated.toLocaleString() }),
-    t('{unchanged} unchanged', { unchanged: unchanged.toLocaleString() }),
-  ]
+  const changes = [
+    t('{count} added', { count: added.toLocaleString(displayLocale()) }),
+    t('{count} replaced', { count: replaced.toLocaleString(displayLocale()) }),
+    t('{count} updated', { count: updated.toLocaleString(displayLocale()) }),
+    t('{count} unchanged', { count: unchanged.toLocaleString(displayLocale()) }),
+  ].join(', ')
   return (
     <>
       <Notice kind="good">
-        {dry_run ? t('The file has no errors. An import would give: ') : t('Imported: ')}
-        {parts.join(', ')}.{' '}
+        {t(dry_run ? 'The file has no errors. An import would give: {changes}.' : 'Imported: {changes}.', { changes })}{' '}
         {pilot > 0 &&
-          `${pilot.toLocaleString()} of them ${dry_run ? t('would start') : 'start'} as pilot questions, which are asked without being scored.`}
+          t(
+            dry_run
+              ? '{count} of them would start as pilot questions, which are asked without being scored.'
+              : '{count} of them start as pilot questions, which are asked without being scored.',
+            { count: pilot.toLocaleString(displayLocale()) },
+          )}
       </Notice>
       {warnings.length > 0 && (
         <>
           <p>
-            {warnings.length.toLocaleString()} {warnings.length === 1 ? t('question looks') : t('findings look')} weak.
-            You can improve {warnings.length === 1 ? 'it' : 'them'} and import the file again.
+            {t(
+              warnings.length === 1
+                ? '1 question looks weak. You can improve it and import the file again.'
+                : '{count} findings look weak. You can improve them and import the file again.',
+              { count: warnings.length.toLocaleString(displayLocale()) },
+            )}
           </p>
-          <Findings name="Warnings" findings={warnings} />
+          <Findings name={t('Warnings')} findings={warnings} />
         </>
       )}
     </>
@@ -111,7 +120,9 @@ function Findings({ name, findings }: { name: string; findings: { path: string; 
           { name: t('What to do'), cell: ({ message }) => message },
         ]}
       />
-      {omitted > 0 && <p class="soft small">{t('And {omitted} more.', { omitted: omitted.toLocaleString() })}</p>}
+      {omitted > 0 && (
+        <p class="soft small">{t('And {count} more.', { count: omitted.toLocaleString(displayLocale()) })}</p>
+      )}
     </>
   )
 }

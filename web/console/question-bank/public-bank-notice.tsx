@@ -1,6 +1,6 @@
 import type { ItemSources } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
@@ -18,10 +18,14 @@ export function PublicBankNotice({ skillIds, names }: { skillIds: string[]; name
   return (
     <Notice kind="wait">
       <p>
-        {new Intl.ListFormat('en').format(publicIds.map((id) => names?.get(id) ?? id))}:{' '}
-        {publicIds.length === 1 ? t('this skill is') : t('these skills are')} verified with built-in questions. Anyone
-        can read them with their answers, because Attestry is open source. Candidates who prepare with them can be
-        verified without the skill.
+        {t(
+          publicIds.length === 1
+            ? '{skills}: this skill is verified with built-in questions. Anyone can read them with their answers, because Attestry is open source. Candidates who prepare with them can be verified without the skill.'
+            : '{skills}: these skills are verified with built-in questions. Anyone can read them with their answers, because Attestry is open source. Candidates who prepare with them can be verified without the skill.',
+          {
+            skills: new Intl.ListFormat(displayLocale() ?? 'en').format(publicIds.map((id) => names?.get(id) ?? id)),
+          },
+        )}
       </p>
       <p>
         {richText(

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { Item, ItemSkill, ItemSkillList } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
+import { KIND_NAMES } from '../questions/labels.ts'
 import { QuestionTabs } from '../questions/question-tabs.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { api } from '../shell/api.ts'
@@ -29,16 +30,16 @@ export default function QuestionBank() {
         <h1>{t('Your own questions')}</h1>
         {canExport && (
           <div class="row">
-            <ExportLink format="csv" name="Export CSV" />
-            <ExportLink format="qti" name="Export QTI" />
+            <ExportLink format="csv" name={t('Export CSV')} />
+            <ExportLink format="qti" name={t('Export QTI')} />
           </div>
         )}
       </div>
       <QuestionTabs current="/question-bank" />
       <p class="soft">
         {t(
-          'The questions of your organisation. Only owners can read them, and new mandates use them instead of the built-in questions as soon as a skill has {mINACTIVEITEMS} active ones. TEST and LIVE share them.',
-          { mINACTIVEITEMS: MIN_ACTIVE_ITEMS },
+          'The questions of your organisation. Only owners can read them, and new mandates use them instead of the built-in questions as soon as a skill has {min} active ones. TEST and LIVE share them.',
+          { min: MIN_ACTIVE_ITEMS },
         )}
       </p>
       {context.can('owner') && <ImportForm onImported={() => void skills.reload()} />}
@@ -94,7 +95,7 @@ function SkillTable({ skills, selectedId }: { skills: ItemSkill[] | undefined; s
             cell: ({ measurable, active }) =>
               measurable
                 ? t('use these questions')
-                : t('{max} more active needed', { max: Math.max(1, MIN_ACTIVE_ITEMS - active) }),
+                : t('{count} more active needed', { count: Math.max(1, MIN_ACTIVE_ITEMS - active) }),
           },
         ]}
       />
@@ -135,9 +136,9 @@ function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => v
             name: t('Status'),
             cell: ({ status, retirement_reason }) => <Status status={status} reason={retirement_reason} />,
           },
-          { name: t('Kind'), cell: ({ kind }) => (kind === 'unspecified' ? '–' : kind) },
+          { name: t('Kind'), cell: ({ kind }) => (kind === 'unspecified' ? '–' : (KIND_NAMES[kind] ?? kind)) },
           { name: t('Languages'), cell: ({ languages }) => languages.join(', ') },
-          { name: t('Responses'), right: true, cell: ({ responses }) => responses.toLocaleString() },
+          { name: t('Responses'), right: true, cell: ({ responses }) => responses.toLocaleString(displayLocale()) },
           {
             name: t('Correct'),
             right: true,
@@ -151,7 +152,7 @@ function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => v
                 <button
                   type="button"
                   class="plain flush"
-                  aria-label={t('Delete {externalId}', { externalId: item.external_id ?? item.item_id })}
+                  aria-label={t('Delete {id}', { id: item.external_id ?? item.item_id })}
                   onClick={() => setDeleted(item)}
                 >
                   {t('Delete')}
@@ -162,7 +163,7 @@ function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => v
       />
       {deleted && (
         <Confirm
-          title={t('Delete the question {externalId}?', { externalId: deleted.external_id ?? deleted.item_id })}
+          title={t('Delete the question {id}?', { id: deleted.external_id ?? deleted.item_id })}
           action={t('Delete question')}
           onClose={() => setDeleted(undefined)}
           act={() => api(context.apiPath(`/items/${deleted.item_id}`), { method: 'DELETE' })}
@@ -182,10 +183,18 @@ function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => v
   )
 }
 
+const RETIREMENT_REASONS: Record<string, string> = {
+  miskeyed: t('miskeyed'),
+  leaked: t('leaked'),
+  not_discriminating: t('not discriminating'),
+  manual: t('manual'),
+}
+
 function Status({ status, reason }: { status: Item['status']; reason: string | null }) {
   return (
     <>
-      <Badge state={status} /> {reason && <span class="soft small">{reason.replaceAll('_', ' ')}</span>}
+      <Badge state={status} />{' '}
+      {reason && <span class="soft small">{RETIREMENT_REASONS[reason] ?? reason.replaceAll('_', ' ')}</span>}
     </>
   )
 }

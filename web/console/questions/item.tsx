@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { QuestionDetails, QuestionStatistics } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { BarList } from '../../ui/bar-list.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -15,7 +15,7 @@ import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
-import { decimal, percent, REASON_TEXTS, SOURCE_NAMES, seconds } from './labels.ts'
+import { decimal, KIND_NAMES, percent, REASON_TEXTS, SOURCE_NAMES, seconds } from './labels.ts'
 import { AbilityPlot, TrendPlot } from './plots.tsx'
 import './questions.css'
 
@@ -56,21 +56,23 @@ export default function Question({ params }: { params: Params }) {
       </div>
       {data.retirement_reason && (
         <Notice kind="wait">
-          {richText('{value} It has not been asked since {time}.', {
-            value: REASON_TEXTS[data.retirement_reason],
+          {richText('{reason} It has not been asked since {time}.', {
+            reason: REASON_TEXTS[data.retirement_reason],
             time: <Time at={data.retired_at} />,
           })}
         </Notice>
       )}
       <DescriptionList>
         <DescriptionItem name="ID">{data.item_id}</DescriptionItem>
-        <DescriptionItem name="Source">{SOURCE_NAMES[data.source]}</DescriptionItem>
-        <DescriptionItem name="Kind">{data.kind}</DescriptionItem>
-        <DescriptionItem name="Responses">{data.responses ? data.responses.toLocaleString() : '–'}</DescriptionItem>
-        <DescriptionItem name="Correct">{percent(data.correct_share)}</DescriptionItem>
-        <DescriptionItem name="Discrimination">{decimal(data.discrimination)}</DescriptionItem>
-        <DescriptionItem name="Difficulty">{decimal(data.difficulty)}</DescriptionItem>
-        <DescriptionItem name="Median time">{seconds(data.median_seconds)}</DescriptionItem>
+        <DescriptionItem name={t('Source')}>{SOURCE_NAMES[data.source]}</DescriptionItem>
+        <DescriptionItem name={t('Kind')}>{KIND_NAMES[data.kind] ?? data.kind}</DescriptionItem>
+        <DescriptionItem name={t('Responses')}>
+          {data.responses ? data.responses.toLocaleString(displayLocale()) : '–'}
+        </DescriptionItem>
+        <DescriptionItem name={t('Correct')}>{percent(data.correct_share)}</DescriptionItem>
+        <DescriptionItem name={t('Discrimination')}>{decimal(data.discrimination)}</DescriptionItem>
+        <DescriptionItem name={t('Difficulty')}>{decimal(data.difficulty)}</DescriptionItem>
+        <DescriptionItem name={t('Median time')}>{seconds(data.median_seconds)}</DescriptionItem>
       </DescriptionList>
       {!statistics && (
         <Notice kind="wait">
@@ -139,7 +141,7 @@ function Texts({ question: { texts, statistics, is_calculation } }: { question: 
     >
       {texts.length > 1 && (
         <label>
-          Language
+          {t('Language')}
           <select value={shown.language} onChange={(event) => setLanguage(event.currentTarget.value)}>
             {texts.map((each) => (
               <option key={each.language} value={each.language}>
@@ -191,7 +193,7 @@ function Choices({ statistics, options, language }: ChoicesProps) {
     .sort((first, second) => first - second)
   return (
     <BarList
-      name="Choices"
+      name={t('Choices')}
       max={statistics.responses}
       bars={[...numbers, ...(choiceOf.has(null) ? [null] : [])].map((option) => {
         const choice = choiceOf.get(option)
@@ -207,9 +209,7 @@ function Choices({ statistics, options, language }: ChoicesProps) {
           value: choice?.responses ?? 0,
           tone: option === -1 ? ('good' as const) : ('quiet' as const),
           number: percent((choice?.responses ?? 0) / statistics.responses),
-          note: choice
-            ? t('mean ability {meanAbility}', { meanAbility: decimal(choice.mean_ability) })
-            : t('not chosen yet'),
+          note: choice ? t('mean ability {ability}', { ability: decimal(choice.mean_ability) }) : t('not chosen yet'),
         }
       })}
     />
@@ -218,7 +218,7 @@ function Choices({ statistics, options, language }: ChoicesProps) {
 
 function optionName(option: number | null): string {
   if (option === null) return t('No answer')
-  return option === -1 ? t('Right answer') : t('Distractor {option}', { option: option + 1 })
+  return option === -1 ? t('Right answer') : t('Distractor {number}', { number: option + 1 })
 }
 
 function Statistics({ statistics, question }: { statistics: QuestionStatistics; question: QuestionDetails }) {
@@ -258,7 +258,7 @@ function Statistics({ statistics, question }: { statistics: QuestionStatistics; 
           empty={null}
           columns={[
             { name: t('Language'), cell: ({ language }) => languageName(language) },
-            { name: t('Responses'), right: true, cell: ({ responses }) => responses.toLocaleString() },
+            { name: t('Responses'), right: true, cell: ({ responses }) => responses.toLocaleString(displayLocale()) },
             { name: t('Correct'), right: true, cell: ({ correct_share }) => percent(correct_share) },
             {
               name: t('Difference, points'),

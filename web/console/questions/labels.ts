@@ -25,6 +25,22 @@ export const REASON_NAMES: Record<NonNullable<QuestionItem['retirement_reason']>
   manual: t('by a person'),
 }
 
+/** Names of the kinds of questions. */
+export const KIND_NAMES: Record<string, string> = {
+  unspecified: t('unspecified'),
+  fault: t('fault'),
+  tool: t('tool'),
+  material: t('material'),
+  setting: t('setting'),
+  order: t('order'),
+  safety: t('safety'),
+  quality: t('quality'),
+  rule: t('rule'),
+  measure: t('measure'),
+  situation: t('situation'),
+  term: t('term'),
+}
+
 export function percent(share: number | null): string {
   return share === null ? '–' : `${Math.round(100 * share)} %`
 }
@@ -35,11 +51,11 @@ export function decimal(value: number | null, digits = 2): string {
 }
 
 export function seconds(value: number | null): string {
-  return value === null ? '–' : `${Math.round(value)} s`
+  return value === null ? '–' : t('{seconds} s', { seconds: Math.round(value) })
 }
 
 export const QUALITY_TEXTS: Record<MandateQuestion['quality'], string> = {
-  proven: 'Proven',
+  proven: t('Proven'),
   unproven: t('Not proven yet'),
   weak: t('Weak: able people are not correct more often'),
 }

@@ -1,12 +1,12 @@
 import type { QuestionDetails, QuestionStatistics } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import '../../ui/chart.css'
 import { decimal, percent } from './labels.ts'
 
 const HEIGHT = 100
 const WIDTH = 200
 const y = (share: number) => HEIGHT * (1 - share)
-const shortDate = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const shortDate = new Intl.DateTimeFormat(displayLocale(), { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 interface PlotProps {
   label: string
@@ -66,18 +66,18 @@ export function AbilityPlot({
   const points = groups.map(({ mean_ability, correct_share, responses }) => ({
     x: x(mean_ability),
     share: correct_share,
-    title: t('Ability {meanAbility}: {correctShare} of {responses} correct', {
-      meanAbility: decimal(mean_ability),
-      correctShare: percent(correct_share),
+    title: t('Ability {ability}: {share} of {responses} correct', {
+      ability: decimal(mean_ability),
+      share: percent(correct_share),
       responses,
     }),
   }))
   return (
     <SharePlot
-      label={t('Correct by ability, from the least to the most able group: {map}', {
-        map: points.map(({ share }) => percent(share)).join(', '),
+      label={t('Correct by ability, from the least to the most able group: {shares}', {
+        shares: points.map(({ share }) => percent(share)).join(', '),
       })}
-      scale={['ability −3', '0', '+3']}
+      scale={[t('ability −3'), '0', '+3']}
       points={points}
       line={expected.map(({ ability, correct_share }) => ({ x: x(ability), share: correct_share }))}
     />
@@ -89,17 +89,19 @@ export function TrendPlot({ trend }: { trend: QuestionStatistics['trend'] }) {
   const points = trend.map(({ first_day, last_day, responses, correct_share }, index) => ({
     x: (WIDTH * index) / (trend.length - 1),
     share: correct_share,
-    title: t('{firstDay}, part {index}: {correctShare} of {responses} correct', {
-      firstDay: dayRange(first_day, last_day),
-      index: index + 1,
-      correctShare: percent(correct_share),
+    title: t('{days}, part {number}: {share} of {responses} correct', {
+      days: dayRange(first_day, last_day),
+      number: index + 1,
+      share: percent(correct_share),
       responses,
     }),
   }))
   const dates = [...new Set([trend[0]!.first_day, trend.at(-1)!.last_day])]
   return (
     <SharePlot
-      label={t('Correct over time, oldest first: {map}', { map: points.map(({ share }) => percent(share)).join(', ') })}
+      label={t('Correct over time, oldest first: {shares}', {
+        shares: points.map(({ share }) => percent(share)).join(', '),
+      })}
       scale={dates.map((date) => shortDate.format(new Date(date)))}
       points={points}
       line={points}

@@ -34,7 +34,7 @@ test('an owner adds a question of their own and confirms its translation', async
   await page.getByLabel('Right answer, in Hindi').fill('उठाकर दोबारा लगाएँगे')
   await getButton(page, 'Add question').click()
   await waitForHeading(page, /^Question active/)
-  await page.getByLabel('Language').selectOption('hi')
+  await page.getByRole('main').getByLabel('Language').selectOption('hi')
   await page.getByText('उठाकर दोबारा लगाएँगे').waitFor()
   await page.getByRole('link', { name: 'Edit and translate' }).click()
   await waitForHeading(page, 'Edit question')

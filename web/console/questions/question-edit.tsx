@@ -18,10 +18,10 @@ import { useData } from '../shell/loading.ts'
 import { Link, navigate, type Params } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import '../shared/forms.css'
+import { KIND_NAMES } from './labels.ts'
 
 const MIN_OPTIONS = 4
 const MAX_OPTIONS = 6
-const KINDS = 'unspecified fault tool material setting order safety quality rule measure situation term'.split(' ')
 
 interface Text {
   language: Language
@@ -96,7 +96,7 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
         <Link to={context.pagePath('/questions')}>{t('Questions')}</Link> ·{' '}
         <Link to={context.pagePath(`/questions/${skillId}`)}>{skillName}</Link>
       </p>
-      <h1>{itemId ? t('Edit question') : t('New question about {skillName}', { skillName })}</h1>
+      <h1>{itemId ? t('Edit question') : t('New question about {skill}', { skill: skillName })}</h1>
       {itemId && (
         <p class="soft">
           {t(
@@ -116,9 +116,9 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
                   value={draft.kind}
                   onChange={(event) => change({ kind: event.currentTarget.value })}
                 >
-                  {KINDS.map((kind) => (
+                  {Object.entries(KIND_NAMES).map(([kind, name]) => (
                     <option key={kind} value={kind}>
-                      {kind}
+                      {name}
                     </option>
                   ))}
                 </select>
@@ -153,7 +153,7 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
         ))}
         <div class="row">
           <label>
-            Add a language{' '}
+            {t('Add a language')}{' '}
             <select
               value=""
               onChange={(event) => {
@@ -229,7 +229,12 @@ function TextFields({ text, original, errorAt, onChange, onRemove }: TextFieldsP
   const { language, stem, options } = text
   const name = languageName(language)
   const input = (id: string, label: string, value: string, path: string, set: (value: string) => void) => (
-    <Field key={id} id={`${id}-${language}`} label={t('{label}, in {name}', { label, name })} error={errorAt(path)}>
+    <Field
+      key={id}
+      id={`${id}-${language}`}
+      label={t('{label}, in {language}', { label, language: name })}
+      error={errorAt(path)}
+    >
       {(attributes) => (
         <input
           type="text"
@@ -245,11 +250,11 @@ function TextFields({ text, original, errorAt, onChange, onRemove }: TextFieldsP
     <fieldset class="card stack">
       <legend class="card-legend">{name}</legend>
       {original && <Suggestion original={original} language={language} onUse={onChange} />}
-      {input('stem', 'Question', stem, 'stem', (value) => onChange({ ...text, stem: value }))}
+      {input('stem', t('Question'), stem, 'stem', (value) => onChange({ ...text, stem: value }))}
       {options.map((option, index) =>
         input(
           `option${index}`,
-          index === 0 ? t('Right answer') : t('Wrong answer {index}', { index }),
+          index === 0 ? t('Right answer') : t('Wrong answer {number}', { number: index }),
           option,
           `options[${index}]`,
           (value) => onChange({ ...text, options: options.map((each, at) => (at === index ? value : each)) }),
@@ -318,7 +323,7 @@ function Suggestion({ original, language, onUse }: SuggestionProps) {
             ready={isComplete}
             onClick={() => void suggest()}
           >
-            {t('Suggest a translation into {name}', { name })}
+            {t('Suggest a translation into {language}', { language: name })}
           </SubmitButton>
         </p>
       )}
@@ -336,7 +341,9 @@ function Suggestion({ original, language, onUse }: SuggestionProps) {
     if (!response.ok) return setFailure(response.error.message)
     const [translation] = response.data.translations
     if (!translation)
-      return setFailure(t('The AI writer could not translate into {name}. Write the texts yourself.', { name }))
+      return setFailure(
+        t('The AI writer could not translate into {language}. Write the texts yourself.', { language: name }),
+      )
     const [stem, ...options] = translation.texts
     setSuggested({ language, stem: stem!, options })
   }

@@ -43,7 +43,7 @@ test('statistics are shown per skill and per question, and an operator restores 
   await page.getByRole('img', { name: /^Correct over time/ }).waitFor()
   await page.getByRole('cell', { name: 'Hindi' }).waitFor()
   await checkPage(page, 'question')
-  await page.getByRole('combobox', { name: 'Language' }).selectOption('hi')
+  await page.getByRole('main').getByRole('combobox', { name: 'Language' }).selectOption('hi')
   await page.locator('p[lang="hi"]').waitFor()
 
   await page.goto(`${app.url}/console/${orgId}/live/questions/sk_${SKILL}/${ids[1]}`)

@@ -1,5 +1,5 @@
 import type { QuestionSkill } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { useList } from '../shell/loading.ts'
@@ -33,13 +33,13 @@ export default function Questions() {
       <QuestionTabs current="/questions" />
       <p class="soft">
         {t(
-          'The questions of each skill and how people respond to them. Statistics are computed every hour from LIVE responses; those of the built-in bank include all organisations of this deployment. The export contains the {toUpperCase} responses of your organisation, without people.',
-          { toUpperCase: context.mode.toUpperCase() },
+          'The questions of each skill and how people respond to them. Statistics are computed every hour from LIVE responses; those of the built-in bank include all organisations of this deployment. The export contains the {mode} responses of your organisation, without people.',
+          { mode: context.mode.toUpperCase() },
         )}
       </p>
       <div class="row filters">
         <label>
-          Skill
+          {t('Skill')}
           <input
             type="search"
             value={search}
@@ -48,7 +48,7 @@ export default function Questions() {
           />
         </label>
         <label>
-          Source
+          {t('Source')}
           <select value={source} onChange={(event) => setQuery({ source: event.currentTarget.value })}>
             <option value="">{t('All sources')}</option>
             {Object.entries(SOURCE_NAMES).map(([value, name]) => (
@@ -96,7 +96,7 @@ export default function Questions() {
           {
             name: t('Responses'),
             right: true,
-            cell: ({ responses }) => (responses ? responses.toLocaleString() : '–'),
+            cell: ({ responses }) => (responses ? responses.toLocaleString(displayLocale()) : '–'),
           },
         ]}
       />

@@ -1,5 +1,5 @@
 import type { QuestionItem, QuestionsOfSkill } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -41,10 +41,10 @@ export default function SkillQuestions({ params }: { params: Params }) {
         .filter(({ enough }) => !enough)
         .map(({ source, active }) => (
           <Notice key={source} kind="wait">
-            {t('{source}: {active} active questions. A skill needs {mINACTIVEITEMS} to be verified with them.', {
+            {t('{source}: {active} active questions. A skill needs {min} to be verified with them.', {
               source: SOURCE_NAMES[source],
               active,
-              mINACTIVEITEMS: MIN_ACTIVE_ITEMS,
+              min: MIN_ACTIVE_ITEMS,
             })}
           </Notice>
         ))}
@@ -98,7 +98,11 @@ function ItemTable({ items, skillId, caption }: ItemTableProps) {
             </>
           ),
         },
-        { name: t('Responses'), right: true, cell: ({ responses }) => (responses ? responses.toLocaleString() : '–') },
+        {
+          name: t('Responses'),
+          right: true,
+          cell: ({ responses }) => (responses ? responses.toLocaleString(displayLocale()) : '–'),
+        },
         { name: t('Correct'), right: true, cell: ({ correct_share }) => percent(correct_share) },
         { name: t('Discrimination'), right: true, cell: ({ discrimination }) => decimal(discrimination) },
         { name: t('Difficulty'), right: true, cell: ({ difficulty }) => decimal(difficulty) },
