@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 
 /** The beginning of a sentence for each action. The rest of the sentence is the object. */
 const ACTION_TEXTS: Record<string, string> = {
@@ -31,7 +31,6 @@ const ACTION_TEXTS: Record<string, string> = {
   'operator.add': t('Added an operator'),
   'operator.remove': t('Removed an operator'),
   'operator.link': t('Printed a sign-in link for an operator'),
-  'operator.read': 'Viewed',
   'email.list': t('Viewed the list of emails'),
   'email.read': t('Read an email'),
   'branding.change': t('Changed the branding'),
@@ -97,37 +96,37 @@ const ACTION_TEXTS: Record<string, string> = {
 }
 
 const NOUNS: Record<string, string> = {
-  workflows: 'workflow',
-  mandates: 'mandate',
-  campaigns: 'campaign',
+  workflows: t('workflow'),
+  mandates: t('mandate'),
+  campaigns: t('campaign'),
   webhooks: t('webhook endpoint'),
-  keys: 'key',
-  events: 'events',
+  keys: t('key'),
+  events: t('events'),
   'skill-requests': t('skill request'),
   'test-clocks': t('test clock'),
-  credentials: 'credential',
-  people: 'person',
+  credentials: t('credential'),
+  people: t('person'),
 }
 
-/** Verbs of the last part of a path. */
-const VERBS: Record<string, string> = {
-  pause: 'Paused',
-  resume: 'Resumed',
-  retry: t('Prepared again:'),
-  candidates: t('Added candidates to'),
-  replay: t('Replayed events to'),
-  test: t('Sent a test event to'),
-  enable: 'Enabled',
-  disable: 'Disabled',
-  rotate: t('Rotated the secret of'),
-  'rotate-secret': t('Rotated the secret of'),
-  revoke: 'Revoked',
-  'revoke-link': t("Revoked a candidate's link in"),
-  advance: 'Advanced',
-  ack: 'Acknowledged',
-  erase: 'Erased',
-  restrict: 'Restricted',
-  unrestrict: t('Lifted the restriction of'),
+/** Sentences by the last part of a path. */
+const CALL_TEXTS: Record<string, (noun: string) => string> = {
+  pause: (noun) => t('Paused {noun}', { noun }),
+  resume: (noun) => t('Resumed {noun}', { noun }),
+  retry: (noun) => t('Prepared again: {noun}', { noun }),
+  candidates: (noun) => t('Added candidates to {noun}', { noun }),
+  replay: (noun) => t('Replayed events to {noun}', { noun }),
+  test: (noun) => t('Sent a test event to {noun}', { noun }),
+  enable: (noun) => t('Enabled {noun}', { noun }),
+  disable: (noun) => t('Disabled {noun}', { noun }),
+  rotate: (noun) => t('Rotated the secret of {noun}', { noun }),
+  'rotate-secret': (noun) => t('Rotated the secret of {noun}', { noun }),
+  revoke: (noun) => t('Revoked {noun}', { noun }),
+  'revoke-link': (noun) => t("Revoked a candidate's link in {noun}", { noun }),
+  advance: (noun) => t('Advanced {noun}', { noun }),
+  ack: (noun) => t('Acknowledged {noun}', { noun }),
+  erase: (noun) => t('Erased {noun}', { noun }),
+  restrict: (noun) => t('Restricted {noun}', { noun }),
+  unrestrict: (noun) => t('Lifted the restriction of {noun}', { noun }),
 }
 
 /** Returns a sentence without its subject, such as “Paused campaign”. */
@@ -147,16 +146,30 @@ interface DecisionDetails {
   note?: string
 }
 
+const DECISION_NAMES: Record<string, string> = {
+  called: t('called'),
+  shortlisted: t('shortlisted'),
+  rejected: t('rejected'),
+}
+
 /** Describes the decision or note on candidates, such as “Marked 3 candidates as shortlisted and changed the note”. */
 function describeDecision({ count = 0, decision, note }: DecisionDetails): string {
-  const candidates = count === 1 ? '1 candidate' : t('{count} candidates', { count: count.toLocaleString() })
-  const noteText = note && t('{note} the note', { note })
-  if (!decision) return capitalise(`${noteText ?? t('changed nothing')} on ${candidates}`)
+  const candidates =
+    count === 1 ? t('1 candidate') : t('{count} candidates', { count: count.toLocaleString(displayLocale()) })
+  if (!decision) {
+    if (!note) return t('Changed nothing on {candidates}', { candidates })
+    return note === 'removed'
+      ? t('Removed the note on {candidates}', { candidates })
+      : t('Changed the note on {candidates}', { candidates })
+  }
   const decisionText =
     decision === 'none'
       ? t('Removed the decision on {candidates}', { candidates })
-      : t('Marked {candidates} as {decision}', { candidates, decision })
-  return noteText ? t('{decisionText} and {noteText}', { decisionText, noteText }) : decisionText
+      : t('Marked {candidates} as {decision}', { candidates, decision: DECISION_NAMES[decision] ?? decision })
+  if (!note) return decisionText
+  return note === 'removed'
+    ? t('{decisionText} and removed the note', { decisionText })
+    : t('{decisionText} and changed the note', { decisionText })
 }
 
 /** Describes a call of the API, such as `POST /campaigns/:campaign_id/pause`. */
@@ -165,9 +178,24 @@ function describeCall(method: string, path: string): string {
   const names = parts.filter((part) => !part.startsWith(':'))
   const noun = NOUNS[names[0] ?? ''] ?? (names[0] ?? '').replaceAll('-', ' ')
   const last = names.at(-1)!
-  if (names.length > 1) return `${VERBS[last] ?? capitalise(last.replaceAll('-', ' '))} ${noun}`
+  if (names.length > 1) return CALL_TEXTS[last]?.(noun) ?? `${capitalise(last.replaceAll('-', ' '))} ${noun}`
   if (method === 'DELETE') return t('Archived {noun}', { noun })
-  return `${method === 'POST' && parts.length === 1 ? 'Created' : 'Changed'} ${noun}`
+  return method === 'POST' && parts.length === 1 ? t('Created {noun}', { noun }) : t('Changed {noun}', { noun })
+}
+
+/** Names of the pages that operators view most; other pages are described by their path. */
+const ROUTE_NAMES: Record<string, string> = {
+  campaigns: t('campaigns'),
+  workflows: t('workflows'),
+  mandates: t('mandates'),
+  keys: t('keys'),
+  webhooks: t('webhooks'),
+  events: t('events'),
+  members: t('members'),
+  credentials: t('credentials'),
+  verifications: t('verifications'),
+  people: t('people'),
+  audit: t('audit'),
 }
 
 /** Describes the page that an operator viewed, from the path of its route. */
@@ -175,7 +203,7 @@ function describeRoute(route: string): string {
   const names = route.split('/').filter((part) => part && !part.startsWith(':'))
   if (names.length === 0) return t('the organisation')
   const isSingle = route.split('/').at(-1)?.startsWith(':')
-  const noun = names.join(' ').replaceAll('-', ' ')
+  const noun = ROUTE_NAMES[names.join('/')] ?? names.join(' ').replaceAll('-', ' ')
   return isSingle ? t('one of the {noun}', { noun }) : noun
 }
 

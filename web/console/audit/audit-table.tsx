@@ -3,6 +3,7 @@ import { t } from '../../translations/translate.ts'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ListCount, MoreFilters, SearchFilter, SelectFilter } from '../shared/list-filters.tsx'
+import { MODE_NAMES } from '../shared/mode-names.ts'
 import type { List } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
 import { auditSentence, shownDetails } from './audit-sentences.ts'
@@ -12,13 +13,13 @@ export const AUDIT_FILTERS = ['actor', 'who', 'action', 'subject', 'from', 'to']
 export const AUDIT_PAGE_SIZE = 50
 
 const ACTIONS = [
-  ['sign_in', 'Sign-ins'],
-  ['team', 'Team'],
-  ['keys', 'Keys'],
+  ['sign_in', t('Sign-ins')],
+  ['team', t('Team')],
+  ['keys', t('Keys')],
   ['candidates', t('Campaigns and candidates')],
   ['jobs', t('Workflows and mandates')],
   ['webhooks', t('Webhooks and events')],
-  ['exports', 'Exports'],
+  ['exports', t('Exports')],
   ['reads', t('Reads by operators')],
 ] as const
 
@@ -28,12 +29,12 @@ export function AuditFilters() {
     <div class="row filters">
       <SearchFilter label={t('Person')} name="who" placeholder={t('Email address')} />
       <MoreFilters names={AUDIT_FILTERS.filter((name) => name !== 'who')}>
-        <SelectFilter name="action" label={t('Action')} allLabel="All actions" options={ACTIONS} />
+        <SelectFilter name="action" label={t('Action')} allLabel={t('All actions')} options={ACTIONS} />
         <SearchFilter label={t('Object ID')} name="subject" placeholder={t('CP_…')} />
         <SelectFilter
           name="actor"
           label={t('By')}
-          allLabel="Everyone"
+          allLabel={t('Everyone')}
           options={[['operator', t('Access by operators')] as const]}
         />
         <DayFilter name="from" label={t('From')} />
@@ -70,7 +71,7 @@ export function AuditTable({ list, withOrganisation, organisationName = (orgId) 
   const isFiltered = AUDIT_FILTERS.some((name) => query.get(name))
   return (
     <>
-      <ListCount list={list} nouns={['entry', 'entries']} />
+      <ListCount list={list} nouns={[t('entry'), t('entries')]} />
       <Table
         caption={t('Audit log, newest first')}
         rows={list.items}
@@ -106,10 +107,10 @@ export function AuditTable({ list, withOrganisation, organisationName = (orgId) 
                 {
                   name: t('Organisation'),
                   cell: ({ org_id, mode }: AuditEntry) =>
-                    org_id ? `${organisationName(org_id)}${mode ? `, ${mode}` : ''}` : '–',
+                    org_id ? `${organisationName(org_id)}${mode ? `, ${MODE_NAMES[mode]}` : ''}` : '–',
                 },
               ]
-            : [{ name: t('Mode'), cell: ({ mode }: AuditEntry) => mode ?? '–' }]),
+            : [{ name: t('Mode'), cell: ({ mode }: AuditEntry) => (mode ? MODE_NAMES[mode] : '–') }]),
           {
             name: t('IP address'),
             aside: true,

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ChannelOverview, ConsoleChannel, GoLiveStep } from '../../api-types/console.ts'
 import type { MessageOverview } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import '../shared/forms.css'
 import { Badge } from '../../ui/badge.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
@@ -87,6 +87,12 @@ const STEP_TEXTS: Record<GoLiveStep['step'], { name: string; how: string; page?:
   },
 }
 
+const WHO_TEXTS: Record<GoLiveStep['who'], string> = {
+  operator: t('Who can do this: operator.'),
+  owner: t('Who can do this: owner.'),
+  recruiter: t('Who can do this: recruiter.'),
+}
+
 function Steps({ steps }: { steps: GoLiveStep[] }) {
   const context = useOrgContext()
   const open = steps.filter(({ done, required }) => required && !done)
@@ -95,9 +101,9 @@ function Steps({ steps }: { steps: GoLiveStep[] }) {
       <p role="status">
         {open.length === 0
           ? t('All required steps are done: you can start LIVE campaigns.')
-          : t('{length} of {length2} required steps are not done.', {
-              length: open.length,
-              length2: steps.filter(({ required }) => required).length,
+          : t('{openCount} of {count} required steps are not done.', {
+              openCount: open.length,
+              count: steps.filter(({ required }) => required).length,
             })}
       </p>
       <ol class="stack-tight">
@@ -108,7 +114,7 @@ function Steps({ steps }: { steps: GoLiveStep[] }) {
               <Badge state={done ? 'completed' : required ? 'not_done' : 'recommended'} /> <strong>{name}</strong>
               {!done && (
                 <p class="soft small">
-                  {how} Who can do this: {who}. {page && <Link to={context.pagePath(page)}>{t('Open the page')}</Link>}
+                  {how} {WHO_TEXTS[who]} {page && <Link to={context.pagePath(page)}>{t('Open the page')}</Link>}
                 </p>
               )}
             </li>
@@ -169,8 +175,9 @@ function Channel({ path, channel, onChanged }: ChannelProps) {
       )}
       {webhooks.map((url) => (
         <p key={url}>
-          Webhook URL, to be entered at the provider{' '}
-          {webhook_called_at === null ? t('(not called yet)') : t('(called by the provider)')}:{' '}
+          {webhook_called_at === null
+            ? t('Webhook URL, to be entered at the provider (not called yet):')
+            : t('Webhook URL, to be entered at the provider (called by the provider):')}{' '}
           <CopyText text={url} label={t('webhook URL of {name}', { name: channelName(name) })} />
         </p>
       ))}
@@ -211,9 +218,9 @@ function Channel({ path, channel, onChanged }: ChannelProps) {
 
 const KIND_NAMES: Record<string, string> = {
   first_message: t('First message'),
-  follow_up: 'Follow-up',
+  follow_up: t('Follow-up'),
   requested: t('Requested contact'),
-  response: 'Response',
+  response: t('Response'),
   code: t('Confirmation code'),
 }
 
@@ -239,11 +246,15 @@ function Messages() {
           { name: t('Channel'), cell: ({ channel }) => channelName(channel) },
           { name: t('Message'), cell: ({ kind }) => KIND_NAMES[kind] ?? kind },
           { name: t('Template'), cell: ({ template_id }) => template_id ?? '–' },
-          { name: t('Sent'), right: true, cell: ({ sent }) => sent.toLocaleString() },
-          { name: t('Delivered'), right: true, cell: ({ delivered }) => delivered.toLocaleString() },
-          { name: t('Read'), right: true, cell: ({ read }) => read.toLocaleString() },
-          { name: t('Failed'), right: true, cell: ({ failed }) => failed.toLocaleString() },
-          { name: t('Blocked'), right: true, cell: ({ blocked_by_operator }) => blocked_by_operator.toLocaleString() },
+          { name: t('Sent'), right: true, cell: ({ sent }) => sent.toLocaleString(displayLocale()) },
+          { name: t('Delivered'), right: true, cell: ({ delivered }) => delivered.toLocaleString(displayLocale()) },
+          { name: t('Read'), right: true, cell: ({ read }) => read.toLocaleString(displayLocale()) },
+          { name: t('Failed'), right: true, cell: ({ failed }) => failed.toLocaleString(displayLocale()) },
+          {
+            name: t('Blocked'),
+            right: true,
+            cell: ({ blocked_by_operator }) => blocked_by_operator.toLocaleString(displayLocale()),
+          },
         ]}
       />
       {data && data.failures.length > 0 && (
@@ -254,7 +265,7 @@ function Messages() {
           empty={<p class="soft">{t('No failed messages.')}</p>}
           columns={[
             { name: t('Channel'), cell: ({ channel }) => channelName(channel) },
-            { name: t('Failed'), right: true, cell: ({ count }) => count.toLocaleString() },
+            { name: t('Failed'), right: true, cell: ({ count }) => count.toLocaleString(displayLocale()) },
             { name: t('Reason'), cell: ({ title }) => title },
             { name: t('What to do'), cell: ({ remedy }) => remedy },
           ]}

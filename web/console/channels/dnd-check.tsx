@@ -34,7 +34,7 @@ export function DndCheck({ check, onChanged }: Props) {
       </p>
       {check && (
         <p>
-          The numbers are sent to <code>{check.url}</code>.{' '}
+          {richText('The numbers are sent to {url}.', { url: <code>{check.url}</code> })}{' '}
           {check.last_success_at && richText('Last check: {time}.', { time: <Time at={check.last_success_at} /> })}
         </p>
       )}

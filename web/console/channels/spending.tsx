@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Spending as SpendingRecord } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -43,7 +43,9 @@ function SpendingForm({ path, data, onSaved }: Props) {
   return (
     <form class="card stack" noValidate onSubmit={(event) => void save(event)}>
       <p>
-        {spent_today.toLocaleString(undefined, { style: 'currency', currency })} spent today (in Indian time).{' '}
+        {t('{amount} spent today (in Indian time).', {
+          amount: spent_today.toLocaleString(displayLocale(), { style: 'currency', currency }),
+        })}{' '}
         {is_default && t('The prices are the default prices of the operator.')}
       </p>
       <Field
@@ -81,8 +83,8 @@ function SpendingForm({ path, data, onSaved }: Props) {
                 <input
                   type="text"
                   inputMode="decimal"
-                  aria-label={t('Price of {boolean}', {
-                    boolean: [channelName(channel), calling_code && `+${calling_code}`, category]
+                  aria-label={t('Price of {price}', {
+                    price: [channelName(channel), calling_code && `+${calling_code}`, category]
                       .filter(Boolean)
                       .join(', '),
                   })}

@@ -35,7 +35,8 @@ export function TemplateDialog({ path, title, template, onClose, onSaved }: Prop
           id="template-text"
           label={t('Text')}
           hint={t(
-            'With variables such as {title} and {link}. A changed text is a draft again, and must be registered as a new template.',
+            'With variables such as {variable} and {otherVariable}. A changed text is a draft again, and must be registered as a new template.',
+            { variable: '{title}', otherVariable: '{link}' },
           )}
           error={errorOf('text')}
         >

@@ -27,6 +27,8 @@ const PURPOSE_NAMES: Record<MessageTemplate['purpose'], string> = {
   review_reminder: t('Review reminder'),
 }
 
+const QUALITY_NAMES: Record<string, string> = { green: t('green'), yellow: t('yellow'), red: t('red') }
+
 function templateTitle({ channel, purpose, language }: MessageTemplate): string {
   return `${channelName(channel)}, ${PURPOSE_NAMES[purpose].toLowerCase()}, ${languageName(language)}`
 }
@@ -112,7 +114,10 @@ function templateKey({ channel, purpose, language }: MessageTemplate): string {
 }
 
 function Status({ template: { status, status_reason, quality } }: { template: MessageTemplate }) {
-  const notes = [status_reason, quality && `quality: ${quality}`].filter(Boolean)
+  const notes = [
+    status_reason,
+    quality && t('quality: {quality}', { quality: QUALITY_NAMES[quality] ?? quality }),
+  ].filter(Boolean)
   return (
     <>
       <Badge state={status} /> {notes.length > 0 && <span class="soft small">{notes.join(', ')}</span>}
@@ -150,8 +155,8 @@ function ImportIds({ path, onImported }: { path: string; onImported: () => void 
   return (
     <section class="stack" aria-label={t('Import of IDs')}>
       <FileImportForm<MessageTemplateList>
-        name="Import IDs of SMS texts"
-        fileLabel="CSV file of the DLT portal, with the columns Template Name and Template ID"
+        name={t('Import IDs of SMS texts')}
+        fileLabel={t('CSV file of the DLT portal, with the columns Template Name and Template ID')}
         accept=".csv"
         upload={async (file, dryRun) =>
           api<MessageTemplateList>(`${path}/import`, { body: { csv: await file.text() }, dryRun })
@@ -164,12 +169,7 @@ function ImportIds({ path, onImported }: { path: string; onImported: () => void 
           setError(response.ok ? undefined : response.error)
           if (!response.ok) return setDone('')
           const { length } = response.data.items
-          const count = `${length} ${length === 1 ? 'text' : 'texts'}`
-          setDone(
-            dryRun
-              ? t('The file has no errors. It has the IDs or the status of {count}.', { count })
-              : t('Imported the IDs or the status of {count}.', { count }),
-          )
+          setDone(dryRun ? checkedText(length) : importedText(length))
           if (!dryRun) onImported()
         }}
       />
@@ -183,4 +183,16 @@ function ImportIds({ path, onImported }: { path: string; onImported: () => void 
       )}
     </section>
   )
+}
+
+function checkedText(count: number): string {
+  return count === 1
+    ? t('The file has no errors. It has the IDs or the status of 1 text.')
+    : t('The file has no errors. It has the IDs or the status of {count} texts.', { count })
+}
+
+function importedText(count: number): string {
+  return count === 1
+    ? t('Imported the IDs or the status of 1 text.')
+    : t('Imported the IDs or the status of {count} texts.', { count })
 }

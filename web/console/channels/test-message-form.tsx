@@ -13,12 +13,13 @@ export function TestMessageForm({ path, channel }: { path: string; channel: Chan
   const [result, setResult] = useState<TestMessageResult>()
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const label = channel === 'email' ? t('Your email address') : t('Your phone number')
   return (
     <form class="stack-tight" noValidate onSubmit={(event) => void send(event)}>
       <Field
         id={`${channel}-test`}
-        label={t('{label}, for a test message', { label })}
+        label={
+          channel === 'email' ? t('Your email address, for a test message') : t('Your phone number, for a test message')
+        }
         error={error && (error.details[0]?.message ?? error.message)}
       >
         {(attributes) => (

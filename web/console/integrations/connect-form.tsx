@@ -15,7 +15,7 @@ import { MandatePicker } from './mandate-picker.tsx'
 
 type Credential = AtsSystem['credentials'][number]
 
-const DEFAULT_CONSENT_BASIS = t('The candidate agreed to be contacted when they applied.')
+const DEFAULT_CONSENT_BASIS = 'The candidate agreed to be contacted when they applied.'
 
 interface ConnectProps {
   /** The connection to edit; undefined creates a new one. */
@@ -103,9 +103,9 @@ export function ConnectForm({ connection, onClose, onSaved }: ConnectProps) {
           <Field
             id="ats-api-url"
             label={t('{title} API URL (optional)', { title: system.title })}
-            hint={t('{help} If empty, {default} is used.', {
+            hint={t('{help} If empty, {defaultUrl} is used.', {
               help: toSentence(system.api_url.help),
-              default: system.api_url.default,
+              defaultUrl: system.api_url.default,
             })}
             error={errorAt('api_url')}
           >
@@ -222,8 +222,8 @@ export function ConnectionKey({ connection, onClose }: { connection: CreatedAtsC
     <Dialog title={t('Copy your key now')} onClose={onClose}>
       <p>
         {richText(
-          '{title} sends this key with every call. It is shown only once. Open the connection {strong} for the next step.',
-          { title: connection.title, strong: <strong>{connection.name}</strong> },
+          '{title} sends this key with every call. It is shown only once. Open the connection {name} for the next step.',
+          { title: connection.title, name: <strong>{connection.name}</strong> },
         )}
       </p>
       <CopyText text={connection.key} label={t('the key')} />

@@ -58,8 +58,16 @@ export default function Integration({ params }: { params: Params }) {
       {problem && <Notice kind="bad">{problem}</Notice>}
       {data.checks.paused_campaigns.map(({ campaign_id, test_name, orders }) => (
         <Notice key={campaign_id} kind="wait">
-          {orders} {orders === 1 ? t('order waits') : t('orders wait')}, because the campaign of {test_name} is paused.{' '}
-          <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{t('Open the campaign')}</Link> and choose Resume.
+          {richText(
+            orders === 1
+              ? '1 order waits, because the campaign of {testName} is paused. <link>Open the campaign</link> and choose Resume.'
+              : '{orders} orders wait, because the campaign of {testName} is paused. <link>Open the campaign</link> and choose Resume.',
+            {
+              orders,
+              testName: test_name,
+              link: (words) => <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{words}</Link>,
+            },
+          )}
         </Notice>
       ))}
       {data.checks.ats_error && data.checks.ats_error_at && (
@@ -85,18 +93,20 @@ export default function Integration({ params }: { params: Params }) {
             <Step
               title={t('Send a test to a candidate')}
               done={data.checks.ordered_at}
-              doneText="last order"
+              doneText={(time) => richText('Works: last order {time}', { time })}
               waitingText={
                 data.checks.tests === 0
                   ? t('No mandate is ready, so the list of tests is empty. Create one first.')
-                  : `${data.checks.tests} ${data.checks.tests === 1 ? t('test is') : t('tests are')} offered. No order has arrived yet.`
+                  : data.checks.tests === 1
+                    ? t('1 test is offered. No order has arrived yet.')
+                    : t('{count} tests are offered. No order has arrived yet.', { count: data.checks.tests })
               }
             />
             <Step
               title={t('See the result in {title}', { title: data.title })}
               done={data.checks.reported_at}
-              doneText="last report"
-              waitingText="No report was sent yet."
+              doneText={(time) => richText('Works: last report {time}', { time })}
+              waitingText={t('No report was sent yet.')}
               error={
                 data.checks.report_error &&
                 t('The last report was not accepted: {reportError}.', { reportError: data.checks.report_error })
@@ -106,20 +116,16 @@ export default function Integration({ params }: { params: Params }) {
         </section>
       )}
       <DescriptionList>
-        <DescriptionItem name="ATS">{data.title}</DescriptionItem>
+        <DescriptionItem name={t('ATS')}>{data.title}</DescriptionItem>
         {data.api_url && (
-          <DescriptionItem name="API URL">
+          <DescriptionItem name={t('API URL')}>
             <code>{data.api_url}</code>
           </DescriptionItem>
         )}
-        <DescriptionItem name="Tests">
-          {data.mandate_ids
-            ? `${data.mandate_ids.length} chosen ${data.mandate_ids.length === 1 ? 'mandate' : 'mandates'}`
-            : t('all mandates that are ready')}
-        </DescriptionItem>
-        <DescriptionItem name="Country of phone numbers">{data.country}</DescriptionItem>
-        <DescriptionItem name="Why you may contact the candidates">{data.consent_basis}</DescriptionItem>
-        <DescriptionItem name="Created">
+        <DescriptionItem name={t('Tests')}>{testsText(data.mandate_ids)}</DescriptionItem>
+        <DescriptionItem name={t('Country of phone numbers')}>{data.country}</DescriptionItem>
+        <DescriptionItem name={t('Why you may contact the candidates')}>{data.consent_basis}</DescriptionItem>
+        <DescriptionItem name={t('Created')}>
           <Time at={data.created_at} />
         </DescriptionItem>
         <DescriptionItem name="ID">
@@ -147,7 +153,7 @@ export default function Integration({ params }: { params: Params }) {
               { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
               {
                 name: t('Last used'),
-                cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never'),
+                cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : t('never')),
               },
               {
                 name: t('Actions'),
@@ -219,11 +225,16 @@ export default function Integration({ params }: { params: Params }) {
   }
 }
 
+function testsText(mandateIds: string[] | null): string {
+  if (!mandateIds) return t('all mandates that are ready')
+  return mandateIds.length === 1 ? t('1 chosen mandate') : t('{count} chosen mandates', { count: mandateIds.length })
+}
+
 interface StepProps {
   title: string
   /** When it last worked; null if it has not yet. */
   done: string | null
-  doneText: string
+  doneText: (time: ComponentChildren) => ComponentChildren
   waitingText: string
   /** Why it does not work now, although it may have worked before. */
   error?: string | false | null
@@ -232,18 +243,22 @@ interface StepProps {
 
 /** The first step: values to enter in the ATS, and the check, which is its first call or, if it signs its calls, its reply to the list of tests. */
 function firstStep({ title, endpoints, signs_calls, missing_credentials, checks }: AtsConnection): StepProps {
-  const addresses = endpoints.length === 1 ? 'address' : 'addresses'
+  const hasOneAddress = endpoints.length === 1
   if (!signs_calls)
     return {
-      title: t('Enter the key and the {addresses} in {title}', { addresses, title }),
+      title: hasOneAddress
+        ? t('Enter the key and the address in {title}', { title })
+        : t('Enter the key and the addresses in {title}', { title }),
       done: checks.called_at,
-      doneText: t('last call'),
+      doneText: (time) => richText('Works: last call {time}', { time }),
       waitingText: t('{title} has not called yet.', { title }),
     }
   return {
-    title: t('Enter the {addresses} in {title}', { addresses, title }),
+    title: hasOneAddress
+      ? t('Enter the address in {title}', { title })
+      : t('Enter the addresses in {title}', { title }),
     done: checks.tests_sent_at,
-    doneText: t('list of tests sent'),
+    doneText: (time) => richText('Works: list of tests sent {time}', { time }),
     waitingText: t('The list of tests was not sent yet.'),
     error: checks.tests_error
       ? t('{title} did not accept the list of tests: {testsError}.', { title, testsError: checks.tests_error })
@@ -259,9 +274,7 @@ function Step({ title, done, doneText, waitingText, error, children }: StepProps
     <li class="stack">
       <strong>{title}</strong>
       {error && <div class="bad-text">{error}</div>}
-      {done && !error && (
-        <div class="good-text">{richText('Works: {doneText} {time}', { doneText, time: <Time at={done} /> })}</div>
-      )}
+      {done && !error && <div class="good-text">{doneText(<Time at={done} />)}</div>}
       {!done && !error && <div class="soft">{waitingText}</div>}
       {children}
     </li>

@@ -6,6 +6,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { MODE_NAMES } from '../shared/mode-names.ts'
 import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
@@ -29,8 +30,8 @@ export default function Integrations() {
       </div>
       <p class="soft">
         {richText(
-          'Recruiters order assessments inside their applicant tracking system (ATS), and see the results there. These connections use {strong} data.',
-          { strong: <strong>{context.mode}</strong> },
+          'Recruiters order assessments inside their applicant tracking system (ATS), and see the results there. These connections use {mode} data.',
+          { mode: <strong>{MODE_NAMES[context.mode]}</strong> },
         )}
       </p>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
@@ -52,7 +53,7 @@ export default function Integrations() {
               <Link to={context.pagePath(`/integrations/${connection_id}`)}>{name}</Link>
             ),
           },
-          { name: 'ATS', cell: ({ title }) => title },
+          { name: t('ATS'), cell: ({ title }) => title },
           { name: t('Status'), cell: ({ state }) => <Badge state={state} /> },
           { name: t('Next step'), cell: (connection) => nextStep(connection) },
           { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },

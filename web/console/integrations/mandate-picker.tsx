@@ -32,11 +32,11 @@ export function MandatePicker({ chosen, error, onChange }: Props) {
       <div class="choices">
         <label class="choice">
           <input type="radio" name="offered" checked={chosen === null} onChange={() => onChange(null)} />
-          All mandates that are ready, also later ones
+          {t('All mandates that are ready, also later ones')}
         </label>
         <label class="choice">
           <input type="radio" name="offered" checked={chosen !== null} onChange={() => onChange([])} />
-          Only these mandates
+          {t('Only these mandates')}
         </label>
       </div>
       {chosen !== null && (
@@ -68,7 +68,7 @@ export function MandatePicker({ chosen, error, onChange }: Props) {
             </button>
           )}
           <p class="soft small" aria-live="polite">
-            {chosen.length === 0 ? t('Choose at least one mandate.') : t('{length} chosen', { length: chosen.length })}
+            {chosen.length === 0 ? t('Choose at least one mandate.') : t('{count} chosen', { count: chosen.length })}
           </p>
         </div>
       )}

@@ -78,13 +78,13 @@ export function AtsOrders({ path, canReplay }: { path: string; canReplay: boolea
                 <button
                   type="button"
                   class="plain flush"
-                  aria-label={t('Reports ({length}) about {candidateName}', {
-                    length: reports.length,
+                  aria-label={t('Reports ({count}) about {candidateName}', {
+                    count: reports.length,
                     candidateName: candidate_name,
                   })}
                   onClick={() => setShown(order_id)}
                 >
-                  {t('Reports ({length})', { length: reports.length })}
+                  {t('Reports ({count})', { count: reports.length })}
                 </button>
                 {canReplay && reports.length > 0 && (
                   <button
@@ -152,10 +152,18 @@ function Json({ value }: { value: unknown }) {
   )
 }
 
+const REPORT_KINDS: Record<AtsReport['kind'], string> = {
+  started: t('started'),
+  paused: t('paused'),
+  resumed: t('resumed'),
+  result: t('result'),
+  cancelled: t('cancelled'),
+}
+
 function ReportState({ report }: { report: AtsReport }) {
   return (
     <>
-      {report.kind} <Badge state={report.state} />
+      {REPORT_KINDS[report.kind]} <Badge state={report.state} />
       {report.state !== 'delivered' && report.last_error && <div class="bad-text small">{report.last_error}</div>}
     </>
   )
@@ -169,15 +177,13 @@ function ReportDetails({ report }: { report: AtsReport }) {
         {number}. <ReportState report={report} />
       </h3>
       <p class="soft small">
-        {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
-        {delivered_at && richText(', delivered {time}', { time: <Time at={delivered_at} /> })}
-        {next_attempt_at && richText(', next attempt {time}', { time: <Time at={next_attempt_at} /> })}
+        {attempts === 1 ? t('1 attempt') : t('{count} attempts', { count: attempts })}
+        {delivered_at && <>, {richText('delivered {time}', { time: <Time at={delivered_at} /> })}</>}
+        {next_attempt_at && <>, {richText('next attempt {time}', { time: <Time at={next_attempt_at} /> })}</>}
       </p>
       {last_request !== null && <Json value={last_request} />}
       {last_status !== null && (
-        <p class="small">
-          {t('Response {lastStatus} {lastResponse}', { lastStatus: last_status, lastResponse: last_response })}
-        </p>
+        <p class="small">{t('Response {status} {body}', { status: last_status, body: last_response })}</p>
       )}
     </section>
   )

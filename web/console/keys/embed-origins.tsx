@@ -38,12 +38,14 @@ export function EmbedOrigins() {
           <Field
             id="embed-origins"
             label={t('Allowed origins')}
-            hint={`Origins such as https://careers.example.com, one per line.${
+            hint={
               mode === 'test'
-                ? t(' In TEST mode, also http://localhost:3000, or http://localhost:* for every port.')
-                : ''
-            }`}
-            error={fieldError && linePrefix(lines, fieldError.path) + fieldError.message}
+                ? t(
+                    'Origins such as https://careers.example.com, one per line. In TEST mode, also http://localhost:3000, or http://localhost:* for every port.',
+                  )
+                : t('Origins such as https://careers.example.com, one per line.')
+            }
+            error={fieldError && errorText(lines, fieldError)}
           >
             {(attributes) => (
               <textarea
@@ -88,9 +90,9 @@ function numberedLines(lines: string): { text: string; number: number }[] {
     .filter(({ text }) => text !== '')
 }
 
-/** Returns the number of the line in which a field such as `origins[0]` is entered, before an error; an empty text for the whole list. */
-function linePrefix(lines: string, path: string): string {
+/** Returns the error, with the number of the line if it is about a field such as `origins[0]`. */
+function errorText(lines: string, { path, message }: ApiError['details'][number]): string {
   const index = /\[(\d+)\]/.exec(path)?.[1]
   const line = index === undefined ? undefined : numberedLines(lines)[Number(index)]
-  return line ? t('Line {number}: ', { number: line.number }) : ''
+  return line ? t('Line {number}: {message}', { number: line.number, message }) : message
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ApiKey, ApiKeyList, ScopeList } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -167,8 +167,8 @@ export function RotateKey({ path, apiKey, grace, onClose, onRotated }: RotatePro
         <Field
           id="key-grace-hours"
           label={t('Keep the old secret valid for (hours)')}
-          hint={t('Enter 0 if the old secret has leaked; it then expires immediately. Maximum: {most}.', {
-            most: grace.most.toLocaleString(),
+          hint={t('Enter 0 if the old secret has leaked; it then expires immediately. Maximum: {hours}.', {
+            hours: grace.most.toLocaleString(displayLocale()),
           })}
           error={fieldError}
         >

@@ -1,6 +1,6 @@
 import type { KeyLimitUsage } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { BarList } from '../../ui/bar-list.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -9,7 +9,7 @@ import { useData } from '../shell/loading.ts'
 const LIMIT_NAMES: Record<string, string> = {
   key: t('All calls'),
   recruiter: t('Calls per recruiter'),
-  reads: 'Reads',
+  reads: t('Reads'),
   skillsSearch: t('Skill search'),
   skillsLookup: t('Skill lookup'),
   skillsMatch: t('Skill match, extract'),
@@ -41,7 +41,7 @@ export function KeyLimits({ path }: { path: string }) {
         )}
       </p>
       <BarList
-        name="Calls in the current minute"
+        name={t('Calls in the current minute')}
         max={100}
         bars={[
           ...data.buckets.flatMap(({ name, minute_used, per_minute, per_second, burst, per_day }) =>
@@ -54,7 +54,14 @@ export function KeyLimits({ path }: { path: string }) {
                     value: (100 * minute_used) / per_minute,
                     tone: minute_used >= per_minute ? ('bad' as const) : ('good' as const),
                     number: `${minute_used} / ${per_minute}`,
-                    note: `${per_second} per second, bursts of ${burst}${per_day === null ? '' : t(', {perDay} per day', { perDay: per_day.toLocaleString() })}`,
+                    note:
+                      per_day === null
+                        ? t('{perSecond} per second, bursts of {burst}', { perSecond: per_second, burst })
+                        : t('{perSecond} per second, bursts of {burst}, {perDay} per day', {
+                            perSecond: per_second,
+                            burst,
+                            perDay: per_day.toLocaleString(displayLocale()),
+                          }),
                   },
                 ],
           ),
@@ -63,7 +70,7 @@ export function KeyLimits({ path }: { path: string }) {
             label: t('People enrolled today (IST)'),
             value: (100 * data.people_today) / data.people_per_day,
             tone: data.people_today >= data.people_per_day ? ('bad' as const) : ('good' as const),
-            number: `${data.people_today.toLocaleString()} / ${data.people_per_day.toLocaleString()}`,
+            number: `${data.people_today.toLocaleString(displayLocale())} / ${data.people_per_day.toLocaleString(displayLocale())}`,
             note: t('different people contacted'),
           },
         ]}

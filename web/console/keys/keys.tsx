@@ -8,6 +8,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
+import { MODE_NAMES } from '../shared/mode-names.ts'
 import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
@@ -40,15 +41,19 @@ export default function Keys() {
       </div>
       <p class="soft">
         {richText(
-          'Partner keys sign calls to the partner API. Session keys start verifications of students. These keys can access only {strong} data.',
-          { strong: <strong>{context.mode}</strong> },
+          'Partner keys sign calls to the partner API. Session keys start verifications of students. These keys can access only {mode} data.',
+          { mode: <strong>{MODE_NAMES[context.mode]}</strong> },
         )}
       </p>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       {expiringKeys.length > 0 && (
         <Notice kind="wait">
-          {expiringKeys.length === 1 ? t('1 key expires') : t('{length} keys expire', { length: expiringKeys.length })}{' '}
-          within 30 days. Create a new key, use it in your system, and revoke the old one.
+          {expiringKeys.length === 1
+            ? t('1 key expires within 30 days. Create a new key, use it in your system, and revoke the old one.')
+            : t(
+                '{count} keys expire within 30 days. Create a new key, use it in your system, and revoke the old one.',
+                { count: expiringKeys.length },
+              )}
         </Notice>
       )}
       <Table
@@ -58,7 +63,7 @@ export default function Keys() {
         loading={list.loading}
         empty={
           <>
-            <h2>{t('No {mode} keys yet', { mode: context.mode })}</h2>
+            <h2>{t('No {mode} keys yet', { mode: MODE_NAMES[context.mode] })}</h2>
             <p class="soft">{t('Create a key to call the API from your system.')}</p>
           </>
         }
@@ -86,12 +91,12 @@ export default function Keys() {
               </>
             ),
           },
-          { name: t('Expires'), cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : 'never') },
+          { name: t('Expires'), cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : t('never')) },
           {
             name: t('Last used'),
             cell: ({ created_at, last_used_at }) => (
               <>
-                {last_used_at ? <Time at={last_used_at} /> : 'never'}
+                {last_used_at ? <Time at={last_used_at} /> : t('never')}
                 <div class="soft small">{richText('created {time}', { time: <Time at={created_at} /> })}</div>
               </>
             ),
@@ -175,7 +180,7 @@ function Scopes({ names }: { names: string[] }) {
   if (names.length < 4) return <>{names.join(', ')}</>
   return (
     <details>
-      <summary>{t('{length} scopes', { length: names.length })}</summary>
+      <summary>{t('{count} scopes', { count: names.length })}</summary>
       {names.join(', ')}
     </details>
   )
