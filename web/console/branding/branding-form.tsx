@@ -10,9 +10,9 @@ import { BrandingPreview } from './branding-preview.tsx'
 import { ColourField } from './colour-field.tsx'
 
 const FIELDS = [
-  ['display_name', 'Name', 'text', 100],
-  ['footer', 'Footer', 'text', 200],
-  ['homepage', 'Website', 'url', 200],
+  ['display_name', t('Name'), 'text', 100],
+  ['footer', t('Footer'), 'text', 200],
+  ['homepage', t('Website'), 'url', 200],
   ['reply_to', t('Reply address of emails'), 'email', 254],
 ] as const
 const HINTS: Record<FieldName, string> = {
@@ -35,7 +35,7 @@ interface Props {
 }
 
 export function BrandingForm({ path, branding, isOwner, onSaved }: Props) {
-  const draft = useFormDraft<Values>(t('branding {path}', { path }), valuesOf(branding))
+  const draft = useFormDraft<Values>(`branding ${path}`, valuesOf(branding))
   const { value: values, setValue: setValues } = draft
   /** A data URL of the chosen file, null to remove the logo, or undefined if it is not changed. */
   const [logo, setLogo] = useState<string | null>()

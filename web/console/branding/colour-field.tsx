@@ -46,18 +46,17 @@ export function ColourField({ value, check, hint, error, isOwner, onChange }: Pr
         {check && (
           <>
             <ul>
-              <li>{t('White text on the colour: {whiteText}:1', { whiteText: check.whiteText })}</li>
-              <li>{t('The colour on a light page: {lightPage}:1', { lightPage: check.lightPage })}</li>
-              <li>{t('Its lighter shade on a dark page: {darkPage}:1', { darkPage: check.darkPage })}</li>
+              <li>{t('White text on the colour: {contrast}:1', { contrast: check.whiteText })}</li>
+              <li>{t('The colour on a light page: {contrast}:1', { contrast: check.lightPage })}</li>
+              <li>{t('Its lighter shade on a dark page: {contrast}:1', { contrast: check.darkPage })}</li>
             </ul>
             {check.isReadable ? (
               <p class="good-text">
-                {t('Readable: at least {mINCONTRASTTEXT} everywhere.', { mINCONTRASTTEXT: MIN_CONTRAST_TEXT })}
+                {t('Readable: at least {contrast} everywhere.', { contrast: MIN_CONTRAST_TEXT })}
               </p>
             ) : (
               <p class="bad-text">
-                {!error &&
-                  t('Hard to read: at least {mINCONTRASTTEXT} is required. ', { mINCONTRASTTEXT: MIN_CONTRAST_TEXT })}
+                {!error && <>{t('Hard to read: at least {contrast} is required.', { contrast: MIN_CONTRAST_TEXT })} </>}
                 {isOwner && (
                   <button type="button" class="small-button" onClick={() => onChange(check.suggestion)}>
                     {t('Use {suggestion} instead', { suggestion: check.suggestion })}

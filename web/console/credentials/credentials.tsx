@@ -10,7 +10,7 @@ import { api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
-import { METHOD_NAMES, REASON_NAMES, STATUSES } from './labels.ts'
+import { METHOD_NAMES, REASON_NAMES, STATUS_NAMES } from './labels.ts'
 import { CredentialSettings } from './settings.tsx'
 
 type RevocationReason = RevokeCredentialInput['reason']
@@ -40,21 +40,21 @@ export default function Credentials() {
       </p>
       <div class="row filters">
         <label>
-          Status
+          {t('Status')}
           <select
             value={query.get('status') ?? ''}
             onChange={(event) => setQuery({ status: event.currentTarget.value })}
           >
             <option value="">{t('All statuses')}</option>
-            {STATUSES.map((status) => (
+            {Object.entries(STATUS_NAMES).map(([status, name]) => (
               <option key={status} value={status}>
-                {status}
+                {name}
               </option>
             ))}
           </select>
         </label>
         <label>
-          External ID
+          {t('External ID')}
           <input
             type="search"
             value={query.get('external_candidate_id') ?? ''}
@@ -140,7 +140,7 @@ export default function Credentials() {
         >
           <p>{t('The page of the credential and every verifier show it as revoked at once. This cannot be undone.')}</p>
           <label>
-            Reason
+            {t('Reason')}
             <select value={reason} onChange={(event) => setReason(event.currentTarget.value as RevocationReason)}>
               {REASONS.map((each) => (
                 <option key={each} value={each}>

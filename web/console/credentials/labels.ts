@@ -1,12 +1,16 @@
 import type { Credential, CredentialRevocationReason, CredentialStatus } from '../../api-types/partner.ts'
 import { t } from '../../translations/translate.ts'
 
-export const STATUSES: CredentialStatus[] = ['active', 'expired', 'revoked']
+export const STATUS_NAMES: Record<CredentialStatus, string> = {
+  active: t('active'),
+  expired: t('expired'),
+  revoked: t('revoked'),
+}
 
 export const METHOD_NAMES: Record<Credential['method'], string> = {
-  assessment: 'Assessment',
-  endorsement: 'Endorsement',
-  campaign: 'Campaign',
+  assessment: t('Assessment'),
+  endorsement: t('Endorsement'),
+  campaign: t('Campaign'),
 }
 
 export const REASON_NAMES: Record<CredentialRevocationReason, string> = {

@@ -10,6 +10,7 @@ import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Day } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
+import { MODE_NAMES } from '../shared/mode-names.ts'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
@@ -32,8 +33,8 @@ export function CredentialSettings() {
         ) : (
           <p>
             {policy.data.credentials_enabled
-              ? t('Credentials are offered, and are valid for {credentialValidityMonths} months.', {
-                  credentialValidityMonths: policy.data.credential_validity_months,
+              ? t('Credentials are offered, and are valid for {months} months.', {
+                  months: policy.data.credential_validity_months,
                 })
               : t('Credentials are not offered.')}
           </p>
@@ -41,8 +42,8 @@ export function CredentialSettings() {
       <h2>{t('Signing keys')}</h2>
       <p class="soft">
         {richText(
-          'These keys sign {strong} credentials. Verifiers find them under the identifier (DID) of your organisation.',
-          { strong: <strong>{context.mode}</strong> },
+          'These keys sign {mode} credentials. Verifiers find them under the identifier (DID) of your organisation.',
+          { mode: <strong>{MODE_NAMES[context.mode]}</strong> },
         )}
       </p>
       {keys.error && <Notice kind="bad">{keys.error.message}</Notice>}
@@ -73,7 +74,7 @@ function PolicyForm({ path, policy, onSaved }: PolicyProps) {
     <form class="card stack" noValidate onSubmit={(event) => void save(event)}>
       <label class="check">
         <input type="checkbox" checked={enabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
-        Offer credentials for verified skills
+        {t('Offer credentials for verified skills')}
       </label>
       <Field
         id="credential-months"

@@ -12,10 +12,10 @@ export default function IdentityProviderPage() {
       <h1>{t('Identity provider')}</h1>
       <p class="soft">
         {richText(
-          'Members of <link>the team</link> sign in with OpenID Connect, for example with Keycloak, Okta, Microsoft Entra ID or Google. See the guide <link2>Sign in with your identity provider</link2>.',
+          'Members of <team>the team</team> sign in with OpenID Connect, for example with Keycloak, Okta, Microsoft Entra ID or Google. See the guide <guide>Sign in with your identity provider</guide>.',
           {
-            link: (words) => <Link to={pagePath('/members')}>{words}</Link>,
-            link2: (words) => <a href="/docs/guides/sign-in-with-your-identity-provider">{words}</a>,
+            team: (words) => <Link to={pagePath('/members')}>{words}</Link>,
+            guide: (words) => <a href="/docs/guides/sign-in-with-your-identity-provider">{words}</a>,
           },
         )}
       </p>

@@ -96,23 +96,23 @@ function ScimSettings({ path, settings: { scim_url, scim_token }, onChanged }: S
       <h2>{t('Provisioning (SCIM 2.0)')}</h2>
       <p>
         {richText(
-          'With SCIM, the identity provider creates members and deactivates them at once, without waiting for their next sign-in. Its base URL is {code}.',
-          { code: <code class="break">{scim_url}</code> },
+          'With SCIM, the identity provider creates members and deactivates them at once, without waiting for their next sign-in. Its base URL is {url}.',
+          { url: <code class="break">{scim_url}</code> },
         )}
       </p>
       {error && <Notice kind="bad">{error.message}</Notice>}
       {token && (
         <Notice kind="good">
-          {richText('Enter this token at the identity provider. It is not shown again: {code}', {
-            code: <code class="break">{token}</code>,
+          {richText('Enter this token at the identity provider. It is not shown again: {token}', {
+            token: <code class="break">{token}</code>,
           })}
         </Notice>
       )}
       {scim_token && (
         <p class="soft">
-          {richText('A token was created {time}; last used {time2}.', {
-            time: <Time at={scim_token.created_at} />,
-            time2: <Time at={scim_token.last_used_at} />,
+          {richText('A token was created {createdAt}; last used {lastUsedAt}.', {
+            createdAt: <Time at={scim_token.created_at} />,
+            lastUsedAt: <Time at={scim_token.last_used_at} />,
           })}
         </p>
       )}
@@ -146,10 +146,17 @@ function ScimSettings({ path, settings: { scim_url, scim_token }, onChanged }: S
 
 const TEXT_FIELDS = [
   ['name', t('Name on the sign-in button'), t('For example “Metro ID”.')],
-  ['issuer', 'Issuer', t('The URL below which /.well-known/openid-configuration is found.')],
+  ['issuer', t('Issuer'), t('The URL below which /.well-known/openid-configuration is found.')],
   ['client_id', t('Client ID'), ''],
 ] as const
 type FieldName = (typeof TEXT_FIELDS)[number][0]
+
+const ROLE_NAMES: Record<string, string> = {
+  owner: t('owner'),
+  recruiter: t('recruiter'),
+  viewer: t('viewer'),
+  operator: t('operator'),
+}
 
 interface FormProps extends Props {
   provider: IdentityProvider | null
@@ -240,7 +247,7 @@ function ProviderForm({ path, roles, provider, onSaved }: FormProps) {
         <Field
           key={role}
           id={`provider-groups-${role}`}
-          label={t('Groups with the role {role}', { role })}
+          label={t('Groups with the role {role}', { role: ROLE_NAMES[role] ?? role })}
           hint={t('One per line.')}
         >
           {(attributes) => (
@@ -259,7 +266,7 @@ function ProviderForm({ path, roles, provider, onSaved }: FormProps) {
             <option value="">{t('cannot sign in')}</option>
             {roles.map((role) => (
               <option key={role} value={role}>
-                {t('get the role {role}', { role })}
+                {t('get the role {role}', { role: ROLE_NAMES[role] ?? role })}
               </option>
             ))}
           </select>
@@ -267,9 +274,9 @@ function ProviderForm({ path, roles, provider, onSaved }: FormProps) {
       </Field>
       <label class="check">
         <input type="checkbox" checked={required} onChange={(event) => setRequired(event.currentTarget.checked)} />
-        Require this identity provider: nobody can sign in by email
+        {t('Require this identity provider: nobody can sign in by email')}
       </label>
-      {errorOf('required') && <Notice kind="bad">{t('“Require” {errorOf}.', { errorOf: errorOf('required') })}</Notice>}
+      {errorOf('required') && <Notice kind="bad">{t('“Require” {problem}.', { problem: errorOf('required') })}</Notice>}
       {error && !isShownAtField && <Notice kind="bad">{error.message}</Notice>}
       <SubmitButton class="primary" busy={busy} ready={Object.values(values).every((value) => value.trim() !== '')}>
         {t('Save')}

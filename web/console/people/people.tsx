@@ -57,9 +57,9 @@ export default function People() {
           keyOf={({ person_id }) => person_id}
           empty={
             <p class="soft">
-              {t('No person has this address in {toUpperCase} mode. People whose data was erased are not found.', {
-                toUpperCase: context.mode.toUpperCase(),
-              })}
+              {context.mode === 'test'
+                ? t('No person has this address in TEST mode. People whose data was erased are not found.')
+                : t('No person has this address in LIVE mode. People whose data was erased are not found.')}
             </p>
           }
           columns={[

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import type { Person, PersonExport } from '../../api-types/partner.ts'
-import { richText } from '../../translations/rich-text.ts'
 import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -37,27 +36,29 @@ export default function PersonPage({ params }: { params: Params }) {
         <Link to={context.pagePath('/people')}>{t('People')}</Link>
       </p>
       <div class="page-head">
-        <h1>{richText('Person {badge}', { badge: <Badge state={data.status} /> })}</h1>
+        <h1>
+          {t('Person')} <Badge state={data.status} />
+        </h1>
       </div>
       {done && <Notice kind="good">{done}</Notice>}
       <DescriptionList>
         <DescriptionItem name="ID">
           <code>{data.person_id}</code>
         </DescriptionItem>
-        <DescriptionItem name="Stored since">
+        <DescriptionItem name={t('Stored since')}>
           <Time at={data.created_at} />
         </DescriptionItem>
         {data.restricted_at && (
-          <DescriptionItem name="Restricted since">
+          <DescriptionItem name={t('Restricted since')}>
             <Time at={data.restricted_at} />
           </DescriptionItem>
         )}
         {data.erased_at && (
-          <DescriptionItem name="Erased">
+          <DescriptionItem name={t('Erased')}>
             <Time at={data.erased_at} />
           </DescriptionItem>
         )}
-        <DescriptionItem name="Legal hold">{data.legal_hold ?? 'none'}</DescriptionItem>
+        <DescriptionItem name={t('Legal hold')}>{data.legal_hold ?? t('none')}</DescriptionItem>
       </DescriptionList>
       {isErased ? (
         <p class="soft">
@@ -136,10 +137,10 @@ function Records({ person }: { person: Person }) {
     ...students.flatMap(({ external_student_id, verification_ids }) =>
       verification_ids.map((id) => ({
         id,
-        role: t('student {externalStudentId}', { externalStudentId: external_student_id }),
+        role: t('student {studentId}', { studentId: external_student_id }),
       })),
     ),
-    ...reviews.map(({ verification_id }) => ({ id: verification_id, role: 'reviewer' })),
+    ...reviews.map(({ verification_id }) => ({ id: verification_id, role: t('reviewer') })),
   ]
   return (
     <>

@@ -14,12 +14,11 @@ interface Props {
 
 /** The requester and the legal basis. Both are stored in the audit log, which is not erased with the person. */
 export function ReasonFields({ reason, onChange, required = false }: Props) {
-  const suffix = required ? '' : ' (optional)'
   return (
     <>
       <Field
         id="reason-requester"
-        label={t('Who asked{suffix}', { suffix })}
+        label={required ? t('Who asked') : t('Who asked (optional)')}
         hint={t('For example: the person, ticket 4711. Do not enter names or addresses: they would not be erased.')}
       >
         {(attributes) => (
@@ -36,7 +35,7 @@ export function ReasonFields({ reason, onChange, required = false }: Props) {
       </Field>
       <Field
         id="reason-basis"
-        label={`Basis${suffix}`}
+        label={required ? t('Basis') : t('Basis (optional)')}
         hint={t('For example: GDPR Article 17, or DPDP Act section 12.')}
       >
         {(attributes) => (

@@ -139,7 +139,7 @@ export function EraseDialog({ path, onClose, onDone }: PersonDialogProps) {
           )}
         </p>
         <ReasonFields reason={reason} onChange={setReason} required />
-        <Field id="erase-confirmation" label={t('To confirm, enter: {cONFIRMATION}', { cONFIRMATION: CONFIRMATION })}>
+        <Field id="erase-confirmation" label={t('To confirm, enter: {word}', { word: CONFIRMATION })}>
           {(attributes) => (
             <input
               {...attributes}

@@ -128,7 +128,7 @@ export function PrivacyContactsForm({ path, settings, isOwner, onSaved }: Props)
           checked={needsGuardian}
           onChange={(event) => setNeedsGuardian(event.currentTarget.checked)}
         />
-        Students below 18 need the consent of a guardian
+        {t('Students below 18 need the consent of a guardian')}
       </label>
       {error && !hasFieldError && <Notice kind="bad">{error.message}</Notice>}
       {saved && <Notice kind="good">{t('Privacy settings saved.')}</Notice>}

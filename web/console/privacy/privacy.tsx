@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { PrivacyRequest, PrivacySettings, RetentionPreview } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -74,13 +74,18 @@ function Preview({ preview, isHeld }: { preview: RetentionPreview; isHeld: boole
       <ul>
         {people.slice(0, MAX_DATES).map(({ date, count }) => (
           <li key={date}>
-            {count.toLocaleString()} {count === 1 ? 'person' : 'people'} will be erased on {formatDate(date)}.
+            {count === 1
+              ? t('1 person will be erased on {date}.', { date: formatDate(date) })
+              : t('{count} people will be erased on {date}.', {
+                  count: count.toLocaleString(displayLocale()),
+                  date: formatDate(date),
+                })}
           </li>
         ))}
         {laterCount > 0 && (
           <li>
-            {t('{laterCount} more people will be erased later in this period.', {
-              laterCount: laterCount.toLocaleString(),
+            {t('{count} more people will be erased later in this period.', {
+              count: laterCount.toLocaleString(displayLocale()),
             })}
           </li>
         )}
@@ -90,11 +95,11 @@ function Preview({ preview, isHeld }: { preview: RetentionPreview; isHeld: boole
           'Also erased in the next {days} days: messages of {conversations} candidates, answers of {answers} candidates, {mails} emails, {requestLog} entries of the request log, and personal values in {audit} entries of the audit log.',
           {
             days,
-            conversations: due.conversations.toLocaleString(),
-            answers: due.answers.toLocaleString(),
-            mails: due.mails.toLocaleString(),
-            requestLog: due.request_log.toLocaleString(),
-            audit: due.audit.toLocaleString(),
+            conversations: due.conversations.toLocaleString(displayLocale()),
+            answers: due.answers.toLocaleString(displayLocale()),
+            mails: due.mails.toLocaleString(displayLocale()),
+            requestLog: due.request_log.toLocaleString(displayLocale()),
+            audit: due.audit.toLocaleString(displayLocale()),
           },
         )}
       </p>
@@ -103,7 +108,7 @@ function Preview({ preview, isHeld }: { preview: RetentionPreview; isHeld: boole
 }
 
 function formatDate(date: string): string {
-  return new Date(`${date}T00:00:00Z`).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+  return new Date(`${date}T00:00:00Z`).toLocaleDateString(displayLocale() ?? 'en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 }
 
 interface HoldProps {
@@ -122,9 +127,9 @@ function LegalHold({ path, settings, isOwner, onChanged }: HoldProps) {
       <h2>{t('Legal hold')}</h2>
       <p>
         {isHeld
-          ? richText('Active since {time}: {legalHoldReason}', {
+          ? richText('Active since {time}: {reason}', {
               time: <Time at={settings.legal_hold_at!} />,
-              legalHoldReason: settings.legal_hold_reason,
+              reason: settings.legal_hold_reason,
             })
           : t('No legal hold. Data is erased at the end of its retention period.')}
       </p>
@@ -158,7 +163,7 @@ function LegalHold({ path, settings, isOwner, onChanged }: HoldProps) {
                 )}
               </p>
               <label>
-                Reason
+                {t('Reason')}
                 <input
                   type="text"
                   value={reason}

@@ -9,10 +9,10 @@ import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
 
 const CLASS_NAMES: Record<Retention['classes'][number]['class'], string> = {
-  conversations: 'Messages',
-  answers: 'Answers',
+  conversations: t('Messages'),
+  answers: t('Answers'),
   contact_data: t('Names and contact data'),
-  mails: 'Emails',
+  mails: t('Emails'),
   request_log: t('Request log'),
   audit: t('Personal values in the audit log'),
 }
@@ -35,7 +35,7 @@ export function RetentionForm({ isOwner, onSaved }: { isOwner: boolean; onSaved:
         <Field
           key={each.class}
           id={`retention-${each.class}`}
-          label={t('{value}, in days', { value: CLASS_NAMES[each.class] })}
+          label={t('{data}, in days', { data: CLASS_NAMES[each.class] })}
           hint={t('{description} {minDays} to {maxDays} days; default {defaultDays}.', {
             description: each.description,
             minDays: each.min_days,

@@ -7,6 +7,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ListCount, listQueryString, SearchFilter } from '../shared/list-filters.tsx'
+import { MODE_NAMES } from '../shared/mode-names.ts'
 import { useList } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
@@ -33,7 +34,7 @@ export default function Requests() {
       <div class="row filters">
         <SearchFilter label={t('Search')} placeholder={t('Path, error code, key or request ID')} />
         <label>
-          Show
+          {t('Show')}
           <select
             value={query.get('failed') ?? ''}
             onChange={(event) => setQuery({ failed: event.currentTarget.value })}
@@ -52,10 +53,10 @@ export default function Requests() {
           </select>
         </label>
       </div>
-      <ListCount list={list} nouns={['call', 'calls']} />
+      <ListCount list={list} nouns={[t('call'), t('calls')]} />
       {query.get('request_id') && (
         <p class="row small">
-          <span>{richText('Request {code}', { code: <code>{query.get('request_id')}</code> })}</span>
+          <span>{richText('Request {requestId}', { requestId: <code>{query.get('request_id')}</code> })}</span>
           <button type="button" class="plain flush" onClick={() => setQuery({ request_id: undefined })}>
             {t('Show all calls')}
           </button>
@@ -76,8 +77,8 @@ export default function Requests() {
               <h2>{t('No calls yet')}</h2>
               <p class="soft">
                 {richText(
-                  "API calls with this organisation's {mode} keys are listed here for three days. Try {code}.",
-                  { mode: context.mode, code: <code>npx attestry request GET /shifts</code> },
+                  "API calls with this organisation's {mode} keys are listed here for three days. Try {command}.",
+                  { mode: MODE_NAMES[context.mode], command: <code>npx attestry request GET /shifts</code> },
                 )}
               </p>
             </>
@@ -104,7 +105,7 @@ export default function Requests() {
           {
             name: t('Duration'),
             right: true,
-            cell: ({ duration_ms }) => t('{toFixed} ms', { toFixed: duration_ms.toFixed(1) }),
+            cell: ({ duration_ms }) => t('{duration} ms', { duration: duration_ms.toFixed(1) }),
           },
           { name: t('Key'), cell: ({ key_id }) => (key_id ? <code>{key_id}</code> : '–') },
           {

@@ -47,7 +47,7 @@ export function Deliveries({ path, sendCount, replay }: Props) {
       </div>
       <div class="row filters">
         <label>
-          Show
+          {t('Show')}
           <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
             <option value="">{t('All deliveries')}</option>
             <option value="pending">{t('Pending')}</option>
@@ -90,7 +90,7 @@ export function Deliveries({ path, sendCount, replay }: Props) {
               <button
                 type="button"
                 class="plain flush"
-                aria-label={t('{length} attempts of {eventType}', { length: attempts.length, eventType: event_type })}
+                aria-label={t('{count} attempts of {eventType}', { count: attempts.length, eventType: event_type })}
                 onClick={() => setShown(delivery_id)}
               >
                 {attempts.length}
@@ -118,7 +118,7 @@ export function Deliveries({ path, sendCount, replay }: Props) {
         ]}
       />
       {shownDelivery && (
-        <Dialog title={`Attempts: ${shownDelivery.event_type}`} onClose={() => setShown(undefined)}>
+        <Dialog title={t('Attempts: {eventType}', { eventType: shownDelivery.event_type })} onClose={() => setShown(undefined)}>
           <Attempts attempts={shownDelivery.attempts} />
         </Dialog>
       )}
@@ -141,7 +141,7 @@ function AttemptResult({ attempt }: { attempt: DeliveryAttempt | undefined }) {
   const accepted = status_code !== null && status_code >= 200 && status_code < 300
   return (
     <span class={accepted ? 'good-text' : 'bad-text'}>
-      {status_code ?? error ?? t('no response')} · {Math.round(latency_ms)} ms
+      {status_code ?? error ?? t('no response')} · {t('{duration} ms', { duration: Math.round(latency_ms) })}
     </span>
   )
 }
@@ -217,7 +217,7 @@ function ReplayRange({ onClose, onChoose }: ReplayRangeProps) {
         </div>
         <label class="check">
           <input type="checkbox" checked={onlyFailed} onChange={() => setOnlyFailed(!onlyFailed)} />
-          Only failed deliveries
+          {t('Only failed deliveries')}
         </label>
         <button type="submit" class="primary" disabled={!from}>
           {t('Replay')}

@@ -23,8 +23,8 @@ export function useEventTypes(): EventType[] {
 
 /** Returns a short description of the selected event types. */
 export function typesText(selected: string[], all: string[]): string {
-  if (all.length > 0 && selected.length >= all.length) return 'all'
+  if (all.length > 0 && selected.length >= all.length) return t('all')
   return selected.length > 3
-    ? t('{selected} and {length} more', { selected: selected.slice(0, 3).join(', '), length: selected.length - 3 })
+    ? t('{types} and {count} more', { types: selected.slice(0, 3).join(', '), count: selected.length - 3 })
     : selected.join(', ')
 }

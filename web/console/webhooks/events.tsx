@@ -18,8 +18,10 @@ const PAGE_SIZE = 50
 const POLL_INTERVAL_MS = 10_000
 const ACKNOWLEDGED = [
   ['false', t('Not acknowledged')],
-  ['true', 'Acknowledged'],
+  ['true', t('Acknowledged')],
 ] as const
+
+const ACKNOWLEDGED_BY = { pull: t('by pull'), webhook: t('by webhook') }
 
 export default function Events() {
   const context = useOrgContext()
@@ -36,8 +38,8 @@ export default function Events() {
       <h1>{t('Events')}</h1>
       <p class="soft">
         {richText(
-          'Events are sent to your webhook endpoints. An event is acknowledged when all of its endpoints have accepted it, or when you acknowledge it. Until then, {code} returns it.',
-          { code: <code>GET /events</code> },
+          'Events are sent to your webhook endpoints. An event is acknowledged when all of its endpoints have accepted it, or when you acknowledge it. Until then, {call} returns it.',
+          { call: <code>GET /events</code> },
         )}
       </p>
       <div class="row filters">
@@ -45,12 +47,12 @@ export default function Events() {
         <SelectFilter
           name="type"
           label={t('Type')}
-          allLabel="All types"
+          allLabel={t('All types')}
           options={allTypes.map((type) => [type, type] as const)}
         />
-        <SelectFilter name="acknowledged" label={t('Show')} allLabel="All events" options={ACKNOWLEDGED} />
+        <SelectFilter name="acknowledged" label={t('Show')} allLabel={t('All events')} options={ACKNOWLEDGED} />
       </div>
-      <ListCount list={list} nouns={['event', 'events']} />
+      <ListCount list={list} nouns={[t('event'), t('events')]} />
       {(error ?? list.error) && <Notice kind="bad">{(error ?? list.error)!.message}</Notice>}
       <Table
         caption={t('Events, newest first')}
@@ -77,7 +79,7 @@ export default function Events() {
             name: t('Acknowledged'),
             cell: ({ delivery }) =>
               delivery.acknowledged_by ? (
-                t('by {acknowledgedBy}', { acknowledgedBy: delivery.acknowledged_by })
+                ACKNOWLEDGED_BY[delivery.acknowledged_by]
               ) : (
                 <Badge state="pending" />
               ),

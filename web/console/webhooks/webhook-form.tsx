@@ -118,15 +118,15 @@ export function WebhookSecret({ webhook, onClose }: { webhook: WebhookWithSecret
   return (
     <Dialog title={t('Copy your secret now')} onClose={onClose}>
       <p>
-        {richText('This secret signs every event that is sent to {strong}. It is shown only once.', {
-          strong: <strong>{webhook.url}</strong>,
+        {richText('This secret signs every event that is sent to {url}. It is shown only once.', {
+          url: <strong>{webhook.url}</strong>,
         })}
       </p>
       <CopyText text={webhook.secret} label={t('the secret')} />
       <p class="soft small">
         {richText(
-          'Verify the headers webhook-id, webhook-timestamp and webhook-signature with any Standard Webhooks library, or with {code} of the SDK.',
-          { code: <code>verifyWebhook</code> },
+          'Verify the headers webhook-id, webhook-timestamp and webhook-signature with any Standard Webhooks library, or with {name} of the SDK.',
+          { name: <code>verifyWebhook</code> },
         )}
       </p>
     </Dialog>

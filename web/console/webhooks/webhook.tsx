@@ -1,5 +1,5 @@
 import type { Replay, Webhook, WebhookTest, WebhookWithSecret } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import '../shared/forms.css'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
@@ -73,12 +73,12 @@ export default function WebhookPage({ params }: { params: Params }) {
       {!createdHere && isNotArchived && isOwner && <ReadOnly noun={t('endpoint')} />}
       {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
       <DescriptionList>
-        <DescriptionItem name="Events">{typesText(data.event_types, types)}</DescriptionItem>
-        {data.description && <DescriptionItem name="Description">{data.description}</DescriptionItem>}
-        <DescriptionItem name="Created">
+        <DescriptionItem name={t('Events')}>{typesText(data.event_types, types)}</DescriptionItem>
+        {data.description && <DescriptionItem name={t('Description')}>{data.description}</DescriptionItem>}
+        <DescriptionItem name={t('Created')}>
           <Time at={data.created_at} /> <CreatedVia via={data.created_via} />
         </DescriptionItem>
-        <DescriptionItem name="Updated">
+        <DescriptionItem name={t('Updated')}>
           <Time at={data.updated_at} />
         </DescriptionItem>
         <DescriptionItem name="ID">
@@ -203,10 +203,7 @@ export default function WebhookPage({ params }: { params: Params }) {
     const { replayed } = response.data
     setNotice({
       kind: 'good',
-      text:
-        replayed === 0
-          ? t('No events to replay.')
-          : `${replayed.toLocaleString()} ${replayed === 1 ? 'event' : 'events'} queued for redelivery.`,
+      text: replayText(replayed),
     })
     setSendCount((count) => count + 1)
   }
@@ -223,4 +220,11 @@ export default function WebhookPage({ params }: { params: Params }) {
   function showError({ message, details }: ApiError) {
     setNotice({ kind: 'bad', text: [message, ...details.map((each) => `${each.path} ${each.message}.`)].join(' ') })
   }
+}
+
+function replayText(count: number): string {
+  if (count === 0) return t('No events to replay.')
+  return count === 1
+    ? t('1 event queued for redelivery.')
+    : t('{count} events queued for redelivery.', { count: count.toLocaleString(displayLocale()) })
 }

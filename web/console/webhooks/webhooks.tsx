@@ -8,11 +8,20 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { CreatedVia } from '../shared/created-via.tsx'
+import { MODE_NAMES } from '../shared/mode-names.ts'
 import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { typesText, useEventTypes } from './event-types.ts'
 import { WebhookForm, WebhookSecret } from './webhook-form.tsx'
+
+const STATUS_FILTERS = [
+  ['enabled', t('enabled')],
+  ['failing', t('failing')],
+  ['disabled', t('disabled')],
+  ['archived', t('archived')],
+  ['all', t('all')],
+] as const
 
 export default function Webhooks() {
   const context = useOrgContext()
@@ -36,16 +45,18 @@ export default function Webhooks() {
       </div>
       <p class="soft">
         {t('We POST signed {mode} events to these endpoints and retry for 30 days. You can add up to five endpoints.', {
-          mode: context.mode,
+          mode: MODE_NAMES[context.mode],
         })}
       </p>
       <div class="row filters">
         <label>
-          Status
+          {t('Status')}
           <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
             <option value="">{t('Not archived')}</option>
-            {['enabled', 'failing', 'disabled', 'archived', 'all'].map((each) => (
-              <option key={each}>{each}</option>
+            {STATUS_FILTERS.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
             ))}
           </select>
         </label>
