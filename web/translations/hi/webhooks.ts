@@ -1,1 +1,96 @@
-export default {}
+export default {
+  all: 'सभी',
+  '{types} and {count} more': '{types} और {count} अन्य',
+  'Delivery log': 'डिलीवरी लॉग',
+  'Retry all failed deliveries': 'सभी विफल डिलीवरी दोबारा भेजें',
+  'Replay a time range': 'किसी समय-सीमा के इवेंट दोबारा भेजें',
+  'All deliveries': 'सभी डिलीवरी',
+  Pending: 'बाकी',
+  'Deliveries, newest event first': 'डिलीवरी, सबसे नया इवेंट पहले',
+  'No delivery with this status.': 'इस स्थिति वाली कोई डिलीवरी नहीं है।',
+  'No deliveries yet. Send a test event to check the endpoint.':
+    'अभी कोई डिलीवरी नहीं है। एंडपॉइंट जाँचने के लिए टेस्ट इवेंट भेजें।',
+  Event: 'इवेंट',
+  'Last response': 'पिछला जवाब',
+  '{count} attempts of {eventType}': '{eventType} के {count} प्रयास',
+  'Next attempt': 'अगला प्रयास',
+  'Replay {eventId}': '{eventId} दोबारा भेजें',
+  Replay: 'दोबारा भेजें',
+  'Attempts: {eventType}': 'प्रयास: {eventType}',
+  'no response': 'कोई जवाब नहीं',
+  'No attempts yet.': 'अभी तक कोई प्रयास नहीं हुआ।',
+  "Sends all events of this endpoint's types again, including events from before the endpoint was created. Events are stored for 30 days.":
+    'इस एंडपॉइंट के प्रकारों वाले सभी इवेंट दोबारा भेजे जाते हैं, एंडपॉइंट बनने से पहले के भी। इवेंट 30 दिन तक रखे जाते हैं।',
+  'To (optional)': 'तक (वैकल्पिक)',
+  'Only failed deliveries': 'सिर्फ़ विफल डिलीवरी',
+  'Not acknowledged': 'प्राप्ति दर्ज नहीं',
+  Acknowledged: 'प्राप्ति दर्ज',
+  'by pull': 'API से',
+  'by webhook': 'वेबहुक से',
+  'Events are sent to your webhook endpoints. An event is acknowledged when all of its endpoints have accepted it, or when you acknowledge it. Until then, {call} returns it.':
+    'इवेंट आपके वेबहुक एंडपॉइंट पर भेजे जाते हैं। जब इवेंट के सभी एंडपॉइंट उसे स्वीकार कर लें या आप खुद प्राप्ति दर्ज करें, तब उसकी प्राप्ति दर्ज होती है। तब तक {call} से वह मिलता रहता है।',
+  'Event ID': 'इवेंट ID',
+  'EV_…': 'EV_…',
+  Type: 'प्रकार',
+  'All types': 'सभी प्रकार',
+  'All events': 'सभी इवेंट',
+  event: 'इवेंट',
+  'Events, newest first': 'इवेंट, सबसे नए पहले',
+  'No events of the last 30 days match these filters.': 'पिछले 30 दिनों का कोई इवेंट इन फ़िल्टर से मेल नहीं खाता।',
+  'No events in the last 30 days.': 'पिछले 30 दिनों में कोई इवेंट नहीं है।',
+  'Last error': 'पिछली त्रुटि',
+  'Acknowledge and stop retries': 'प्राप्ति दर्ज करें और दोबारा भेजना रोकें',
+  'Edit endpoint': 'एंडपॉइंट बदलें',
+  'Add endpoint': 'एंडपॉइंट जोड़ें',
+  URL: 'URL',
+  'HTTPS only. We send signed events to this URL.': 'सिर्फ़ HTTPS। इस URL पर हस्ताक्षर वाले इवेंट भेजे जाते हैं।',
+  'We send signed events to this URL. In test mode, HTTP to this machine is allowed.':
+    'इस URL पर हस्ताक्षर वाले इवेंट भेजे जाते हैं। टेस्ट मोड में इस मशीन पर HTTP की अनुमति है।',
+  'https://example.com/webhooks/attestry': 'https://example.com/webhooks/attestry',
+  'This secret signs every event that is sent to {url}. It is shown only once.':
+    '{url} पर भेजे गए हर इवेंट पर इस सीक्रेट से हस्ताक्षर होते हैं। यह सिर्फ़ एक बार दिखाया जाता है।',
+  'Verify the headers webhook-id, webhook-timestamp and webhook-signature with any Standard Webhooks library, or with {name} of the SDK.':
+    'webhook-id, webhook-timestamp और webhook-signature हेडर की जाँच किसी भी Standard Webhooks लाइब्रेरी या SDK के {name} से करें।',
+  'Send test event': 'टेस्ट इवेंट भेजें',
+  Enable: 'चालू करें',
+  'This endpoint has accepted no event for a day. We keep retrying; pending events are delivered when it returns 2xx.':
+    'इस एंडपॉइंट ने एक दिन से कोई इवेंट स्वीकार नहीं किया है। दोबारा भेजने की कोशिश जारी है; 2xx जवाब मिलते ही बाकी इवेंट डिलीवर हो जाएँगे।',
+  'This endpoint is disabled: events are stored, but not sent.':
+    'यह एंडपॉइंट बंद है: इवेंट सहेजे जाते हैं, पर भेजे नहीं जाते।',
+  endpoint: 'एंडपॉइंट',
+  Description: 'विवरण',
+  Disable: 'बंद करें',
+  'Rotate the secret?': 'नया सीक्रेट बनाएँ?',
+  'Creates a new secret. For 24 hours, events are signed with both secrets, so that you can switch without downtime.':
+    'एक नया सीक्रेट बनेगा। 24 घंटे तक इवेंट पर दोनों सीक्रेट से हस्ताक्षर होंगे, ताकि आप बिना रुकावट बदल सकें।',
+  'Disable this endpoint?': 'यह एंडपॉइंट बंद करें?',
+  'Events are stored, but not sent, until you enable it again. You can then send or discard the stored events.':
+    'दोबारा चालू करने तक इवेंट सहेजे जाएँगे, पर भेजे नहीं जाएँगे। तब आप सहेजे गए इवेंट भेज सकते हैं या छोड़ सकते हैं।',
+  'Enable this endpoint?': 'यह एंडपॉइंट चालू करें?',
+  'Events were stored while it was disabled. Do you want to send them now?':
+    'बंद रहने के दौरान इवेंट सहेजे गए। क्या आप उन्हें अभी भेजना चाहते हैं?',
+  'Enable and send stored events': 'चालू करें और सहेजे गए इवेंट भेजें',
+  'Enable and discard stored events': 'चालू करें और सहेजे गए इवेंट छोड़ दें',
+  'Archive this endpoint?': 'यह एंडपॉइंट आर्काइव करें?',
+  'No more events are sent to this endpoint, and pending events are discarded. This cannot be undone.':
+    'इस एंडपॉइंट पर अब कोई इवेंट नहीं भेजा जाएगा और बाकी इवेंट हटा दिए जाएँगे। इसे वापस नहीं किया जा सकता।',
+  'Test event queued. The response appears in the delivery log below.':
+    'टेस्ट इवेंट भेजा जा रहा है। जवाब नीचे डिलीवरी लॉग में दिखेगा।',
+  'Enabled. Stored events are being sent.': 'चालू हो गया। सहेजे गए इवेंट भेजे जा रहे हैं।',
+  'Enabled. Only new events are sent.': 'चालू हो गया। सिर्फ़ नए इवेंट भेजे जाएँगे।',
+  'No events to replay.': 'दोबारा भेजने के लिए कोई इवेंट नहीं है।',
+  '1 event queued for redelivery.': '1 इवेंट दोबारा भेजा जा रहा है।',
+  '{count} events queued for redelivery.': '{count} इवेंट दोबारा भेजे जा रहे हैं।',
+  enabled: 'चालू',
+  failing: 'विफल हो रहा है',
+  disabled: 'बंद',
+  archived: 'आर्काइव किया गया',
+  'We POST signed {mode} events to these endpoints and retry for 30 days. You can add up to five endpoints.':
+    'हस्ताक्षर वाले {mode} इवेंट इन एंडपॉइंट पर POST से भेजे जाते हैं और 30 दिन तक दोबारा कोशिश की जाती है। आप पाँच एंडपॉइंट तक जोड़ सकते हैं।',
+  'Not archived': 'जो आर्काइव नहीं हैं',
+  'Endpoints, newest first': 'एंडपॉइंट, सबसे नए पहले',
+  'No endpoints with this status.': 'इस स्थिति वाला कोई एंडपॉइंट नहीं है।',
+  'No endpoints yet': 'अभी कोई एंडपॉइंट नहीं है',
+  'Add the URL of your server to receive results automatically. Without an endpoint, pull them from <link>Events</link>.':
+    'नतीजे अपने आप पाने के लिए अपने सर्वर का URL जोड़ें। एंडपॉइंट के बिना उन्हें <link>इवेंट</link> से लें।',
+}
