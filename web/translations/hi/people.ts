@@ -1,1 +1,82 @@
-export default {}
+export default {
+  People: 'लोग',
+  Correct: 'सही',
+  'Correct the data': 'डेटा सुधारें',
+  'Legal hold': 'कानूनी रोक',
+  'End the legal hold': 'कानूनी रोक हटाएँ',
+  'Start a legal hold': 'कानूनी रोक लगाएँ',
+  'End the legal hold?': 'कानूनी रोक हटाएँ?',
+  'Start a legal hold?': 'कानूनी रोक लगाएँ?',
+  'Start the legal hold': 'कानूनी रोक लगाएँ',
+  'Enter the phone number with country code, such as +919812345678.':
+    'फ़ोन नंबर देश कोड के साथ दर्ज करें, जैसे +919812345678।',
+  'Enter an email address, such as asha@example.com.': 'ईमेल पता दर्ज करें, जैसे asha@example.com।',
+  'Correct name': 'सही नाम',
+  'Correct phone number': 'सही फ़ोन नंबर',
+  'Correct email address': 'सही ईमेल पता',
+  'Fill in only the values to correct. They are replaced in all records of the person that contain such a value.':
+    'सिर्फ़ वही जानकारी भरें जिसे सुधारना है। व्यक्ति के जिन रिकॉर्ड में यह जानकारी है, उन सभी में इसे बदल दिया जाएगा।',
+  'The data was corrected.': 'डेटा सुधार दिया गया।',
+  'Stored data': 'सहेजा गया डेटा',
+  'No personal data is stored.': 'कोई निजी डेटा सहेजा नहीं गया है।',
+  'Find a candidate, student or reviewer who asked about their data. You can export, correct, restrict and erase everything that this organisation stores about them. Every search is recorded in the audit log.':
+    'ऐसे उम्मीदवार, छात्र या समीक्षक को खोजें जिसने अपने डेटा के बारे में पूछा है। यह संगठन उनके बारे में जो कुछ रखता है, उसे आप निर्यात कर सकते हैं, सुधार सकते हैं, उस पर रोक लगा सकते हैं और मिटा सकते हैं। हर खोज ऑडिट लॉग में दर्ज होती है।',
+  'Phone number or email address': 'फ़ोन नंबर या ईमेल पता',
+  'A phone number with country code, such as +919812345678, or an email address.':
+    'देश कोड के साथ फ़ोन नंबर, जैसे +919812345678, या ईमेल पता।',
+  Find: 'खोजें',
+  'People found': 'मिले लोग',
+  'No person has this address in TEST mode. People whose data was erased are not found.':
+    'टेस्ट मोड में इस पते वाला कोई व्यक्ति नहीं है। जिन लोगों का डेटा मिटा दिया गया है, वे नहीं मिलते।',
+  'No person has this address in LIVE mode. People whose data was erased are not found.':
+    'लाइव मोड में इस पते वाला कोई व्यक्ति नहीं है। जिन लोगों का डेटा मिटा दिया गया है, वे नहीं मिलते।',
+  Candidacies: 'उम्मीदवारी',
+  Reviews: 'समीक्षाएँ',
+  'Stored since': 'कब से सहेजा गया',
+  'Restricted since': 'कब से रोक है',
+  Erased: 'मिटाया गया',
+  none: 'कोई नहीं',
+  'All data that identifies the person is unreadable. The records below remain, without personal data.':
+    'व्यक्ति की पहचान बताने वाला सारा डेटा अब पढ़ा नहीं जा सकता। नीचे के रिकॉर्ड निजी डेटा के बिना बने रहते हैं।',
+  'The data must be kept. End the legal hold before you erase the person.':
+    'डेटा रखना ज़रूरी है। व्यक्ति का डेटा मिटाने से पहले कानूनी रोक हटाएँ।',
+  'Show the data': 'डेटा दिखाएँ',
+  'Download as HTML': 'HTML में डाउनलोड करें',
+  'Download as JSON': 'JSON में डाउनलोड करें',
+  'Lift the restriction': 'रोक हटाएँ',
+  Restrict: 'रोक लगाएँ',
+  Erase: 'मिटाएँ',
+  'student {studentId}': 'छात्र {studentId}',
+  reviewer: 'समीक्षक',
+  'Candidacies of the person': 'व्यक्ति की उम्मीदवारी',
+  'The person is not a candidate.': 'यह व्यक्ति उम्मीदवार नहीं है।',
+  'Verifications of the person, as student or reviewer': 'छात्र या समीक्षक के रूप में व्यक्ति के सत्यापन',
+  'The person is neither a student nor a reviewer.': 'यह व्यक्ति न छात्र है, न समीक्षक।',
+  'Who asked': 'किसने अनुरोध किया',
+  'Who asked (optional)': 'किसने अनुरोध किया (वैकल्पिक)',
+  'For example: the person, ticket 4711. Do not enter names or addresses: they would not be erased.':
+    'जैसे: स्वयं व्यक्ति, टिकट 4711। नाम या पते न लिखें: वे मिटाए नहीं जाएँगे।',
+  Basis: 'आधार',
+  'Basis (optional)': 'आधार (वैकल्पिक)',
+  'For example: GDPR Article 17, or DPDP Act section 12.': 'जैसे: GDPR अनुच्छेद 17, या DPDP अधिनियम की धारा 12।',
+  'Lift the restriction?': 'रोक हटाएँ?',
+  'Restrict processing?': 'डेटा के इस्तेमाल पर रोक लगाएँ?',
+  'Messages that became due in the meantime are sent now.': 'इस बीच जो संदेश भेजे जाने थे, वे अब भेजे जाएँगे।',
+  'The person is not contacted, and replies are not processed, until you lift the restriction.':
+    'जब तक आप रोक नहीं हटाते, व्यक्ति से संपर्क नहीं किया जाएगा और जवाबों पर कार्रवाई नहीं होगी।',
+  'The restriction was lifted.': 'रोक हटा दी गई।',
+  'Processing is restricted.': 'डेटा के इस्तेमाल पर रोक लगा दी गई।',
+  'After that, the person can be erased on request, and retention periods apply again.':
+    'इसके बाद अनुरोध पर व्यक्ति का डेटा मिटाया जा सकता है और डेटा रखने की अवधि फिर लागू होगी।',
+  'The person cannot be erased until you end the hold: neither on request, nor by a retention period.':
+    'जब तक आप रोक नहीं हटाते, व्यक्ति का डेटा मिटाया नहीं जा सकता: न अनुरोध पर, न डेटा रखने की अवधि पूरी होने पर।',
+  'For example: lawsuit 12/2026. Do not enter personal data.': 'जैसे: मुकदमा 12/2026। निजी डेटा न लिखें।',
+  'The legal hold was ended.': 'कानूनी रोक हटा दी गई।',
+  'The legal hold was started.': 'कानूनी रोक लगा दी गई।',
+  'Erase the person?': 'व्यक्ति का डेटा मिटाएँ?',
+  'Running conversations and sessions end, and credentials are revoked. Names, addresses, messages and answers become unreadable. Results, counts and credits remain. This cannot be undone.':
+    'चल रही बातचीत और सत्र समाप्त हो जाएँगे और क्रेडेंशियल रद्द हो जाएँगे। नाम, पते, संदेश और जवाब पढ़े नहीं जा सकेंगे। नतीजे, गिनती और क्रेडिट बने रहेंगे। इसे वापस नहीं किया जा सकता।',
+  'To confirm, enter: {word}': 'पुष्टि के लिए यह लिखें: {word}',
+  'Erase the person': 'व्यक्ति का डेटा मिटाएँ',
+  'The person was erased.': 'व्यक्ति का डेटा मिटा दिया गया।',
+}
