@@ -51,9 +51,7 @@ export function ColourField({ value, check, hint, error, isOwner, onChange }: Pr
               <li>{t('Its lighter shade on a dark page: {contrast}:1', { contrast: check.darkPage })}</li>
             </ul>
             {check.isReadable ? (
-              <p class="good-text">
-                {t('Readable: at least {contrast} everywhere.', { contrast: MIN_CONTRAST_TEXT })}
-              </p>
+              <p class="good-text">{t('Readable: at least {contrast} everywhere.', { contrast: MIN_CONTRAST_TEXT })}</p>
             ) : (
               <p class="bad-text">
                 {!error && <>{t('Hard to read: at least {contrast} is required.', { contrast: MIN_CONTRAST_TEXT })} </>}

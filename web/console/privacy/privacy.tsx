@@ -108,7 +108,10 @@ function Preview({ preview, isHeld }: { preview: RetentionPreview; isHeld: boole
 }
 
 function formatDate(date: string): string {
-  return new Date(`${date}T00:00:00Z`).toLocaleDateString(displayLocale() ?? 'en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+  return new Date(`${date}T00:00:00Z`).toLocaleDateString(displayLocale() ?? 'en-GB', {
+    dateStyle: 'long',
+    timeZone: 'UTC',
+  })
 }
 
 interface HoldProps {

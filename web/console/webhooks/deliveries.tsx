@@ -118,7 +118,10 @@ export function Deliveries({ path, sendCount, replay }: Props) {
         ]}
       />
       {shownDelivery && (
-        <Dialog title={t('Attempts: {eventType}', { eventType: shownDelivery.event_type })} onClose={() => setShown(undefined)}>
+        <Dialog
+          title={t('Attempts: {eventType}', { eventType: shownDelivery.event_type })}
+          onClose={() => setShown(undefined)}
+        >
           <Attempts attempts={shownDelivery.attempts} />
         </Dialog>
       )}

@@ -78,11 +78,7 @@ export default function Events() {
           {
             name: t('Acknowledged'),
             cell: ({ delivery }) =>
-              delivery.acknowledged_by ? (
-                ACKNOWLEDGED_BY[delivery.acknowledged_by]
-              ) : (
-                <Badge state="pending" />
-              ),
+              delivery.acknowledged_by ? ACKNOWLEDGED_BY[delivery.acknowledged_by] : <Badge state="pending" />,
           },
           { name: t('Attempts'), right: true, cell: ({ delivery }) => delivery.attempts },
           { name: t('Last error'), cell: ({ delivery }) => delivery.last_error ?? '–' },

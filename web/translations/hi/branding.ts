@@ -6,14 +6,12 @@ export default {
   Footer: 'फ़ुटर',
   Website: 'वेबसाइट',
   'Reply address of emails': 'ईमेल के जवाब का पता',
-  'Without web addresses. Emails are sent by “Name via Attestry”.':
-    'वेब पते न लिखें। ईमेल “नाम via Attestry” से भेजे जाते हैं।',
+  'Without web addresses. Emails are sent by “Name via Attestry”.': 'वेब पते न लिखें। ईमेल “नाम via Attestry” से भेजे जाते हैं।',
   'One line at the end of pages and emails, such as the registered name and address.':
     'पेज और ईमेल के अंत में एक लाइन, जैसे पंजीकृत नाम और पता।',
   'Linked at the end of pages and emails. Must start with https://':
     'पेज और ईमेल के अंत में इसका लिंक होता है। https:// से शुरू होना चाहिए',
-  'Receives the replies of candidates, students and reviewers.':
-    'इस पते पर उम्मीदवारों, छात्रों और समीक्षकों के जवाब आते हैं।',
+  'Receives the replies of candidates, students and reviewers.': 'इस पते पर उम्मीदवारों, छात्रों और समीक्षकों के जवाब आते हैं।',
   'Buttons and links. The dark theme uses a lighter shade of it.':
     'बटन और लिंक का रंग। डार्क थीम में इसका हल्का शेड इस्तेमाल होता है।',
   Logo: 'लोगो',
@@ -23,8 +21,7 @@ export default {
   'Remove logo': 'लोगो हटाएँ',
   'No logo': 'कोई लोगो नहीं',
   'Not saved. Correct the marked fields above.': 'सहेजा नहीं गया। ऊपर निशान लगे फ़ील्ड ठीक करें।',
-  'Branding saved. New emails and pages use it at once.':
-    'ब्रांडिंग सहेजी गई। नए ईमेल और पेज तुरंत इसका इस्तेमाल करेंगे।',
+  'Branding saved. New emails and pages use it at once.': 'ब्रांडिंग सहेजी गई। नए ईमेल और पेज तुरंत इसका इस्तेमाल करेंगे।',
   'Save branding': 'ब्रांडिंग सहेजें',
   'Only owners can change the branding.': 'ब्रांडिंग सिर्फ़ ओनर बदल सकते हैं।',
   'Are you interested in this job?': 'क्या आपको इस जॉब में रुचि है?',

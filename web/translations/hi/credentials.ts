@@ -42,8 +42,7 @@ export default {
   'The page of the credential and every verifier show it as revoked at once. This cannot be undone.':
     'क्रेडेंशियल का पेज और हर जाँचकर्ता इसे तुरंत रद्द दिखाएगा। इसे वापस नहीं किया जा सकता।',
   Policy: 'नीति',
-  'Credentials are offered, and are valid for {months} months.':
-    'क्रेडेंशियल दिए जाते हैं और {months} महीने तक वैध रहते हैं।',
+  'Credentials are offered, and are valid for {months} months.': 'क्रेडेंशियल दिए जाते हैं और {months} महीने तक वैध रहते हैं।',
   'Credentials are not offered.': 'क्रेडेंशियल नहीं दिए जाते।',
   'Signing keys': 'हस्ताक्षर कुंजियाँ',
   'These keys sign {mode} credentials. Verifiers find them under the identifier (DID) of your organisation.':

@@ -8,8 +8,7 @@ export default {
   'End the legal hold?': 'कानूनी रोक हटाएँ?',
   'Start a legal hold?': 'कानूनी रोक लगाएँ?',
   'Start the legal hold': 'कानूनी रोक लगाएँ',
-  'Enter the phone number with country code, such as +919812345678.':
-    'फ़ोन नंबर देश कोड के साथ दर्ज करें, जैसे +919812345678।',
+  'Enter the phone number with country code, such as +919812345678.': 'फ़ोन नंबर देश कोड के साथ दर्ज करें, जैसे +919812345678।',
   'Enter an email address, such as asha@example.com.': 'ईमेल पता दर्ज करें, जैसे asha@example.com।',
   'Correct name': 'सही नाम',
   'Correct phone number': 'सही फ़ोन नंबर',

@@ -6,8 +6,7 @@ export default {
   'Phone number for complaints': 'शिकायतों के लिए फ़ोन नंबर',
   'Email address for questions about personal data': 'निजी डेटा से जुड़े सवालों के लिए ईमेल पता',
   'Postal address': 'डाक पता',
-  'Where people agreed or applied, such as the name of a form':
-    'लोगों ने कहाँ सहमति दी या आवेदन किया, जैसे किसी फ़ॉर्म का नाम',
+  'Where people agreed or applied, such as the name of a form': 'लोगों ने कहाँ सहमति दी या आवेदन किया, जैसे किसी फ़ॉर्म का नाम',
   'Version of the text that people agreed to (optional)': 'जिस टेक्स्ट पर लोगों ने सहमति दी, उसका वर्शन (वैकल्पिक)',
   'Not declared: each LIVE candidate needs a consent at enrolment':
     'घोषित नहीं: हर लाइव उम्मीदवार को जोड़ते समय सहमति ज़रूरी है',
@@ -17,8 +16,7 @@ export default {
   'The notice has no contact for complaints yet. Enter an email address or a phone number.':
     'सूचना में अभी शिकायतों के लिए कोई संपर्क नहीं है। ईमेल पता या फ़ोन नंबर दर्ज करें।',
   'Why you may contact candidates in LIVE mode': 'लाइव मोड में आप उम्मीदवारों से संपर्क क्यों कर सकते हैं',
-  "Number of days for which candidates' links work after the campaign":
-    'अभियान के बाद उम्मीदवारों के लिंक कितने दिन काम करें',
+  "Number of days for which candidates' links work after the campaign": 'अभियान के बाद उम्मीदवारों के लिंक कितने दिन काम करें',
   'Students below 18 need the consent of a guardian': '18 साल से कम उम्र के छात्रों के लिए अभिभावक की सहमति ज़रूरी है',
   'Privacy settings saved.': 'गोपनीयता सेटिंग सहेजी गई।',
   'Save privacy settings': 'गोपनीयता सेटिंग सहेजें',
@@ -29,13 +27,11 @@ export default {
     'उम्मीदवारों, छात्रों और समीक्षकों को दिखने वाली सूचना में ये संपर्क होते हैं। उसी पेज पर लोग अपना डेटा देख, सुधार और मिटा सकते हैं।',
   'Upcoming erasures': 'आगे मिटाया जाने वाला डेटा',
   'Retention periods': 'डेटा रखने की अवधि',
-  'A legal hold is active: nothing is erased until it ends.':
-    'कानूनी रोक लागू है: उसके हटने तक कुछ भी मिटाया नहीं जाएगा।',
+  'A legal hold is active: nothing is erased until it ends.': 'कानूनी रोक लागू है: उसके हटने तक कुछ भी मिटाया नहीं जाएगा।',
   'No people will be erased in the next {days} days.': 'अगले {days} दिनों में किसी व्यक्ति का डेटा मिटाया नहीं जाएगा।',
   '1 person will be erased on {date}.': '{date} को 1 व्यक्ति का डेटा मिटाया जाएगा।',
   '{count} people will be erased on {date}.': '{date} को {count} लोगों का डेटा मिटाया जाएगा।',
-  '{count} more people will be erased later in this period.':
-    'इस अवधि में आगे {count} और लोगों का डेटा मिटाया जाएगा।',
+  '{count} more people will be erased later in this period.': 'इस अवधि में आगे {count} और लोगों का डेटा मिटाया जाएगा।',
   'Also erased in the next {days} days: messages of {conversations} candidates, answers of {answers} candidates, {mails} emails, {requestLog} entries of the request log, and personal values in {audit} entries of the audit log.':
     'अगले {days} दिनों में यह भी मिटाया जाएगा: {conversations} उम्मीदवारों के संदेश, {answers} उम्मीदवारों के जवाब, {mails} ईमेल, रिक्वेस्ट लॉग की {requestLog} प्रविष्टियाँ और ऑडिट लॉग की {audit} प्रविष्टियों की निजी जानकारी।',
   'Active since {time}: {reason}': '{time} से लागू: {reason}',

@@ -8,8 +8,7 @@ export default {
   Pending: 'बाकी',
   'Deliveries, newest event first': 'डिलीवरी, सबसे नया इवेंट पहले',
   'No delivery with this status.': 'इस स्थिति वाली कोई डिलीवरी नहीं है।',
-  'No deliveries yet. Send a test event to check the endpoint.':
-    'अभी कोई डिलीवरी नहीं है। एंडपॉइंट जाँचने के लिए टेस्ट इवेंट भेजें।',
+  'No deliveries yet. Send a test event to check the endpoint.': 'अभी कोई डिलीवरी नहीं है। एंडपॉइंट जाँचने के लिए टेस्ट इवेंट भेजें।',
   Event: 'इवेंट',
   'Last response': 'पिछला जवाब',
   '{count} attempts of {eventType}': '{eventType} के {count} प्रयास',
@@ -55,8 +54,7 @@ export default {
   Enable: 'चालू करें',
   'This endpoint has accepted no event for a day. We keep retrying; pending events are delivered when it returns 2xx.':
     'इस एंडपॉइंट ने एक दिन से कोई इवेंट स्वीकार नहीं किया है। दोबारा भेजने की कोशिश जारी है; 2xx जवाब मिलते ही बाकी इवेंट डिलीवर हो जाएँगे।',
-  'This endpoint is disabled: events are stored, but not sent.':
-    'यह एंडपॉइंट बंद है: इवेंट सहेजे जाते हैं, पर भेजे नहीं जाते।',
+  'This endpoint is disabled: events are stored, but not sent.': 'यह एंडपॉइंट बंद है: इवेंट सहेजे जाते हैं, पर भेजे नहीं जाते।',
   endpoint: 'एंडपॉइंट',
   Description: 'विवरण',
   Disable: 'बंद करें',
