@@ -1,4 +1,4 @@
-import iso from 'i18n-iso-countries'
+import iso from 'i18n-iso-countries/index.js'
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' }
 
 iso.registerLocale(english)
