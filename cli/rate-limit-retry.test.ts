@@ -9,6 +9,7 @@ import { systemClock } from '../server/platform/clock.ts'
 import { startApp } from '../test/support/app.ts'
 import type { TestKey } from '../test/support/call.ts'
 import type { TestClock } from '../test/support/clock.ts'
+import { nodeOptions } from '../test/support/node-options.ts'
 import { MAX_WAIT_SECONDS, retryWhileLimited } from './rate-limit-retry.ts'
 
 /** Runs a call that is rejected with these Retry-After values in turn and then succeeds; pauses are recorded, not waited for. */
@@ -56,7 +57,7 @@ test('a rate-limited call is retried after Retry-After, within the maximum wait 
 function runCli(url: string, { keyId, secret }: Pick<TestKey, 'keyId' | 'secret'>, ...args: string[]) {
   const env = { ...process.env, ATTESTRY_URL: url, ATTESTRY_KEY_ID: keyId, ATTESTRY_SECRET: secret }
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) =>
-    execFile(process.execPath, ['cli/main.ts', ...args], { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [...nodeOptions, 'cli/main.ts', ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     ),
   )

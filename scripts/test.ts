@@ -7,6 +7,7 @@ import { join, relative } from 'node:path'
 import { buildPages } from '../server/web-assets/build.ts'
 import { CHROMIUM_ADVICE, isChromiumAvailable } from '../test/browser/find-chromium.ts'
 import { isCi, parseTestArguments, selectFiles } from '../test/runner/arguments.ts'
+import { bundlePackages } from '../test/runner/bundled-packages.ts'
 import { prepareTemplate, startCluster } from '../test/runner/cluster.ts'
 import { startExternalPostgres } from '../test/runner/external.ts'
 import { isPgBouncerAvailable, PGBOUNCER_ADVICE, startPgBouncer } from '../test/runner/pooler.ts'
@@ -47,6 +48,7 @@ if (options.pooled && !isPgBouncerAvailable()) {
 }
 
 await buildPages()
+const moduleOption = await bundlePackages()
 const cluster = options.external ? await startExternalPostgres() : await startCluster()
 const pooler = options.pooled ? await startPgBouncer(cluster.url) : undefined
 const reportFolder = await mkdtemp(join(tmpdir(), 'attestry-failed-'))
@@ -101,6 +103,7 @@ async function runTests(files: string[], concurrency: number): Promise<TestSumma
   const child = spawn(
     process.execPath,
     [
+      moduleOption,
       '--import=./test/runner/hang-timeout.ts',
       '--test',
       `--test-concurrency=${concurrency}`,

@@ -12,6 +12,7 @@ import { systemClock } from '../../server/platform/clock.ts'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import type { TestKey } from '../../test/support/call.ts'
 import type { TestClock } from '../../test/support/clock.ts'
+import { nodeOptions } from '../../test/support/node-options.ts'
 import { until } from '../../test/support/until.ts'
 
 /** Contains the signing secret of `listen`. */
@@ -20,7 +21,7 @@ after(() => rmSync(configFolder, { recursive: true, force: true }))
 
 /** Starts `attestry` in a separate process, with the key in the environment. */
 function startCli(t: TestContext, { url }: TestApp, key: TestKey, args: string[]) {
-  const child = spawn(process.execPath, ['cli/main.ts', ...args], {
+  const child = spawn(process.execPath, [...nodeOptions, 'cli/main.ts', ...args], {
     env: {
       ...process.env,
       XDG_CONFIG_HOME: configFolder,

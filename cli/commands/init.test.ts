@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Cleanup } from '../../test/support/cleanup.ts'
 import { runCommand } from '../../test/support/command.ts'
+import { nodeOptions } from '../../test/support/node-options.ts'
 import { createDeployment } from '../../test/support/server.ts'
 
 /** Creates an empty folder in which commands run, without any variable of the server. */
@@ -151,7 +152,7 @@ test('the server reads the file that --env-file names', async (t) => {
   const { serve, dataDir } = await createDeployment(t, { embedded: true })
   const file = join(dataDir, 'server.env')
   await writeFile(file, 'OPERATOR_EMAIL=meera@example.com\nPUBLIC_URL=http://127.0.0.1:9\n', { mode: 0o600 })
-  const server = await serve({ command: [process.execPath, 'server/main.ts', '--env-file', file] })
+  const server = await serve({ command: [process.execPath, ...nodeOptions, 'server/main.ts', '--env-file', file] })
   assert.match(server.output(), /as meera@example\.com/)
   assert.equal(server.url, 'http://127.0.0.1:9')
   assert.equal(await server.stop(), 0)

@@ -3,12 +3,13 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { ADMIN_KEY, startApp, type TestApp } from '../../test/support/app.ts'
+import { nodeOptions } from '../../test/support/node-options.ts'
 import { outcomeOf, verificationCalls } from '../../test/support/verification.ts'
 
 /** Runs a command on the database of a server and returns its output. */
 async function runCli({ context }: TestApp, ...args: string[]): Promise<string> {
   const { databaseUrl, masterKey } = context.config
-  const { stdout } = await promisify(execFile)(process.execPath, ['cli/main.ts', ...args], {
+  const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, 'cli/main.ts', ...args], {
     env: {
       ...process.env,
       DATABASE_URL: databaseUrl!,

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { ADMIN_KEY, startApp, type TestApp } from '../../test/support/app.ts'
 import { connectAts } from '../../test/support/ats/connection.ts'
+import { nodeOptions } from '../../test/support/node-options.ts'
 import { until } from '../../test/support/until.ts'
 import { queueEmail } from '../mail/mail.ts'
 import { sealedColumns } from '../sealed-columns.ts'
@@ -21,7 +22,7 @@ function startCommand({ context: { config } }: TestApp, ...args: string[]): Chil
     MASTER_KEY: config.masterKey!.toString('base64'),
     ADMIN_API_KEY: ADMIN_KEY,
   }
-  return spawn(process.execPath, [CLI, ...args, '--json'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  return spawn(process.execPath, [...nodeOptions, CLI, ...args, '--json'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
 async function runCommand(app: TestApp, ...args: string[]): Promise<any> {

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { grantCredits } from '../../server/campaigns/credits.ts'
 import { ADMIN_KEY, prepareMandates, startApp } from '../support/app.ts'
 import { runClock } from '../support/clock.ts'
+import { nodeOptions } from '../support/node-options.ts'
 import { createPartner } from '../support/partners.ts'
 import { assertBlocksRun } from './code-blocks.ts'
 
@@ -49,7 +50,9 @@ export async function startGuideRunner(
   const demoKeys = { session_key: await app.fixtures.createSessionKey(orgId, 'test') }
   writeFileSync(join(folder, '.attestry/demo-keys.json'), JSON.stringify(demoKeys, null, 2))
   const ranBlocks = [...(options.ranElsewhere ?? [])]
-  const program = `${JSON.stringify(process.execPath)} ${JSON.stringify(join(root, 'cli/main.ts'))}`
+  const program = [process.execPath, ...nodeOptions, join(root, 'cli/main.ts')]
+    .map((part) => JSON.stringify(part))
+    .join(' ')
   // `listen` runs in the background: with exec, the ID of the job is that of the program.
   const npxFunction = `npx() { shift; if [ "$1" = listen ]; then exec ${program} "$@"; fi; ${program} "$@"; }`
   return {

@@ -11,6 +11,7 @@ import { ADMIN_KEY, startApp, type TestApp } from '../support/app.ts'
 import { BACKUP_KEY } from '../support/backups.ts'
 import { oncePerFile } from '../support/cleanup.ts'
 import { runClock, TestClock } from '../support/clock.ts'
+import { nodeOptions } from '../support/node-options.ts'
 import { nodeVersions } from '../support/node-versions.ts'
 import { createCampaignPartner } from '../support/partners.ts'
 import { until } from '../support/until.ts'
@@ -156,6 +157,7 @@ export function environmentOf({ context }: TestApp): Record<string, string> {
     ADMIN_API_KEY: ADMIN_KEY,
     BACKUP_KEY,
     PUBLIC_URL: context.config.publicUrl!,
+    NODE_OPTIONS: nodeOptions.join(' '),
   }
 }
 

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { startApp } from '../support/app.ts'
 import { oncePerFile } from '../support/cleanup.ts'
 import { runClock } from '../support/clock.ts'
+import { nodeOptions } from '../support/node-options.ts'
 import { nodeVersions } from '../support/node-versions.ts'
 import { verificationCalls } from '../support/verification.ts'
 import { assertBlocksRun, readBlocks } from './code-blocks.ts'
@@ -60,7 +61,8 @@ test('the commands of the guide to verification work in one shell', async () => 
       'mail show "$(npx attestry mail list --about "$id" --json | grep -o "ML_[0-9A-Z]*" | head -n 1)" | tee mail.txt',
     'vrt_…': '$(grep -o "vrt_[A-Za-z0-9_-]*" mail.txt | head -n 1)',
   }).reduce((text, [placeholder, value]) => text.replaceAll(placeholder, value), joinCodeBlocks('sh', 'bash'))
-  const npx = `npx() { shift; ${JSON.stringify(process.execPath)} ${JSON.stringify(join(root, 'cli/main.ts'))} "$@"; }`
+  const program = [process.execPath, ...nodeOptions, join(root, 'cli/main.ts')].map((part) => JSON.stringify(part))
+  const npx = `npx() { shift; ${program.join(' ')} "$@"; }`
   await writeFile(join(folder, 'verify.sh'), `${npx}\n${commands}`)
   const { out } = await runCommand('bash', ['-eu', 'verify.sh'], folder, environmentOf(calls.app))
   const responses = out

@@ -17,6 +17,7 @@ import {
   type TestDatabase,
 } from '../support/backups.ts'
 import { signIn } from '../support/console.ts'
+import { nodeOptions } from '../support/node-options.ts'
 import { startS3 } from '../support/s3-server.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { until } from '../support/until.ts'
@@ -26,10 +27,10 @@ const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
 /** Starts a command and kills it with SIGKILL when `reached` is resolved. */
 async function killAt({ env }: TestDatabase, args: string[], reached: Promise<unknown>): Promise<void> {
-  const { PATH, HOME } = process.env
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+  const child = spawn(process.execPath, [...nodeOptions, MAIN, ...args], {
     cwd: tmpdir(),
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     stdio: 'ignore',
   })
   const exited = once(child, 'exit')

@@ -12,6 +12,7 @@ import { HOUR, MINUTE } from '../../server/platform/clock.ts'
 import { deadLetterQueues } from '../../server/platform/jobs/dead-letters.ts'
 import { aMandate, prepareMandates, startApp, type TestApp } from '../support/app.ts'
 import { signIn } from '../support/console.ts'
+import { nodeOptions } from '../support/node-options.ts'
 import {
   aCandidate,
   aTestNumberCandidate,
@@ -25,7 +26,7 @@ const runFile = promisify(execFile)
 
 async function runCli({ context }: TestApp, ...args: string[]) {
   const cliPath = new URL('../../cli/main.ts', import.meta.url).pathname
-  const { stdout } = await runFile(process.execPath, [cliPath, ...args], {
+  const { stdout } = await runFile(process.execPath, [...nodeOptions, cliPath, ...args], {
     env: { ...process.env, ...databaseEnv(context.config) },
   })
   return stdout

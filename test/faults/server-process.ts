@@ -1,8 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import type { Config } from '../../server/config.ts'
 import { ADMIN_KEY } from '../support/app.ts'
 import type { Cleanup } from '../support/cleanup.ts'
+import { nodeOptions } from '../support/node-options.ts'
+
+const SERVER = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 
 export interface KillableServer {
   url: string
@@ -16,7 +20,7 @@ export async function startServerProcess(
   env: object = {},
   onErrorOutput?: (text: string) => void,
 ): Promise<KillableServer> {
-  const child = spawn(process.execPath, [new URL('../../server/main.ts', import.meta.url).pathname], {
+  const child = spawn(process.execPath, [...nodeOptions, SERVER], {
     stdio: ['ignore', 'pipe', onErrorOutput ? 'pipe' : 'inherit'],
     env: { ...process.env, ...databaseEnv(config), PORT: '0', LOG_LEVEL: 'error', ...env },
   })

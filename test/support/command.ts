@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { nodeOptions } from './node-options.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
@@ -16,7 +17,10 @@ export async function runCommand(
   { cwd, env = {} }: { cwd: string; env?: NodeJS.ProcessEnv },
 ): Promise<CommandResult> {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { PATH, HOME, NODE_COMPILE_CACHE, ...env } })
+  const child = spawn(process.execPath, [...nodeOptions, MAIN, ...args], {
+    cwd,
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
+  })
   const result: CommandResult = { code: null, stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)
     child[name].on('data', (chunk) => {

@@ -10,6 +10,7 @@ import { partnerCommands } from '../../cli/partner-commands.ts'
 import { identifyProcess } from '../../server/platform/postgres/processes.ts'
 import { ADMIN_KEY, cloneDatabase } from './app.ts'
 import type { Cleanup } from './cleanup.ts'
+import { nodeOptions } from './node-options.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 
@@ -92,7 +93,7 @@ export async function createDeployment(t: Cleanup, { embedded = false } = {}): P
     async cli(...args) {
       const needsDatabase = !args.some((argument) => COMMANDS_WITHOUT_DATABASE.includes(argument))
       if (embedded && needsDatabase && !existsSync(join(dataDir, 'postgres'))) await deployment.cli('migrate')
-      const child = spawn(process.execPath, [join(root, 'cli/main.ts'), ...args], { env, cwd: root })
+      const child = spawn(process.execPath, [...nodeOptions, join(root, 'cli/main.ts'), ...args], { env, cwd: root })
       const [stdout, stderr] = [collectOutput(child.stdout), collectOutput(child.stderr)]
       const [code] = (await once(child, 'close')) as [number | null]
       return { code: code ?? 1, stdout: stdout(), stderr: stderr() }
@@ -104,7 +105,7 @@ export async function createDeployment(t: Cleanup, { embedded = false } = {}): P
     },
     async serve({
       env: extraEnv = {},
-      command = [process.execPath, join(root, 'server/main.ts')],
+      command = [process.execPath, ...nodeOptions, join(root, 'server/main.ts')],
       group = false,
     } = {}) {
       const child = spawn(command[0]!, command.slice(1), {

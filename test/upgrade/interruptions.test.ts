@@ -6,6 +6,7 @@ import pg from 'pg'
 import type { TestDatabase } from '../support/backups.ts'
 import { dumpTables } from '../support/dump-tables.ts'
 import { findTexts } from '../support/find-texts.ts'
+import { nodeOptions } from '../support/node-options.ts'
 import { until } from '../support/until.ts'
 import { compareReads, createPreviousDatabase, readRecording, startUpgraded } from './previous-release.ts'
 import type { Recording } from './recording.ts'
@@ -124,7 +125,7 @@ async function runUpgrade(database: TestDatabase, recording: Recording) {
 
 function startProcess(database: TestDatabase, { masterKey }: Recording, program: string[]): ChildProcess {
   const env = { ...process.env, ...database.env, MASTER_KEY: masterKey, PORT: '0', LOG_LEVEL: 'error' }
-  return spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'pipe'], env })
+  return spawn(process.execPath, [...nodeOptions, ...program], { stdio: ['ignore', 'pipe', 'pipe'], env })
 }
 
 async function withClient<T>(ownerUrl: string, run: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -14,13 +14,14 @@ import { checkPage, getButton, openConsolePage, waitForHeading } from '../../../
 import { ADMIN_KEY, startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
+import { nodeOptions } from '../../../test/support/node-options.ts'
 import { startReceiver } from '../../../test/support/receiver.ts'
 
 const MAIN = fileURLToPath(new URL('../../../server/main.ts', import.meta.url))
 
 /** Starts a server process with the given roles. */
 async function startServerProcess(t: TestContext, config: Config, roles: string, dataDir: string) {
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [...nodeOptions, MAIN], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,
