@@ -7,7 +7,7 @@ import { publishHead } from './audit-chain.ts'
 import { deleteExpiredSessions } from './auth/sessions.ts'
 import { emailSignInLink, sendSignInLink } from './auth/sign-in-emails.ts'
 import { deleteExpiredLinks } from './auth/sign-in-links.ts'
-import { listOutdatedScopes, refreshCandidateList } from './candidates/candidate-list.ts'
+import { refreshOutdatedLists } from './candidates/candidate-list.ts'
 import { emailNotifications, emailNotificationsJob } from './notifications/digests.ts'
 import { deleteOldNotifications } from './notifications/notifications.ts'
 import { remindOfExpiringKeys, remindOfExpiringKeysJob } from './organisation/key-expiry.ts'
@@ -15,8 +15,6 @@ import { runErasureJob } from './privacy/organisation-erasure.ts'
 import { deleteExpiredChallenges } from './second-factors/challenges.ts'
 
 const cleanUpConsole = defineJob<Record<string, never>>('tidy-console')
-/** Limits the time of a job; the next minute continues. */
-const BATCHES_PER_JOB = 200
 
 const publishAuditHead = defineJob<Record<string, never>>('publish-audit-head')
 
@@ -50,10 +48,7 @@ export function handleConsoleJobs(worker: Worker, context: Context): void {
   worker.schedule(cleanUpConsole, '31 * * * *')
   worker.handle(remindOfExpiringKeysJob, () => db.transaction((tx) => remindOfExpiringKeys(tx, context)))
   worker.schedule(remindOfExpiringKeysJob, '11 * * * *')
-  worker.handle(refreshCandidateLists, async () => {
-    for (const scope of await listOutdatedScopes(db.queries))
-      await refreshCandidateList(context, scope, BATCHES_PER_JOB)
-  })
+  worker.handle(refreshCandidateLists, (_, signal) => refreshOutdatedLists(context, signal))
   worker.schedule(refreshCandidateLists, '* * * * *')
   worker.handle(emailNotificationsJob, () => emailNotifications(context))
   worker.schedule(emailNotificationsJob, '* * * * *')

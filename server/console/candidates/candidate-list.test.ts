@@ -8,6 +8,8 @@ import { answerWithoutVerdict } from '../../../test/support/undecided-candidate.
 import { until } from '../../../test/support/until.ts'
 import { erasePerson } from '../../people/erasure.ts'
 import { HOUR } from '../../platform/clock.ts'
+import type { Job } from '../../platform/jobs/queue.ts'
+import { consoleJobs, handleConsoleJobs } from '../jobs.ts'
 import { eraseCandidateEntries, listOutdatedScopes, refreshCandidateList } from './candidate-list.ts'
 
 const REQUEST = { basis: 'GDPR Article 17', requested_by: 'data subject' }
@@ -23,6 +25,39 @@ test('an organisation whose results were never copied to the list is outdated, u
   assert.deepEqual(await listOutdatedScopes(queries), [partner.scope])
   assert.equal(await refreshCandidateList(app.context, partner.scope), true)
   assert.deepEqual(await listOutdatedScopes(queries), [])
+})
+
+test('the job copies new results to the list of every organisation, even if it fails for one of them', async (t) => {
+  // Without the engine that contacts candidates, because a contact after the run of the job would make a list outdated again.
+  const app = await startApp(t, { worker: handleConsoleJobs })
+  const { db, queue } = app.context
+  const partners = [
+    await createCampaignPartner(app),
+    await createCampaignPartner(app),
+    await createCampaignPartner(app),
+  ]
+  for (const partner of partners) {
+    const { mandate_id } = await partner.createMandate()
+    await partner.createCampaign(mandate_id, [aCandidate(1), aCandidate(2)])
+  }
+  const [broken, ...others] = partners.map(({ orgId }) => orgId).sort()
+  await db.pool.query(`update candidate_progress set conversation = '{"step": 1, "poin' where org_id = $1`, [broken])
+  const job = consoleJobs.find(({ name }) => name === 'refresh-candidate-lists') as Job<Record<string, never>>
+  await db.transaction((tx) => queue.enqueue(tx, job, {}))
+  await until(() =>
+    app.logLines.some((line) =>
+      line.includes('copying changed results to the candidate list failed for 1 of the lists'),
+    ),
+  )
+  const { rows } = await db.pool.query(
+    'select org_id, count(*)::int as count from candidate_list group by org_id order by org_id',
+  )
+  assert.deepEqual(
+    rows,
+    others.map((org_id) => ({ org_id, count: 2 })),
+  )
+  const outdated = (await listOutdatedScopes(db.queries)).map(({ orgId }) => orgId)
+  assert.deepEqual(outdated, [broken])
 })
 
 test('two requests that copy the same results at the same time both succeed', async (t) => {

@@ -109,13 +109,45 @@ async function copyBatch(tx: Tx, { mailboxes }: ListDeps, scope: OrgScope): Prom
     where org_id = ${orgId} and mode = ${mode}`.execute(tx)
 }
 
+/** Number of batches that are copied for one organisation before the next one's turn. */
+const BATCHES_PER_TURN = 10
+/** Limits the time of a run; the next one continues. */
+const MAX_TURNS = 20
+
+/**
+ * Copies the changed results of all organisations to their lists. They take turns, so that a large enrolment does not delay the lists of
+ * others, and an error in one organisation does not stop the copies of the others. Throws at the end if any copy failed.
+ */
+export async function refreshOutdatedLists(deps: ListDeps, signal: AbortSignal): Promise<void> {
+  const errors: unknown[] = []
+  let outdated = await listOutdatedScopes(deps.db.queries)
+  for (let turn = 0; turn < MAX_TURNS && outdated.length > 0; turn++) {
+    const unfinished: OrgScope[] = []
+    for (const scope of outdated) {
+      if (signal.aborted) return
+      try {
+        if (!(await refreshCandidateList(deps, scope, BATCHES_PER_TURN))) unfinished.push(scope)
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    outdated = unfinished
+  }
+  if (errors.length > 0)
+    throw new AggregateError(
+      errors,
+      `copying changed results to the candidate list failed for ${errors.length} of the lists`,
+    )
+}
+
 /** Lists the organisations and modes whose results changed since they were copied to the list. */
 export async function listOutdatedScopes(queries: Queries): Promise<OrgScope[]> {
   const { rows } = await sql<{ org_id: string; mode: 'test' | 'live' }>`
     select org_id, mode from candidate_progress where moved group by org_id, mode
     union
     select l.org_id, l.mode from result_listings l left join candidate_list_positions p using (org_id, mode)
-    where p.listed_at is null or p.listed_at < l.listed_until`.execute(queries)
+    where p.listed_at is null or p.listed_at < l.listed_until
+    order by org_id, mode`.execute(queries)
   return rows.map(({ org_id, mode }) => ({ orgId: org_id, mode }))
 }
 
