@@ -33,7 +33,7 @@ export function countedListOf<T extends TSchema>(item: T) {
         description: 'The number of rows that match the filters. Null on later pages.',
       }),
       is_more: Type.Optional(
-        Type.Boolean({ description: 'True if there are more rows than `total`: a log is counted up to a limit.' }),
+        Type.Boolean({ description: 'True if there are more rows than `total`: rows are counted up to a limit.' }),
       ),
       is_complete: Type.Optional(
         Type.Boolean({ description: 'False while recent changes are being added to the list.' }),
@@ -43,11 +43,15 @@ export function countedListOf<T extends TSchema>(item: T) {
   )
 }
 
-/** Logs grow without limit: more rows are not counted, so that the count takes a bounded time. */
-const MAX_COUNTED_ROWS = 10_000
+/** More rows are not counted, so that the count of a long list takes a bounded time. */
+export const MAX_COUNTED_ROWS = 10_000
 
-/** Counts the rows of a log up to a limit. */
-export async function countUpToLimit(queries: Queries, from: RawBuilder<unknown>, where: RawBuilder<unknown>) {
+/** Counts rows up to a limit. */
+export async function countUpToLimit(
+  queries: Queries,
+  from: RawBuilder<unknown>,
+  where: RawBuilder<unknown>,
+): Promise<{ total: number; is_more: boolean }> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from (select 1 from ${from} where ${where} limit ${MAX_COUNTED_ROWS + 1}) as counted`.execute(
     queries,

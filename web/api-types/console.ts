@@ -228,7 +228,7 @@ export interface AuditEntryCountedList {
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
   total: number | null
-  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
   is_more?: boolean
   /** False while recent changes are being added to the list. */
   is_complete?: boolean
@@ -299,7 +299,7 @@ export interface CatalogueGroupCountedList {
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
   total: number | null
-  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
   is_more?: boolean
   /** False while recent changes are being added to the list. */
   is_complete?: boolean
@@ -690,7 +690,7 @@ export interface EmailSummaryCountedList {
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
   total: number | null
-  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
   is_more?: boolean
   /** False while recent changes are being added to the list. */
   is_complete?: boolean
@@ -789,7 +789,7 @@ export interface EventCountedList {
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
   total: number | null
-  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
   is_more?: boolean
   /** False while recent changes are being added to the list. */
   is_complete?: boolean
@@ -955,7 +955,7 @@ export interface ListedCampaignCountedList {
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
   total: number | null
-  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
   is_more?: boolean
   /** False while recent changes are being added to the list. */
   is_complete?: boolean
@@ -981,7 +981,7 @@ export interface ListedMandateCountedList {
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
   total: number | null
-  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
   is_more?: boolean
   /** False while recent changes are being added to the list. */
   is_complete?: boolean
@@ -1008,7 +1008,7 @@ export interface ListedSkillCountedList {
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
   total: number | null
-  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
   is_more?: boolean
   /** False while recent changes are being added to the list. */
   is_complete?: boolean
@@ -1020,7 +1020,7 @@ export interface LoggedRequestCountedList {
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
   total: number | null
-  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
   is_more?: boolean
   /** False while recent changes are being added to the list. */
   is_complete?: boolean
@@ -1528,7 +1528,7 @@ export interface RecruiterResultCountedList {
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
   total: number | null
-  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
   is_more?: boolean
   /** False while recent changes are being added to the list. */
   is_complete?: boolean
@@ -1967,7 +1967,7 @@ export interface VerificationSummaryCountedList {
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
   total: number | null
-  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
   is_more?: boolean
   /** False while recent changes are being added to the list. */
   is_complete?: boolean
@@ -1981,7 +1981,7 @@ export interface WorkflowCountedList {
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
   total: number | null
-  /** True if there are more rows than `total`: a log is counted up to a limit. */
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
   is_more?: boolean
   /** False while recent changes are being added to the list. */
   is_complete?: boolean

@@ -405,25 +405,54 @@ test('a search that thousands of candidates match returns the newest first, with
   const partner = await createCampaignPartner(app)
   const { mandate_id } = await partner.createMandate()
   const names = ['Ramesh Older', 'Ramesh Newer', 'Sunita Other']
+  const campaignIds: string[] = []
   for (const [index, name] of names.entries()) {
-    await partner.createCampaign(mandate_id, [aCandidate(index + 1, { name })])
+    const { campaign } = await partner.createCampaign(mandate_id, [aCandidate(index + 1, { name })])
+    campaignIds.push(campaign.campaign_id)
     await passTime(app, 1000)
   }
-  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const viewer = await signInMember(app, partner.orgId, 'recruiter')
+  const path = `/orgs/${partner.orgId}/test/recruiter-results`
   const search = async (query: string) => {
-    const { items, total } = (await viewer.get(`/orgs/${partner.orgId}/test/recruiter-results?${query}`)).body.data
-    return { names: items.map(({ candidate }: any) => candidate.name), total }
+    const { items, total, is_more } = (await viewer.get(`${path}?${query}`)).body.data
+    return { names: items.map(({ candidate }: any) => candidate.name), total: is_more ? `more than ${total}` : total }
   }
+  const addOldEntries = (from: number, to: number) =>
+    app.context.db.asOwner(({ pool }) =>
+      pool.query(`
+        insert into candidate_list (candidate_id, org_id, mode, campaign_id, mandate_id, result_id, status, to_call, enrolled_at, listed_at, tokens)
+        select 'CD_' || n, org_id, mode, campaign_id, mandate_id, 'RS_' || n, status, to_call, enrolled_at, listed_at - interval '1 hour', tokens
+        from generate_series(${from}, ${to}) as n, (select * from candidate_list order by listed_at desc limit 1 offset 2) as oldest`),
+    )
   assert.deepEqual(await search('q=ramesh'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 2 })
   // Entries of candidates that no longer exist have no name, but count.
-  await app.context.db.asOwner(({ pool }) =>
-    pool.query(`
-      insert into candidate_list (candidate_id, org_id, mode, campaign_id, mandate_id, result_id, status, to_call, enrolled_at, listed_at, tokens)
-      select 'CD_' || n, org_id, mode, campaign_id, mandate_id, 'RS_' || n, status, to_call, enrolled_at, listed_at - interval '1 hour', tokens
-      from generate_series(1, 5000) as n, (select * from candidate_list order by listed_at limit 1) as oldest`),
-  )
+  await addOldEntries(1, 5000)
   assert.deepEqual(await search('q=ramesh'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 5002 })
   assert.deepEqual(await search('q=ramesh&status=pending'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 5002 })
   assert.deepEqual(await search('q=ramesh&status=completed'), { names: [], total: 0 })
   assert.deepEqual(await search('q=sunita'), { names: ['Sunita Other'], total: 1 })
+
+  // Few candidates match the search and the other filters.
+  const ofNewer = { names: ['Ramesh Newer'], total: 1 }
+  assert.deepEqual(await search(`q=ramesh&campaign_id=${campaignIds[1]}&sort=enrolled_first`), ofNewer)
+  assert.deepEqual(
+    await search(`q=ramesh&campaign_id=${campaignIds[1]}&mandate_id=${mandate_id}&status=pending`),
+    ofNewer,
+  )
+  assert.deepEqual(await search(`q=ramesh&campaign_id=${campaignIds[2]}`), { names: [], total: 0 })
+  assert.deepEqual(await search('q=ramesh&verdict=to_call'), { names: [], total: 0 })
+  const { items } = (await viewer.get(`${path}?campaign_id=${campaignIds[1]}`)).body.data
+  const candidate_ids = [items[0].candidate.candidate_id]
+  const decided = await viewer.post(`${path}/decisions`, { candidate_ids, decision: 'shortlisted' })
+  assert.equal(decided.status, 200, JSON.stringify(decided.body))
+  assert.deepEqual(await search('q=ramesh&decision=shortlisted'), ofNewer)
+  assert.deepEqual(await search(`q=ramesh&decision=none&campaign_id=${campaignIds[1]}`), { names: [], total: 0 })
+  assert.deepEqual(await search('q=ramesh&decision=none'), { names: ['Ramesh Older'], total: 5001 })
+
+  await addOldEntries(5001, 9998)
+  assert.deepEqual(await search('q=ramesh'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 10_000 })
+  await addOldEntries(9999, 9999)
+  assert.deepEqual(await search('q=ramesh'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 'more than 10000' })
+  assert.deepEqual(await search('q=ramesh&decision=none'), { names: ['Ramesh Older'], total: 10_000 })
+  assert.deepEqual(await search(''), { names: names.toReversed(), total: 'more than 10000' })
 })

@@ -5,7 +5,8 @@ import type { Context } from '../../context.ts'
 import { openPersonKey, sealPersonal } from '../../people/identity/person-key.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { assignListPositions, listResults } from '../../results/results.ts'
-import { isFrequent, parseSearch } from './candidate-search.ts'
+import { countUpToLimit, MAX_COUNTED_ROWS } from '../paginate.ts'
+import { isFrequent, MAX_SORTED_MATCHES, parseSearch } from './candidate-search.ts'
 import { isToCall, recruiterResult, type VerdictFilter, verdictOf } from './recruiter-result.ts'
 import { tokensOf } from './search-tokens.ts'
 
@@ -176,28 +177,42 @@ const SORT_COLUMNS: Record<CandidateSort, { column: string; descending: boolean 
   completed_first: { column: 'completed_at', descending: false },
 }
 
+interface CandidatePage {
+  sort: CandidateSort
+  after: CandidatePosition | undefined
+  limit: number
+  /** The number of candidates that match the filter, as `countCandidates` returns it, if it is known. */
+  total?: number | undefined
+}
+
 /** Returns one page of candidates. Call `refreshCandidateList` first. */
 export async function listCandidateRows(
   queries: Queries,
   deps: Pick<Context, 'mailboxes'>,
   scope: OrgScope,
   filter: CandidateFilter,
-  { sort, after, limit }: { sort: CandidateSort; after: CandidatePosition | undefined; limit: number },
+  { sort, after, limit, total }: CandidatePage,
 ): Promise<ListedRow[]> {
   const { column, descending } = SORT_COLUMNS[sort]
   const key = sql.ref(`l.${column}`)
   const conditions = filterConditions(scope, filter)
-  const search = parseSearch(deps, scope, filter.q)
-  if (search) conditions.push((await isFrequent(queries, search)) ? search.hasTokens : search.isMatch)
+  const search = parseSearch(deps, scope, filter.q, indexedValues(filter))
+  const isKnownRare = total === undefined ? undefined : total <= MAX_SORTED_MATCHES
+  if (search) {
+    const isRareSearch = hasOtherConditions(filter) ? undefined : isKnownRare
+    conditions.push((isRareSearch ?? !(await isFrequent(queries, search))) ? search.isMatch : search.hasTokens)
+  }
+  const isSortedAfterwards = !search && (isKnownRare ?? (await isRare(queries, conditions)))
   if (column === 'completed_at') conditions.push(sql`l.completed_at is not null`)
   if (after)
     conditions.push(
       sql`(${key}, l.candidate_id) ${descending ? sql`<` : sql`>`} (${new Date(after.at)}::timestamptz, ${after.id})`,
     )
   const direction = descending ? sql`desc` : sql`asc`
+  const matches = sql`select * from candidate_list l where ${sql.join(conditions, sql` and `)}`
   const { rows } = await sql<Omit<ListedRow, 'candidacy' | 'position'> & { candidate_id: string; sorted_at: Date }>`
-    select l.candidate_id, l.listed_at, l.decision, l.note, l.decided_by, l.decided_at, ${key} as sorted_at
-    from candidate_list l where ${sql.join(conditions, sql` and `)}
+    with l as ${isSortedAfterwards ? sql`materialized` : sql`not materialized`} (${matches})
+    select l.candidate_id, l.listed_at, l.decision, l.note, l.decided_by, l.decided_at, ${key} as sorted_at from l
     order by ${key} ${direction}, l.candidate_id ${direction} limit ${limit}`.execute(queries)
   const candidacies = new Map(
     (
@@ -214,27 +229,47 @@ export async function listCandidateRows(
   })
 }
 
+/**
+ * Returns whether few candidates match several conditions. PostgreSQL does not know how often they occur together, and would read the whole
+ * list in its order to find the first of them.
+ */
+async function isRare(queries: Queries, conditions: RawBuilder<unknown>[]): Promise<boolean> {
+  if (conditions.length === 1) return false // only the organisation and the mode
+  const { rows } = await sql`
+    select 1 from candidate_list l where ${sql.join(conditions, sql` and `)} offset ${MAX_SORTED_MATCHES} limit 1`.execute(
+    queries,
+  )
+  return rows.length === 0
+}
+
 async function findCandidacies(queries: Queries, ids: string[]): Promise<ResultCandidacy[]> {
   return ids.length === 0 ? [] : selectCandidacies(queries, sql`p.candidate_id = any (${ids}::text[])`, sql``)
 }
 
-/** Returns the number of candidates that match a filter. */
+/** Counts the candidates that match a filter, up to a limit. */
 export async function countCandidates(
   queries: Queries,
   deps: Pick<Context, 'mailboxes'>,
   scope: OrgScope,
   filter: CandidateFilter,
-): Promise<number> {
-  const search = parseSearch(deps, scope, filter.q)
-  const { q: _, ...otherFilters } = filter
-  const isSearchOnly = search && Object.values(otherFilters).every((value) => value === undefined)
-  const conditions = [...filterConditions(scope, filter), ...(search ? [search.isMatch] : [])]
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count
-    from ${isSearchOnly ? sql`(${search.matches}) as matches` : sql`candidate_list l where ${sql.join(conditions, sql` and `)}`}`.execute(
-    queries,
-  )
-  return rows[0]!.count
+): Promise<{ total: number; is_more: boolean }> {
+  const conditions = filterConditions(scope, filter)
+  const search = parseSearch(deps, scope, filter.q, indexedValues(filter))
+  if (search && !hasOtherConditions(filter))
+    return countUpToLimit(queries, sql`(${search.firstMatches(MAX_COUNTED_ROWS + 1)}) as matches`, sql`true`)
+  if (search) conditions.push((await isFrequent(queries, search)) ? search.hasTokens : search.isMatch)
+  return countUpToLimit(queries, sql`candidate_list l`, sql.join(conditions, sql` and `))
+}
+
+/** Returns the values of a filter that the index of the search contains. */
+function indexedValues({ campaign_id, mandate_id, status, verdict, decision }: CandidateFilter): string[] {
+  const values = [campaign_id, mandate_id, status, verdict, decision === 'none' ? undefined : decision]
+  return values.filter((value) => value !== undefined)
+}
+
+/** Returns whether a filter has conditions that the index of the search does not contain. */
+function hasOtherConditions({ decision, job_id, updated_after, candidate_ids }: CandidateFilter): boolean {
+  return decision === 'none' || [job_id, updated_after, candidate_ids].some((value) => value !== undefined)
 }
 
 /** Returns the conditions of a filter other than its search. */

@@ -23,14 +23,16 @@ import { DecisionInput, DecisionResult, ListedCandidateRecord } from './schema.t
 
 const { campaign_id, mandate_id, job_id, status } = ResultsQuery.properties
 
+export const SearchText = Type.Optional(
+  Type.String({
+    maxLength: 200,
+    description: 'The beginning of names, the end of a phone number, or a whole ID or email address.',
+  }),
+)
+
 /** Filters of the list of candidates. */
 const CandidateFilters = Type.Object({
-  q: Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: 'The beginning of names, the end of a phone number, or a whole ID or email address.',
-    }),
-  ),
+  q: SearchText,
   campaign_id,
   mandate_id,
   job_id,
@@ -78,19 +80,30 @@ export function candidateListRoutes(app: App, context: Context): void {
     async ({ caller, query: { limit, cursor, sort, ...filters } }) => {
       const isComplete = await refreshCandidateList(context, caller)
       const filter = candidateFilter(filters, clock)
+      // Count for the first page only: the console keeps the total when it loads more pages.
+      const counted =
+        cursor === undefined ? await countCandidates(db.queries, context, caller, filter) : { total: null }
       const page = await paginate(
         vault,
         `people ${JSON.stringify([Object.entries(filters).sort(), sort])}`,
         { limit, ...(cursor === undefined ? {} : { cursor }) },
         (after: CandidatePosition | undefined, pageLimit) =>
-          listCandidateRows(db.queries, context, caller, filter, { sort, after, limit: pageLimit }),
+          listCandidateRows(db.queries, context, caller, filter, {
+            sort,
+            after,
+            limit: pageLimit,
+            total: counted.total ?? undefined,
+          }),
         ({ position }) => position,
         (row) => row,
       )
       const items = (await candidateRecords(db.queries, page.items)).map(listedRecord)
-      // Count for the first page only: the console keeps the total when it loads more pages.
-      const total = cursor === undefined ? await countCandidates(db.queries, context, caller, filter) : null
-      return successResponse('Candidates', { items, next_cursor: page.next_cursor, total, is_complete: isComplete })
+      return successResponse('Candidates', {
+        items,
+        next_cursor: page.next_cursor,
+        ...counted,
+        is_complete: isComplete,
+      })
     },
   )
 

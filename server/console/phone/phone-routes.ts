@@ -11,6 +11,8 @@ import type { Tx } from '../../platform/database/database.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
+import { refreshCandidateList } from '../candidates/candidate-list.ts'
+import { SearchText } from '../candidates/routes.ts'
 import { CandidateConversation, SimulatorPhone } from '../organisation/schema.ts'
 import { paginate } from '../paginate.ts'
 import { closed, successResponse } from '../schema.ts'
@@ -22,7 +24,7 @@ const CandidateParams = Type.Object({ candidate_id: Type.String({ pattern: '^CD_
 const PhonesQuery = Type.Object({
   ...PageQuery.properties,
   campaign_id: Type.Optional(Type.String({ pattern: '^CP_[A-Z0-9]{10,40}$' })),
-  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  q: SearchText,
 })
 
 const ReplyBody = Type.Object(
@@ -55,13 +57,14 @@ export function phoneRoutes(app: App, context: Context): void {
     { config: viewerConfig, schema: { querystring: PhonesQuery, response: { 200: success(listOf(SimulatorPhone)) } } },
     async ({ caller, orgAccess, query: { campaign_id, q, ...page } }) => {
       requireTestMode(caller)
+      if (q !== undefined) await refreshCandidateList(context, caller)
       const listKey = `phones of ${caller.orgId} ${campaign_id ?? ''} ${q ?? ''}`
       const resultPage = await paginate(
         vault,
         listKey,
         page,
         async (after: PhonePosition | undefined, limit) => {
-          const rows = await listSimulatorPhones(db.queries, caller, { campaign_id, q, after, limit })
+          const rows = await listSimulatorPhones(db.queries, context, caller, { campaign_id, q, after, limit })
           return withPrivateTexts(db.queries, caller, rows, orgAccess)
         },
         (row) => ({ campaign: row.campaign_id, candidate: row.candidate_id }),

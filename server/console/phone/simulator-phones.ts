@@ -4,10 +4,11 @@ import type { ResultReason, ResultStatus } from '../../campaigns/candidacy.ts'
 import type { CandidateMessage } from '../../campaigns/contact/messages.ts'
 import { openCandidate, openMessage } from '../../campaigns/personal-values.ts'
 import type { ChannelName } from '../../channels/channel.ts'
-import { blindIndexOf } from '../../people/identity/blind-index.ts'
+import type { Context } from '../../context.ts'
 import { openPersonKey } from '../../people/identity/person-key.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { vaultOf } from '../../platform/database/database-vault.ts'
+import { isFrequent, parseSearch } from '../candidates/candidate-search.ts'
 
 /** A candidate's simulator phone with its last message. */
 export interface SimulatorPhoneRow {
@@ -42,7 +43,7 @@ type StoredPhoneRow = Omit<SimulatorPhoneRow, 'name' | 'phone' | 'email' | 'cont
 
 export interface PhoneFilter {
   campaign_id?: string | undefined
-  /** Substring of the candidate's name, phone number, email address or external ID. */
+  /** The beginning of names, the end of a phone number, or a whole external ID or email address. */
   q?: string | undefined
   after?: PhonePosition | undefined
   limit: number
@@ -53,19 +54,19 @@ export interface PhonePosition {
   candidate: string
 }
 
-/** Returns simulator phones, newest campaign first, then newest candidate. */
+/** Returns simulator phones, newest campaign first, then newest candidate. With `q`, call `refreshCandidateList` first. */
 export async function listSimulatorPhones(
   queries: Queries,
+  deps: Pick<Context, 'mailboxes'>,
   scope: OrgScope,
   { campaign_id, q, after, limit }: PhoneFilter,
 ): Promise<SimulatorPhoneRow[]> {
   const conditions = [sql`g.org_id = ${scope.orgId} and g.mode = ${scope.mode}`]
   if (campaign_id !== undefined) conditions.push(sql`g.campaign_id = ${campaign_id}`)
   if (after !== undefined) conditions.push(isAfter(after))
-  if (q !== undefined)
-    conditions.push(
-      sql`c.candidate_id = any (${await findMatches(queries, scope, q, sql.join(conditions, sql` and `), limit)})`,
-    )
+  const search = parseSearch(deps, scope, q, campaign_id === undefined ? [] : [campaign_id])
+  const isFrequentSearch = search !== undefined && (await isFrequent(queries, search))
+  if (search) conditions.push(isFrequentSearch ? search.hasTokens : sql`c.candidate_id in (${search.matches})`)
   // The page is selected first, so that only its candidates are joined.
   const { rows } = await sql<StoredPhoneRow>`
     select c.candidate_id, c.campaign_id, c.campaign_name, c.external_candidate_id, c.person_id, o.sealed_key, c.personal, p.status,
@@ -74,6 +75,7 @@ export async function listSimulatorPhones(
     from (
       select c.candidate_id, c.campaign_id, g.name as campaign_name, c.external_candidate_id, c.person_id, c.personal
       from campaigns g join candidates c on c.campaign_id = g.campaign_id
+        ${isFrequentSearch ? sql`join candidate_list l on l.candidate_id = c.candidate_id` : sql``}
       where ${sql.join(conditions, sql` and `)}
       order by g.campaign_id desc, c.candidate_id desc limit ${limit}
     ) c
@@ -99,54 +101,6 @@ export async function listSimulatorPhones(
 
 function isAfter({ campaign, candidate }: PhonePosition) {
   return sql`(c.campaign_id, c.candidate_id) < (${campaign}, ${candidate}) and g.campaign_id <= ${campaign}`
-}
-
-/** Names are sealed, so they are compared in memory, in batches of this size, starting with the newest candidates. */
-const SEARCH_BATCH_SIZE = 2000
-/** Beyond this number of candidates, only external IDs, whole phone numbers and whole email addresses are found. */
-const MAX_SEARCHED_CANDIDATES = 20_000
-
-/** Returns the IDs of the first `limit` candidates that match the text, in the order of the list. */
-async function findMatches(
-  queries: Queries,
-  scope: OrgScope,
-  q: string,
-  condition: ReturnType<typeof sql>,
-  limit: number,
-): Promise<string[]> {
-  const blindIndex = blindIndexOf(queries)
-  const { rows: exactMatches } = await sql<{ candidate_id: string }>`
-    select c.candidate_id from campaigns g join candidates c on c.campaign_id = g.campaign_id
-    where ${condition} and (strpos(lower(c.external_candidate_id), lower(${q})) > 0
-      or c.phone_index = ${blindIndex.phone(scope, q)} or c.email_index = ${q.includes('@') ? blindIndex.email(scope, q) : null})
-    order by g.campaign_id desc, c.candidate_id desc limit ${limit}`.execute(queries)
-  const text = q.toLowerCase()
-  const vault = vaultOf(queries)
-  const matches: string[] = []
-  let position: PhonePosition | undefined
-  for (let searched = 0; searched < MAX_SEARCHED_CANDIDATES && matches.length < limit; searched += SEARCH_BATCH_SIZE) {
-    const { rows } = await sql<{
-      candidate_id: string
-      campaign_id: string
-      person_id: string
-      sealed_key: Buffer | null
-      personal: Buffer | null
-    }>`
-      select c.candidate_id, c.campaign_id, c.person_id, o.sealed_key, c.personal
-      from campaigns g join candidates c on c.campaign_id = g.campaign_id join people o on o.person_id = c.person_id
-      where ${condition} and ${position ? isAfter(position) : sql`true`}
-      order by g.campaign_id desc, c.candidate_id desc limit ${SEARCH_BATCH_SIZE}`.execute(queries)
-    for (const { candidate_id, person_id, sealed_key, personal } of rows) {
-      const key = openPersonKey(vault, person_id, sealed_key)
-      if (key === null) continue
-      const { name, phone, email } = openCandidate(key, candidate_id, personal)
-      if ([name, phone, email].some((value) => value?.toLowerCase().includes(text))) matches.push(candidate_id)
-    }
-    const last = rows.at(-1)
-    if (!last || rows.length < SEARCH_BATCH_SIZE) break
-    position = { campaign: last.campaign_id, candidate: last.candidate_id }
-  }
-  return [...exactMatches.map(({ candidate_id }) => candidate_id), ...matches]
 }
 
 export async function findNextContactTime(queries: Queries, candidateId: string): Promise<Date | undefined> {

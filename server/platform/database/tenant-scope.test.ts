@@ -247,7 +247,8 @@ test('the functions that search in spite of the policies return rows of the orga
   })
   const find = async (orgId: string, mode: string) => {
     const { rows: candidates } = await sql<{ id: string }>`
-      select candidates_with_tokens(${orgId}, ${mode}, '{7}') as id`.execute(db.queries)
+      select candidates_with_tokens(${orgId}, ${mode}, '{7}') as id
+      union select candidates_with_tokens_and_values(${orgId}, ${mode}, '{7}', '{CP,pending}')`.execute(db.queries)
     const { rows: mails } = await sql<{ id: string }>`select mails_of_person('PE_1') as id order by id`.execute(
       db.queries,
     )
