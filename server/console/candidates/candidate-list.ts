@@ -22,7 +22,7 @@ export const candidateSorts = [
   'completed',
   'completed_first',
 ] as const
-export type CandidateSort = (typeof candidateSorts)[number]
+type CandidateSort = (typeof candidateSorts)[number]
 
 export interface CandidateFilter {
   /** The beginning of names, the end of a phone number, or a whole ID or email address. */
