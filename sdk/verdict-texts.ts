@@ -86,9 +86,14 @@ export function describeReasons(
       return `answered ${enrichment[key]?.answer ?? 'with a knockout answer'} to ${question}`
     }
     const skill = skills.find((each) => each.skill_id === skill_id)
-    const verdictText = `${skill?.name ?? skill_id} ${kind === 'skill_not_verified' ? 'not verified' : 'inconclusive'}`
-    return skill && withEvidence ? `${verdictText} (${shortEvidence(skill)})` : verdictText
+    if (skill && withEvidence) return describeVerdict(skill)
+    return `${skill?.name ?? skill_id} ${kind === 'skill_not_verified' ? 'not verified' : 'inconclusive'}`
   })
+}
+
+/** Returns the verdict on a skill and its evidence, such as "Arc welding verified (6 of 7 correct, 97 % certain)". */
+export function describeVerdict(skill: SkillVerdict): string {
+  return `${skill.name} ${skill.verdict.replace('_', ' ')} (${shortEvidence(skill)})`
 }
 
 /** Returns the evidence without "not enough evidence", which "inconclusive" says already. */

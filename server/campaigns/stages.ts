@@ -18,7 +18,7 @@ export const stages = [
 export type Stage = (typeof stages)[number]
 
 /** Reached stages are stored as a bit mask. */
-function stageBit(stage: Stage): number {
+export function stageBit(stage: Stage): number {
   return 1 << stages.indexOf(stage)
 }
 

@@ -81,6 +81,15 @@ export function emailLink(label: string, url: string) {
   return `<p style="${PARAGRAPH_STYLE}"><a href="${escapeHtml(url)}" style="color:#1d5fbf;font-weight:600">${escapeHtml(label)}</a></p>`
 }
 
+/** Returns a list of links; an empty string without links. */
+export function emailLinkList(links: { label: string; url: string }[]) {
+  if (links.length === 0) return ''
+  const items = links.map(
+    ({ label, url }) => `<li><a href="${escapeHtml(url)}" style="color:#1d5fbf">${escapeHtml(label)}</a></li>`,
+  )
+  return `<ul style="${PARAGRAPH_STYLE}">${items.join('')}</ul>`
+}
+
 export function emailHtml(parts: string[]) {
   return `<!doctype html><html lang="en"><body style="margin:0;padding:24px">${parts.join('\n')}</body></html>`
 }

@@ -6,7 +6,7 @@ import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { defineJob } from '../../platform/jobs/queue.ts'
 import { breakLinks } from '../../platform/text/links.ts'
-import { emailHtml, emailLink, emailParagraph } from '../auth/sign-in-emails.ts'
+import { emailHtml, emailLink, emailLinkList, emailParagraph } from '../auth/sign-in-emails.ts'
 import {
   type DescribedNotification,
   describeNotifications,
@@ -14,12 +14,16 @@ import {
   type NotificationKind,
   notificationColumns,
 } from './notifications.ts'
+import { describeLatestResults, type ResultLine } from './result-lines.ts'
 import { nextDigestTime, switchEmailsOff } from './settings.ts'
 
 export const emailNotificationsJob = defineJob<Record<string, never>>('email-notifications')
 
 /** The rest is counted in the email. */
 const MAX_LISTED_IN_EMAIL = 50
+/** The verdicts that are listed, per campaign and day, and in one email. The others are in the console. */
+const MAX_RESULTS_PER_NOTIFICATION = 5
+const MAX_RESULTS_IN_EMAIL = 20
 
 interface DueMember {
   member_id: string
@@ -108,7 +112,14 @@ async function sendNotifications(
   const omitted = notifications.length - described.length
   const more = omitted > 0 ? [`${omitted} more are in the console.`] : []
   const settings = `Choose in the console which notifications you get: ${baseUrl}/notifications. To get no more of these emails: ${unsubscribeLink.url}`
-  const urlOf = ({ path }: DescribedNotification) => baseUrl + path
+  const urlOf = ({ path }: DescribedNotification | ResultLine) => baseUrl + path
+  const results = await describeResults(tx, described)
+  const resultsOf = ({ notification_id }: DescribedNotification) => results.get(notification_id) ?? []
+  const textOf = (each: DescribedNotification) =>
+    [
+      `${breakLinks(each.text)}\n${urlOf(each)}`,
+      ...resultsOf(each).map((line) => `- ${breakLinks(line.text)}\n  ${urlOf(line)}`),
+    ].join('\n')
   await queueEmail(tx, deps, {
     kind: 'digest',
     to: { address: email },
@@ -116,9 +127,12 @@ async function sendNotifications(
     subjectId: member_id,
     unsubscribeLink,
     subject,
-    text: [...described.map((each) => `${breakLinks(each.text)}\n${urlOf(each)}`), ...more, settings].join('\n\n'),
+    text: [...described.map(textOf), ...more, settings].join('\n\n'),
     html: emailHtml([
-      ...described.map((each) => emailLink(each.text, urlOf(each))),
+      ...described.flatMap((each) => [
+        emailLink(each.text, urlOf(each)),
+        emailLinkList(resultsOf(each).map((line) => ({ label: line.text, url: urlOf(line) }))),
+      ]),
       ...more.map(emailParagraph),
       emailLink('Choose your notifications', `${baseUrl}/notifications`),
       emailLink('Stop these emails', unsubscribeLink.url),
@@ -130,6 +144,19 @@ async function sendNotifications(
     from unnest(${notifications.map((each) => each.notification_id)}::text[], ${notifications.map(({ count }) => count)}::int[])
       as n (id, count)
     on conflict (member_id, notification_id) do update set emailed_count = excluded.emailed_count`.execute(tx)
+}
+
+/** Returns the latest verdicts of notifications about results, by the ID of the notification. */
+async function describeResults(tx: Tx, notifications: Notification[]): Promise<Map<string, ResultLine[]>> {
+  const results = new Map<string, ResultLine[]>()
+  let remaining = MAX_RESULTS_IN_EMAIL
+  for (const notification of notifications) {
+    if (remaining === 0) break
+    const lines = await describeLatestResults(tx, notification, Math.min(remaining, MAX_RESULTS_PER_NOTIFICATION))
+    remaining -= lines.length
+    results.set(notification.notification_id, lines)
+  }
+  return results
 }
 
 /** Finds the member whose notification email contains an unsubscribe link. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import PostalMime from 'postal-mime'
 import { startApp, type TestApp } from '../../../test/support/app.ts'
 import { aPerson, startAts, startReports } from '../../../test/support/ats/connection.ts'
+import { inviteCandidates, keyIndex } from '../../../test/support/candidate.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { type ConsoleUser, signIn, signInMember } from '../../../test/support/console.ts'
 import { aCandidate, aTestNumberCandidate, createCampaignPartner, passTime } from '../../../test/support/partners.ts'
@@ -189,6 +191,65 @@ test('a daily digest is sent once at the chosen hour, also by two processes, and
   app.clock.advance(DAY)
   await send()
   assert.equal((await listEmails(app, recruiter)).length, 1, 'TEST mode sends no emails')
+})
+
+test('a digest shows the verdicts of new results with their evidence in words, without names', async (t) => {
+  const smtp = await startSmtp()
+  const app = await startApp(t, {
+    worker: true,
+    config: { smtpUrl: smtp.url, mailFrom: 'Attestry <post@example.org>' },
+  })
+  t.after(smtp.stop)
+  app.context.channels.whatsapp = { name: 'whatsapp', send: async () => ({ providerId: undefined }) }
+  app.clock.set('2026-03-11T06:30:00Z') // noon in India
+  const partner = await createCampaignPartner(app, { mode: 'live' })
+  const recruiter = await signInMember(app, partner.orgId, 'recruiter')
+  await saveSettings(recruiter, partner.orgId, DAILY)
+  app.clock.advance(1000)
+  const { mandate_id } = await partner.createMandate(
+    { default_methods: ['skill_verification'], channels: ['whatsapp'] },
+    { skills: [{ skill_id: 'sk_2001', verify: true }], enrichment_questions: [] },
+  )
+  await until(async () => (await partner.get(`/mandates/${mandate_id}`)).body.data.status === 'ready')
+  const invited = await inviteCandidates(
+    app,
+    partner,
+    mandate_id,
+    Array.from({ length: 8 }, (_, index) => aCandidate(index + 1)),
+  )
+  /** Answers all questions right or wrong. */
+  const finish = async ({ page, getCandidacy, getResult }: (typeof invited)[number], isRight: boolean) => {
+    let { status } = await page.reply({ value: 'yes' })
+    while (status === 'open') {
+      const key = keyIndex((await getCandidacy()).state)!
+      status = (await page.reply({ value: String(isRight ? key : (key + 1) % 4) })).status
+    }
+    return getResult()
+  }
+  const [able, unable, ...others] = invited
+  const [verified, notVerified] = [await finish(able!, true), await finish(unable!, false)]
+  assert.deepEqual([verified.output.qualified, notVerified.output.qualified], [true, false])
+  app.clock.advance(1000)
+  for (const other of others) await finish(other, false)
+  const [restricted] = others
+  await sql`update people set restricted_at = now() where person_id = (
+    select person_id from candidates where candidate_id = ${restricted!.candidateId})`.execute(app.context.db.queries)
+  app.clock.advance(DAY)
+  await emailNotifications(app.context)
+
+  await until(() => smtp.received.length === 1)
+  const { text, html } = (await PostalMime.parse(smtp.received[0]!)) as { text: string; html: string }
+  const base = `${app.context.config.publicUrl ?? ''}/console/${partner.orgId}/live`
+  const [skill] = verified.output.skills
+  assert.match(skill.summary, /^\d of \d correct, 9\d % certain$/)
+  const line = `Qualified: ${skill.name} verified (${skill.summary})`
+  assert.ok(text.includes(`- ${line}\n  ${base}/results/${verified.result_id}\n`), text)
+  assert.ok(html.includes(`<a href="${base}/results/${verified.result_id}" style="color:#1d5fbf">${line}</a>`), html)
+  const rejections = [...text.matchAll(/^- Not qualified: .+ not verified \(0 of \d correct, 9\d % certain\)$/gm)]
+  assert.equal(rejections.length, 5, 'the newest five of a campaign and day')
+  assert.ok(!text.includes(notVerified.result_id), 'the oldest is not listed')
+  assert.ok(!text.includes((await restricted!.getResult()).result_id))
+  assert.doesNotMatch(text + html, /Person \d|ext-\d|\+9198/)
 })
 
 test('a digest describes the newest 50 notifications, and counts the others', async () => {
