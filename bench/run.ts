@@ -29,6 +29,7 @@ const benchmarks: Record<string, BenchmarkModule> = {
   'skill-quality': () => import('./skill-quality.ts'),
   'skill-route': () => import('./skill-route.ts'),
   verdicts: () => import('./verdicts.ts'),
+  'reply-latency': () => import('./reply-latency.ts'),
   'endorsement-rings': () => import('./endorsement-rings.ts'),
   enrolment: () => import('./enrolment.ts'),
   people: () => import('./people.ts'),
