@@ -5,7 +5,7 @@
  */
 import type { Browser } from 'playwright-core'
 import { buildPages } from '../server/web-assets/build.ts'
-import { launchChromium } from '../test/browser/browser.ts'
+import { launchChromium } from '../test/browser/chromium.ts'
 import { CHROMIUM_ADVICE, isChromiumAvailable } from '../test/browser/find-chromium.ts'
 import { inviteCandidate } from '../test/support/candidate.ts'
 import { until } from '../test/support/until.ts'

@@ -14,7 +14,8 @@ import { brotliCompressSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { type Cleanup, CleanupList } from '../support/cleanup.ts'
 import { until } from '../support/until.ts'
-import { launchChromium, newPage, openBrowser, unpackChromium } from './browser.ts'
+import { newPage, openBrowser } from './browser.ts'
+import { launchChromium, unpackChromium } from './chromium.ts'
 
 const modulesFolder = fileURLToPath(new URL('../../node_modules', import.meta.url))
 const browserModuleUrl = new URL('./browser.ts', import.meta.url).href

@@ -4,13 +4,10 @@ import type { Page } from 'playwright-core'
 import type { TestApp } from '../support/app.ts'
 import type { Cleanup } from '../support/cleanup.ts'
 import { createTestSignInLink } from '../support/console.ts'
-import { until } from '../support/until.ts'
 import { assertAccessible } from './axe.ts'
 import { newPage, type PageOptions } from './browser.ts'
 import { saveScreenshot } from './screenshots.ts'
-
-/** The class of the grey bars that are shown while a part of a page loads. */
-const PLACEHOLDER_CLASS = 'waiting'
+import { PLACEHOLDER_CLASS, waitUntilLoaded } from './wait-until-loaded.ts'
 
 /** Opens the console in a new page, signed in as a member by email address, or as the operator. */
 export async function openConsolePage(
@@ -38,10 +35,6 @@ export async function checkPage(page: Page, name: string): Promise<void> {
     await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
     `${name}: the page does not scroll horizontally`,
   )
-}
-
-async function waitUntilLoaded(page: Page): Promise<void> {
-  await until(async () => (await page.locator(`[aria-busy="true"], .${PLACEHOLDER_CLASS}`).count()) === 0)
 }
 
 /** Scrolls to the top first: sticky elements would otherwise appear in the middle of a full-page screenshot. */
