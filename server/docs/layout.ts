@@ -10,13 +10,13 @@ import type { SearchResult } from './search.ts'
 
 /** On phones, the table of contents follows the text; the header links to it. On wide screens, it is a column on the left. */
 const { headers, render } = createPlainPageRenderer(`
-:root{--line:#d5dbe1;--soft:#f3f5f7;--mark:#fff3c4}
-@media (prefers-color-scheme:dark){:root{--line:#3a4756;--soft:#1f2c39;--mark:#5c4a00}mark{color:inherit}}
+:root{--line:#d9d7cf;--soft:#f6f5f1;--field:#858b86;--mark:#fff3c4}
+@media (prefers-color-scheme:dark){:root{--line:#333b37;--soft:#1b211e;--field:#79837d;--mark:#5c4a00}mark{color:inherit}}
 body{padding:0}main,.contents,.top,footer{padding:16px;box-sizing:border-box;min-width:0;max-width:56rem;margin:0 auto}
-.skip{position:absolute;left:-999px}.skip:focus{left:8px;top:8px;padding:8px;background:#fff;color:#1d5fbf}
+.skip{position:absolute;left:-999px}.skip:focus{left:8px;top:8px;padding:8px;background:var(--page);color:var(--accent)}
 .top{display:flex;flex-wrap:wrap;gap:8px 20px;align-items:center;max-width:80rem;border-bottom:1px solid var(--line)}
 .top a,.contents a,.toc a{display:inline-block;padding:5px 0}.top form{display:flex;gap:8px;flex:1 1 14rem;min-width:0}
-input{flex:1;min-width:0;min-height:44px;padding:4px 10px;box-sizing:border-box;border:1px solid #8593a3;border-radius:6px;font:inherit;color:inherit;background:transparent}
+input{flex:1;min-width:0;min-height:44px;padding:4px 10px;box-sizing:border-box;border:1px solid var(--field);border-radius:6px;font:inherit;color:inherit;background:transparent}
 .top button,main button{min-height:44px;padding:4px 16px}main form{display:flex;gap:8px;margin:1em 0}
 h2,h3,h4{line-height:1.3;margin:1.6em 0 .5em}h2{font-size:1.3em}h3{font-size:1.1em}.contents h2{font-size:1em;margin:1.2em 0 .2em}
 main{overflow-wrap:anywhere}ul,ol{padding-left:1.4em}.contents ul,.toc ul,.results{list-style:none;padding:0;margin:0}
@@ -26,7 +26,7 @@ pre,.scroll{overflow-wrap:normal}.scroll{overflow-x:auto;margin:1em 0}table{bord
 th,td{padding:6px 10px;border:1px solid var(--line);text-align:left;vertical-align:top;min-width:5em}td.right,th.right{text-align:right}
 td code{white-space:nowrap}tr:target,mark{background:var(--mark)}[id]{scroll-margin-top:12px}
 .toc{border:1px solid var(--line);border-radius:6px;padding:8px 14px}.results li{margin:0 0 1.2em}.results p{margin:.2em 0}
-footer{max-width:80rem;border-top:1px solid var(--line);font-size:.9em}[tabindex]:focus-visible,input:focus-visible{outline:3px solid #f0b429;outline-offset:2px}
+footer{max-width:80rem;border-top:1px solid var(--line);font-size:.9em}footer a{display:inline-block;padding:4px 0}[tabindex]:focus-visible,input:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
 @media (min-width:64rem){.layout{display:grid;grid-template-columns:17rem minmax(0,1fr);max-width:80rem;margin:0 auto}
 main{grid-column:2;grid-row:1;margin:0;width:100%}.contents{grid-column:1;grid-row:1;margin:0;font-size:.92em}.to-contents{display:none!important}}
 @media print{.top,.contents,.toc,.skip{display:none}}`)

@@ -109,12 +109,14 @@ function renderSkills(skills: NonNullable<ReportSection['skills']>): string {
 }
 
 const sendPage = createPlainPageSender(`
+:root{--rule:#d9d7cf}
 h2{font-size:1.1em;margin:1.6em 0 .3em}
-.verdict{padding:12px 16px;border-left:4px solid #1d5fbf;background:#eef4fc;font-weight:600}
+.verdict{padding:12px 16px;border-left:4px solid var(--accent);background:var(--accent-tint);font-weight:600}
 .notice{padding:8px 16px;border:1px solid #8d6708;border-radius:6px;background:#fff8e1;color:#5b4300}
-.wide{overflow-x:auto}table{width:100%;border-collapse:collapse}th,td{padding:6px 10px 6px 0;border-bottom:1px solid #9aa5b1;text-align:left;vertical-align:top}
-dl{margin:0}dt{font-weight:600;margin-top:.5em}dd{margin:0}.small{font-size:.85em}
-.wide:focus-visible{outline:3px solid #f0b429;outline-offset:2px}
-@media (max-width:520px){thead{display:none}tr{display:block;padding:8px 0;border-bottom:1px solid #9aa5b1}tbody th,td{display:block;padding:0;border:0}}
-@media (prefers-color-scheme:dark){.verdict{background:#1f2f42;border-color:#6ea8fe}.notice{background:#3b2f0b;color:#ffe9a8;border-color:#d9a406}}
+.wide{overflow-x:auto}table{width:100%;border-collapse:collapse}th,td{padding:6px 10px 6px 0;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
+dl{margin:0}dt{font-weight:600;margin-top:.5em}dd{margin:0}
+@media (min-width:36rem){dl{display:grid;grid-template-columns:16rem minmax(0,1fr);gap:.4em 1.5em}dt{margin:0}}.small{font-size:.85em}
+.wide:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
+@media (max-width:520px){thead{display:none}tr{display:block;padding:8px 0;border-bottom:1px solid var(--rule)}tbody th,td{display:block;padding:0;border:0}}
+@media (prefers-color-scheme:dark){:root{--rule:#333b37}.notice{background:#3b2f0b;color:#ffe9a8;border-color:#d9a406}}
 @media print{.screen{display:none}.verdict,.notice{background:none;color:#000}.wide{overflow:visible}h2,dt{break-after:avoid}tr,dd,li{break-inside:avoid}}`)

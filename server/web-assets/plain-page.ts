@@ -24,13 +24,14 @@ interface PlainPageRenderer {
   render(page: PlainPage): string
 }
 
-const BASE_STYLE = `:root{color-scheme:light dark}
-body{margin:0;padding:24px 16px;font:17px/1.5 system-ui,'Noto Sans',sans-serif;color:#1f2933;background:#fff}
+/** The colours of web/ui/base.css, which these pages do not load. */
+const BASE_STYLE = `:root{color-scheme:light dark;--text:#1b2420;--text-soft:#56605b;--page:#fff;--accent:#0a6550;--accent-text:#fff;--accent-tint:#e3f0eb;--focus:#1d5fd1}
+@media (prefers-color-scheme:dark){:root{--text:#e9ece9;--text-soft:#a5aea9;--page:#121714;--accent:#57c3a3;--accent-text:#08251c;--accent-tint:#17352c;--focus:#8ab4ff}}
+body{margin:0;padding:24px 16px;font:17px/1.5 system-ui,'Noto Sans',sans-serif;color:var(--text);background:var(--page)}
 main{max-width:46rem;margin:0 auto}h1{font-size:1.5em;line-height:1.3;margin:0 0 .3em}
-a{color:#1d5fbf}a:focus-visible,button:focus-visible{outline:3px solid #f0b429;outline-offset:2px}
-button{min-height:48px;padding:8px 24px;border:0;border-radius:6px;background:#1d5fbf;color:#fff;font:inherit;font-weight:600}
-@media (prefers-color-scheme:dark){body{color:#e4e7eb;background:#16202b}a{color:#8fbcff}}
-@media print{:root{color-scheme:light}body{padding:0;font-size:11pt;color:#000;background:#fff}}`
+a{color:var(--accent)}a:focus-visible,button:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
+button{min-height:48px;padding:8px 24px;border:0;border-radius:6px;background:var(--accent);color:var(--accent-text);font:inherit;font-weight:600}
+@media print{:root{color-scheme:light;--text:#000;--page:#fff;--accent:#0a6550}body{padding:0;font-size:11pt}}`
 
 /**
  * Returns a renderer of plain pages. `style` is added to the common style sheet. The Content-Security-Policy allows only this style, and
