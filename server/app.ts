@@ -67,6 +67,7 @@ import { verificationPageRoutes } from './verification/page-routes.ts'
 import { proofFileRoutes } from './verification/proofs/routes.ts'
 import { reviewRoutes } from './verification/reviews/routes.ts'
 import { sessionRoutes, stepRoutes } from './verification/routes.ts'
+import { renderErrorPage } from './web-assets/error-page.ts'
 import { pageRoutes } from './web-assets/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 import { workflowRoutes } from './workflows/routes.ts'
@@ -141,6 +142,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     trustProxy: config.trustProxy,
     transport: config,
     telemetry: context.telemetry,
+    renderErrorPage,
   })
   if (config.shedLoad)
     shedLoad(app, {

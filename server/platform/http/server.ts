@@ -41,6 +41,7 @@ declare module 'fastify' {
     /** PUBLIC_URL. */
     publicUrl: string | undefined
     routeList: RouteList
+    renderErrorPage: HttpOptions['renderErrorPage']
   }
   interface FastifyContextConfig {
     validator?: RequestValidator
@@ -74,6 +75,19 @@ export interface HttpOptions {
   trustProxy: string[]
   transport: TransportOptions
   telemetry?: Telemetry | undefined
+  /** Renders errors of pages, which browsers show. Without it, all errors are JSON. */
+  renderErrorPage?: ((error: ErrorPageInput) => ErrorPage) | undefined
+}
+
+export interface ErrorPageInput {
+  status: number
+  message: string
+  requestId: string
+}
+
+export interface ErrorPage {
+  html: string
+  headers: Record<string, string>
 }
 
 /** Routes that probes and Prometheus call every few seconds. */
@@ -87,7 +101,7 @@ const PARSER_MAX_HEADER_BYTES = 32 * 1024
 /** How long the rest of a body is read and discarded after the response: closing immediately could lose the response. */
 const DISCARD_BODY_MS = 10_000
 
-export function createHttp({ log, metrics, trustProxy, transport, telemetry }: HttpOptions): App {
+export function createHttp({ log, metrics, trustProxy, transport, telemetry, renderErrorPage }: HttpOptions): App {
   const checkTransport = createTransportCheck(transport)
   const app: App = fastify({
     loggerInstance: withoutChildLoggers(log),
@@ -116,6 +130,7 @@ export function createHttp({ log, metrics, trustProxy, transport, telemetry }: H
   // Ignore unknown Expect headers, for which Node.js would respond with 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.decorate('publicUrl', transport.publicUrl)
+  app.decorate('renderErrorPage', renderErrorPage)
   app.decorateRequest('rawBody', null as unknown as Buffer)
   app.decorateRequest('errorCode', undefined)
   app.decorateRequest('tenant', null as never)
@@ -331,10 +346,24 @@ function socketUrl({ localAddress = '127.0.0.1', localPort }: Socket): string {
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const problem = toProblem(error, request)
-  const { status, code, body } = errorEnvelope(apiOfPath(request.raw.url ?? '/'), problem, errorOrigin(request))
+  const api = apiOfPath(request.raw.url ?? '/')
+  const { status, code, body } = errorEnvelope(api, problem, errorOrigin(request))
   request.errorCode = code
   if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter)
+  const { renderErrorPage } = request.server
+  if (api === 'site' && renderErrorPage) {
+    reply.header('vary', 'accept')
+    if (isPageRequest(request)) {
+      const page = renderErrorPage({ status, message: problem.message, requestId: request.id })
+      return reply.status(status).type('text/html; charset=utf-8').headers(page.headers).send(page.html)
+    }
+  }
   return reply.status(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
+}
+
+/** Returns whether a browser asks for a page: it accepts HTML, which programs do not list. */
+function isPageRequest({ method, headers }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
 }
 
 /** The database usually returns within a few seconds, after a restart or a failover. */
