@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const web = fileURLToPath(new URL('.', import.meta.url))
+const pictures = join(web, '..', 'docs', 'pictures')
 const output = join(web, 'dist')
 
 /** Hash over every source file and dependency version that the built pages depend on. */
@@ -15,6 +16,9 @@ export function sourcesHash(): string {
   for (const file of files.filter((name) => !name.startsWith('dist') && !name.endsWith('.test.ts')).sort()) {
     hash.update(`${file}\n`).update(readFileSync(join(web, file)))
   }
+  // The front page shows pictures of the documentation.
+  for (const file of globSync('*.webp', { cwd: pictures }).sort())
+    hash.update(`${file}\n`).update(readFileSync(join(pictures, file)))
   const { dependencies } = JSON.parse(readFileSync(join(web, '..', 'package.json'), 'utf8'))
   return hash.update(`${dependencies.vite} ${dependencies.preact}`).digest('hex')
 }

@@ -44,6 +44,7 @@ const CONTENT_TYPES: Record<string, string> = {
   woff2: 'font/woff2',
   webmanifest: 'application/manifest+json',
   png: 'image/png',
+  webp: 'image/webp',
 }
 
 /** Time for which browsers use a script of an unchanged address without asking for a newer version. */
