@@ -119,6 +119,7 @@ const tasks = {
   release: { script: 'scripts/release.ts', dev: false },
   'tag-release': { script: 'scripts/tag-release.ts', dev: true },
   'first-webhook': { script: 'scripts/first-webhook.ts', dev: false },
+  screenshots: { script: 'scripts/screenshots.ts', dev: true },
   sbom: { script: 'scripts/sbom.ts', dev: true },
   'scan-dependencies': { script: 'scripts/scan-dependencies.ts', dev: true },
 }
