@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newPage } from '../../test/browser/browser.ts'
+import { checkPage, getButton, getNavLink, openConsolePage, waitForHeading } from '../../test/browser/console-page.ts'
+import { startConsoleWithResults } from '../../test/browser/recruiter-console.ts'
+
+test('a recruiter chooses Hindi, and sees the menu, a campaign and a result in Hindi', async (t) => {
+  const { app, email, campaignUrl } = await startConsoleWithResults(t)
+  const page = await openConsolePage(t, app, { email })
+  await getNavLink(page, 'Workflows').waitFor()
+  await page.getByLabel('Language').selectOption('हिन्दी')
+  await getNavLink(page, 'वर्कफ़्लो').waitFor()
+  assert.equal(await page.locator('html').getAttribute('lang'), 'hi')
+  await checkPage(page, 'hindi-start')
+
+  await page.reload()
+  await getNavLink(page, 'वर्कफ़्लो').waitFor()
+
+  await page.goto(campaignUrl)
+  await waitForHeading(page, /March intake/)
+  await page.locator('h1 .badge').getByText('पूरा').waitFor()
+  await checkPage(page, 'hindi-campaign')
+
+  await getNavLink(page, 'नतीजे').click()
+  await waitForHeading(page, 'नतीजे')
+  await page.getByRole('table').getByRole('link').first().click()
+  await page.getByRole('main').getByText('पूरा', { exact: true }).first().waitFor()
+  await checkPage(page, 'hindi-result')
+
+  await page.setViewportSize({ width: 360, height: 640 })
+  await checkPage(page, 'hindi-result-360')
+  await getButton(page, 'मेनू').click()
+  await checkPage(page, 'hindi-menu-360')
+
+  await page.getByLabel('भाषा · Language').selectOption('English')
+  await getButton(page, 'Menu').waitFor()
+  assert.equal(await page.locator('html').getAttribute('lang'), 'en')
+})
+
+test('a browser that prefers Hindi starts in Hindi, and the sign-in page has the choice', async (t) => {
+  const { app } = await startConsoleWithResults(t)
+  const page = await newPage(t, { locale: 'hi-IN' })
+  await page.goto(`${app.url}/console/`)
+  await waitForHeading(page, 'कंसोल में साइन इन करें')
+  await checkPage(page, 'hindi-sign-in')
+  await page.getByLabel('भाषा · Language').selectOption('English')
+  await waitForHeading(page, 'Sign in to the console')
+})
