@@ -21,12 +21,15 @@ export function displayLocale(): string | undefined {
   return language === 'en' ? undefined : `${language}-IN`
 }
 
-/** Returns the English text in the user's language, with the values in place of `{name}`. */
+/**
+ * Returns the English text in the user's language, with the values in place of `{name}`. A text with several meanings names the meaning
+ * after `##`, which is not shown: `t('To##recipient')`.
+ */
 export function t(text: string, values: Record<string, string | number | null | undefined> = {}): string {
   return translated(text).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
 }
 
 /** Returns the text in the user's language with its placeholders. */
 export function translated(text: string): string {
-  return texts[text] ?? text
+  return texts[text] ?? text.replace(/##.*$/, '')
 }

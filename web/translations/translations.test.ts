@@ -63,6 +63,18 @@ test('translations have the placeholders and elements of the English text', () =
   assert.deepEqual(different, [])
 })
 
+test('no text is translated twice', async () => {
+  const places = new Map<string, string[]>()
+  for (const file of globSync('translations/hi/*.ts', { cwd: web }).filter((name) => !name.endsWith('index.ts'))) {
+    const { default: texts } = (await import(`${web}/${file}`)) as { default: Record<string, string> }
+    for (const text of Object.keys(texts)) places.set(text, [...(places.get(text) ?? []), file])
+  }
+  assert.deepEqual(
+    [...places].filter(([, dictionaries]) => dictionaries.length > 1),
+    [],
+  )
+})
+
 test('no translation is unused', () => {
   assert.deepEqual(
     Object.keys(hindi).filter((text) => !keys.has(text)),

@@ -100,7 +100,7 @@ const NOUNS: Record<string, string> = {
   mandates: t('mandate'),
   campaigns: t('campaign'),
   webhooks: t('webhook endpoint'),
-  keys: t('key'),
+  keys: t('key##API'),
   events: t('events'),
   'skill-requests': t('skill request'),
   'test-clocks': t('test clock'),

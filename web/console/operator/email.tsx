@@ -26,7 +26,7 @@ export default function OperatorEmail({ params }: { params: Params }) {
       {data.explanation && <Notice kind="wait">{data.explanation}</Notice>}
       {data.last_error && <Notice kind="bad">{data.last_error}</Notice>}
       <DescriptionList>
-        <DescriptionItem name={t('To')}>
+        <DescriptionItem name={t('To##recipient')}>
           {data.to_name ? `${data.to_name} · ${data.to_address}` : data.to_address}
         </DescriptionItem>
         {data.replyTo && <DescriptionItem name={t('Reply to')}>{data.replyTo}</DescriptionItem>}

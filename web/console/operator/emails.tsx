@@ -80,7 +80,7 @@ export default function OperatorEmails() {
             ),
           },
           {
-            name: t('To'),
+            name: t('To##recipient'),
             cell: ({ to_name, to_address }) => (
               <>
                 {to_name && <div>{to_name}</div>}

@@ -27,7 +27,7 @@ export default function OperatorJobs() {
   const [notice, setNotice] = useState<PageNotice>()
   return (
     <>
-      <h1>{t('Jobs')}</h1>
+      <h1>{t('Jobs##background')}</h1>
       <p class="soft">{t('Background jobs: mandate preparation, email and maintenance.')}</p>
       {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
       <div class="row filters">

@@ -50,7 +50,7 @@ export function CorrectDialog({ path, onClose, onDone }: PersonDialogProps) {
         {error && !hasFieldError && <Notice kind="bad">{error.message}</Notice>}
         <div class="row">
           <SubmitButton class="primary" busy={busy} ready={isReady}>
-            {t('Correct')}
+            {t('Correct##button')}
           </SubmitButton>
           <button type="button" onClick={onClose}>
             {t('Cancel')}

@@ -80,7 +80,7 @@ export default function PersonPage({ params }: { params: Params }) {
               {t('Download as JSON')}
             </button>
             <button type="button" onClick={() => setDialog('correct')}>
-              {t('Correct')}
+              {t('Correct##button')}
             </button>
             <button type="button" onClick={() => setDialog('restrict')}>
               {data.status === 'restricted' ? t('Lift the restriction') : t('Restrict')}

@@ -132,7 +132,7 @@ export const operatorNavigation: { path: string; name: string }[] = [
   { path: '/now', name: t('Status') },
   { path: '/organisations', name: t('Organisations') },
   { path: '/skills', name: t('Skills') },
-  { path: '/jobs', name: t('Jobs') },
+  { path: '/jobs', name: t('Jobs##background') },
   { path: '/limits', name: t('Limits') },
   { path: '/mails', name: t('Emails') },
   { path: '/rings', name: t('Rings') },

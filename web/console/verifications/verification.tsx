@@ -180,7 +180,7 @@ export default function VerificationPage({ params }: { params: Params }) {
                 kindName(kind)
               ),
           },
-          { name: t('To'), cell: ({ to_address }) => to_address },
+          { name: t('To##recipient'), cell: ({ to_address }) => to_address },
           { name: t('Status'), cell: ({ status }) => <Badge state={status} /> },
           {
             name: t('Reason or last error'),

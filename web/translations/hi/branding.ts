@@ -2,7 +2,6 @@ export default {
   Electrician: 'इलेक्ट्रीशियन',
   Branding: 'ब्रांडिंग',
   Preview: 'प्रीव्यू',
-  Yes: 'हाँ',
   Footer: 'फ़ुटर',
   Website: 'वेबसाइट',
   'Reply address of emails': 'ईमेल के जवाब का पता',

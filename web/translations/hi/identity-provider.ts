@@ -26,9 +26,6 @@ export default {
   'The URL below which /.well-known/openid-configuration is found.':
     'वह URL जिसके नीचे /.well-known/openid-configuration मिलता है।',
   'Client ID': 'क्लाइंट ID',
-  owner: 'ओनर',
-  recruiter: 'रिक्रूटर',
-  viewer: 'व्यूअर',
   'Client secret': 'क्लाइंट सीक्रेट',
   'A secret is stored. Leave the field empty to keep it.': 'सीक्रेट सहेजा हुआ है। उसे रखने के लिए फ़ील्ड खाली छोड़ें।',
   'Stored encrypted.': 'एन्क्रिप्ट करके सहेजा जाता है।',

@@ -78,4 +78,5 @@ export default {
   'To confirm, enter: {word}': 'पुष्टि के लिए यह लिखें: {word}',
   'Erase the person': 'व्यक्ति का डेटा मिटाएँ',
   'The person was erased.': 'व्यक्ति का डेटा मिटा दिया गया।',
+  'Correct##button': 'सुधारें',
 }

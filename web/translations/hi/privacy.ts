@@ -1,6 +1,5 @@
 export default {
   Privacy: 'गोपनीयता',
-  Answers: 'जवाब',
   'Person or team for complaints': 'शिकायतों के लिए व्यक्ति या टीम',
   'Email address for complaints': 'शिकायतों के लिए ईमेल पता',
   'Phone number for complaints': 'शिकायतों के लिए फ़ोन नंबर',

@@ -93,13 +93,8 @@ export default {
   '{shown} of {total} {noun}': '{total} {noun} में से {shown}',
   '“Questions” is selected, but you have not written any questions.': '“सवाल” चुना गया है, पर आपने कोई सवाल नहीं लिखा है।',
   candidate: 'उम्मीदवार',
-  'confirmation code': 'पुष्टि कोड',
   digest: 'सारांश',
   live: 'लाइव',
-  notice: 'सूचना',
-  'review outcome': 'समीक्षा का परिणाम',
-  'review reminder': 'समीक्षा का रिमाइंडर',
-  'review request': 'समीक्षा अनुरोध',
   'sign in': 'साइन इन',
   test: 'टेस्ट',
 }
