@@ -1,6 +1,6 @@
 export default {
   Edit: 'बदलें',
-  Delivered: 'डिलीवर हुए',
+  Delivered: 'पहुँच गए',
   'Copy your secret now': 'अपना सीक्रेट अभी कॉपी करें',
   'the secret': 'सीक्रेट',
   Message: 'संदेश',
@@ -26,7 +26,7 @@ export default {
   'Six letters, or six digits for promotional messages': 'छह अक्षर, या प्रचार संदेशों के लिए छह अंक',
   'DLT entity ID': 'DLT एंटिटी ID',
   'From the DLT portal': 'DLT पोर्टल से',
-  'Hosts of links on the DLT whitelist': 'DLT व्हाइटलिस्ट में लिंक के होस्ट',
+  'Hosts of links on the DLT whitelist': 'DLT व्हाइटलिस्ट में दर्ज लिंक के होस्ट',
   'Separated by commas, such as verify.example.com. It must contain the host of your candidate pages.':
     'कॉमा से अलग करके लिखें, जैसे verify.example.com। इसमें आपके उम्मीदवार पेजों का होस्ट होना ज़रूरी है।',
   'Exotel, for India': 'Exotel, भारत के लिए',
@@ -39,7 +39,7 @@ export default {
   'A number of the series 140 or 1600, as Exotel shows it': '140 या 1600 सीरीज़ का नंबर, जैसा Exotel में दिखता है',
   'Languages of the voice (optional)': 'आवाज़ की भाषाएँ (वैकल्पिक)',
   'Codes separated by commas, such as en, hi. Without them, only candidates in English are called.':
-    'कॉमा से अलग किए गए कोड, जैसे en, hi। इनके बिना सिर्फ़ अंग्रेज़ी वाले उम्मीदवारों को कॉल किया जाता है।',
+    'कॉमा से अलग किए गए कोड, जैसे en, hi। इनके बिना सिर्फ़ उन्हीं उम्मीदवारों को कॉल किया जाता है जिनकी भाषा अंग्रेज़ी है।',
   'WhatsApp Cloud API': 'WhatsApp Cloud API',
   'Phone number ID': 'फ़ोन नंबर ID',
   'Business account ID (optional)': 'बिज़नेस अकाउंट ID (वैकल्पिक)',
@@ -57,7 +57,7 @@ export default {
   'Save settings': 'सेटिंग सहेजें',
   'The channels on which candidates are contacted in LIVE mode. TEST mode uses the simulator phone.':
     'वे चैनल जिन पर लाइव मोड में उम्मीदवारों से संपर्क किया जाता है। टेस्ट मोड में सिम्युलेटर फ़ोन इस्तेमाल होता है।',
-  'Go live': 'लाइव शुरू करें',
+  'Go live': 'लाइव मोड शुरू करें',
   'Your channels': 'आपके चैनल',
   'Do-not-disturb check': 'डू-नॉट-डिस्टर्ब (DND) जाँच',
   'Registered texts': 'रजिस्टर्ड टेक्स्ट',
@@ -68,13 +68,13 @@ export default {
     'ऑपरेटर PUBLIC_URL में वह https पता सेट करता है जिस पर उम्मीदवार इस सर्वर तक पहुँचते हैं।',
   'A channel can send messages': 'कोई चैनल संदेश भेज सकता है',
   'Set up one of the channels below. A channel with the status “refused” does not count.':
-    'नीचे दिए चैनलों में से कोई एक सेट करें। “अस्वीकृत” स्थिति वाला चैनल नहीं गिना जाता।',
+    'नीचे दिए चैनलों में से कोई एक सेट अप करें। “अस्वीकृत” स्थिति वाला चैनल नहीं गिना जाता।',
   'Replies and delivery reports arrive': 'जवाब और डिलीवरी रिपोर्ट मिल रही हैं',
   'Enter the webhook URL of each channel below at its provider. The step is done after the first request of each provider: for SMS by Twilio, send an SMS to your number.':
-    'नीचे दिए हर चैनल का वेबहुक URL उसके प्रोवाइडर के यहाँ दर्ज करें। हर प्रोवाइडर का पहला रिक्वेस्ट आने पर यह चरण पूरा हो जाता है: Twilio के SMS के लिए अपने नंबर पर एक SMS भेजें।',
+    'नीचे दिए हर चैनल का वेबहुक URL उसके प्रोवाइडर के यहाँ दर्ज करें। हर प्रोवाइडर की पहली रिक्वेस्ट आने पर यह चरण पूरा हो जाता है: Twilio के SMS के लिए अपने नंबर पर एक SMS भेजें।',
   'The basis of contacts is declared': 'संपर्क का आधार घोषित है',
   'State on the page Privacy why you may contact candidates, or send the consent of each candidate.':
-    'गोपनीयता पेज पर बताएँ कि आप उम्मीदवारों से संपर्क क्यों कर सकते हैं, या हर उम्मीदवार की सहमति भेजें।',
+    'गोपनीयता पेज पर बताएँ कि आप उम्मीदवारों से किस आधार पर संपर्क कर सकते हैं, या हर उम्मीदवार की सहमति भेजें।',
   'The privacy notice has a contact for complaints': 'गोपनीयता सूचना में शिकायतों के लिए संपर्क दिया है',
   'Enter an email address or a phone number on the page Privacy.': 'गोपनीयता पेज पर ईमेल पता या फ़ोन नंबर दर्ज करें।',
   'There are LIVE credits': 'लाइव क्रेडिट मौजूद हैं',
@@ -82,9 +82,9 @@ export default {
     'लाइव क्रेडिट ऑपरेटर देता है। हर उम्मीदवार पर एक क्रेडिट लगता है।',
   'A job is ready in LIVE mode': 'लाइव मोड में एक जॉब तैयार है',
   'Switch to LIVE, and create a workflow and a mandate.': 'लाइव मोड में जाएँ, फिर एक वर्कफ़्लो और एक मैंडेट बनाएँ।',
-  'A daily cap limits the cost': 'दैनिक सीमा खर्च को रोकती है',
+  'A daily cap limits the cost': 'दैनिक सीमा से खर्च सीमित रहता है',
   'Set a daily cap below, under Spending.': 'नीचे “खर्च” में दैनिक सीमा तय करें।',
-  'Numbers are checked against a do-not-disturb list': 'नंबरों की जाँच डू-नॉट-डिस्टर्ब सूची से होती है',
+  'Numbers are checked against a do-not-disturb list': 'नंबरों की जाँच डू-नॉट-डिस्टर्ब (DND) सूची से होती है',
   'Enter the URL of a service of your organisation below, under Do-not-disturb check.':
     'नीचे “डू-नॉट-डिस्टर्ब (DND) जाँच” में अपने संगठन की सेवा का URL दर्ज करें।',
   'All required steps are done: you can start LIVE campaigns.': 'सभी ज़रूरी चरण पूरे हो गए हैं: आप लाइव अभियान शुरू कर सकते हैं।',
@@ -94,18 +94,18 @@ export default {
   'Who can do this: recruiter.': 'यह कौन कर सकता है: रिक्रूटर।',
   'Open the page': 'पेज खोलें',
   'Replace settings': 'सेटिंग बदलें',
-  'Set up': 'सेट करें',
+  'Set up': 'सेट अप करें',
   'The operator sets up a mail server with the command “attestry channels set”.':
-    'ऑपरेटर “attestry channels set” कमांड से मेल सर्वर सेट करता है।',
+    'ऑपरेटर “attestry channels set” कमांड से मेल सर्वर सेट अप करता है।',
   'Webhook URL, to be entered at the provider (not called yet):':
-    'वेबहुक URL, जिसे प्रोवाइडर के यहाँ दर्ज करना है (अभी तक कॉल नहीं आया):',
+    'वेबहुक URL, जिसे प्रोवाइडर के यहाँ दर्ज करना है (अभी तक कॉल नहीं आई):',
   'Webhook URL, to be entered at the provider (called by the provider):':
-    'वेबहुक URL, जिसे प्रोवाइडर के यहाँ दर्ज करना है (प्रोवाइडर का कॉल आ चुका है):',
+    'वेबहुक URL, जिसे प्रोवाइडर के यहाँ दर्ज करना है (प्रोवाइडर की कॉल आ चुकी है):',
   'webhook URL of {name}': '{name} का वेबहुक URL',
   'Remove {name}?': '{name} को हटाएँ?',
   'Remove channel': 'चैनल हटाएँ',
   'Its credentials are deleted, and no more messages are sent on it. Candidates are contacted on other channels.':
-    'इसके क्रेडेंशियल हटा दिए जाएँगे और इस पर कोई संदेश नहीं भेजा जाएगा। उम्मीदवारों से दूसरे चैनलों पर संपर्क किया जाएगा।',
+    'इसकी लॉगिन जानकारी हटा दी जाएगी और इस पर आगे कोई संदेश नहीं भेजा जाएगा। उम्मीदवारों से दूसरे चैनलों पर संपर्क किया जाएगा।',
   'First message': 'पहला संदेश',
   'Follow-up': 'फ़ॉलो-अप',
   'Requested contact': 'अनुरोध पर संपर्क',
@@ -126,13 +126,13 @@ export default {
   'The numbers are sent to {url}.': 'नंबर {url} पर भेजे जाते हैं।',
   'Last check: {time}.': 'पिछली जाँच: {time}।',
   'The service has failed since {time}: {lastError} New candidates are not contacted until it responds. Repair it or remove the check.':
-    'सेवा {time} से विफल हो रही है: {lastError} जब तक वह जवाब नहीं देती, नए उम्मीदवारों से संपर्क नहीं किया जाएगा। सेवा ठीक करें या जाँच हटा दें।',
+    'सेवा {time} से काम नहीं कर रही है: {lastError} जब तक वह जवाब नहीं देती, नए उम्मीदवारों से संपर्क नहीं किया जाएगा। सेवा ठीक करें या जाँच हटा दें।',
   'Replace the check': 'जाँच बदलें',
-  'Set up a check': 'जाँच सेट करें',
+  'Set up a check': 'जाँच सेट अप करें',
   'Remove the check': 'जाँच हटाएँ',
   'This secret signs every request to your service, like the events of a webhook. It is shown only once.':
-    'वेबहुक के इवेंट की तरह, आपकी सेवा को भेजे गए हर रिक्वेस्ट पर इस सीक्रेट से हस्ताक्षर होते हैं। यह सिर्फ़ एक बार दिखाया जाता है।',
-  'Remove the do-not-disturb check?': 'डू-नॉट-डिस्टर्ब जाँच हटाएँ?',
+    'वेबहुक के इवेंट की तरह, आपकी सेवा को भेजी गई हर रिक्वेस्ट पर इस सीक्रेट से हस्ताक्षर होते हैं। यह सिर्फ़ एक बार दिखाया जाता है।',
+  'Remove the do-not-disturb check?': 'डू-नॉट-डिस्टर्ब (DND) जाँच हटाएँ?',
   'Remove check': 'जाँच हटाएँ',
   'Candidates who wait for the check are contacted without it.':
     'जाँच का इंतज़ार कर रहे उम्मीदवारों से बिना जाँच के संपर्क किया जाएगा।',
@@ -168,7 +168,7 @@ export default {
   'Review request': 'समीक्षा का अनुरोध',
   'Review reminder': 'समीक्षा का रिमाइंडर',
   'WhatsApp and mobile operators in India accept only approved texts. Register the texts there; until a text is approved, it is not used.':
-    'भारत में WhatsApp और मोबाइल ऑपरेटर सिर्फ़ स्वीकृत टेक्स्ट मानते हैं। टेक्स्ट वहाँ रजिस्टर करें; स्वीकृत होने तक टेक्स्ट इस्तेमाल नहीं होता।',
+    'भारत में WhatsApp और मोबाइल ऑपरेटर सिर्फ़ स्वीकृत टेक्स्ट स्वीकार करते हैं। टेक्स्ट वहाँ रजिस्टर करें; स्वीकृत होने तक टेक्स्ट इस्तेमाल नहीं होता।',
   'No texts yet. The operator creates them with the command “attestry channels templates create”.':
     'अभी कोई टेक्स्ट नहीं है। ऑपरेटर इन्हें “attestry channels templates create” कमांड से बनाता है।',
   'Edit {template}': '{template} बदलें',

@@ -12,22 +12,22 @@ export default {
     'जिन्होंने इससे साइन इन किया है, वे सभी साइन आउट हो जाएँगे और अब से ईमेल से साइन इन करेंगे।',
   'Provisioning (SCIM 2.0)': 'प्रोविज़निंग (SCIM 2.0)',
   'With SCIM, the identity provider creates members and deactivates them at once, without waiting for their next sign-in. Its base URL is {url}.':
-    'SCIM से आइडेंटिटी प्रोवाइडर सदस्यों को तुरंत बनाता और निष्क्रिय करता है, उनके अगले साइन इन का इंतज़ार किए बिना। इसका बेस URL {url} है।',
+    'SCIM से आइडेंटिटी प्रोवाइडर सदस्यों को तुरंत जोड़ता और निष्क्रिय करता है; उनके अगले साइन इन का इंतज़ार नहीं करना पड़ता। इसका बेस URL {url} है।',
   'Enter this token at the identity provider. It is not shown again: {token}':
     'यह टोकन आइडेंटिटी प्रोवाइडर में दर्ज करें। यह दोबारा नहीं दिखाया जाएगा: {token}',
   'A token was created {createdAt}; last used {lastUsedAt}.':
     'टोकन बनाने का समय: {createdAt}; पिछला इस्तेमाल: {lastUsedAt}।',
   'Replace the token': 'टोकन बदलें',
   'Create a token': 'टोकन बनाएँ',
-  'Revoke the token': 'टोकन रद्द करें',
-  'Name on the sign-in button': 'साइन इन बटन पर नाम',
+  'Revoke the token': 'टोकन निरस्त करें',
+  'Name on the sign-in button': 'साइन-इन बटन पर नाम',
   'For example “Metro ID”.': 'जैसे “Metro ID”।',
   Issuer: 'इश्यूअर',
   'The URL below which /.well-known/openid-configuration is found.':
     'वह URL जिसके नीचे /.well-known/openid-configuration मिलता है।',
   'Client ID': 'क्लाइंट ID',
   'Client secret': 'क्लाइंट सीक्रेट',
-  'A secret is stored. Leave the field empty to keep it.': 'सीक्रेट सहेजा हुआ है। उसे रखने के लिए फ़ील्ड खाली छोड़ें।',
+  'A secret is stored. Leave the field empty to keep it.': 'सीक्रेट सहेजा हुआ है। उसे बनाए रखने के लिए फ़ील्ड खाली छोड़ें।',
   'Stored encrypted.': 'एन्क्रिप्ट करके सहेजा जाता है।',
   'Domains of email addresses': 'ईमेल पतों के डोमेन',
   'One per line. Addresses of other domains are rejected.': 'हर लाइन में एक। दूसरे डोमेन के पते अस्वीकार किए जाते हैं।',
@@ -36,9 +36,9 @@ export default {
   'Groups with the role {role}': '{role} भूमिका वाले ग्रुप',
   'One per line.': 'हर लाइन में एक।',
   'People without one of these groups': 'जो लोग इनमें से किसी ग्रुप में नहीं हैं',
-  'cannot sign in': 'साइन इन नहीं कर सकते',
-  'get the role {role}': '{role} भूमिका पाते हैं',
+  'cannot sign in': 'वे साइन इन नहीं कर सकते',
+  'get the role {role}': 'उन्हें {role} भूमिका मिलती है',
   'Require this identity provider: nobody can sign in by email':
-    'यह आइडेंटिटी प्रोवाइडर ज़रूरी करें: कोई ईमेल से साइन इन नहीं कर सकेगा',
-  '“Require” {problem}.': '“ज़रूरी करें”: {problem}।',
+    'यह आइडेंटिटी प्रोवाइडर अनिवार्य करें: कोई भी ईमेल से साइन इन नहीं कर सकेगा',
+  '“Require” {problem}.': '“अनिवार्य करें”: {problem}।',
 }
