@@ -41,10 +41,10 @@ export default {
   'Results include this ID.': 'यह ID नतीजों में शामिल रहती है।',
   "The workflow's default, unless you change it here.": 'वर्कफ़्लो का डिफ़ॉल्ट, जब तक आप इसे यहाँ न बदलें।',
   'More about the job (optional)': 'जॉब के बारे में और जानकारी (वैकल्पिक)',
-  'Experience from (years)': 'अनुभव (वर्ष) से',
-  'to (years)': 'तक (वर्ष)',
-  'Salary from (₹ per month)': 'वेतन (₹ प्रति माह) से',
-  'to (₹ per month)': 'तक (₹ प्रति माह)',
+  'Experience from (years)': 'न्यूनतम अनुभव (वर्ष)',
+  'to (years)': 'अधिकतम अनुभव (वर्ष)',
+  'Salary from (₹ per month)': 'न्यूनतम वेतन (₹ प्रति माह)',
+  'to (₹ per month)': 'अधिकतम वेतन (₹ प्रति माह)',
   Openings: 'रिक्तियाँ',
   Shift: 'शिफ़्ट',
   'Employment type': 'रोज़गार का प्रकार',
@@ -87,7 +87,7 @@ export default {
   ': verify': ': सत्यापित करना है',
   Title: 'पदनाम',
   'A mandate is a job to fill: its requirements and the questions for its candidates.':
-    'मैंडेट एक जॉब है जिसे भरना है: उसकी ज़रूरतें और उसके उम्मीदवारों के लिए सवाल।',
+    'मैंडेट वह जॉब है जिस पर भर्ती करनी है: इसमें जॉब की ज़रूरतें और उम्मीदवारों के लिए सवाल होते हैं।',
   'Title, company or ID': 'पदनाम, कंपनी या ID',
   mandates: 'मैंडेट',
   'No mandates match these filters.': 'इन फ़िल्टर से कोई मैंडेट मेल नहीं खाता।',
@@ -110,7 +110,7 @@ export default {
   'Asked in English, because a translation is missing: {languages}.':
     'अनुवाद न होने के कारण अंग्रेज़ी में पूछे जाते हैं: {languages}।',
   '{language} ({count} of {total})': '{language} ({total} में से {count})',
-  'your text': 'आपका पाठ',
+  'your text': 'आपका टेक्स्ट',
   'AI translation, not confirmed': 'AI अनुवाद, पुष्टि नहीं हुई',
   easy: 'आसान',
   medium: 'मध्यम',
@@ -122,13 +122,13 @@ export default {
   '{min} to {max} questions per candidate, drawn from {count} AI questions.':
     'हर उम्मीदवार के लिए {min} से {max} सवाल, जो AI के {count} सवालों में से चुने जाते हैं।',
   'Each candidate gets other questions, with the answers in another order. The questions end as soon as the verdict is certain enough.':
-    'हर उम्मीदवार को अलग सवाल मिलते हैं, और जवाबों का क्रम भी अलग होता है। निर्णय पर्याप्त निश्चित होते ही सवाल बंद हो जाते हैं।',
+    'हर उम्मीदवार को अलग सवाल मिलते हैं, और जवाबों का क्रम भी अलग होता है। निर्णय काफ़ी निश्चित होते ही सवाल बंद हो जाते हैं।',
   Examples: 'उदाहरण',
   'No examples are shown, so that your questions stay confidential.': 'उदाहरण नहीं दिखाए जाते, ताकि आपके सवाल गोपनीय रहें।',
   'only in {language}': 'केवल {language} में',
   'Translations: {count} of {total}': 'अनुवाद: {total} में से {count}',
   'missing: {languages}': 'बाकी: {languages}',
-  'The English text has changed. Check this translation.': 'अंग्रेज़ी पाठ बदल गया है। यह अनुवाद जाँचें।',
+  'The English text has changed. Check this translation.': 'अंग्रेज़ी टेक्स्ट बदल गया है। यह अनुवाद जाँचें।',
   'Without it, candidates who chose {language} are asked in English.':
     'इसके बिना, {language} चुनने वाले उम्मीदवारों से अंग्रेज़ी में पूछा जाता है।',
   'Question {number}, in {language}': 'सवाल {number}, {language} में',
@@ -148,11 +148,11 @@ export default {
   'Missing translations: {languages}. Candidates who chose one of these languages are asked these questions in English.':
     'अनुवाद बाकी हैं: {languages}। इनमें से कोई भाषा चुनने वाले उम्मीदवारों से ये सवाल अंग्रेज़ी में पूछे जाते हैं।',
   'You can add up to five questions, or ten if candidates are asked nothing else. A disqualifying answer (knockout) ends the conversation politely: the result is completed, and the candidate is not qualified. A candidate who skips such a question, because it is optional, is undecided.':
-    'आप पाँच तक सवाल जोड़ सकते हैं, या दस, अगर उम्मीदवारों से और कुछ नहीं पूछा जाता। अयोग्य करने वाला जवाब (नॉकआउट) बातचीत को विनम्रता से समाप्त कर देता है: नतीजा पूरा होता है, और उम्मीदवार योग्य नहीं होता। अगर ऐसा सवाल वैकल्पिक है और उम्मीदवार उसे छोड़ देता है, तो उसकी योग्यता तय नहीं होती।',
+    'आप अधिकतम पाँच सवाल जोड़ सकते हैं, या दस, अगर उम्मीदवारों से और कुछ नहीं पूछा जाता। अयोग्य करने वाला जवाब (नॉकआउट) बातचीत को विनम्रता से समाप्त कर देता है: नतीजा पूरा होता है, और उम्मीदवार योग्य नहीं होता। अगर ऐसा सवाल वैकल्पिक है और उम्मीदवार उसे छोड़ देता है, तो उसकी योग्यता तय नहीं होती।',
   'Add skill': 'कौशल जोड़ें',
   'Type at least three letters, for example: wiring': 'कम से कम तीन अक्षर लिखें, जैसे: wiring',
   'cannot be verified': 'सत्यापित नहीं किया जा सकता',
-  'already added': 'पहले से जुड़ा है',
+  'already added': 'पहले से जोड़ा गया है',
   'No skill matches “{query}”.': '“{query}” से कोई कौशल मेल नहीं खाता।',
   '“{query}” not listed?': '“{query}” सूची में नहीं है?',
   'Request this skill': 'इस कौशल का अनुरोध करें',
@@ -172,5 +172,5 @@ export default {
   'Check each suggestion. Candidates see only the translations that you use.':
     'हर सुझाव जाँचें। उम्मीदवारों को केवल वही अनुवाद दिखते हैं जिन्हें आप इस्तेमाल करते हैं।',
   'The AI writer could not translate into {languages}. Write these texts yourself, or try again.':
-    'AI लेखक {languages} में अनुवाद नहीं कर सका। ये पाठ खुद लिखें, या फिर से कोशिश करें।',
+    'AI लेखक {languages} में अनुवाद नहीं कर सका। ये टेक्स्ट खुद लिखें, या फिर से कोशिश करें।',
 }

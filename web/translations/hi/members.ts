@@ -1,13 +1,13 @@
 export default {
   'Add member': 'सदस्य जोड़ें',
   'Add your colleagues by email address. They sign in with an emailed link and need no password.':
-    'अपने सहकर्मियों को ईमेल पते से जोड़ें। वे ईमेल किए गए लिंक से साइन इन करते हैं और पासवर्ड की ज़रूरत नहीं होती।',
+    'अपने सहकर्मियों को ईमेल पते से जोड़ें। वे ईमेल से मिले लिंक से साइन इन करते हैं और उन्हें पासवर्ड की ज़रूरत नहीं होती।',
   Email: 'ईमेल',
   'End all sessions': 'सभी सत्र समाप्त करें',
   'Last signed in': 'आखिरी साइन इन',
-  'Last used {usedAt}, signed in {signedInAt}': 'आखिरी बार इस्तेमाल {usedAt}, साइन इन {signedInAt}',
+  'Last used {usedAt}, signed in {signedInAt}': 'आखिरी इस्तेमाल: {usedAt}, साइन इन: {signedInAt}',
   'Last used {usedAt}, signed in {signedInAt} from {address}':
-    'आखिरी बार इस्तेमाल {usedAt}, {address} से साइन इन {signedInAt}',
+    'आखिरी इस्तेमाल: {usedAt}, {address} से साइन इन: {signedInAt}',
   'Members of the organisation': 'संगठन के सदस्य',
   'No members yet': 'अभी कोई सदस्य नहीं',
   'Owner: can also manage keys, webhooks and the team': 'ओनर: API कुंजियाँ, वेबहुक और टीम भी संभाल सकते हैं',
@@ -19,12 +19,13 @@ export default {
   Sessions: 'सत्र',
   'Sessions of {email}': '{email} के सत्र',
   Team: 'टीम',
-  'They sign in to this console with a link that we email to them.': 'वे हमारे ईमेल किए गए लिंक से इस कंसोल में साइन इन करते हैं।',
-  'This member is not signed in.': 'यह सदस्य साइन इन नहीं है।',
+  'They sign in to this console with a link that we email to them.':
+    'वे हमारे ईमेल में भेजे गए लिंक से इस कंसोल में साइन इन करते हैं।',
+  'This member is not signed in.': 'यह सदस्य अभी साइन इन नहीं है।',
   'This member is signed out immediately and loses access to this organisation.':
-    'यह सदस्य तुरंत साइन आउट हो जाता है और इस संगठन की पहुँच खो देता है।',
-  'Viewer: can view everything': 'दर्शक: सब कुछ देख सकते हैं',
+    'यह सदस्य तुरंत साइन आउट हो जाता है और इस संगठन तक उसकी पहुँच समाप्त हो जाती है।',
+  'Viewer: can view everything': 'व्यूअर: सब कुछ देख सकते हैं',
   owner: 'ओनर',
   recruiter: 'रिक्रूटर',
-  viewer: 'दर्शक',
+  viewer: 'व्यूअर',
 }

@@ -19,12 +19,12 @@ export default {
   'Stored data': 'सहेजा गया डेटा',
   'No personal data is stored.': 'कोई निजी डेटा सहेजा नहीं गया है।',
   'Find a candidate, student or reviewer who asked about their data. You can export, correct, restrict and erase everything that this organisation stores about them. Every search is recorded in the audit log.':
-    'ऐसे उम्मीदवार, छात्र या समीक्षक को खोजें जिसने अपने डेटा के बारे में पूछा है। यह संगठन उनके बारे में जो कुछ रखता है, उसे आप निर्यात कर सकते हैं, सुधार सकते हैं, उस पर रोक लगा सकते हैं और मिटा सकते हैं। हर खोज ऑडिट लॉग में दर्ज होती है।',
+    'ऐसे उम्मीदवार, छात्र या समीक्षक को खोजें जिन्होंने अपने डेटा के बारे में पूछा है। यह संगठन उनके बारे में जो कुछ रखता है, उसे आप निर्यात कर सकते हैं, सुधार सकते हैं, उस पर रोक लगा सकते हैं और मिटा सकते हैं। हर खोज ऑडिट लॉग में दर्ज होती है।',
   'Phone number or email address': 'फ़ोन नंबर या ईमेल पता',
   'A phone number with country code, such as +919812345678, or an email address.':
     'देश कोड के साथ फ़ोन नंबर, जैसे +919812345678, या ईमेल पता।',
   Find: 'खोजें',
-  'People found': 'मिले लोग',
+  'People found': 'मिले हुए लोग',
   'No person has this address in TEST mode. People whose data was erased are not found.':
     'टेस्ट मोड में इस पते वाला कोई व्यक्ति नहीं है। जिन लोगों का डेटा मिटा दिया गया है, वे नहीं मिलते।',
   'No person has this address in LIVE mode. People whose data was erased are not found.':
@@ -74,7 +74,7 @@ export default {
   'The legal hold was started.': 'कानूनी रोक लगा दी गई।',
   'Erase the person?': 'व्यक्ति का डेटा मिटाएँ?',
   'Running conversations and sessions end, and credentials are revoked. Names, addresses, messages and answers become unreadable. Results, counts and credits remain. This cannot be undone.':
-    'चल रही बातचीत और सत्र समाप्त हो जाएँगे और क्रेडेंशियल रद्द हो जाएँगे। नाम, पते, संदेश और जवाब पढ़े नहीं जा सकेंगे। नतीजे, गिनती और क्रेडिट बने रहेंगे। इसे वापस नहीं किया जा सकता।',
+    'चल रही बातचीत और सत्र समाप्त हो जाएँगे और क्रेडेंशियल निरस्त हो जाएँगे। नाम, पते, संदेश और जवाब पढ़े नहीं जा सकेंगे। नतीजे, गिनती और क्रेडिट बने रहेंगे। इसे वापस नहीं लिया जा सकता।',
   'To confirm, enter: {word}': 'पुष्टि के लिए यह लिखें: {word}',
   'Erase the person': 'व्यक्ति का डेटा मिटाएँ',
   'The person was erased.': 'व्यक्ति का डेटा मिटा दिया गया।',

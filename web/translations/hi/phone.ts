@@ -13,7 +13,7 @@ export default {
   'In live mode, real candidates answer on their own phones.': 'लाइव मोड में असली उम्मीदवार अपने फ़ोन पर जवाब देते हैं।',
   'All simulator phones': 'सभी सिम्युलेटर फ़ोन',
   'In test mode, all messages to candidates arrive here. Choose a candidate, answer for them, and watch their result change.':
-    'टेस्ट मोड में उम्मीदवारों के सभी संदेश यहाँ आते हैं। कोई उम्मीदवार चुनें, उनकी ओर से जवाब दें, और उनका नतीजा बदलते हुए देखें।',
+    'टेस्ट मोड में उम्मीदवारों को भेजे गए सभी संदेश यहाँ आते हैं। कोई उम्मीदवार चुनें, उनकी ओर से जवाब दें, और उनका नतीजा बदलते हुए देखें।',
   'No candidates yet': 'अभी कोई उम्मीदवार नहीं',
   'Start a campaign in test mode; each candidate gets a simulator phone here.':
     'टेस्ट मोड में अभियान शुरू करें; हर उम्मीदवार को यहाँ एक सिम्युलेटर फ़ोन मिलता है।',
@@ -29,7 +29,7 @@ export default {
   'This test number answers automatically: it {description}.': 'यह टेस्ट नंबर अपने-आप जवाब देता है: {description}।',
   'You need the recruiter role to answer as the candidate.':
     'उम्मीदवार के रूप में जवाब देने के लिए आपके पास रिक्रूटर की भूमिका होनी चाहिए।',
-  'Your reply answers the last question, not the last message.': 'आपका जवाब आख़िरी सवाल के लिए है, आख़िरी संदेश के लिए नहीं।',
+  'Your reply answers the last question, not the last message.': 'आपका जवाब आखिरी सवाल के लिए है, आखिरी संदेश के लिए नहीं।',
   'Type an answer': 'जवाब लिखें',
   'Type your answer': 'अपना जवाब लिखें',
   'Or type something': 'या कुछ लिखें',

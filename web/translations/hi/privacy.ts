@@ -6,14 +6,14 @@ export default {
   'Email address for questions about personal data': 'निजी डेटा से जुड़े सवालों के लिए ईमेल पता',
   'Postal address': 'डाक पता',
   'Where people agreed or applied, such as the name of a form': 'लोगों ने कहाँ सहमति दी या आवेदन किया, जैसे किसी फ़ॉर्म का नाम',
-  'Version of the text that people agreed to (optional)': 'जिस टेक्स्ट पर लोगों ने सहमति दी, उसका वर्शन (वैकल्पिक)',
+  'Version of the text that people agreed to (optional)': 'जिस टेक्स्ट पर लोगों ने सहमति दी, उसका संस्करण (वैकल्पिक)',
   'Not declared: each LIVE candidate needs a consent at enrolment':
     'घोषित नहीं: हर लाइव उम्मीदवार को जोड़ते समय सहमति ज़रूरी है',
-  'The person agreed to be contacted about jobs': 'व्यक्ति ने जॉब के बारे में संपर्क की सहमति दी',
+  'The person agreed to be contacted about jobs': 'व्यक्ति ने जॉब के बारे में संपर्क किए जाने की सहमति दी',
   'The person applied for a job with us': 'व्यक्ति ने हमारे यहाँ जॉब के लिए आवेदन किया',
-  'Another use that the law allows without consent': 'कोई और इस्तेमाल जिसकी कानून बिना सहमति के अनुमति देता है',
+  'Another use that the law allows without consent': 'कोई और इस्तेमाल जिसकी अनुमति कानून बिना सहमति के देता है',
   'The notice has no contact for complaints yet. Enter an email address or a phone number.':
-    'सूचना में अभी शिकायतों के लिए कोई संपर्क नहीं है। ईमेल पता या फ़ोन नंबर दर्ज करें।',
+    'गोपनीयता सूचना में अभी शिकायतों के लिए कोई संपर्क नहीं है। ईमेल पता या फ़ोन नंबर दर्ज करें।',
   'Why you may contact candidates in LIVE mode': 'लाइव मोड में आप उम्मीदवारों से संपर्क क्यों कर सकते हैं',
   "Number of days for which candidates' links work after the campaign": 'अभियान के बाद उम्मीदवारों के लिंक कितने दिन काम करें',
   'Students below 18 need the consent of a guardian': '18 साल से कम उम्र के छात्रों के लिए अभिभावक की सहमति ज़रूरी है',
@@ -23,7 +23,7 @@ export default {
   'Erase the data': 'डेटा मिटाना',
   'Withdraw consent': 'सहमति वापस लेना',
   'The notice that candidates, students and reviewers see shows these contacts. On the same page, people can see, correct and erase their data.':
-    'उम्मीदवारों, छात्रों और समीक्षकों को दिखने वाली सूचना में ये संपर्क होते हैं। उसी पेज पर लोग अपना डेटा देख, सुधार और मिटा सकते हैं।',
+    'उम्मीदवारों, छात्रों और समीक्षकों को दिखने वाली गोपनीयता सूचना में ये संपर्क होते हैं। उसी पेज पर लोग अपना डेटा देख, सुधार और मिटा सकते हैं।',
   'Upcoming erasures': 'आगे मिटाया जाने वाला डेटा',
   'Retention periods': 'डेटा रखने की अवधि',
   'A legal hold is active: nothing is erased until it ends.': 'कानूनी रोक लागू है: उसके हटने तक कुछ भी मिटाया नहीं जाएगा।',
@@ -39,7 +39,7 @@ export default {
   'Data whose retention period has already ended is erased within the next hour.':
     'जिस डेटा की अवधि पूरी हो चुकी है, उसे अगले एक घंटे में मिटा दिया जाएगा।',
   'No data is erased by retention periods until you end the hold. People can still erase their own data.':
-    'जब तक आप रोक नहीं हटाते, अवधि पूरी होने पर भी डेटा मिटाया नहीं जाएगा। लोग अपना डेटा खुद फिर भी मिटा सकते हैं।',
+    'जब तक आप रोक नहीं हटाते, अवधि पूरी होने पर भी डेटा मिटाया नहीं जाएगा। फिर भी लोग अपना डेटा खुद मिटा सकते हैं।',
   'Requests about personal data': 'निजी डेटा से जुड़े अनुरोध',
   'Requests, newest first': 'अनुरोध, सबसे नए पहले',
   'No requests yet. A request takes effect when the person confirms it with a code.':

@@ -6,7 +6,7 @@ export default {
   Pilot: 'परीक्षण में',
   'Import questions': 'सवाल आयात करें',
   'File: CSV, or QTI 3.0 as XML or ZIP (up to 8 MB)': 'फ़ाइल: CSV, या QTI 3.0 (XML या ZIP, 8 MB तक)',
-  'Skill ID of questions that name no skill (optional)': 'जिन सवालों में कौशल नहीं लिखा, उनकी कौशल ID (वैकल्पिक)',
+  'Skill ID of questions that name no skill (optional)': 'जिन सवालों में कौशल नहीं लिखा है, उनके लिए कौशल ID (वैकल्पिक)',
   'Nothing was imported.': 'कुछ भी आयात नहीं हुआ।',
   'The file has 1 error.': 'फ़ाइल में 1 त्रुटि है।',
   'Correct the file and choose it again.': 'फ़ाइल ठीक करें और उसे फिर से चुनें।',
@@ -14,17 +14,17 @@ export default {
   '{count} added': '{count} जोड़े गए',
   '{count} replaced': '{count} बदले गए',
   '{count} updated': '{count} अपडेट हुए',
-  '{count} unchanged': '{count} जैसे थे वैसे ही',
+  '{count} unchanged': '{count} में कोई बदलाव नहीं',
   'The file has no errors. An import would give: {changes}.': 'फ़ाइल में कोई त्रुटि नहीं है। आयात करने पर: {changes}।',
   'Imported: {changes}.': 'आयात हुआ: {changes}।',
   '{count} of them would start as pilot questions, which are asked without being scored.':
     'इनमें से {count} परीक्षण वाले सवालों के रूप में शुरू होंगे, जो पूछे जाते हैं पर अंकों में नहीं गिने जाते।',
   '{count} of them start as pilot questions, which are asked without being scored.':
-    'इनमें से {count} परीक्षण वाले सवालों के रूप में शुरू हो रहे हैं, जो पूछे जाते हैं पर अंकों में नहीं गिने जाते।',
+    'इनमें से {count} परीक्षण वाले सवालों के रूप में शुरू होते हैं, जो पूछे जाते हैं पर अंकों में नहीं गिने जाते।',
   '1 question looks weak. You can improve it and import the file again.':
     '1 सवाल कमज़ोर लगता है। आप उसे सुधारकर फ़ाइल फिर से आयात कर सकते हैं।',
   '{count} findings look weak. You can improve them and import the file again.':
-    '{count} बातें कमज़ोर लगती हैं। आप उन्हें सुधारकर फ़ाइल फिर से आयात कर सकते हैं।',
+    '{count} कमियाँ मिलीं। आप उन्हें सुधारकर फ़ाइल फिर से आयात कर सकते हैं।',
   Warnings: 'चेतावनियाँ',
   Position: 'जगह',
   'And {count} more.': 'और {count} अन्य।',
@@ -36,7 +36,7 @@ export default {
     'लाइव जॉब के लिए हर कौशल पर अपने कम से कम 12 सवाल आयात करें। <link>अपने सवाल खोलें</link>',
   'Export QTI': 'QTI निर्यात करें',
   'The questions of your organisation. Only owners can read them, and new mandates use them instead of the built-in questions as soon as a skill has {min} active ones. TEST and LIVE share them.':
-    'आपके संगठन के सवाल। इन्हें केवल ओनर पढ़ सकते हैं, और जैसे ही किसी कौशल के {min} सक्रिय सवाल हो जाते हैं, नए मैंडेट पहले से मौजूद सवालों की जगह इन्हें इस्तेमाल करते हैं। ये टेस्ट और लाइव दोनों में साझा हैं।',
+    'आपके संगठन के सवाल। इन्हें केवल ओनर पढ़ सकते हैं, और जैसे ही किसी कौशल के {min} सक्रिय सवाल हो जाते हैं, नए मैंडेट पहले से मौजूद सवालों की जगह इन्हें इस्तेमाल करते हैं। टेस्ट और लाइव, दोनों में यही सवाल रहते हैं।',
   'Skills with questions of your organisation': 'आपके संगठन के सवालों वाले कौशल',
   'No questions yet': 'अभी कोई सवाल नहीं',
   'Import a CSV file or a QTI 3.0 package above.': 'ऊपर CSV फ़ाइल या QTI 3.0 पैकेज आयात करें।',
@@ -53,7 +53,7 @@ export default {
   'Delete the question {id}?': 'सवाल {id} हटाएँ?',
   'Delete question': 'सवाल हटाएँ',
   'Its text and statistics are deleted, and existing mandates do not ask it any more. To use it again, import it as a new question.':
-    'इसका पाठ और आँकड़े हटा दिए जाएँगे, और मौजूदा मैंडेट इसे अब नहीं पूछेंगे। फिर से इस्तेमाल करने के लिए इसे नए सवाल के रूप में आयात करें।',
+    'इसका टेक्स्ट और आँकड़े हटा दिए जाएँगे, और मौजूदा मैंडेट इसे अब नहीं पूछेंगे। फिर से इस्तेमाल करने के लिए इसे नए सवाल के रूप में आयात करें।',
   miskeyed: 'सही जवाब गलत दर्ज',
   leaked: 'जवाब पता चल गया',
   'not discriminating': 'फ़र्क नहीं दिखाता',

@@ -1,6 +1,6 @@
 export default {
   '4 to 8 questions about each skill to verify, until the verdict is certain enough':
-    'सत्यापित किए जाने वाले हर कौशल पर 4 से 8 सवाल, जब तक निर्णय पर्याप्त रूप से पक्का न हो जाए',
+    'सत्यापित किए जाने वाले हर कौशल पर 4 से 8 सवाल, जब तक निर्णय काफ़ी निश्चित न हो जाए',
   'Answers late': 'देर से जवाब',
   Assamese: 'असमिया',
   Assessment: 'मूल्यांकन',
@@ -14,7 +14,7 @@ export default {
   'Enter 1 to 168 hours': '1 से 168 घंटे डालें',
   'Enter a city': 'शहर डालें',
   'Enter a field name': 'फ़ील्ड का नाम डालें',
-  'Enter a job title': 'जॉब का शीर्षक डालें',
+  'Enter a job title': 'जॉब का पदनाम डालें',
   'Enter a name': 'नाम डालें',
   'Enter a question': 'सवाल डालें',
   'Enter an ID': 'ID डालें',
@@ -36,7 +36,7 @@ export default {
   Marathi: 'मराठी',
   'Never answers': 'कभी जवाब नहीं',
   'No message was sent.': 'कोई संदेश नहीं भेजा गया।',
-  'No message was sent: the campaign was archived first.': 'कोई संदेश नहीं भेजा गया: उससे पहले अभियान संग्रहीत हो गया।',
+  'No message was sent: the campaign was archived first.': 'कोई संदेश नहीं भेजा गया: उससे पहले अभियान संग्रहित हो गया।',
   'No message was sent: this email address has opted out (STOP). The credit was refunded.':
     'कोई संदेश नहीं भेजा गया: इस ईमेल पते पर संदेश बंद करवाए गए हैं (STOP)। क्रेडिट वापस कर दिया गया।',
   'No message was sent: this number has opted out (STOP). The credit was refunded.':
@@ -59,7 +59,7 @@ export default {
   'Stops answering': 'जवाब देना बंद',
   Tamil: 'तमिल',
   Telugu: 'तेलुगु',
-  'This is your unsaved draft from an earlier visit.': 'यह पिछली बार का आपका बिना सहेजा ड्राफ़्ट है।',
+  'This is your unsaved draft from an earlier visit.': 'यह पिछली बार का आपका ड्राफ़्ट है, जो सहेजा नहीं गया था।',
   'This {noun} was created through the API. You can view it here, but only the system that created it can change it.':
     'यह {noun} API से बनाया गया था। आप इसे यहाँ देख सकते हैं, पर इसे केवल वही सिस्टम बदल सकता है जिसने इसे बनाया।',
   Unreachable: 'संपर्क नहीं हो पाता',

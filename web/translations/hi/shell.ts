@@ -22,7 +22,7 @@ export default {
     'अगर {email} का खाता है, तो हमने उस पर साइन-इन लिंक भेज दिया है। लिंक एक ही बार काम करता है और 15 मिनट बाद समाप्त हो जाता है।',
   'If {email} has an account, we sent a sign-in link to it. The link works once and expires after 15 minutes. No email server is configured, so the email is stored: ask the operator, who can read it under Emails.':
     'अगर {email} का खाता है, तो हमने उस पर साइन-इन लिंक भेज दिया है। लिंक एक ही बार काम करता है और 15 मिनट बाद समाप्त हो जाता है। कोई ईमेल सर्वर सेट नहीं है, इसलिए ईमेल सर्वर पर रखा गया है: ऑपरेटर से पूछें, जो उसे “ईमेल” पेज पर पढ़ सकते हैं।',
-  Integrate: 'जोड़ें',
+  Integrate: 'सिस्टम जोड़ें',
   'It does not exist, or you are not a member of it. Choose a page from the menu.':
     'यह मौजूद नहीं है, या आप इसके सदस्य नहीं हैं। मेनू से कोई पेज चुनें।',
   Light: 'हल्के',
@@ -34,7 +34,7 @@ export default {
   'No passkey was used. Try again, or choose another way.':
     'कोई पासकी इस्तेमाल नहीं हुई। फिर से कोशिश करें, या दूसरा तरीका चुनें।',
   'None of your groups gives you access to this organisation. Ask your administrator.':
-    'आपके किसी भी समूह से इस संगठन की पहुँच नहीं मिलती। अपने एडमिनिस्ट्रेटर से पूछें।',
+    'आपका कोई भी समूह आपको इस संगठन तक पहुँच नहीं देता। अपने एडमिनिस्ट्रेटर से पूछें।',
   Operate: 'संचालन',
   'Operators also sign in with their email address. In a terminal, every start prints a one-time link. Without a terminal, the first start stores the link in the file operator-sign-in-link in the data folder.':
     'ऑपरेटर भी अपने ईमेल पते से साइन इन करते हैं। टर्मिनल में हर बार शुरू होने पर एक बार काम करने वाला लिंक दिखता है। टर्मिनल के बिना, पहली बार शुरू होने पर लिंक डेटा फ़ोल्डर की फ़ाइल operator-sign-in-link में रखा जाता है।',
@@ -78,7 +78,7 @@ export default {
     'आइडेंटिटी प्रोवाइडर का जवाब मान्य नहीं है। फिर से कोशिश करें; अगर फिर भी न हो, तो किसी ओनर से ऑडिट लॉग देखने के लिए कहें।',
   'The server cannot be reached. Check your connection and try again.':
     'सर्वर से संपर्क नहीं हो पा रहा। अपना कनेक्शन जाँचें और फिर कोशिश करें।',
-  'The server returned status {status}.': 'सर्वर ने स्थिति {status} लौटाई।',
+  'The server returned status {status}.': 'सर्वर ने स्टेटस {status} लौटाया।',
   'The service is switched off for this organisation: API calls return 503, and contacts, emails and webhook deliveries are held until it is switched on. Members can view but not change data.':
     'इस संगठन के लिए सेवा बंद है: API कॉल पर 503 मिलता है, और सेवा चालू होने तक संपर्क, ईमेल और वेबहुक डिलीवरी रुकी रहती हैं। सदस्य डेटा देख सकते हैं पर बदल नहीं सकते।',
   'The sign-in took too long, or was started in another browser. Try again.':

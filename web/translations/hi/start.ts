@@ -17,7 +17,7 @@ export default {
     'उम्मीदवारों से आपके अपने दो सवाल, दो कौशलों में से हर एक पर 4 से 8 सवाल, और रुचि के बारे में एक सवाल पूछा जाता है।',
   'Writing questions…': 'सवाल लिखे जा रहे हैं…',
   'An electrician in Pune. You ask whether the candidate has a licence (“no” disqualifies) and when they can start. Two skills are verified. Each candidate gets other questions about them: 4 to 8 per skill, until the verdict is certain enough.':
-    'पुणे में एक इलेक्ट्रीशियन। आप पूछते हैं कि क्या उम्मीदवार के पास लाइसेंस है (“नहीं” पर अयोग्य) और वे कब से काम शुरू कर सकते हैं। दो कौशल सत्यापित किए जाते हैं। हर उम्मीदवार को उनके अलग सवाल मिलते हैं: हर कौशल पर 4 से 8, जब तक निर्णय पर्याप्त निश्चित न हो जाए।',
+    'पुणे में एक इलेक्ट्रीशियन। आप पूछते हैं कि क्या उम्मीदवार के पास लाइसेंस है (“नहीं” पर अयोग्य) और वे कब से काम शुरू कर सकते हैं। दो कौशल सत्यापित किए जाते हैं। हर उम्मीदवार को उनके अलग सवाल मिलते हैं: हर कौशल पर 4 से 8, जब तक निर्णय काफ़ी निश्चित न हो जाए।',
   'Campaign: the candidates': 'अभियान: उम्मीदवार',
   '<link>The campaign</link> has twelve candidates. Each candidate costs one credit; the credit is refunded if a candidate cannot be reached.':
     '<link>अभियान</link> में बारह उम्मीदवार हैं। हर उम्मीदवार पर एक क्रेडिट लगता है; अगर उम्मीदवार से संपर्क न हो सके, तो क्रेडिट लौटा दिया जाता है।',
@@ -30,12 +30,12 @@ export default {
     '{count} टेस्ट क्रेडिट दिए गए; अब कुल {balance} हैं। “{label}” से आगे बढ़ें।',
   'Complete the previous step first.': 'पहले पिछला चरण पूरा करें।',
   'The same call works in the partner API below {code}, signed with a key.':
-    'यही कॉल पार्टनर API में {code} के तहत, कुंजी से हस्ताक्षरित होकर, काम करती है।',
+    'यही कॉल पार्टनर API में {code} के तहत भी काम करती है, बशर्ते उस पर API कुंजी से हस्ताक्षर हों।',
   'Ask the operator for test credits.': 'ऑपरेटर से टेस्ट क्रेडिट माँगें।',
   'Grant {count} test credits': '{count} टेस्ट क्रेडिट दें',
   'The eleven test candidates have finished.': 'सभी ग्यारह टेस्ट उम्मीदवारों की बातचीत पूरी हो गई है।',
   '{count} of eleven test candidates have finished. Test candidates do not wait for hours: every follow-up and deadline comes after one second.':
-    'ग्यारह में से {count} टेस्ट उम्मीदवारों की बातचीत पूरी हो गई है। टेस्ट उम्मीदवार घंटों इंतज़ार नहीं करते: हर फ़ॉलो-अप और समय-सीमा एक सेकंड में आ जाती है।',
+    'ग्यारह में से {count} टेस्ट उम्मीदवारों की बातचीत पूरी हो गई है। टेस्ट उम्मीदवार घंटों इंतज़ार नहीं करते: हर फ़ॉलो-अप और समय-सीमा एक सेकंड बाद आ जाती है।',
   'The eleven test candidates': 'ग्यारह टेस्ट उम्मीदवार',
   Persona: 'व्यवहार',
   'Your turn: answer on your simulator phone': 'आपकी बारी: अपने सिम्युलेटर फ़ोन पर जवाब दें',
@@ -49,9 +49,9 @@ export default {
   'jobs whose questions are prepared': 'जॉब जिनके सवाल तैयार हैं',
   'Campaigns running': 'चालू अभियान',
   'contacting candidates': 'उम्मीदवारों से संपर्क जारी',
-  'Candidates in progress': 'जारी उम्मीदवार',
+  'Candidates in progress': 'बातचीत में उम्मीदवार',
   'have not finished the conversation': 'बातचीत पूरी नहीं हुई',
-  'Candidates completed': 'पूरे हुए उम्मीदवार',
+  'Candidates completed': 'बातचीत पूरी कर चुके उम्मीदवार',
   'have finished the conversation': 'बातचीत पूरी हो चुकी',
   Credits: 'क्रेडिट',
   '1 credit per candidate': 'हर उम्मीदवार पर 1 क्रेडिट',
@@ -76,7 +76,7 @@ export default {
   'No campaigns yet.': 'अभी कोई अभियान नहीं।',
   'See a campaign work': 'अभियान को चलते हुए देखें',
   'Eleven test candidates answer automatically, from consent to result. This takes two minutes in test mode.':
-    'ग्यारह टेस्ट उम्मीदवार सहमति से नतीजे तक अपने-आप जवाब देते हैं। टेस्ट मोड में इसमें दो मिनट लगते हैं।',
+    'ग्यारह टेस्ट उम्मीदवार सहमति से लेकर नतीजे तक अपने-आप जवाब देते हैं। टेस्ट मोड में इसमें दो मिनट लगते हैं।',
   'Set up your own campaign': 'अपना अभियान तैयार करें',
   'Choose channels, languages and follow-ups, then describe a job.':
     'चैनल, भाषाएँ और फ़ॉलो-अप चुनें, फिर किसी जॉब का विवरण दें।',

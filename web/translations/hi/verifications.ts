@@ -1,5 +1,5 @@
 export default {
-  'Last attempt': 'आख़िरी प्रयास',
+  'Last attempt': 'आखिरी प्रयास',
   Rating: 'रेटिंग',
   Comment: 'टिप्पणी',
   'review request': 'समीक्षा का अनुरोध',
@@ -11,14 +11,14 @@ export default {
   'Withdraw the endorsement': 'पुष्टि वापस लें',
   'The review request will be sent again.': 'समीक्षा का अनुरोध फिर से भेजा जाएगा।',
   '{name}, {company} ({addresses}), email sent {time}': '{name}, {company} ({addresses}), ईमेल {time} को भेजा गया',
-  'Reason of the reviewer': 'समीक्षक का कारण',
+  'Reason of the reviewer': 'समीक्षक का बताया हुआ कारण',
   Withdrawn: 'वापस ली गई',
   '{time} by the reviewer: {reason}': '{time} को समीक्षक द्वारा: {reason}',
   '{time} by the operator: {reason}': '{time} को ऑपरेटर द्वारा: {reason}',
   '{time} by the organisation: {reason}': '{time} को संगठन द्वारा: {reason}',
   'Evidence {badge}': 'प्रमाण {badge}',
   'How well the endorsement supports the skills. Nothing is rejected because of its level.':
-    'पुष्टि कौशलों का कितना समर्थन करती है। स्तर के कारण कुछ भी अस्वीकार नहीं होता।',
+    'पुष्टि कौशलों का कितना समर्थन करती है। स्तर के कारण कुछ भी अस्वीकृत नहीं होता।',
   'Reasons for the level': 'इस स्तर के कारण',
   '(supports it)': '(समर्थन करता है)',
   '(weakens it)': '(कमज़ोर करता है)',
@@ -34,11 +34,11 @@ export default {
   'Messages to the phone of the reviewer': 'समीक्षक के फ़ोन पर भेजे गए संदेश',
   'TEST messages are shown here and reach no phone.': 'टेस्ट संदेश यहाँ दिखते हैं और किसी फ़ोन पर नहीं जाते।',
   'WhatsApp and SMS messages of this verification': 'इस सत्यापन के WhatsApp और SMS संदेश',
-  'Text or reason': 'पाठ या कारण',
+  'Text or reason': 'टेक्स्ट या कारण',
   'Withdraw the endorsement?': 'पुष्टि वापस लें?',
   'Withdraw endorsement': 'पुष्टि वापस लें',
   'The skills are no longer endorsed, and credentials based on the endorsement are revoked at once. The student gets an email with the reason. This cannot be undone.':
-    'कौशलों की पुष्टि नहीं रहेगी, और इस पुष्टि पर आधारित क्रेडेंशियल तुरंत रद्द हो जाएँगे। छात्र को कारण सहित ईमेल मिलेगा। इसे वापस नहीं लिया जा सकता।',
+    'कौशलों की पुष्टि अब मान्य नहीं रहेगी, और इस पुष्टि पर आधारित क्रेडेंशियल तुरंत निरस्त हो जाएँगे। छात्र को कारण सहित ईमेल मिलेगा। इसे वापस नहीं लिया जा सकता।',
   open: 'खुला',
   'pending review': 'समीक्षा बाकी',
   'in assessment': 'मूल्यांकन जारी',
@@ -50,8 +50,8 @@ export default {
   'No verifications match these filters.': 'इन फ़िल्टर से कोई सत्यापन मेल नहीं खाता।',
   'No verifications': 'कोई सत्यापन नहीं',
   'Your server starts a verification for a student with {code} and a session key.':
-    'आपका सर्वर {code} और सत्र की API कुंजी से छात्र का सत्यापन शुरू करता है।',
-  'Create a session key': 'सत्र की API कुंजी बनाएँ',
+    'आपका सर्वर {code} और सत्र कुंजी से छात्र का सत्यापन शुरू करता है।',
+  'Create a session key': 'सत्र कुंजी बनाएँ',
   'To try it without a person, use an address of {domain}. Students {pass}, {fail} and {inconclusive} get questions whose right option is first. Reviewers {endorse}, {refuse} and {silent} act automatically within seconds.':
-    'किसी व्यक्ति के बिना आज़माने के लिए {domain} का कोई पता इस्तेमाल करें। छात्र {pass}, {fail} और {inconclusive} को ऐसे सवाल मिलते हैं जिनमें सही विकल्प पहला होता है। समीक्षक {endorse}, {refuse} और {silent} कुछ ही सेकंड में अपने-आप काम करते हैं।',
+    'किसी व्यक्ति के बिना आज़माने के लिए {domain} का कोई पता इस्तेमाल करें। छात्र {pass}, {fail} और {inconclusive} को ऐसे सवाल मिलते हैं जिनमें सही विकल्प पहला होता है। समीक्षक {endorse}, {refuse} और {silent} कुछ ही सेकंड में अपने-आप कार्रवाई करते हैं।',
 }

@@ -15,7 +15,7 @@ export default {
   'If you select several languages, candidates choose theirs first.':
     'अगर आप कई भाषाएँ चुनते हैं, तो उम्मीदवार पहले अपनी भाषा चुनते हैं।',
   'Follow-ups for candidates who do not answer': 'जवाब न देने वाले उम्मीदवारों के लिए फ़ॉलो-अप',
-  'Hours without an answer': 'बिना जवाब के घंटे',
+  'Hours without an answer': 'जवाब के बिना बीते घंटे',
   'Remove follow-up {number}': 'फ़ॉलो-अप {number} हटाएँ',
   'Add follow-up': 'फ़ॉलो-अप जोड़ें',
   'Follow-ups stop at the first reply and are sent between 09:00 and 20:00 Indian time.':
