@@ -24,7 +24,7 @@ function describeError(status: number, message: string): { title: string; text: 
   if (status === 404)
     return {
       title: 'Page not found',
-      text: 'There is no page at this address. If you typed it, check it. If somebody sent you the link, copy all of it, or ask for a new one.',
+      text: 'There is no page at this address. If you typed it, check it. If you received a link, copy all of it, or ask for a new one.',
     }
   if (status === 503)
     return {
@@ -37,5 +37,8 @@ function describeError(status: number, message: string): { title: string; text: 
       text: 'The page could not be shown because of an error on the server. Try again later. If it fails again, send the request ID to the operator of this server.',
     }
   if (status === 429) return { title: 'Too many requests', text: message }
-  return { title: 'The page cannot be shown', text: message }
+  return {
+    title: 'The page cannot be shown',
+    text: 'The server did not accept the request. If you received a link, copy all of it, or ask for a new one.',
+  }
 }

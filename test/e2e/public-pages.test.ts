@@ -84,7 +84,7 @@ test('an unknown address is a page for people and JSON for programs', async () =
     const { status, headers, body } = await fetch(path, asBrowser)
     assert.equal(status, 404, path)
     assert.match(headers.get('content-type')!, /^text\/html/)
-    assert.equal(headers.get('vary'), 'accept')
+    assert.equal(headers.get('vary'), 'accept, sec-fetch-mode')
     assert.match(headers.get('content-security-policy')!, /^default-src 'none'; style-src 'sha256-/)
     assert.match(body, /<h1>Page not found<\/h1>/)
     assert.ok(body.includes(headers.get('x-request-id')), 'the request ID')
@@ -92,7 +92,8 @@ test('an unknown address is a page for people and JSON for programs', async () =
   }
   for (const [path, init] of [
     ['/nothing', {}],
-    ['/nothing', { headers: { accept: 'application/json' } }],
+    ['/nothing', { headers: { accept: 'application/json, text/html;q=0.5' } }],
+    ['/.well-known/nothing.json', { headers: { accept: 'text/html, image/gif, image/jpeg, */*; q=.2' } }],
     ['/nothing', { method: 'POST', ...asBrowser }],
     ['/api/v1/partner/nothing', asBrowser],
     ['/api/nothing', asBrowser],

@@ -1,6 +1,6 @@
-// Loaded into the processes of a test run by NODE_OPTIONS, because loading 2,000 modules takes longer than most tests. Relative imports of
+// Loaded with --import into the processes of a test run, because loading 2,000 modules takes longer than most tests. Relative imports of
 // TypeScript files are resolved without asking the file system for symbolic links and package.json files. Packages of hundreds of modules
-// are loaded from the folder of bundled-packages.ts. Plain JavaScript, because the launcher also runs on Node 20, where it has no effect.
+// are loaded from the folder of bundled-packages.ts. Plain JavaScript, because some tests start Node 20, where registerHooks does not exist.
 import { readdirSync } from 'node:fs'
 import module from 'node:module'
 import { pathToFileURL } from 'node:url'

@@ -122,6 +122,7 @@ const MAX_TURNS = 20
 export async function refreshOutdatedLists(deps: ListDeps, signal: AbortSignal): Promise<void> {
   const errors: unknown[] = []
   let outdated = await listOutdatedScopes(deps.db.queries)
+  const listCount = outdated.length
   for (let turn = 0; turn < MAX_TURNS && outdated.length > 0; turn++) {
     const unfinished: OrgScope[] = []
     for (const scope of outdated) {
@@ -137,7 +138,7 @@ export async function refreshOutdatedLists(deps: ListDeps, signal: AbortSignal):
   if (errors.length > 0)
     throw new AggregateError(
       errors,
-      `copying changed results to the candidate list failed for ${errors.length} of the lists`,
+      `copying changed results failed for ${errors.length} of ${listCount} candidate lists, retrying in the next run`,
     )
 }
 
@@ -202,7 +203,8 @@ export async function listCandidateRows(
     const isRareSearch = hasOtherConditions(filter) ? undefined : isKnownRare
     conditions.push((isRareSearch ?? !(await isFrequent(queries, search))) ? search.isMatch : search.hasTokens)
   }
-  const isSortedAfterwards = !search && (isKnownRare ?? (await isRare(queries, conditions)))
+  // Without a filter, the only condition is the organisation and the mode, whose candidates have an index in each order.
+  const isSortedAfterwards = !search && conditions.length > 1 && (isKnownRare ?? (await isRare(queries, conditions)))
   if (column === 'completed_at') conditions.push(sql`l.completed_at is not null`)
   if (after)
     conditions.push(
@@ -234,7 +236,6 @@ export async function listCandidateRows(
  * list in its order to find the first of them.
  */
 async function isRare(queries: Queries, conditions: RawBuilder<unknown>[]): Promise<boolean> {
-  if (conditions.length === 1) return false // only the organisation and the mode
   const { rows } = await sql`
     select 1 from candidate_list l where ${sql.join(conditions, sql` and `)} offset ${MAX_SORTED_MATCHES} limit 1`.execute(
     queries,

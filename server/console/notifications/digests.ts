@@ -25,6 +25,8 @@ const MAX_LISTED_IN_EMAIL = 50
 const MAX_RESULTS_PER_NOTIFICATION = 5
 const MAX_RESULTS_IN_EMAIL = 20
 
+type DigestDeps = EmailDeps & Pick<Context, 'log'>
+
 interface DueMember {
   member_id: string
   org_id: string
@@ -39,7 +41,7 @@ interface DueMember {
  * Emails notifications of LIVE mode: failures to members who want them immediately, then the digests that are due. Each email is queued in
  * a transaction that locks the settings of the member and stores what was emailed, so that neither a crash nor a second process repeats it.
  */
-export async function emailNotifications({ db, ...deps }: EmailDeps & Pick<Context, 'db'>): Promise<void> {
+export async function emailNotifications({ db, ...deps }: DigestDeps & Pick<Context, 'db'>): Promise<void> {
   while (await db.transaction((tx) => emailFailures(tx, deps)));
   while (await db.transaction((tx) => emailDigest(tx, deps)));
 }
@@ -49,7 +51,7 @@ const isUnemailedFailure = sql`n.org_id = s.org_id and n.mode = 'live' and n.kin
   and coalesce(r.emailed_count, 0) = 0 and not (n.type = 'endpoint_failing' and m.role = 'owner')`
 
 /** Emails the new failures of an organisation to one member. Returns false if there are none. */
-async function emailFailures(tx: Tx, deps: EmailDeps): Promise<boolean> {
+async function emailFailures(tx: Tx, deps: DigestDeps): Promise<boolean> {
   const member = await claimMember(
     tx,
     sql`s.immediate_failures and 'failures' = any (s.kinds) and exists (
@@ -64,7 +66,7 @@ async function emailFailures(tx: Tx, deps: EmailDeps): Promise<boolean> {
 }
 
 /** Emails one digest that is due, unless there is nothing new. Returns false if none is due. */
-async function emailDigest(tx: Tx, deps: EmailDeps): Promise<boolean> {
+async function emailDigest(tx: Tx, deps: DigestDeps): Promise<boolean> {
   const now = deps.clock.now()
   const member = await claimMember(tx, sql`s.next_digest_at <= ${new Date(now)}`)
   if (!member) return false
@@ -101,7 +103,7 @@ async function selectNotifications(tx: Tx, member: DueMember, where: RawBuilder<
 
 async function sendNotifications(
   tx: Tx,
-  deps: EmailDeps,
+  deps: DigestDeps,
   { member_id, org_id: orgId, email }: DueMember,
   notifications: Notification[],
   subject: string,
@@ -113,7 +115,7 @@ async function sendNotifications(
   const more = omitted > 0 ? [`${omitted} more are in the console.`] : []
   const settings = `Choose in the console which notifications you get: ${baseUrl}/notifications. To get no more of these emails: ${unsubscribeLink.url}`
   const urlOf = ({ path }: DescribedNotification | ResultLine) => baseUrl + path
-  const results = await describeResults(tx, described)
+  const results = await describeResults(tx, deps, described)
   const resultsOf = ({ notification_id }: DescribedNotification) => results.get(notification_id) ?? []
   const textOf = (each: DescribedNotification) =>
     [
@@ -147,16 +149,33 @@ async function sendNotifications(
 }
 
 /** Returns the latest verdicts of notifications about results, by the ID of the notification. */
-async function describeResults(tx: Tx, notifications: Notification[]): Promise<Map<string, ResultLine[]>> {
+async function describeResults(
+  tx: Tx,
+  deps: DigestDeps,
+  notifications: Notification[],
+): Promise<Map<string, ResultLine[]>> {
   const results = new Map<string, ResultLine[]>()
   let remaining = MAX_RESULTS_IN_EMAIL
   for (const notification of notifications) {
     if (remaining === 0) break
-    const lines = await describeLatestResults(tx, notification, Math.min(remaining, MAX_RESULTS_PER_NOTIFICATION))
+    const lines = await readResults(tx, deps, notification, Math.min(remaining, MAX_RESULTS_PER_NOTIFICATION))
     remaining -= lines.length
     results.set(notification.notification_id, lines)
   }
   return results
+}
+
+/** Returns no verdicts if they cannot be read, so that one invalid conversation does not stop the emails of all members. */
+async function readResults(tx: Tx, deps: DigestDeps, notification: Notification, limit: number): Promise<ResultLine[]> {
+  try {
+    return await describeLatestResults(tx, notification, limit)
+  } catch (error) {
+    deps.log.error(
+      { err: error, notification_id: notification.notification_id },
+      'reading the verdicts of a notification failed; the email is sent without them',
+    )
+    return []
+  }
 }
 
 /** Finds the member whose notification email contains an unsubscribe link. */

@@ -352,7 +352,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter)
   const { renderErrorPage } = request.server
   if (api === 'site' && renderErrorPage) {
-    reply.header('vary', 'accept')
+    reply.header('vary', 'accept, sec-fetch-mode')
     if (isPageRequest(request)) {
       const page = renderErrorPage({ status, message: problem.message, requestId: request.id })
       return reply.status(status).type('text/html; charset=utf-8').headers(page.headers).send(page.html)
@@ -361,9 +361,10 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   return reply.status(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
 }
 
-/** Returns whether a browser asks for a page: it accepts HTML, which programs do not list. */
+/** Returns whether a browser opens an address. Some programs accept HTML too, but not XHTML as the second type, as all browsers do. */
 function isPageRequest({ method, headers }: FastifyRequest): boolean {
-  return (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
+  if (method !== 'GET' && method !== 'HEAD') return false
+  return headers['sec-fetch-mode'] === 'navigate' || /^text\/html, ?application\/xhtml\+xml/.test(headers.accept ?? '')
 }
 
 /** The database usually returns within a few seconds, after a restart or a failover. */

@@ -32,7 +32,7 @@ export default function OperatorJobs() {
       {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
       <div class="row filters">
         <label>
-          {t('State')}
+          {t('State##job')}
           <select value={state} onChange={(event) => setQuery({ state: event.currentTarget.value })}>
             <option value="failed">{t('Failed')}</option>
             <option value="waiting">{t('Waiting')}</option>
@@ -69,7 +69,7 @@ export default function OperatorJobs() {
           { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
           { name: t('Queue'), cell: ({ queue: name }) => <code>{name}</code> },
           { name: t('About'), cell: ({ about }) => (about.length > 0 ? <code>{about.join(', ')}</code> : '–') },
-          { name: t('State'), cell: ({ state: current }) => <Badge state={current} /> },
+          { name: t('State##job'), cell: ({ state: current }) => <Badge state={current} /> },
           {
             name: t('Attempts'),
             right: true,

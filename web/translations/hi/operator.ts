@@ -433,4 +433,5 @@ export default {
   '“{name}” was rejected; the partner receives an event.': '“{name}” अस्वीकृत हुआ; पार्टनर को इवेंट मिलेगा।',
   'To##recipient': 'प्राप्तकर्ता',
   'Jobs##background': 'बैकग्राउंड काम',
+  'State##job': 'स्थिति',
 }
