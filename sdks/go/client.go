@@ -16,7 +16,7 @@ import (
 )
 
 // Version of this package.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 const partnerPath = "/api/v1/partner"
 

@@ -9,7 +9,7 @@ final class Client
 {
     use Resources;
 
-    public const VERSION = '0.1.0';
+    public const VERSION = '0.2.0';
 
     private const PARTNER_PATH = '/api/v1/partner';
     private const PARTNER_KEY_HINT = '`npm start` in a checkout of Attestry prints a TEST key and its secret and stores them in '

@@ -8,7 +8,7 @@ from ._signing import lines_to_sign, sign
 from ._transport import CallOptions
 from ._webhooks import WebhookVerificationError, sign_webhook, verify_webhook
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AttestryClient",

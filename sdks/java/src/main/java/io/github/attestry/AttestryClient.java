@@ -18,7 +18,7 @@ import java.util.Map;
  */
 public final class AttestryClient extends Resources {
     /** Version of this library. */
-    public static final String VERSION = "0.1.0";
+    public static final String VERSION = "0.2.0";
 
     private static final String PARTNER_PATH = "/api/v1/partner";
 
