@@ -78,7 +78,8 @@ test('no release is made of an incomplete state, and nothing is changed', async 
   write('CHANGELOG.md', `# Changelog\n\n## ${currentVersion}\n\n- The first release.\n`)
   commit()
   assertRejected('80.0.0', /CHANGELOG\.md has no section Unreleased/)
-  write('CHANGELOG.md', changelog)
+  // After a release, the section of the next one is empty.
+  write('CHANGELOG.md', changelog.replace('## Unreleased\n', '## Unreleased\n\n- A change.\n'))
   write('sdks/php/src/Client.php', '<?php\n')
   commit()
   assertRejected('80.0.0', /sdks\/php\/src\/Client\.php does not contain "VERSION = '/)
