@@ -43,6 +43,7 @@ function hashSources(): string {
 /** The folder is renamed when it is complete, so that concurrent test runs do not interfere. */
 async function writeBundles(folder: string): Promise<void> {
   const { build } = await import('vite')
+  const { NODE_ENV } = process.env
   const staging = `${folder}-${process.pid}`
   try {
     await build({
@@ -67,6 +68,9 @@ async function writeBundles(folder: string): Promise<void> {
       if (!existsSync(folder)) throw error
     })
   } finally {
+    // Vite sets it to "production", and npm then leaves out packages for development.
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV
+    else process.env.NODE_ENV = NODE_ENV
     await rm(staging, { recursive: true, force: true })
   }
 }

@@ -70,8 +70,9 @@ test('an owner sets up an identity provider, and members sign in with it', async
   await memberPage.getByText('within the last 15 minutes').waitFor()
   await checkPage(memberPage, 'confirm-with-provider')
   await getButton(memberPage, 'Sign in again with Metro ID').click()
+  // Until the browser leaves the page, it shows two dialogs.
+  await memberPage.getByText('within the last 15 minutes').waitFor({ state: 'detached' })
   await waitForHeading(memberPage, 'Team')
-  await memberPage.getByRole('dialog').waitFor({ state: 'detached' })
   await addViewer('new@metro.example')
   await memberPage.getByRole('cell', { name: 'new@metro.example', exact: true }).waitFor()
 

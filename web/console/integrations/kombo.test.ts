@@ -86,6 +86,7 @@ test('Kombo is connected in three steps without a key; rejected orders have a na
   await page.getByRole('link', { name: 'Asha Verma' }).click()
   await getButton(page, 'Erase').waitFor()
   await page.goBack()
+  await getButton(page, 'Reports (1) about Asha Verma').waitFor()
 
   await getButton(page, 'Disconnect').click()
   await getDialog(page).getByRole('button', { name: 'Disconnect' }).click()
