@@ -45,3 +45,28 @@ test('if the verification confirms no question, none is asked', async (t) => {
   const session = await calls.openPreparedSession('assessment', { skills: [WELDING], student })
   assert.equal(outcomeOf(await calls.generateAssessment(session)), '500 GENERATION_FAILED')
 })
+
+test('questions written for one student weigh less than piloted ones, and their answers are not stored for statistics', async (t) => {
+  const calls = await setUp()
+  const { writer } = await startWriter(t, [respondWithCompletion(validItems())])
+  calls.app.context.writer = writer
+  const session = await calls.openPreparedSession('assessment', { skills: [WELDING], student })
+  const { questions } = (await expectOk(calls.generateAssessment(session))).body.data
+  const answers = questions.map(({ questionId, question }: { questionId: string; question: string }) => ({
+    questionId,
+    option: SITUATIONS.find(([situation]) => question.includes(situation))![1],
+  }))
+  await expectOk(calls.submitAnswers(session, answers))
+
+  const { skills } = await calls.getVerification(session)
+  const { verdict, unpilotedQuestions, confidence } = skills[0].assessment
+  assert.deepEqual([verdict, unpilotedQuestions], ['passed', 5])
+  // Five right answers to piloted questions of these difficulties have a confidence of 99 percent.
+  assert.ok(confidence >= 0.95 && confidence < 0.97, `confidence ${confidence}`)
+  const { count } = await calls.app.context.db.queries
+    .selectFrom('item_responses')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('org_id', '=', calls.orgId)
+    .executeTakeFirstOrThrow()
+  assert.equal(Number(count), 0)
+})
