@@ -23,28 +23,32 @@ export class HmacKey {
 
   /** Returns the HMAC of a Latin-1 string: each character is one byte. */
   sign(latin1: string): Buffer {
-    return this.#sign(latin1, 'latin1', latin1.length)
+    return Buffer.from(this.#sign(latin1, 'latin1', latin1.length), 'latin1')
   }
 
   /** Returns the HMAC of a text in UTF-8. */
   signText(text: string): Buffer {
-    return this.#sign(text, 'utf8', MAX_UTF8_BYTES * text.length)
+    return Buffer.from(this.#sign(text, 'utf8', MAX_UTF8_BYTES * text.length), 'latin1')
   }
 
-  #sign(text: string, encoding: 'latin1' | 'utf8', maxBytes: number): Buffer {
+  /** Returns the HMAC as a binary string. */
+  #sign(text: string, encoding: 'latin1' | 'utf8', maxBytes: number): string {
     const maxLength = BLOCK_BYTES + maxBytes
     const message = maxLength <= messageBuffer.length ? messageBuffer : Buffer.allocUnsafe(maxLength)
     this.#inner.copy(message)
     const length = BLOCK_BYTES + message.write(text, BLOCK_BYTES, encoding)
     // Returning a hash as a binary string takes a third of the time of returning a buffer, which Node.js allocates separately.
     this.#outer.write(hash('sha256', message.subarray(0, length), 'binary'), BLOCK_BYTES, 'latin1')
-    return Buffer.from(hash('sha256', this.#outer, 'binary'), 'latin1')
+    return hash('sha256', this.#outer, 'binary')
   }
 
   /** Compares in constant time. */
   verify(latin1: string, mac: Uint8Array): boolean {
-    return timingSafeEqual(this.sign(latin1), mac)
+    expectedMac.write(this.#sign(latin1, 'latin1', latin1.length), 'latin1')
+    return timingSafeEqual(expectedMac, mac)
   }
 }
 
+// Shared, because every use is synchronous.
 const messageBuffer = Buffer.allocUnsafe(4096)
+const expectedMac = Buffer.allocUnsafe(DIGEST_BYTES)

@@ -22,6 +22,11 @@ export function runWithScope<T>(holder: ScopeHolder, work: () => T): T {
   return storage.run(holder, work)
 }
 
+/** Returns whether the caller already runs with this scope. */
+export function hasScope(holder: ScopeHolder): boolean {
+  return storage.getStore() === holder
+}
+
 /**
  * Runs `work` for all organisations, although a request of one organisation has started it: a batch of several requests, a shared cache,
  * or a background engine.

@@ -27,7 +27,8 @@ export function prepareGracefulClose(server: Server): GracefulClose {
     if (isDraining) response.shouldKeepAlive = false
     openResponses.add(response)
     lastUsedAt.set(socket, Number.POSITIVE_INFINITY)
-    response.once('close', () => {
+    // Emitted once; `once` would create two more functions for every request.
+    response.on('close', () => {
       openResponses.delete(response)
       if (lastUsedAt.has(socket)) lastUsedAt.set(socket, performance.now())
     })

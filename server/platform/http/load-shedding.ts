@@ -177,6 +177,13 @@ const RETRY_AFTER_SECONDS = 1
 /** Long enough to tell keys apart, and not enough of a session key to use it. */
 const SHOWN_KEY_LENGTH = 24
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Names the caller by the key that was sent, unless an earlier request with this key was authenticated. */
+    unacceptedKey: string | undefined
+  }
+}
+
 export interface LoadSheddingOptions {
   metrics: Metrics
   /** Returns whether the guards of an API have accepted the caller's key. */
@@ -193,6 +200,7 @@ export function shedLoad(app: App, { metrics, isAuthenticated }: LoadSheddingOpt
     help: 'Number of requests that were rejected with status 503 because the process was overloaded.',
     registers: [metrics.registry],
   })
+  app.decorateRequest('unacceptedKey', undefined)
   let delayedRejections: { dueAt: number; reject: () => void }[] = []
   const stopMeasuring = measureLoad((sample) => shedder.sample(sample))
   const timer = setInterval(() => sendDelayedRejections(performance.now()), REJECTION_TICK_MS).unref()
@@ -203,11 +211,14 @@ export function shedLoad(app: App, { metrics, isAuthenticated }: LoadSheddingOpt
   })
   app.addHook('onRequest', (request, reply, done) => {
     if (EXEMPT_PATHS.includes(request.raw.url!)) return done()
-    const keyName = callerKey(request)
-    const caller = keyName !== undefined && acceptedKeys.has(keyName) ? keyName : request.ip
+    const { ip } = request // with a trusted proxy, each read parses X-Forwarded-For
+    const keyName = callerKey(ip, request)
+    const isAccepted = keyName !== undefined && acceptedKeys.has(keyName)
+    request.unacceptedKey = isAccepted ? undefined : keyName
+    const caller = isAccepted ? keyName : ip
     if (!shedder.shouldReject(caller, Number(request.headers['content-length'] ?? 0) || 0)) {
       const openRequest = shedder.begin(caller)
-      reply.raw.once('close', () => shedder.end(openRequest))
+      reply.raw.on('close', () => shedder.end(openRequest)) // emitted once
       return done()
     }
     rejectedRequests.inc()
@@ -218,8 +229,8 @@ export function shedLoad(app: App, { metrics, isAuthenticated }: LoadSheddingOpt
     })
   })
   app.addHook('onResponse', (request, _reply, done) => {
-    const keyName = callerKey(request)
-    if (keyName !== undefined && !acceptedKeys.has(keyName) && isAuthenticated(request)) acceptedKeys.set(keyName, true)
+    const { unacceptedKey } = request
+    if (unacceptedKey !== undefined && isAuthenticated(request)) acceptedKeys.set(unacceptedKey, true)
     done()
   })
 
@@ -231,7 +242,7 @@ export function shedLoad(app: App, { metrics, isAuthenticated }: LoadSheddingOpt
   }
 }
 
-function callerKey({ ip, headers }: FastifyRequest): string | undefined {
+function callerKey(ip: string, { headers }: FastifyRequest): string | undefined {
   const key = headers['x-api-key']
   return typeof key === 'string' ? `${ip} ${key.slice(0, SHOWN_KEY_LENGTH)}` : undefined
 }

@@ -16,7 +16,7 @@ import { apiOfPath, type ErrorOrigin, errorEnvelope, pathOf, unexpectedProblem }
 import { invalid } from '../../api/invalid.ts'
 import { type Detail, type ErrorCode, Problem, problem } from '../../api/problem.ts'
 import { isDatabaseUnavailable, isWithoutEffect } from '../database/outage.ts'
-import { runWithScope, type ScopeHolder } from '../database/tenant-scope.ts'
+import { hasScope, runWithScope, type ScopeHolder } from '../database/tenant-scope.ts'
 import { errorText } from '../error-text.ts'
 import { randomCode } from '../ids.ts'
 import type { Log } from '../log.ts'
@@ -95,6 +95,8 @@ const UNTRACED_ROUTES = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** Requests with larger headers get a 431 response. */
 const MAX_HEADER_BYTES = 16 * 1024
+/** Colon and space after the name, CRLF after the value. */
+const HEADER_SEPARATOR_BYTES = 4
 /** Limit of the HTTP parser of Node.js, which treats larger headers as a protocol error. */
 const PARSER_MAX_HEADER_BYTES = 32 * 1024
 
@@ -140,9 +142,11 @@ export function createHttp({ log, metrics, trustProxy, transport, telemetry, ren
       request.tenant.trace = telemetry.startRequest(request.headers.traceparent as string | undefined)
     runWithScope(request.tenant, done)
   })
-  // Reading the body leaves the asynchronous context of the request.
-  app.addHook('preValidation', (request, _reply, done) => runWithScope(request.tenant, done))
-  app.addHook('preHandler', (request, _reply, done) => runWithScope(request.tenant, done))
+  // Reading the body leaves the asynchronous context of the request. Without a body it is still the current one: entering it copies a map.
+  const enterScope = (request: FastifyRequest, _reply: FastifyReply, done: () => void) =>
+    hasScope(request.tenant) ? done() : runWithScope(request.tenant, done)
+  app.addHook('preValidation', enterScope)
+  app.addHook('preHandler', enterScope)
   // Fastify's validation is turned off: `validateRequest` validates all parts together.
   app.setValidatorCompiler((() => () => true) as never)
   app.setSerializerCompiler(createLazySerializers() as never)
@@ -159,9 +163,7 @@ export function createHttp({ log, metrics, trustProxy, transport, telemetry, ren
     if (request.headers['x-forwarded-proto'] !== undefined && request.protocol === 'https')
       reply.header('strict-transport-security', 'max-age=31536000')
     reply.header('x-request-id', request.id)
-    if (countHeaderBytes(request.raw) > MAX_HEADER_BYTES) return done(headersTooLargeProblem())
-    if (hasSeveralHostHeaders(request.raw)) return done(severalHostHeadersProblem())
-    done(checkTransport(request))
+    done(checkHeaders(request.raw) ?? checkTransport(request))
   })
   app.addHook('onRoute', (route) => {
     if (!route.config?.deprecation) return
@@ -292,20 +294,20 @@ const commonHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-function countHeaderBytes({ rawHeaders }: IncomingMessage): number {
+/**
+ * Rejects headers that are too large, and several Host headers, which are ambiguous: a proxy may have used a different one than this
+ * server.
+ */
+function checkHeaders({ rawHeaders }: IncomingMessage): Problem | undefined {
   let bytes = 0
-  for (const text of rawHeaders) bytes += text.length + 2 // a separator: ': ' or CRLF
-  return bytes
-}
-
-/** Several Host headers are ambiguous: a proxy may have used a different one than this server. */
-function hasSeveralHostHeaders({ rawHeaders }: IncomingMessage): boolean {
   let hostCount = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!
+    bytes += name.length + rawHeaders[i + 1]!.length + HEADER_SEPARATOR_BYTES
     if (name.length === 4 && name.toLowerCase() === 'host') hostCount++
   }
-  return hostCount > 1
+  if (bytes > MAX_HEADER_BYTES) return headersTooLargeProblem()
+  return hostCount > 1 ? severalHostHeadersProblem() : undefined
 }
 
 function severalHostHeadersProblem() {

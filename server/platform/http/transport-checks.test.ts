@@ -43,6 +43,9 @@ test('with PUBLIC_URL, requests under an unknown host name are rejected', async 
     assert.equal(await statusFor(host), 200, host)
   for (const host of ['evil.example', 'verify.example.com.evil.example', 'verify.example.com@evil.example'])
     assert.equal(await statusFor(host), 421, host)
+  // The result of one host name must not be used for another one.
+  assert.equal(await statusFor('localhost'), 200)
+  for (let attempt = 1; attempt <= 2; attempt++) assert.equal(await statusFor('evil.example'), 421)
   assert.equal(await statusFor('evil.example', '/healthz'), 200)
 })
 

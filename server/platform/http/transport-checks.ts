@@ -23,10 +23,14 @@ export function createTransportCheck(options: TransportOptions): (request: Fasti
   const { publicUrl } = options
   const knownNames = new Set(['localhost', ...options.allowedHosts.map((name) => name.toLowerCase())])
   if (publicUrl !== undefined) knownNames.add(new URL(publicUrl).hostname)
+  // Almost all requests have the same Host header.
+  let lastKnownHost: string | undefined
 
   return (request) => {
     const isUnencrypted = options.requireHttps && request.protocol.toLowerCase() !== 'https'
-    const hasUnknownHost = !isKnownHost(request.headers.host, knownNames)
+    const { host } = request.headers
+    const hasUnknownHost = host !== lastKnownHost && !isKnownHost(host, knownNames)
+    if (!hasUnknownHost) lastKnownHost = host
     if (!isUnencrypted && !hasUnknownHost) return undefined
     const url = request.raw.url ?? '/'
     if (PROBE_PATHS.includes(pathOf(url))) return undefined
