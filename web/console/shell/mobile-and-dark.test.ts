@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkPage, getButton, openConsolePage } from '../../../test/browser/console-page.ts'
 import { saveScreenshot } from '../../../test/browser/screenshots.ts'
@@ -47,3 +48,23 @@ test('integration and operator pages are accessible on a phone in dark mode', as
     await checkPage(page, `phone-operator-${path}`)
   }
 })
+
+test('the dark theme has the same colours whether the system or the member chose it', async (t) => {
+  const app = await startApp(t)
+  runClock(t, app.clock)
+  await app.fixtures.createOrg('Metro Staffing')
+  const systemPage = await openConsolePage(t, app, { colorScheme: 'dark' })
+  const page = await openConsolePage(t, app, { colorScheme: 'light' })
+  await page.getByRole('combobox', { name: 'Colours' }).selectOption('dark')
+  const colours = await page.evaluate<Record<string, string>>(READ_COLOURS)
+  assert.ok(Object.keys(colours).length > 15)
+  assert.deepEqual(colours, await systemPage.evaluate<Record<string, string>>(READ_COLOURS))
+})
+
+/** Returns the values of all custom properties of the page. */
+const READ_COLOURS = `Object.fromEntries([...document.styleSheets]
+  .flatMap((sheet) => [...sheet.cssRules])
+  .filter((rule) => rule.selectorText === ':root')
+  .flatMap((rule) => [...rule.style])
+  .filter((name) => /^--(?!lightningcss)/.test(name))
+  .map((name) => [name, getComputedStyle(document.documentElement).getPropertyValue(name)]))`
