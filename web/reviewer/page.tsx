@@ -9,6 +9,7 @@ import { paths } from '../paths.ts'
 import { NoticeDetails, YourDataLink } from '../privacy/consent-card.tsx'
 import { yourDataCalls } from '../privacy/your-data-calls.ts'
 import { LanguageSwitch } from '../ui/language-switch.tsx'
+import { formatDatesIn } from '../ui/month-dates.ts'
 import { ProofFile } from '../ui/proof-file.tsx'
 import { SubmitButton } from '../ui/submit-button.tsx'
 import { countUnanswered, NO_DRAFT, type ReviewDraft, reviewBody } from './review.ts'
@@ -137,7 +138,7 @@ function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
         <span class="tag">{pageTexts.source[source.type] ?? source.type}</span>
         <h2>{source.title}</h2>
         {source.subtitle && <p>{source.subtitle}</p>}
-        {source.meta && <p class="soft small">{source.meta}</p>}
+        {source.meta && <p class="soft small">{formatDatesIn(source.meta, pageTexts.locale)}</p>}
         {source.description && <p class="soft small description">{source.description}</p>}
         {review.proofFiles?.length > 0 && (
           <div class="small stack-tight">

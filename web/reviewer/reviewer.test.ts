@@ -19,6 +19,7 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
   await page.goto(link)
   await page.getByRole('heading', { name: 'Asha Rao asks you to confirm their skills' }).waitFor()
   await page.getByText('Metro Ltd', { exact: true }).waitFor()
+  await page.getByText('Jan 2023 – Jun 2024', { exact: true }).waitFor()
   const { body: pageData } = await app.fetch(`/api/v1/humanverification/verify-page/${session.id}`)
   const { organisationName } = pageData.data
   assert.ok(organisationName)

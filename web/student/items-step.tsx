@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ProofFile, SessionItems, VerificationSession } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
+import { formatDatesIn } from '../ui/month-dates.ts'
 import { ItemFiles, MAX_FILES } from './item-files.tsx'
 import { NotAssessableNotice } from './not-assessable-notice.tsx'
 import {
@@ -64,7 +65,9 @@ export function ItemsStep({ session, token, call, pageTexts, onDone, onChange, o
                       <input type="checkbox" checked={chosen.has(keyOf(item))} onChange={() => toggle(item)} />
                       <span>
                         <strong>{item.title}</strong>
-                        {item.subtitle && <span class="soft small hint">{item.subtitle}</span>}
+                        {item.subtitle && (
+                          <span class="soft small hint">{formatDatesIn(item.subtitle, pageTexts.locale)}</span>
+                        )}
                       </span>
                     </label>
                     {renderFiles(item, (file) => isFileOf(item, file))}
