@@ -51,7 +51,7 @@ async function checkBrandedEmail(to: string) {
   )
   assert.ok(email.html!.indexOf('मेट्रो Staffing</td>') < email.html!.indexOf('<p '), 'the organisation is named first')
   assert.match(email.html!, /Metro Staffing Private Limited, Pune<br><a href="https:\/\/www\.metro\.example"/)
-  assert.doesNotMatch(email.html!, /#1d5fbf/, 'the colour of Attestry is replaced')
+  assert.doesNotMatch(email.html!, /#0a6550/, 'the colour of Attestry is replaced')
   assert.match(email.text!, /^मेट्रो Staffing\n\n/)
   assert.match(email.text!, /\n-- \nमेट्रो Staffing\nMetro Staffing Private Limited, Pune\nhttps:\/\/www\.metro\.example/)
   return email

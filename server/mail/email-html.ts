@@ -9,9 +9,11 @@ import type { EmailContent } from './mail.ts'
  */
 
 const FONT_STYLE = "font-family:-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Devanagari',Arial,sans-serif"
-const PARAGRAPH_STYLE = `margin:0 0 16px;${FONT_STYLE};font-size:16px;line-height:24px;color:#1f2933`
-const SMALL_STYLE = `${FONT_STYLE};font-size:13px;line-height:20px;color:#52606d`
-const DEFAULT_COLOUR = '#1d5fbf'
+export const PARAGRAPH_STYLE = `margin:0 0 16px;${FONT_STYLE};font-size:16px;line-height:24px;color:#1b2420`
+const SMALL_STYLE = `${FONT_STYLE};font-size:13px;line-height:20px;color:#56605b`
+/** The colours of web/ui/base.css. */
+const DEFAULT_COLOUR = '#0a6550'
+const PAGE_COLOUR = '#f6f5f1'
 
 export function paragraphHtml(text: string, language?: string): string {
   return `<p${language ? ` lang="${language}"` : ''} style="${PARAGRAPH_STYLE}">${escapeHtml(text)}</p>`
@@ -30,10 +32,10 @@ export function linkHtml(url: string, brand: EmailBrand | undefined, label = url
 export function boxHtml(title: string, lines: string[], brand: EmailBrand | undefined): string {
   const rows = lines.map(
     (line) =>
-      `<tr><td style="padding:4px 16px 4px;${FONT_STYLE};font-size:16px;line-height:24px;color:#1f2933">${escapeHtml(line)}</td></tr>`,
+      `<tr><td style="padding:4px 16px 4px;${FONT_STYLE};font-size:16px;line-height:24px;color:#1b2420">${escapeHtml(line)}</td></tr>`,
   )
-  return `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 24px;background:#f3f5f7;border-left:4px solid ${colourOf(brand)}">
-<tr><td style="padding:12px 16px 4px;${FONT_STYLE};font-size:14px;line-height:20px;color:#52606d">${escapeHtml(title)}</td></tr>
+  return `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 24px;background:#f6f5f1;border-left:4px solid ${colourOf(brand)}">
+<tr><td style="padding:12px 16px 4px;${FONT_STYLE};font-size:14px;line-height:20px;color:#56605b">${escapeHtml(title)}</td></tr>
 ${rows.join('\n')}
 <tr><td style="height:8px;font-size:0;line-height:0">&nbsp;</td></tr>
 </table>`
@@ -63,8 +65,8 @@ export function emailHtml({ language, title, body, brand }: EmailDocument): stri
 <meta name="color-scheme" content="light">
 <title>${escapeHtml(title)}</title>
 </head>
-<body style="margin:0;padding:0;background:#e9edf1">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#e9edf1">
+<body style="margin:0;padding:0;background:${PAGE_COLOUR}">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="${PAGE_COLOUR}">
 <tr><td align="center" style="padding:24px 12px">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#ffffff" style="max-width:560px;border-radius:8px">
 ${brand ? `${headerHtml(brand)}\n` : ''}<tr><td align="left" style="padding:${brand ? 24 : 32}px 28px 16px">
@@ -83,13 +85,13 @@ function headerHtml(brand: EmailBrand): string {
   const image = logo
     ? `<td style="padding:0 12px 0 0"><img src="${escapeHtml(logo.url)}" width="${logo.width}" height="${logo.height}" alt="" style="display:block;border:0"></td>`
     : ''
-  return `<tr><td align="left" style="padding:20px 28px;border-top:4px solid ${colourOf(brand)};border-bottom:1px solid #e4e7eb;border-radius:8px 8px 0 0"><table role="presentation" cellpadding="0" cellspacing="0" border="0"><tr>${image}<td style="${FONT_STYLE};font-size:18px;line-height:24px;font-weight:600;color:#1f2933">${escapeHtml(name)}</td></tr></table></td></tr>`
+  return `<tr><td align="left" style="padding:20px 28px;border-top:4px solid ${colourOf(brand)};border-bottom:1px solid #d9d7cf;border-radius:8px 8px 0 0"><table role="presentation" cellpadding="0" cellspacing="0" border="0"><tr>${image}<td style="${FONT_STYLE};font-size:18px;line-height:24px;font-weight:600;color:#1b2420">${escapeHtml(name)}</td></tr></table></td></tr>`
 }
 
 function footerHtml(brand: EmailBrand): string {
   const lines = [brand.name, ...(brand.footer ? [brand.footer] : [])].map(escapeHtml)
   if (brand.homepage) lines.push(linkHtml(brand.homepage, brand, hostOf(brand.homepage)))
-  return `<tr><td align="left" style="padding:16px 28px 20px;border-top:1px solid #e4e7eb">${smallHtml(lines.join('<br>'), '0')}</td></tr>`
+  return `<tr><td align="left" style="padding:16px 28px 20px;border-top:1px solid #d9d7cf">${smallHtml(lines.join('<br>'), '0')}</td></tr>`
 }
 
 /** Adds the organisation to an email: its name at the start and the footer at the end of the text, the sender and the reply address. */

@@ -4,8 +4,8 @@ import type { Context } from '../../context.ts'
 import { queueEmail } from '../../mail/mail.ts'
 import { MINUTE } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
+import { emailBox, emailHtml, emailParagraph } from '../email-parts.ts'
 import { confirmSession, type SignedInSession } from './sessions.ts'
-import { emailHtml, emailParagraph } from './sign-in-emails.ts'
 
 const CODE_VALID_MS = 10 * MINUTE
 const CODE_DIGITS = 8
@@ -21,15 +21,20 @@ export async function sendConfirmationCode(tx: Tx, deps: CodeDeps, session: Sign
     values (${session.tokenHash}, ${codeMac(deps, session, code)}, ${new Date(deps.clock.now() + CODE_VALID_MS)})
     on conflict (token_hash) do update
     set code_mac = excluded.code_mac, expires_at = excluded.expires_at, attempts = 0`.execute(tx)
+  const subject = 'Your confirmation code'
   const intro = `Your confirmation code for the Attestry console is ${code.slice(0, 4)} ${code.slice(4)}. It works once and expires in ${CODE_VALID_MS / MINUTE} minutes. Do not share it.`
   const disclaimer =
     'If you did not request this code, another person may be using your session: open the console and sign out of all sessions.'
   await queueEmail(tx, deps, {
     kind: 'sign_in',
     to: { address: session.email },
-    subject: 'Your confirmation code',
+    subject,
     text: [intro, disclaimer].join('\n\n'),
-    html: emailHtml([emailParagraph(intro), emailParagraph(disclaimer)]),
+    html: emailHtml(subject, [
+      emailParagraph(intro),
+      emailBox('Confirmation code', `${code.slice(0, 4)} ${code.slice(4)}`),
+      emailParagraph(disclaimer),
+    ]),
   })
 }
 

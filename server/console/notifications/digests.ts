@@ -6,7 +6,7 @@ import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { defineJob } from '../../platform/jobs/queue.ts'
 import { breakLinks } from '../../platform/text/links.ts'
-import { emailHtml, emailLink, emailLinkList, emailParagraph } from '../auth/sign-in-emails.ts'
+import { emailHtml, emailLink, emailLinkList, emailParagraph } from '../email-parts.ts'
 import {
   type DescribedNotification,
   describeNotifications,
@@ -130,7 +130,7 @@ async function sendNotifications(
     unsubscribeLink,
     subject,
     text: [...described.map(textOf), ...more, settings].join('\n\n'),
-    html: emailHtml([
+    html: emailHtml(subject, [
       ...described.flatMap((each) => [
         emailLink(each.text, urlOf(each)),
         emailLinkList(resultsOf(each).map((line) => ({ label: line.text, url: urlOf(line) }))),

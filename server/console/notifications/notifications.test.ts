@@ -244,7 +244,7 @@ test('a digest shows the verdicts of new results with their evidence in words, w
   assert.match(skill.summary, /^\d of \d correct, 9\d % certain$/)
   const line = `Qualified: ${skill.name} verified (${skill.summary})`
   assert.ok(text.includes(`- ${line}\n  ${base}/results/${verified.result_id}\n`), text)
-  assert.ok(html.includes(`<a href="${base}/results/${verified.result_id}" style="color:#1d5fbf">${line}</a>`), html)
+  assert.ok(html.includes(`<a href="${base}/results/${verified.result_id}" style="color:#0a6550">${line}</a>`), html)
   const rejections = [...text.matchAll(/^- Not qualified: .+ not verified \(0 of \d correct, 9\d % certain\)$/gm)]
   assert.equal(rejections.length, 5, 'the newest five of a campaign and day')
   assert.ok(!text.includes(notVerified.result_id), 'the oldest is not listed')

@@ -2,7 +2,7 @@ import { queueEmail } from '../../mail/mail.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { breakLinks } from '../../platform/text/links.ts'
 import type { HealthDeps } from '../../webhooks/delivery/health.ts'
-import { emailHtml, emailLink, emailParagraph } from '../auth/sign-in-emails.ts'
+import { emailButton, emailHtml, emailParagraph } from '../email-parts.ts'
 
 /** Emails the owners of an organisation when all deliveries to one of its endpoints have failed for a day. */
 export async function emailOwnersAboutFailingEndpoint(tx: Tx, deps: HealthDeps, webhookId: string): Promise<void> {
@@ -18,6 +18,7 @@ export async function emailOwnersAboutFailingEndpoint(tx: Tx, deps: HealthDeps, 
   for (const { org_id: orgId, mode, url, name: organisationName, email } of owners) {
     const name = breakLinks(organisationName)
     const link = `${deps.config.publicUrl}/console/${orgId}/${mode}/webhooks/${webhookId}`
+    const subject = `A webhook endpoint of ${name} is failing`
     const intro = `All deliveries to the webhook endpoint ${url} of ${name} (${mode.toUpperCase()}) have failed for a day.`
     const instructions =
       'The endpoint stays enabled: events are stored for 30 days, and deliveries are retried. View its responses:'
@@ -26,9 +27,13 @@ export async function emailOwnersAboutFailingEndpoint(tx: Tx, deps: HealthDeps, 
       to: { address: email },
       scope: { orgId, mode: mode as 'test' | 'live' },
       subjectId: webhookId,
-      subject: `A webhook endpoint of ${name} is failing`,
+      subject,
       text: [intro, instructions, link].join('\n\n'),
-      html: emailHtml([emailParagraph(intro), emailParagraph(instructions), emailLink('Open the endpoint', link)]),
+      html: emailHtml(subject, [
+        emailParagraph(intro),
+        emailParagraph(instructions),
+        emailButton('Open the endpoint', link),
+      ]),
     })
   }
 }

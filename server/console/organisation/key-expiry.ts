@@ -5,7 +5,7 @@ import { queueEmail } from '../../mail/mail.ts'
 import { DAY } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { defineJob } from '../../platform/jobs/queue.ts'
-import { emailHtml, emailLink, emailParagraph } from '../auth/sign-in-emails.ts'
+import { emailButton, emailHtml, emailParagraph } from '../email-parts.ts'
 
 /** Owners are reminded this many days before a key expires. */
 const REMINDER_DAYS = [30, 7, 1]
@@ -77,11 +77,11 @@ async function emailOwners(tx: Tx, deps: ReminderDeps, keys: ExpiringKey[]): Pro
       scope: { orgId, mode },
       subject,
       text: [intro, lines.join('\n'), instructions, link].join('\n\n'),
-      html: emailHtml([
+      html: emailHtml(subject, [
         emailParagraph(intro),
         ...lines.map(emailParagraph),
         emailParagraph(instructions),
-        emailLink('Open the keys', link),
+        emailButton('Open the keys', link),
       ]),
     })
   }
