@@ -21,14 +21,18 @@ input{flex:1;min-width:0;min-height:44px;padding:4px 10px;box-sizing:border-box;
 h2,h3,h4{line-height:1.3;margin:1.6em 0 .5em}h2{font-size:1.3em}h3{font-size:1.1em}.contents h2{font-size:1em;margin:1.2em 0 .2em}
 main{overflow-wrap:anywhere}ul,ol{padding-left:1.4em}.contents ul,.toc ul,.results{list-style:none;padding:0;margin:0}
 code{font:.9em/1.5 ui-monospace,monospace;background:var(--soft);border-radius:4px;padding:1px 4px}
-pre{overflow-x:auto;padding:12px;border-radius:6px;background:var(--soft)}pre code{padding:0}
+pre{overflow-x:auto;padding:12px;border-radius:6px;background:var(--soft)}pre code{padding:0}p code,li code{display:inline-block;max-width:100%;padding-block:0}
 pre,.scroll{overflow-wrap:normal}.scroll{overflow-x:auto;margin:1em 0}table{border-collapse:collapse;font-size:.92em}
 th,td{padding:6px 10px;border:1px solid var(--line);text-align:left;vertical-align:top;min-width:5em}td.right,th.right{text-align:right}
 td code{white-space:nowrap}tr:target,mark{background:var(--mark)}[id]{scroll-margin-top:12px}
 .toc{border:1px solid var(--line);border-radius:6px;padding:8px 14px}.results li{margin:0 0 1.2em}.results p{margin:.2em 0}
 footer{max-width:80rem;border-top:1px solid var(--line);font-size:.9em}footer a{display:inline-block;padding:4px 0}[tabindex]:focus-visible,input:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
+.top a,.contents a{color:var(--text);text-decoration:none}.contents a{color:var(--text-soft)}
+.top a:hover,.contents a:hover{text-decoration:underline}.contents a[aria-current]{color:var(--accent);font-weight:650}
+.top .wordmark{display:inline-flex}.top a:not(.wordmark){font-size:.94em}
+@media (max-width:36rem){.top{gap:2px 16px}.top .wordmark,.top form{flex-basis:100%}.top .version{display:none}.top form{margin-top:6px}}
 @media (min-width:64rem){.layout{display:grid;grid-template-columns:17rem minmax(0,1fr);max-width:80rem;margin:0 auto}
-main{grid-column:2;grid-row:1;margin:0;width:100%}.contents{grid-column:1;grid-row:1;margin:0;font-size:.92em}.to-contents{display:none!important}}
+main{grid-column:2;grid-row:1;margin:0;width:100%}.contents{grid-column:1;grid-row:1;margin:0;font-size:.92em;position:sticky;top:0;max-height:100vh;overflow-y:auto;align-self:start}.to-contents{display:none!important}}
 @media print{.top,.contents,.toc,.skip{display:none}}`)
 
 export const docsPageHeaders = headers
@@ -52,12 +56,12 @@ export function renderLayout({ title, body, contents, currentPage, query = '' }:
     head: markdownPath ? `<link rel="alternate" type="text/markdown" href="${markdownPath}">\n` : '',
     beforeMain: `<a class="skip" href="#main">Skip to the text</a>
 <header class="top">
-<a href="/docs"><strong>Attestry documentation</strong></a>
-<a href="${VERSIONS_PATH}">Version ${escapeHtml(packageJson.version)}</a>
+<a class="wordmark" href="/docs">Attestry documentation</a>
+<a class="version" href="${VERSIONS_PATH}">Version ${escapeHtml(packageJson.version)}</a>
 <a href="${API_REFERENCE_PATH}">API reference</a>
 <a href="${TRY_REQUEST_PATH}">Send a test request</a>
 <a class="to-contents" href="#contents">Contents</a>
-<form action="/docs/search" role="search"><input type="search" name="q" maxlength="200" aria-label="Search the documentation" value="${escapeHtml(query)}"><button>Search</button></form>
+<form action="/docs/search" role="search"><input type="search" name="q" maxlength="200" aria-label="Search the documentation" placeholder="Search" value="${escapeHtml(query)}"><button>Search</button></form>
 </header>
 <div class="layout">
 `,

@@ -9,7 +9,7 @@ import { formatSeconds } from '../platform/clock.ts'
 import { DrawingThread } from '../platform/drawing/drawing-thread.ts'
 import type { App } from '../platform/http/server.ts'
 import { escapeHtml } from '../platform/text/escape-html.ts'
-import { createPlainPageSender } from '../web-assets/plain-page.ts'
+import { CARD_STYLE, createPlainPageSender } from '../web-assets/plain-page.ts'
 import type { ReportContent, ReportSection } from './report-content.ts'
 import type { ReportPdfInput } from './report-pdf.ts'
 
@@ -108,7 +108,7 @@ function renderSkills(skills: NonNullable<ReportSection['skills']>): string {
 <tbody>${rows.join('\n')}</tbody></table></div>`
 }
 
-const sendPage = createPlainPageSender(`
+const sendPage = createPlainPageSender(`${CARD_STYLE}
 :root{--rule:#d9d7cf}
 h2{font-size:1.1em;margin:1.6em 0 .3em}
 .verdict{padding:12px 16px;border-left:4px solid var(--accent);background:var(--accent-tint);font-weight:600}

@@ -1,10 +1,12 @@
 import type { ErrorPage, ErrorPageInput } from '../platform/http/server.ts'
 import { escapeHtml } from '../platform/text/escape-html.ts'
-import { createPlainPageRenderer } from './plain-page.ts'
+import { CARD_STYLE, createPlainPageRenderer } from './plain-page.ts'
 
-const { headers, render } = createPlainPageRenderer(`
-main{margin-top:12vh}.status{color:var(--text-soft);font-weight:600;margin:0 0 1.5em}ul{padding-left:1.2em}li a{display:inline-block;padding:4px 0}
+const { headers, render } = createPlainPageRenderer(`${CARD_STYLE}
+header,main{max-width:36rem}header{margin:8vh auto 16px}.status{color:var(--text-soft);font-weight:600;margin:0 0 1.5em}ul{padding-left:1.2em}li a{display:inline-block;padding:4px 0}
 .id{color:var(--text-soft);font-size:.85em;overflow-wrap:anywhere}`)
+
+const HEADER = '<header><a class="wordmark" href="/">Attestry</a></header>\n'
 
 /** Renders an error for people who opened an address in a browser. Programs get JSON. */
 export function renderErrorPage({ status, message, requestId }: ErrorPageInput): ErrorPage {
@@ -17,7 +19,10 @@ export function renderErrorPage({ status, message, requestId }: ErrorPageInput):
 <li><a href="/docs">Documentation</a></li>
 </ul>
 <p class="id">Request ID: ${escapeHtml(requestId)}</p>`
-  return { html: render({ language: 'en', title, body }), headers: { ...headers, 'x-robots-tag': 'noindex' } }
+  return {
+    html: render({ language: 'en', title, body, beforeMain: HEADER }),
+    headers: { ...headers, 'x-robots-tag': 'noindex' },
+  }
 }
 
 function describeError(status: number, message: string): { title: string; text: string } {
