@@ -183,28 +183,74 @@ function describeCall(method: string, path: string): string {
   return method === 'POST' && parts.length === 1 ? t('Created {noun}', { noun }) : t('Changed {noun}', { noun })
 }
 
-/** Names of the pages that operators view most; other pages are described by their path. */
+/** Names of what operators view, by the path of the route without the organisation; `:id` stands for any parameter. */
 const ROUTE_NAMES: Record<string, string> = {
+  '': t('the organisation'),
+  'analytics/candidates': t('the candidates behind a number'),
+  'analytics/overview': t('analytics'),
+  audit: t('the audit log'),
+  branding: t('the branding'),
   campaigns: t('campaigns'),
-  workflows: t('workflows'),
-  mandates: t('mandates'),
-  keys: t('keys'),
-  webhooks: t('webhooks'),
-  events: t('events'),
-  members: t('members'),
+  'campaigns/:id': t('a campaign'),
+  'campaigns/:id/candidates': t('the candidates of a campaign'),
+  'campaigns/:id/spending': t('the spending of a campaign'),
+  'candidates/:id': t('a candidate'),
+  'candidates/:id/report-links': t('the report links of a candidate'),
+  channels: t('channels'),
+  'credential-keys': t('the keys that sign credentials'),
+  'credential-policy': t('the settings of credentials'),
   credentials: t('credentials'),
-  verifications: t('verifications'),
+  credits: t('credits'),
+  'embed-origins': t('websites that embed pages'),
+  events: t('events'),
+  'identity-provider': t('the identity provider'),
+  keys: t('keys'),
+  mandates: t('mandates'),
+  'mandates/:id': t('a mandate'),
+  'mandates/:id/questions': t('the questions of a mandate'),
+  members: t('members'),
   people: t('people'),
-  audit: t('audit'),
+  'people/:id': t('a person'),
+  phone: t('simulator phones'),
+  'phone/:id': t('a simulator phone'),
+  privacy: t('privacy settings'),
+  'privacy-requests': t('privacy requests'),
+  questions: t('questions'),
+  'questions/:id': t('the questions about a skill'),
+  'questions/:id/:id': t('a question'),
+  requests: t('the request log'),
+  results: t('results'),
+  'results/:id': t('a result'),
+  retention: t('retention periods'),
+  'retention-preview': t('upcoming erasures'),
+  search: t('search results'),
+  spending: t('spending'),
+  summary: t('the start page'),
+  templates: t('message templates'),
+  verifications: t('verifications'),
+  'verifications/:id': t('a verification'),
+  webhooks: t('webhooks'),
+  'webhooks/:id': t('a webhook endpoint'),
+  'webhooks/:id/deliveries': t('the deliveries of a webhook endpoint'),
+  workflows: t('workflows'),
+  'workflows/:id': t('a workflow'),
 }
 
 /** Describes the page that an operator viewed, from the path of its route. */
 function describeRoute(route: string): string {
-  const names = route.split('/').filter((part) => part && !part.startsWith(':'))
-  if (names.length === 0) return t('the organisation')
-  const isSingle = route.split('/').at(-1)?.startsWith(':')
-  const noun = ROUTE_NAMES[names.join('/')] ?? names.join(' ').replaceAll('-', ' ')
-  return isSingle ? t('one of the {noun}', { noun }) : noun
+  const path = route
+    .replace(/^\/orgs\/:\w+/, '')
+    .replace(/^\/(lists|recruiter-results)\b/, (_match, list: string) => (list === 'lists' ? '' : '/results'))
+    .replaceAll(/:\w+/g, ':id')
+    .slice(1)
+  return (
+    ROUTE_NAMES[path] ??
+    path
+      .split('/')
+      .filter((part) => part !== ':id')
+      .join(' ')
+      .replaceAll('-', ' ')
+  )
 }
 
 function capitalise(text: string): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkPage, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
-import { signInMember } from '../../../test/support/console.ts'
+import { signIn, signInMember } from '../../../test/support/console.ts'
 import { aCandidate, createCampaignPartner } from '../../../test/support/partners.ts'
 
 test('the audit log shows what the team did as sentences, and is filtered by action', async (t) => {
@@ -19,10 +19,16 @@ test('the audit log shows what the team did as sentences, and is filtered by act
   await decide({ candidate_ids: candidate_ids.slice(1), decision: null })
   await owner.post(`${orgPath}/views`, { page: 'results', name: 'Shortlist', query: 'decision=shortlisted' })
 
+  const operator = await signIn(app)
+  await operator.get(`${orgPath}/test/campaigns/${items[0].campaign_id}`)
+  await operator.get(`${orgPath}/audit`)
+
   const page = await openConsolePage(t, app, { email: owner.email })
   await page.goto(`${app.url}/console/${partner.orgId}/test/audit`)
   await waitForHeading(page, 'Audit log')
   await page.getByText('Saved a view').waitFor()
+  await page.getByText('Viewed a campaign').waitFor()
+  await page.getByText('Viewed the audit log').waitFor()
   await page.getByText('Marked 2 candidates as shortlisted and changed the note').waitFor()
   await page.getByText('Removed the decision on 1 candidate').waitFor()
   assert.equal(await page.getByText('6 pm').count(), 0)
