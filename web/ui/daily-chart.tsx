@@ -112,7 +112,7 @@ function roundUp(amount: number): number {
   return Math.max(2, 2 * Math.ceil((axisStep * unit) / 2 - 1e-9)) // the middle of the axis is a whole number
 }
 
-const MAX_AXIS_DATES = 6
+const MAX_AXIS_DATES = 5
 
 /** Returns evenly spaced dates for the axis labels, with the first and the last day. */
 function axisDates(days: Day[]): string[] {

@@ -28,6 +28,17 @@ const DAILY_COUNT_LABELS = {
   failed: t('Failed'),
 } as const
 
+/** Returns the stage before another; the last two stages are both parts of the completed results. */
+function previousStage(index: number): (typeof STAGES)[number][0] {
+  return index >= STAGES.length - 2 ? 'completed' : STAGES[index - 1]![0]
+}
+
+/** Returns the counts that are shown of a channel. Most providers of SMS, calls and emails do not report whether a message was read. */
+function shownCounts(channel: string, { read }: { read: number }): (keyof typeof CHANNEL_COUNT_LABELS)[] {
+  const isReadReported = channel === 'whatsapp' || read > 0
+  return ['sent', 'delivered', ...(isReadReported ? (['read'] as const) : []), 'replied', 'failed']
+}
+
 /** All charts of the analytics overview. */
 export function Charts({ data, filters }: { data: AnalyticsOverview | undefined; filters: Filters }) {
   if (!data) {
@@ -44,17 +55,22 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
   return (
     <div class="charts">
       <Chart title={t('Funnel')} description={t('How many enrolled candidates reached each stage.')} wide>
+        <p class="funnel-head soft small" aria-hidden="true">
+          <span class="share">{t('of all')}</span>
+          <span class="share">{t('of previous')}</span>
+        </p>
         <BarList
           name={t('Funnel')}
           max={funnel.enrolled}
-          bars={STAGES.map(([stage, label]) => ({
+          bars={STAGES.map(([stage, label], index) => ({
             key: stage,
             label,
             value: funnel[stage],
             tone: (stage === 'qualified' || stage === 'interested' ? 'quiet' : 'good') as Tone,
             number: (
               <CountLink filters={filters} path={`funnel.${stage}`} value={funnel[stage]}>
-                <span class="soft share">{percent(funnel[stage], funnel.enrolled)}</span>
+                <span class="soft share">{percent(funnel[stage], funnel.enrolled)}</span>{' '}
+                <span class="soft share">{index > 0 && percent(funnel[stage], funnel[previousStage(index)])}</span>
               </CountLink>
             ),
           }))}
@@ -92,7 +108,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
               <h3>{channelName(channel)}</h3>
               <BarList
                 name={channelName(channel)}
-                bars={(['sent', 'delivered', 'read', 'replied', 'failed'] as const).map((countName) => ({
+                bars={shownCounts(channel, counts).map((countName) => ({
                   key: countName,
                   label: CHANNEL_COUNT_LABELS[countName],
                   value: counts[countName],

@@ -125,4 +125,6 @@ export default {
   '1 year': '1 साल',
   'All mandates': 'सभी मैंडेट',
   Period: 'अवधि',
+  'of all': 'कुल में से',
+  'of previous': 'पिछले चरण से',
 }
