@@ -86,16 +86,14 @@ export function Deliveries({ path, sendCount, replay }: Props) {
           { name: t('Last response'), cell: ({ attempts }) => <AttemptResult attempt={attempts.at(-1)} /> },
           {
             name: t('Attempts'),
-            cell: ({ delivery_id, event_type, attempts }) => (
-              <button
-                type="button"
-                class="plain flush"
-                aria-label={t('{count} attempts of {eventType}', { count: attempts.length, eventType: event_type })}
-                onClick={() => setShown(delivery_id)}
-              >
-                {attempts.length}
-              </button>
-            ),
+            cell: ({ delivery_id, attempts }) =>
+              attempts.length === 0 ? (
+                '–'
+              ) : (
+                <button type="button" class="plain flush" onClick={() => setShown(delivery_id)}>
+                  {t(attempts.length === 1 ? 'View 1 attempt' : 'View {count} attempts', { count: attempts.length })}
+                </button>
+              ),
           },
           { name: t('Next attempt'), cell: ({ next_attempt_at }) => <Time at={next_attempt_at} seconds /> },
           ...(replay

@@ -38,7 +38,7 @@ test('an endpoint can be added, tested, disabled, enabled and archived; events c
   await getButton(page, 'Send test event').click()
   const pendingRow = page.getByRole('row', { name: /webhook\.test.*pending/ })
   await pendingRow.getByText(/^500/).waitFor()
-  await pendingRow.getByRole('button', { name: /attempts? of webhook.test/ }).click()
+  await pendingRow.getByRole('button', { name: /^View .* attempts?$/ }).click()
   await getDialog(page).getByText('no room').first().waitFor()
   await checkPage(page, 'webhook-attempts')
   await page.keyboard.press('Escape')

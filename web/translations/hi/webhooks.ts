@@ -11,7 +11,6 @@ export default {
   'No deliveries yet. Send a test event to check the endpoint.': 'अभी कोई डिलीवरी नहीं है। एंडपॉइंट जाँचने के लिए टेस्ट इवेंट भेजें।',
   Event: 'इवेंट',
   'Last response': 'आखिरी जवाब',
-  '{count} attempts of {eventType}': '{eventType} के {count} प्रयास',
   'Next attempt': 'अगला प्रयास',
   'Replay {eventId}': '{eventId} दोबारा भेजें',
   Replay: 'दोबारा भेजें',
@@ -91,4 +90,6 @@ export default {
   'No endpoints yet': 'अभी कोई एंडपॉइंट नहीं है',
   'Add the URL of your server to receive results automatically. Without an endpoint, pull them from <link>Events</link>.':
     'नतीजे अपने-आप पाने के लिए अपने सर्वर का URL जोड़ें। एंडपॉइंट के बिना उन्हें <link>इवेंट</link> से लें।',
+  'View 1 attempt': '1 प्रयास देखें',
+  'View {count} attempts': '{count} प्रयास देखें',
 }
