@@ -211,10 +211,15 @@ export default function CampaignPage({ params }: { params: Params }) {
           {
             name: t('Name'),
             cell: ({ candidate: { candidate_id, name } }) => (
-              <Link to={context.pagePath(`/candidates/${candidate_id}`)}>{name}</Link>
+              <Link class="short-name" to={context.pagePath(`/candidates/${candidate_id}`)}>
+                {name}
+              </Link>
             ),
           },
-          { name: t('Your ID'), cell: ({ candidate }) => candidate.external_candidate_id },
+          {
+            name: t('Your ID'),
+            cell: ({ candidate }) => <span class="short-id">{candidate.external_candidate_id}</span>,
+          },
           { name: t('Status'), cell: (person) => <Outcome result={person} /> },
           {
             name: t('Verdict'),
@@ -230,7 +235,7 @@ export default function CampaignPage({ params }: { params: Params }) {
                 '–'
               ),
           },
-          { name: t('Interest'), cell: ({ output }) => interestText(output.interest) },
+          { name: t('Interest'), aside: true, cell: ({ output }) => interestText(output.interest) },
         ]}
       />
       {archiving && (

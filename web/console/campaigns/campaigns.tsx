@@ -121,8 +121,13 @@ export default function Campaigns() {
               </span>
             ),
           },
-          { name: t('Completed'), right: true, cell: ({ counts }) => counts.completed.toLocaleString(displayLocale()) },
-          { name: t('Source'), cell: ({ created_via }) => <CreatedVia via={created_via} /> },
+          {
+            name: t('Completed'),
+            right: true,
+            aside: true,
+            cell: ({ counts }) => counts.completed.toLocaleString(displayLocale()),
+          },
+          { name: t('Source'), aside: true, cell: ({ created_via }) => <CreatedVia via={created_via} /> },
           { name: t('Starts'), cell: ({ starts_at }) => <Time at={starts_at} /> },
         ]}
       />

@@ -108,8 +108,8 @@ export default function Mandates() {
           { name: t('Status'), cell: ({ status }) => <Badge state={status} /> },
           { name: t('Your job ID'), cell: ({ job_id }) => job_id ?? '–' },
           { name: t('Questions'), cell: ({ methods }) => methodNames(methods) },
-          { name: t('Skills'), right: true, cell: ({ skills }) => skills },
-          { name: t('Source'), cell: ({ created_via }) => <CreatedVia via={created_via} /> },
+          { name: t('Skills'), right: true, aside: true, cell: ({ skills }) => skills },
+          { name: t('Source'), aside: true, cell: ({ created_via }) => <CreatedVia via={created_via} /> },
           { name: t('Updated'), cell: ({ updated_at }) => <Time at={updated_at} /> },
         ]}
       />

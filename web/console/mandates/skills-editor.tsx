@@ -50,7 +50,7 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
       <SearchBox<Skill>
         id="skill-search"
         label={t('Add skill')}
-        placeholder={t('Type at least three letters, for example: wiring')}
+        placeholder={t('For example: wiring')}
         minLength={3}
         find={searchSkills}
         keyOf={({ skill_id }) => skill_id}

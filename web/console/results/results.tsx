@@ -191,7 +191,9 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
       name: t('Candidate'),
       cell: ({ result_id, candidate }) => (
         <>
-          <Link to={context.pagePath(`/results/${result_id}`)}>{candidate.name}</Link>
+          <Link class="short-name" to={context.pagePath(`/results/${result_id}`)}>
+            {candidate.name}
+          </Link>
           <div class="soft small">{candidate.external_candidate_id}</div>
         </>
       ),
@@ -208,7 +210,7 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
       cell: ({ job_title, campaign_id, campaign_name }) => (
         <>
           {job_title}
-          <div class="small">
+          <div class="small job-cell">
             <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>
               {campaign_name === job_title ? t('Campaign') : campaign_name}
             </Link>

@@ -13,6 +13,9 @@ export function Qualified({ status, qualified }: { status: ResultStatus; qualifi
   )
 }
 
+/** With more reasons, a list shows the first one and the number of others, so that its rows stay low. */
+const MAX_SUMMARY_LINES = 2
+
 interface ListedVerdict extends Pick<DescribedOutput, 'qualified' | 'reasons' | 'skills'> {
   knocked_out_by: KnockoutAnswer | null
 }
@@ -20,13 +23,17 @@ interface ListedVerdict extends Pick<DescribedOutput, 'qualified' | 'reasons' | 
 /** The evidence for a qualified candidate, or the reasons why a candidate is not qualified or undecided; for lists. */
 export function VerdictSummary({ verdict }: { verdict: ListedVerdict }) {
   const lines = summaryLines(verdict)
+  const shownLines = lines.length > MAX_SUMMARY_LINES ? lines.slice(0, 1) : lines
   return (
     <>
-      {lines.map((line) => (
+      {shownLines.map((line) => (
         <div class="soft small" key={line}>
           {capitalise(line)}
         </div>
       ))}
+      {shownLines.length < lines.length && (
+        <div class="soft small">{t('and {count} more reasons', { count: lines.length - shownLines.length })}</div>
+      )}
     </>
   )
 }

@@ -152,6 +152,7 @@ function CurrentWork() {
             },
             {
               name: t('Evidence'),
+              aside: true,
               cell: ({ output: { skills = [] } }) => (skills.length > 0 ? describeVerifiedSkills(skills) : '–'),
             },
             { name: t('Completed'), cell: ({ completed_at }) => <Time at={completed_at} /> },

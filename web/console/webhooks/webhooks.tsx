@@ -97,7 +97,7 @@ export default function Webhooks() {
           },
           { name: t('Status'), cell: ({ status: state }) => <Badge state={state} /> },
           { name: t('Events'), cell: ({ event_types }) => typesText(event_types, types) },
-          { name: t('Source'), cell: ({ created_via }) => <CreatedVia via={created_via} /> },
+          { name: t('Source'), aside: true, cell: ({ created_via }) => <CreatedVia via={created_via} /> },
           { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
       />

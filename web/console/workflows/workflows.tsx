@@ -89,9 +89,9 @@ export default function Workflows() {
           { name: t('Questions'), cell: ({ default_methods }) => methodNames(default_methods) },
           { name: t('Channels'), cell: ({ channels }) => channels.map((each) => CHANNEL_NAMES[each]).join(', ') },
           { name: t('Languages'), cell: ({ languages }) => languages.map(languageName).join(', ') },
-          { name: t('Mandates'), right: true, cell: ({ mandates }) => mandates },
-          { name: t('Source'), cell: ({ created_via }) => <CreatedVia via={created_via} /> },
-          { name: t('Updated'), cell: ({ updated_at }) => <Time at={updated_at} /> },
+          { name: t('Mandates'), right: true, aside: true, cell: ({ mandates }) => mandates },
+          { name: t('Source'), aside: true, cell: ({ created_via }) => <CreatedVia via={created_via} /> },
+          { name: t('Updated'), aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
         ]}
       />
     </>

@@ -150,7 +150,6 @@ export default {
   'You can add up to five questions, or ten if candidates are asked nothing else. A disqualifying answer (knockout) ends the conversation politely: the result is completed, and the candidate is not qualified. A candidate who skips such a question, because it is optional, is undecided.':
     'आप अधिकतम पाँच सवाल जोड़ सकते हैं, या दस, अगर उम्मीदवारों से और कुछ नहीं पूछा जाता। अयोग्य करने वाला जवाब (नॉकआउट) बातचीत को विनम्रता से समाप्त कर देता है: नतीजा पूरा होता है, और उम्मीदवार योग्य नहीं होता। अगर ऐसा सवाल वैकल्पिक है और उम्मीदवार उसे छोड़ देता है, तो उसकी योग्यता तय नहीं होती।',
   'Add skill': 'कौशल जोड़ें',
-  'Type at least three letters, for example: wiring': 'कम से कम तीन अक्षर लिखें, जैसे: wiring',
   'cannot be verified': 'सत्यापित नहीं किया जा सकता',
   'already added': 'पहले से जोड़ा गया है',
   'No skill matches “{query}”.': '“{query}” से कोई कौशल मेल नहीं खाता।',
@@ -173,4 +172,5 @@ export default {
     'हर सुझाव जाँचें। उम्मीदवारों को केवल वही अनुवाद दिखते हैं जिन्हें आप इस्तेमाल करते हैं।',
   'The AI writer could not translate into {languages}. Write these texts yourself, or try again.':
     'AI लेखक {languages} में अनुवाद नहीं कर सका। ये टेक्स्ट खुद लिखें, या फिर से कोशिश करें।',
+  'For example: wiring': 'जैसे: wiring',
 }

@@ -146,4 +146,5 @@ export default {
   'Opened once, last {time}': 'एक बार खोला गया, आखिरी बार {time}',
   'Opened {count} times, last {time}': '{count} बार खोला गया, आखिरी बार {time}',
   'Not opened yet': 'अभी नहीं खोला गया',
+  'and {count} more reasons': 'और {count} अन्य कारण',
 }
