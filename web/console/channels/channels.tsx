@@ -106,12 +106,14 @@ function Steps({ steps }: { steps: GoLiveStep[] }) {
               count: steps.filter(({ required }) => required).length,
             })}
       </p>
-      <ol class="stack-tight">
+      <ol class="go-live-steps">
         {steps.map(({ step, done, required, who }) => {
           const { name, how, page } = STEP_TEXTS[step]
           return (
             <li key={step}>
-              <Badge state={done ? 'completed' : required ? 'not_done' : 'recommended'} /> <strong>{name}</strong>
+              <span class="go-live-step">
+                <strong>{name}</strong> <Badge state={done ? 'completed' : required ? 'not_done' : 'recommended'} />
+              </span>
               {!done && (
                 <p class="soft small">
                   {how} {WHO_TEXTS[who]} {page && <Link to={context.pagePath(page)}>{t('Open the page')}</Link>}
