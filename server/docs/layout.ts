@@ -30,7 +30,7 @@ footer{max-width:80rem;border-top:1px solid var(--line);font-size:.9em}footer a{
 .top a,.contents a{color:var(--text);text-decoration:none}.contents a{color:var(--text-soft)}
 .top a:hover,.contents a:hover{text-decoration:underline}.contents a[aria-current]{color:var(--accent);font-weight:650}
 .top .wordmark{display:inline-flex}.top a:not(.wordmark){font-size:.94em}
-@media (max-width:36rem){.top{gap:2px 16px}.top .wordmark,.top form{flex-basis:100%}.top .version{display:none}.top form{margin-top:6px}}
+@media (max-width:36rem){.top{gap:2px 12px}.top a:not(.wordmark){font-size:.86em}.top .wordmark,.top form{flex-basis:100%}.top .version{display:none}.top form{margin-top:6px}}
 @media (min-width:64rem){.layout{display:grid;grid-template-columns:17rem minmax(0,1fr);max-width:80rem;margin:0 auto}
 main{grid-column:2;grid-row:1;margin:0;width:100%}.contents{grid-column:1;grid-row:1;margin:0;font-size:.92em;position:sticky;top:0;max-height:100vh;overflow-y:auto;align-self:start}.to-contents{display:none!important}}
 @media print{.top,.contents,.toc,.skip{display:none}}`)
