@@ -56,8 +56,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
     <div class="charts">
       <Chart title={t('Funnel')} description={t('How many enrolled candidates reached each stage.')} wide>
         <p class="funnel-head soft small" aria-hidden="true">
-          <span class="share">{t('of all')}</span>
-          <span class="share">{t('of previous')}</span>
+          <span class="share">{t('of all')}</span> <span class="share">{t('of previous')}</span>
         </p>
         <BarList
           name={t('Funnel')}
