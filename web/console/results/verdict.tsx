@@ -27,7 +27,7 @@ export function VerdictSummary({ verdict }: { verdict: ListedVerdict }) {
   return (
     <>
       {shownLines.map((line) => (
-        <div class="soft small" key={line}>
+        <div class="verdict-line soft small" key={line}>
           {capitalise(line)}
         </div>
       ))}
