@@ -87,6 +87,28 @@ test('no release is made of an incomplete state, and nothing is changed', async 
   assertRejected('90.0.0', /the tag v90\.0\.0 already exists/)
 })
 
+test('the tags of a release that was merged without them are created on its commit', async () => {
+  const { git, tagRelease, write } = await openCopy()
+  const tags = [`v${currentVersion}`, `sdks/go/v${currentVersion}`] as const
+  assert.match(tagRelease('--tag').stderr, /^attestry: this branch has no commit "release: version /)
+  const notes = '### Added\n\n- **Clocks.**'
+  write('CHANGELOG.md', `# Changelog\n\n## Unreleased\n\n## ${currentVersion} - 2026-11-18\n\n${notes}\n`)
+  git('commit', '--all', '--quiet', '--message', `release: version ${currentVersion} (#12)`)
+  const releaseCommit = git('rev-parse', 'HEAD')
+  git('commit', '--allow-empty', '--quiet', '--message', `docs: explain release: version ${currentVersion}`)
+
+  const { status, stdout, stderr } = tagRelease('--tag')
+
+  assert.equal(status, 0, stderr)
+  assert.ok(stdout.includes(`git push --atomic origin ${tags.join(' ')}`), stdout)
+  for (const tag of tags) {
+    assert.equal(git('rev-parse', `${tag}^{commit}`), releaseCommit)
+    assert.equal(git('tag', '--list', '--format=%(contents)', tag), `Attestry ${currentVersion}\n\n${notes}`)
+  }
+  assert.match(tagRelease('--tag').stderr, /^attestry: the tags of \S+ already exist/)
+  git('tag', '--delete', ...tags)
+})
+
 test('the changelog of this checkout has notes for its version', () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'scripts/tag-release.ts'), '--notes'], {
     encoding: 'utf8',

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 // commits, and creates the tag, whose message is the release notes. Pushes nothing.
 //   npm run tag-release -- 0.2.0     makes the release 0.2.0
 //   npm run tag-release -- --notes   prints the notes of the version in package.json
+//   npm run tag-release -- --tag     creates only the tags of that version, on the commit of its release
 
 /** Files with the version of the product, and the texts in which it occurs. */
 const VERSION_PLACES: Record<string, string[]> = {
@@ -39,21 +40,20 @@ const GENERATORS = [['scripts/openapi.ts', '--release'], ['scripts/sdks.ts'], ['
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values: options, positionals } = parseArgs({
-  options: { notes: { type: 'boolean', default: false } },
+  options: { notes: { type: 'boolean', default: false }, tag: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 const currentVersion: string = JSON.parse(read('package.json')).version
 
 if (options.notes) console.log(findNotes(currentVersion))
+else if (options.tag) tagExistingRelease()
 else makeRelease(positionals[0])
 
 function makeRelease(version: string | undefined): void {
   if (version === undefined || !isHigherVersion(version))
     fail(`name a version that is higher than ${currentVersion}, for example: npm run tag-release -- ${nextMinor()}`)
-  const tag = `v${version}`
   if (git(['status', '--porcelain']) !== '') fail('there are uncommitted changes; commit them first')
-  // Go looks for the tag of a module in a folder under the path of the folder.
-  const tags = [tag, `sdks/go/${tag}`]
+  const tags = tagNames(version)
   for (const name of tags)
     if (git(['tag', '--list', name]) !== '') fail(`the tag ${name} already exists; name a higher version`)
   const notes = findNotes('Unreleased')
@@ -69,12 +69,42 @@ function makeRelease(version: string | undefined): void {
     const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
     if (status !== 0) fail(`${args.join(' ')} failed; undo the changes with "git restore .", and correct the cause`)
   }
-  git(['commit', '--all', '--quiet', '--message', `release: version ${version}`])
-  // Without the option --cleanup, git would remove the headings of the notes, which start with "#".
-  for (const name of tags)
-    git(['tag', '--annotate', '--cleanup=verbatim', '--file=-', name], `Attestry ${version}\n\n${notes}\n`)
-  console.log(`Created the commit and the tag ${tag}. Run npm run verify, then publish them:`)
+  git(['commit', '--all', '--quiet', '--message', releaseSubject(version)])
+  createTags(tags, 'HEAD', version, notes)
+  console.log(`Created the commit and the tag ${tags[0]}. Run npm run verify, then publish them:`)
   console.log(`git push --atomic origin HEAD ${tags.join(' ')}`)
+}
+
+/**
+ * Creates the missing tags of the current version, for a release whose commit was rebased or squashed by a review: its tags name a commit
+ * that is not part of the branch, or were never published.
+ */
+function tagExistingRelease(): void {
+  const pattern = `^${releaseSubject(currentVersion).replaceAll('.', '\\.')}\\( (#[0-9]*)\\)\\?$`
+  const commit = git(['log', '-1', '--format=%H', `--grep=${pattern}`])
+  if (commit === '')
+    fail(`this branch has no commit "${releaseSubject(currentVersion)}"; make the release with npm run tag-release`)
+  const notes = findNotes(currentVersion)
+  const missing = tagNames(currentVersion).filter((name) => git(['tag', '--list', name]) === '')
+  if (missing.length === 0) fail(`the tags of ${currentVersion} already exist`)
+  createTags(missing, commit, currentVersion, notes)
+  console.log(`Created ${missing.join(' and ')} on ${commit.slice(0, 12)}. Publish with:`)
+  console.log(`git push --atomic origin ${missing.join(' ')}`)
+}
+
+function releaseSubject(version: string): string {
+  return `release: version ${version}`
+}
+
+/** Go looks for the tag of a module in a folder under the path of the folder. */
+function tagNames(version: string): string[] {
+  return [`v${version}`, `sdks/go/v${version}`]
+}
+
+function createTags(names: string[], commit: string, version: string, notes: string): void {
+  // Without the option --cleanup, git would remove the headings of the notes, which start with "#".
+  for (const name of names)
+    git(['tag', '--annotate', '--cleanup=verbatim', '--file=-', name, commit], `Attestry ${version}\n\n${notes}\n`)
 }
 
 /** Returns a section of the changelog without its heading. */
